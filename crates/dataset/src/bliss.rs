@@ -1,0 +1,1 @@
+//! Memory-efficient corpora of Lan, Chemla and Katzir (2023).

@@ -1,0 +1,1 @@
+//! The ten incremental tasks of Cisneros, Sivic and Mikolov (2022).

@@ -1,0 +1,168 @@
+//! The edit distance between a string and a regular language (App. J of Butoi et al. 2025), with a closest member.
+//!
+//! The paper intersects two weighted automata and runs Floyd–Warshall over (n + 1)·|Q| states. The product is a chain of
+//! n + 1 layers, so a shortest path needs one pass: inside a layer only insertions move, each at cost 1, and between layers
+//! a symbol is kept, replaced or deleted. Costs are small integers, so a layer is settled in O(|Q| + |δ|) with buckets.
+
+use super::{Dfa, StateId};
+use crate::{Symbol, Word};
+
+/// How far a string is from a language, and a member at that distance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nearest {
+    /// The least number of insertions, replacements and deletions.
+    pub distance: usize,
+    /// One member that many edits away.
+    pub word: Word,
+}
+
+/// How a state of a layer was reached at least cost.
+#[derive(Clone, Copy)]
+enum Step {
+    Start,
+    /// From the same state of the layer before: the symbol of the string was deleted.
+    Delete,
+    /// From a state of the layer before, writing this symbol.
+    Write(StateId, Symbol),
+    /// From a state of the same layer, writing this symbol.
+    Insert(StateId, Symbol),
+}
+
+const FAR: usize = usize::MAX;
+
+impl Dfa {
+    /// The closest member to a string; `None` only if the language is empty.
+    pub fn nearest(&self, word: &[Symbol]) -> Option<Nearest> {
+        let mut steps: Vec<Vec<Step>> = Vec::with_capacity(word.len() + 1);
+        let mut cost = vec![FAR; self.states()];
+        cost[self.start().index()] = 0;
+        let mut first = vec![Step::Start; self.states()];
+        self.settle(&mut cost, &mut first);
+        steps.push(first);
+        for &symbol in word {
+            let mut after = vec![FAR; self.states()];
+            let mut step = vec![Step::Start; self.states()];
+            for q in self.state_ids() {
+                let here = cost[q.index()];
+                if here == FAR {
+                    continue;
+                }
+                if here + 1 < after[q.index()] {
+                    (after[q.index()], step[q.index()]) = (here + 1, Step::Delete);
+                }
+                for (a, r) in self.arcs(q) {
+                    let there = here + usize::from(a != symbol);
+                    if there < after[r.index()] {
+                        (after[r.index()], step[r.index()]) = (there, Step::Write(q, a));
+                    }
+                }
+            }
+            self.settle(&mut after, &mut step);
+            cost = after;
+            steps.push(step);
+        }
+        let end = self
+            .state_ids()
+            .filter(|&q| self.is_accepting(q) && cost[q.index()] < FAR)
+            .min_by_key(|q| cost[q.index()])?;
+        Some(Nearest { distance: cost[end.index()], word: Self::read_back(&steps, end) })
+    }
+
+    /// Lets insertions spread inside a layer, cheapest states first.
+    fn settle(&self, cost: &mut [usize], step: &mut [Step]) {
+        let Some(least) = cost.iter().copied().min().filter(|&c| c < FAR) else { return };
+        let mut buckets: Vec<Vec<StateId>> = Vec::new();
+        for q in self.state_ids().filter(|q| cost[q.index()] < FAR) {
+            put(&mut buckets, cost[q.index()] - least, q);
+        }
+        let mut level = 0;
+        while level < buckets.len() {
+            while let Some(q) = buckets[level].pop() {
+                if cost[q.index()] != least + level {
+                    continue; // reached more cheaply since
+                }
+                for (a, r) in self.arcs(q) {
+                    if least + level + 1 < cost[r.index()] {
+                        cost[r.index()] = least + level + 1;
+                        step[r.index()] = Step::Insert(q, a);
+                        put(&mut buckets, level + 1, r);
+                    }
+                }
+            }
+            level += 1;
+        }
+    }
+
+    fn read_back(steps: &[Vec<Step>], end: StateId) -> Word {
+        let mut layer = steps.len() - 1;
+        let mut state = end;
+        let mut word = Word::new();
+        loop {
+            match steps[layer][state.index()] {
+                Step::Start => break,
+                Step::Delete => layer -= 1,
+                Step::Write(from, symbol) => {
+                    word.push(symbol);
+                    (layer, state) = (layer - 1, from);
+                }
+                Step::Insert(from, symbol) => {
+                    word.push(symbol);
+                    state = from;
+                }
+            }
+        }
+        word.reverse();
+        word
+    }
+}
+
+fn put(buckets: &mut Vec<Vec<StateId>>, level: usize, state: StateId) {
+    if buckets.len() <= level {
+        buckets.resize_with(level + 1, Vec::new);
+    }
+    buckets[level].push(state);
+}
+
+/// The Levenshtein distance between two strings.
+#[cfg(test)]
+pub(crate) fn levenshtein(u: &[Symbol], v: &[Symbol]) -> usize {
+    let mut row: Vec<usize> = (0..=v.len()).collect();
+    for (i, a) in u.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in v.iter().enumerate() {
+            let best = (diagonal + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[v.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::automaton::random;
+    use crate::{Language as _, Regular};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against brute force: the least Levenshtein distance to any member of bounded length.
+        #[test]
+        fn distance_equals_brute_force(seed in any::<u64>(), bits in prop::collection::vec(0u16..2, 0..6)) {
+            let language = Regular::new(random::dfa(seed));
+            let dfa = language.automaton().unwrap();
+            let word: Word = bits.into_iter().map(Symbol).collect();
+            let brute = (0..=10)
+                .flat_map(|n| language.members(n))
+                .map(|member| levenshtein(&word, &member))
+                .min();
+            let near = dfa.nearest(&word);
+            // Members much longer than the word are farther than any of these lengths, if one of them exists.
+            if let Some(brute) = brute.filter(|&d| d <= 10 - word.len()) {
+                let near = near.expect("a member exists");
+                prop_assert_eq!(near.distance, brute);
+                prop_assert!(dfa.accepts(&near.word));
+                prop_assert_eq!(levenshtein(&word, &near.word), brute);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A regular language: its automaton, read as a [`Language`].
+
+use num_bigint::BigUint;
+use rand_core::Rng;
+
+use super::{Dfa, LengthSampler, StateId};
+use crate::{
+    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+};
+
+/// A regular language, given by its automaton.
+#[derive(Clone, Debug)]
+pub struct Regular {
+    dfa: Dfa,
+    next: Vec<NextSet>,
+}
+
+impl Regular {
+    /// The language that an automaton accepts.
+    pub fn new(dfa: Dfa) -> Self {
+        let next = dfa
+            .state_ids()
+            .map(|q| NextSet::of(dfa.arcs(q).map(|(a, _)| a)).with_end(dfa.is_accepting(q)))
+            .collect();
+        Self { dfa, next }
+    }
+}
+
+impl Language for Regular {
+    fn alphabet(&self) -> &Alphabet {
+        self.dfa.alphabet()
+    }
+
+    fn contains(&self, word: &[Symbol]) -> bool {
+        self.dfa.accepts(word)
+    }
+
+    fn scanner(&self) -> Box<dyn Scanner + '_> {
+        Box::new(State { language: self, state: Some(self.dfa.start()) })
+    }
+
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+        let sampler = LengthSampler::new(&self.dfa, *lengths.end());
+        let possible: Vec<usize> = lengths.clone().filter(|&n| sampler.has_length(n)).collect();
+        if possible.is_empty() {
+            return Err(self.no_such_length(&lengths));
+        }
+        Ok(Box::new(UniformLength { sampler, possible }))
+    }
+
+    fn automaton(&self) -> Option<&Dfa> {
+        Some(&self.dfa)
+    }
+
+    fn count(&self, length: usize) -> BigUint {
+        self.dfa.count(length)
+    }
+
+    fn lengths(&self, range: LengthRange) -> Vec<usize> {
+        let sampler = LengthSampler::new(&self.dfa, *range.end());
+        range.filter(|&n| sampler.has_length(n)).collect()
+    }
+}
+
+/// Eq. 1: a length uniform over the possible ones, then a string of that length.
+struct UniformLength<'a> {
+    sampler: LengthSampler<'a>,
+    possible: Vec<usize>,
+}
+
+impl Distribution for UniformLength<'_> {
+    fn sample(&self, rng: &mut dyn Rng) -> Word {
+        let length = *draw::choose(rng, &self.possible);
+        self.sampler.sample(length, rng)
+    }
+
+    fn log_prob(&self, word: &[Symbol]) -> f64 {
+        if self.possible.binary_search(&word.len()).is_err() {
+            return f64::NEG_INFINITY;
+        }
+        self.sampler.log_prob(word) - libm::log(self.possible.len() as f64)
+    }
+}
+
+#[derive(Clone)]
+struct State<'a> {
+    language: &'a Regular,
+    state: Option<StateId>,
+}
+
+impl Scanner for State<'_> {
+    fn next(&self) -> NextSet {
+        self.state.map_or_else(NextSet::empty, |q| self.language.next[q.index()].clone())
+    }
+
+    fn push(&mut self, symbol: Symbol) {
+        self.state = self.state.and_then(|q| self.language.dfa.step(q, symbol));
+    }
+
+    fn completes(&self, rest: usize) -> bool {
+        let Some(state) = self.state else { return false };
+        let dfa = &self.language.dfa;
+        let mut here = vec![false; dfa.states()];
+        here[state.index()] = true;
+        for _ in 0..rest {
+            let mut after = vec![false; dfa.states()];
+            for q in dfa.state_ids().filter(|q| here[q.index()]) {
+                dfa.arcs(q).for_each(|(_, r)| after[r.index()] = true);
+            }
+            here = after;
+        }
+        dfa.state_ids().any(|q| here[q.index()] && dfa.is_accepting(q))
+    }
+
+    fn fork<'b>(&self) -> Box<dyn Scanner + 'b>
+    where
+        Self: 'b,
+    {
+        Box::new(self.clone())
+    }
+}

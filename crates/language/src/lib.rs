@@ -1,0 +1,20 @@
+//! What a formal language is: an alphabet, a membership test, samplers by length, exact string probabilities,
+//! enumeration and, at every prefix, the exact set of symbols that may come next.
+//!
+//! This crate knows no files, no tensors and no models. Randomness is an argument. Every language that wug has stands
+//! in [`registry::LANGUAGES`]; [`Regular`] and [`grammar::ContextFree`] make one of any automaton or grammar.
+
+pub mod automaton;
+pub mod draw;
+mod language;
+mod members;
+mod next;
+mod reading;
+mod symbol;
+
+pub use automaton::{Dfa, LengthSampler, Nearest, Regular, StateId};
+pub use language::{Distribution, Language, LengthRange, NoSuchLength, Scanner};
+pub use members::Members;
+pub use next::NextSet;
+pub use reading::{Reading, UnknownReading};
+pub use symbol::{Alphabet, Symbol, UnknownToken, Word};
