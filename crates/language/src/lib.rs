@@ -6,10 +6,13 @@
 
 pub mod automaton;
 pub mod draw;
+mod big;
 mod language;
+mod languages;
 mod members;
 mod next;
 mod reading;
+pub mod registry;
 mod symbol;
 
 pub use automaton::{Dfa, LengthSampler, Nearest, Regular, StateId};

@@ -1,0 +1,108 @@
+//! Strings that pose a question and answer it: a free head, a marker, and a tail that the head determines.
+//!
+//! Copying, reversing, sorting, arithmetic and stack programs all have this shape. One reader serves them: it follows the
+//! head as the language says, computes the answer once at the marker, and from there on allows nothing else.
+
+use std::rc::Rc;
+
+use crate::{NextSet, Scanner, Symbol, Word};
+
+/// What reading one more symbol of the head leads to.
+pub(crate) enum Read {
+    /// Still inside the head.
+    More,
+    /// The marker: from here on only this answer may follow.
+    Answer(Answer),
+    /// No member goes on this way.
+    Dead,
+}
+
+/// The tail of a string.
+pub(crate) struct Answer {
+    /// What must follow the marker.
+    pub(crate) word: Word,
+    /// A symbol that may be repeated after it (numbers may end in any number of zeros).
+    pub(crate) padding: Option<Symbol>,
+}
+
+/// The head of an answered string, as far as it has been read.
+pub(crate) trait Head: Clone {
+    /// Reads one symbol.
+    fn read(&mut self, symbol: Symbol) -> Read;
+
+    /// What may follow inside the head, the marker included.
+    fn next(&self) -> NextSet;
+
+    /// Whether exactly `rest` more symbols, marker and answer included, can complete the string.
+    fn completes(&self, rest: usize) -> bool;
+}
+
+/// A reader of answered strings.
+#[derive(Clone)]
+pub(crate) struct Reader<H> {
+    place: Place<H>,
+}
+
+#[derive(Clone)]
+enum Place<H> {
+    Head(H),
+    Tail { answer: Rc<Answer>, at: usize },
+    Dead,
+}
+
+impl<H: Head> Reader<H> {
+    pub(crate) fn new(head: H) -> Self {
+        Self { place: Place::Head(head) }
+    }
+}
+
+impl<H: Head> Scanner for Reader<H> {
+    fn next(&self) -> NextSet {
+        match &self.place {
+            Place::Head(head) => head.next(),
+            Place::Tail { answer, at } => match answer.word.get(*at) {
+                Some(&symbol) => NextSet::of([symbol]),
+                None => NextSet::of(answer.padding).with_end(true),
+            },
+            Place::Dead => NextSet::empty(),
+        }
+    }
+
+    fn push(&mut self, symbol: Symbol) {
+        let after = match &mut self.place {
+            Place::Head(head) => match head.read(symbol) {
+                Read::More => return,
+                Read::Answer(answer) => Place::Tail { answer: Rc::new(answer), at: 0 },
+                Read::Dead => Place::Dead,
+            },
+            Place::Tail { answer, at } => match answer.word.get(*at) {
+                Some(&expected) if expected == symbol => {
+                    *at += 1;
+                    return;
+                }
+                None if answer.padding == Some(symbol) => return,
+                _ => Place::Dead,
+            },
+            Place::Dead => return,
+        };
+        self.place = after;
+    }
+
+    fn completes(&self, rest: usize) -> bool {
+        match &self.place {
+            Place::Head(head) => head.completes(rest),
+            Place::Tail { answer, at } => {
+                let left = answer.word.len() - at;
+                rest == left || (answer.padding.is_some() && rest > left)
+            }
+            Place::Dead => false,
+        }
+    }
+
+    fn fork<'a>(&self) -> Box<dyn Scanner + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
+    }
+}

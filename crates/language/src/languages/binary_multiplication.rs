@@ -1,0 +1,28 @@
+//! Binary Multiplication: `x×y=z` in binary, least significant bit first, with any number of zeros at the end of each number.
+//!
+//! ```
+//! let language = wug_language::registry::build("binary-multiplication").unwrap();
+//! let parse = |text: &str| language.alphabet().parse(text).unwrap();
+//! assert!(language.contains(&parse("110×0100=011"))); // 3 × 2 = 6
+//! assert!(!language.contains(&parse("001×11=1011"))); // 4 × 3 is not 13
+//! ```
+
+use super::binary_operation::{BinaryOperation, Operator};
+use super::number::CUT;
+use crate::registry::{Class, Entry, FLARE};
+
+/// The registry's entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "binary-multiplication",
+    aliases: &[],
+    suite: "flare",
+    class: Class::ContextSensitive,
+    summary: "x×y=z in binary, least significant bit first",
+    definition: "{ <x>0^i × <y>0^j = <xy>0^k | x, y, i, j, k >= 0 }, <n> the binary digits of n, lowest first",
+    citation: FLARE,
+    parameters: &[CUT],
+    members: &["0 × 0 = 0", "0 0 1 × 1 1 = 0 0 1 1", "1 0 0 1 × 0 1 1 1 = 0 1 1 1 1 1 1"],
+    nonmembers: &["", "× =", "0 0 1 × 1 1 = 1 0 1 1", "0 0 1 1 1 0 1"],
+    published: &[("cut", "released")],
+    build: |settings| BinaryOperation::boxed(Operator::Times, settings),
+};

@@ -1,0 +1,176 @@
+//! Equal blocks, `a₁ⁿ a₂ⁿ … aₖⁿ` with n ≥ 1: the common frame of aⁿbⁿ, aⁿbⁿcⁿ and aⁿbⁿcⁿdⁿ.
+//!
+//! Left to itself the language draws n from a geometric distribution whose parameter, the prior p, is the probability of
+//! stopping.
+
+use num_bigint::BigUint;
+use rand_core::Rng;
+
+use crate::registry::{BuildError, Parameter, Settings};
+use crate::{
+    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+};
+
+/// The prior of the geometric samplers.
+pub(super) const PRIOR: Parameter =
+    Parameter { name: "prior", default: "0.3", meaning: "probability p of stopping after each repetition" };
+
+#[derive(Debug)]
+pub(super) struct Counting {
+    alphabet: Alphabet,
+    prior: f64,
+}
+
+impl Counting {
+    pub(super) fn boxed(letters: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
+        let prior = settings.probability("prior")?;
+        Ok(Box::new(Self { alphabet: Alphabet::new(letters.iter().copied()), prior }))
+    }
+
+    fn blocks(&self) -> usize {
+        self.alphabet.len()
+    }
+
+    fn word(&self, n: usize) -> Word {
+        self.alphabet.symbols().flat_map(|a| std::iter::repeat_n(a, n)).collect()
+    }
+}
+
+impl Language for Counting {
+    fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    fn contains(&self, word: &[Symbol]) -> bool {
+        !word.is_empty() && word.len() % self.blocks() == 0 && word == self.word(word.len() / self.blocks())
+    }
+
+    fn scanner(&self) -> Box<dyn Scanner + '_> {
+        Box::new(Count { blocks: self.blocks(), n: 0, block: 0, read: 0, dead: false })
+    }
+
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+        let possible = self.lengths(lengths.clone());
+        if possible.is_empty() {
+            return Err(self.no_such_length(&lengths));
+        }
+        Ok(Box::new(OnePerLength { language: self, possible }))
+    }
+
+    fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
+        Some(Box::new(Geometric { language: self }))
+    }
+
+    fn count(&self, length: usize) -> BigUint {
+        BigUint::from(u8::from(self.has_length(length)))
+    }
+
+    fn has_length(&self, length: usize) -> bool {
+        length > 0 && length % self.blocks() == 0
+    }
+}
+
+/// How far a string has come: `n` first letters, then the `read`-th letter of the current block.
+#[derive(Clone)]
+struct Count {
+    blocks: usize,
+    n: usize,
+    block: usize,
+    read: usize,
+    dead: bool,
+}
+
+impl Count {
+    fn left(&self) -> usize {
+        self.n - self.read + (self.blocks - 1 - self.block) * self.n
+    }
+}
+
+impl Scanner for Count {
+    fn next(&self) -> NextSet {
+        let letter = |block: usize| Symbol(block as u16);
+        if self.dead {
+            NextSet::empty()
+        } else if self.block == 0 && self.n == 0 {
+            NextSet::of([letter(0)])
+        } else if self.block == 0 {
+            NextSet::of([letter(0), letter(1)])
+        } else if self.read < self.n {
+            NextSet::of([letter(self.block)])
+        } else if self.block + 1 < self.blocks {
+            NextSet::of([letter(self.block + 1)])
+        } else {
+            NextSet::only_end()
+        }
+    }
+
+    fn push(&mut self, symbol: Symbol) {
+        if !self.next().contains(symbol) {
+            self.dead = true;
+        } else if symbol.index() == 0 {
+            self.n += 1;
+            self.read += 1;
+        } else if symbol.index() == self.block {
+            self.read += 1;
+        } else {
+            self.block += 1;
+            self.read = 1;
+        }
+    }
+
+    fn completes(&self, rest: usize) -> bool {
+        if self.dead {
+            return false;
+        }
+        let left = self.left();
+        if self.block > 0 {
+            return rest == left;
+        }
+        let total = self.n + rest;
+        rest >= left && total > 0 && total % self.blocks == 0
+    }
+
+    fn fork<'a>(&self) -> Box<dyn Scanner + 'a>
+    where
+        Self: 'a,
+    {
+        Box::new(self.clone())
+    }
+}
+
+struct OnePerLength<'a> {
+    language: &'a Counting,
+    possible: Vec<usize>,
+}
+
+impl Distribution for OnePerLength<'_> {
+    fn sample(&self, rng: &mut dyn Rng) -> Word {
+        self.language.word(*draw::choose(rng, &self.possible) / self.language.blocks())
+    }
+
+    fn log_prob(&self, word: &[Symbol]) -> f64 {
+        if self.possible.binary_search(&word.len()).is_err() || !self.language.contains(word) {
+            return f64::NEG_INFINITY;
+        }
+        -libm::log(self.possible.len() as f64)
+    }
+}
+
+struct Geometric<'a> {
+    language: &'a Counting,
+}
+
+impl Distribution for Geometric<'_> {
+    fn sample(&self, rng: &mut dyn Rng) -> Word {
+        self.language.word(draw::geometric(rng, self.language.prior))
+    }
+
+    fn log_prob(&self, word: &[Symbol]) -> f64 {
+        if !self.language.contains(word) {
+            return f64::NEG_INFINITY;
+        }
+        let n = word.len() / self.language.blocks();
+        let p = self.language.prior;
+        libm::log(p) + (n - 1) as f64 * libm::log1p(-p)
+    }
+}

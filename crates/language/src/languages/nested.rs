@@ -1,0 +1,30 @@
+//! Nested dependency: noun phrases, then verb phrases that agree with them in reverse order.
+//!
+//! ```
+//! let language = wug_language::registry::build("nested:terminals=2,classes=2").unwrap();
+//! let parse = |text: &str| language.alphabet().parse(text).unwrap();
+//! assert!(language.contains(&parse("0 3 6 5"))); // NP₀ NP₁ VP₁ VP₀
+//! assert!(!language.contains(&parse("0 3 4 7")));
+//! ```
+
+use super::phrase::{CLASSES, LAW, Order, Phrase, Skeleton, TERMINALS};
+use crate::registry::{Class, Entry, TSE};
+
+/// The registry's entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "nested",
+    aliases: &[],
+    suite: "tse",
+    class: Class::DeterministicContextFree,
+    summary: "noun phrases, then verb phrases that agree with them in reverse order",
+    definition: "{ NP_i1 … NP_in VP_in … VP_i1 | n >= 0, classes 0…K-1 }, each class spelled by one of its T terminals",
+    citation: TSE,
+    parameters: &[TERMINALS, CLASSES, LAW],
+    members: &["", "0 30", "0 10 40 30"],
+    nonmembers: &["0", "30 0", "0 40", "0 10 30 40"],
+    published: &[],
+    build: |settings| {
+        let classes = settings.integer("classes", 1..=1000)?;
+        Phrase::boxed(Skeleton::Agreement { classes, order: Order::Nested, empty: true }, settings)
+    },
+};

@@ -1,0 +1,29 @@
+//! NPⁿ VPⁿ: as many verb phrases as noun phrases.
+//!
+//! ```
+//! let language = wug_language::registry::build("np-vp:terminals=2").unwrap();
+//! let parse = |text: &str| language.alphabet().parse(text).unwrap();
+//! assert!(language.contains(&parse("0 1 3 2"))); // NP NP VP VP
+//! assert!(!language.contains(&parse("0 1 3")));
+//! ```
+
+use super::phrase::{LAW, Order, Phrase, Skeleton, TERMINALS};
+use crate::registry::{Class, Entry, TSE};
+
+/// The registry's entry.
+pub(crate) const ENTRY: Entry = Entry {
+    name: "np-vp",
+    aliases: &[],
+    suite: "tse",
+    class: Class::DeterministicContextFree,
+    summary: "n noun phrases, then n verb phrases",
+    definition: "{ NP^n VP^n | n >= 1 }, each class spelled by one of its T terminals",
+    citation: TSE,
+    parameters: &[TERMINALS, LAW],
+    members: &["0 10", "3 4 19 12"],
+    nonmembers: &["", "0", "10 0", "0 10 0 10", "0 1 10"],
+    published: &[],
+    build: |settings| {
+        Phrase::boxed(Skeleton::Agreement { classes: 1, order: Order::Nested, empty: false }, settings)
+    },
+};
