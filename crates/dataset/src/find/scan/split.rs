@@ -1,0 +1,93 @@
+//! What is trained on and what is held out.
+
+use wug_language::{Symbol, draw};
+
+use super::grammar::commands;
+use crate::{Pair, Seed};
+
+/// The longest action sequence that the length split trains on.
+const LONGEST_TRAINED: usize = 22;
+
+/// One of the published ways to split the commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// A random fifth is held out.
+    Simple,
+    /// Every use of `jump` but the bare command is held out.
+    Jump,
+    /// Every use of `turn left` but the bare command is held out.
+    TurnLeft,
+    /// Every command of more than 22 actions is held out.
+    Length,
+}
+
+/// The two parts of a split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// To learn from; a bare command that stands for its primitive is there many times.
+    pub train: Vec<Pair>,
+    /// Held out.
+    pub test: Vec<Pair>,
+}
+
+impl Split {
+    /// All splits.
+    pub const ALL: [Self; 4] = [Self::Simple, Self::Jump, Self::TurnLeft, Self::Length];
+
+    /// The split's name, as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Jump => "jump",
+            Self::TurnLeft => "turn-left",
+            Self::Length => "length",
+        }
+    }
+
+    /// The bare command whose uses are held out, if any.
+    pub fn primitive(self) -> Option<Pair> {
+        let (words, action): (&[u16], u16) = match self {
+            Self::Jump => (&[12], 5),
+            Self::TurnLeft => (&[8, 6], 0),
+            Self::Simple | Self::Length => return None,
+        };
+        let input = words.iter().copied().map(Symbol).collect();
+        Some(Pair { input, output: vec![Symbol(action)] })
+    }
+
+    /// The commands of both parts, each in an order drawn from its own stream of the seed.
+    ///
+    /// ```
+    /// use wug_dataset::{Seed, find::scan::Split};
+    /// let parts = Split::Length.parts(Seed::new(1));
+    /// assert_eq!((parts.train.len(), parts.test.len()), (16_990, 3_920));
+    /// ```
+    pub fn parts(self, seed: Seed) -> Parts {
+        let seed = seed.derive("find/scan").derive(self.name());
+        let (mut train, mut test) = match self {
+            Self::Simple => {
+                let mut train = commands();
+                draw::shuffle(&mut seed.derive("choose").rng(), &mut train);
+                let test = train.split_off(train.len() * 4 / 5);
+                (train, test)
+            }
+            Self::Length => commands().into_iter().partition(|pair| pair.output.len() <= LONGEST_TRAINED),
+            Self::Jump | Self::TurnLeft => self.hold_primitive_out(),
+        };
+        draw::shuffle(&mut seed.derive("train").rng(), &mut train);
+        draw::shuffle(&mut seed.derive("test").rng(), &mut test);
+        Parts { train, test }
+    }
+
+    fn hold_primitive_out(self) -> (Vec<Pair>, Vec<Pair>) {
+        let Some(primitive) = self.primitive() else { return (commands(), Vec::new()) };
+        let words = &primitive.input;
+        let uses = |pair: &Pair| pair.input.windows(words.len()).any(|window| window == words);
+        let (test, mut train): (Vec<Pair>, Vec<Pair>) =
+            commands().into_iter().filter(|pair| pair.input != *words).partition(uses);
+        // As published, the bare command makes up a tenth of the training set.
+        let copies = train.len() / 9;
+        train.extend(std::iter::repeat_n(primitive, copies));
+        (train, test)
+    }
+}
