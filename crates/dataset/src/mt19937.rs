@@ -12,7 +12,7 @@ const M: usize = 397;
 /// ```
 /// use wug_dataset::mt19937::Mt19937;
 /// let mut rng = Mt19937::seed(100);
-/// assert_eq!(rng.double(), 0.543404941790965); // np.random.seed(100); np.random.random_sample()
+/// assert_eq!(rng.double(), 0.543_404_941_790_965_4); // np.random.seed(100); np.random.random_sample()
 /// ```
 #[derive(Clone, Debug)]
 pub struct Mt19937 {
@@ -97,6 +97,7 @@ impl Mt19937 {
         assert!(p > 0.0 && p <= 1.0, "{p} is not a probability of success in (0, 1]");
         let u = self.double();
         if p < 1.0 / 3.0 {
+            #[expect(clippy::cast_sign_loss, reason = "both logarithms are negative or zero")]
             return libm::ceil(libm::log1p(-u) / libm::log(1.0 - p)) as u64;
         }
         let (mut tries, mut sum, mut term) = (1, p, p);

@@ -1,1 +1,0 @@
-//! Memory-efficient corpora of Lan, Chemla and Katzir (2023).

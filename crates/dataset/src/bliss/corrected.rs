@@ -1,0 +1,70 @@
+//! Corpora as the paper describes them, for any language: drawn from its own distribution, tested on the very next
+//! strings.
+
+use thiserror::Error;
+use wug_language::{Language, Members, Word};
+
+use crate::Seed;
+
+/// The language has no distribution of its own over strings of all lengths.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("the language has no distribution over strings of any length to draw a corpus from")]
+pub struct NoDistribution;
+
+/// A training corpus: `size` draws from the language's own distribution, sorted by length (draws of one length in the
+/// order they were drawn). With the same seed, the draws of a smaller corpus are the first of a larger one.
+pub fn corpus(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Word>, NoDistribution> {
+    let distribution = language.natural().ok_or(NoDistribution)?;
+    let mut rng = seed.derive("bliss/train").rng();
+    let mut words: Vec<Word> = (0..size).map(|_| distribution.sample(&mut rng)).collect();
+    words.sort_by_key(Vec::len);
+    Ok(words)
+}
+
+/// The `count` strings that come right after the length `longest`, in order of length and then of their symbols; fewer
+/// if the language has no more. Nothing is stored but the current string.
+///
+/// ```
+/// use wug_dataset::bliss::test_after;
+/// use wug_dataset::language::registry;
+/// let language = registry::build("an-bn").unwrap();
+/// let lengths: Vec<usize> = test_after(&*language, 34, 2000).map(|word| word.len()).collect();
+/// assert_eq!((lengths[0], lengths[1999]), (36, 4034)); // n = 18 to 2017, the example of section 3.4
+/// ```
+pub fn test_after(language: &dyn Language, longest: usize, count: usize) -> impl Iterator<Item = Word> + '_ {
+    After { language, length: longest, last: longest, members: None }.take(count)
+}
+
+struct After<'a> {
+    language: &'a dyn Language,
+    length: usize,
+    // The last length that had members.
+    last: usize,
+    members: Option<Members<'a>>,
+}
+
+impl After<'_> {
+    /// How far to look for the next possible length: far enough for lengths that grow by a factor, and not for ever in
+    /// a finite language.
+    fn horizon(&self) -> usize {
+        4 * self.last + 1024
+    }
+}
+
+impl Iterator for After<'_> {
+    type Item = Word;
+
+    fn next(&mut self) -> Option<Word> {
+        loop {
+            if let Some(word) = self.members.as_mut().and_then(Iterator::next) {
+                self.last = self.length;
+                return Some(word);
+            }
+            if self.length >= self.horizon() {
+                return None;
+            }
+            self.length += 1;
+            self.members = Some(self.language.members(self.length));
+        }
+    }
+}

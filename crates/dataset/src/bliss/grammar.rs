@@ -1,0 +1,84 @@
+//! The released generator: strings expanded from grammars, or powers drawn, with NumPy's legacy random numbers.
+//!
+//! The seed is set again for every size, so that before sorting the smaller corpora are prefixes of the larger ones.
+
+use wug_language::{Symbol, Word};
+
+use super::Published;
+use super::test_set::power;
+use crate::mt19937::Mt19937;
+
+/// `size` draws, in the order they are drawn.
+pub(super) fn draw(language: Published, size: usize, prior: f64, seed: u32) -> Vec<Word> {
+    let mut rng = Mt19937::seed(seed);
+    let (stop, go_on) = (prior, 1.0 - prior);
+    let nonterminals: Vec<Nonterminal> = match language {
+        Published::AnBnCn | Published::AnBnCnDn => {
+            let letters = language.alphabet().len();
+            return (0..size).map(|_| power(letters, rng.geometric(prior) as usize)).collect();
+        }
+        Published::AnBn => vec![
+            Nonterminal::new([(1.0, vec![put(0), Expand(1), put(1)])]),
+            Nonterminal::new([(go_on, vec![put(0), Expand(1), put(1)]), (stop, vec![])]),
+        ],
+        Published::AnBmCnPlusM => vec![
+            Nonterminal::new([(1.0, vec![put(0), Expand(1), put(2)])]),
+            Nonterminal::new([(go_on, vec![put(0), Expand(1), put(2)]), (stop, vec![Expand(2)])]),
+            Nonterminal::new([(1.0, vec![put(1), Expand(3), put(2)])]),
+            Nonterminal::new([(go_on, vec![put(1), Expand(3), put(2)]), (stop, vec![])]),
+        ],
+        Published::Dyck1 => {
+            vec![Nonterminal::new([
+                (prior, vec![put(0), Expand(0), put(1), Expand(0)]),
+                (1.0 - prior, vec![]),
+            ])]
+        }
+        Published::Dyck2 => vec![Nonterminal::new([
+            (prior / 2.0, vec![put(0), Expand(0), put(1), Expand(0)]),
+            (prior / 2.0, vec![put(2), Expand(0), put(3), Expand(0)]),
+            (1.0 - prior, vec![]),
+        ])],
+    };
+    (0..size).map(|_| derive(&nonterminals, &mut rng)).collect()
+}
+
+/// A nonterminal's rules: their probabilities and their right-hand sides.
+struct Nonterminal {
+    probabilities: Vec<f64>,
+    sides: Vec<Vec<Part>>,
+}
+
+impl Nonterminal {
+    fn new(rules: impl IntoIterator<Item = (f64, Vec<Part>)>) -> Self {
+        let (probabilities, sides) = rules.into_iter().unzip();
+        Self { probabilities, sides }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Put(Symbol),
+    Expand(usize),
+}
+
+use Part::Expand;
+
+fn put(symbol: u16) -> Part {
+    Part::Put(Symbol(symbol))
+}
+
+/// Leftmost derivation from nonterminal 0. Every expansion costs a draw, also where there is only one rule.
+fn derive(nonterminals: &[Nonterminal], rng: &mut Mt19937) -> Word {
+    let mut word = Word::new();
+    let mut stack = vec![Expand(0)];
+    while let Some(part) = stack.pop() {
+        match part {
+            Part::Put(symbol) => word.push(symbol),
+            Expand(n) => {
+                let rule = rng.choice(&nonterminals[n].probabilities);
+                stack.extend(nonterminals[n].sides[rule].iter().rev());
+            }
+        }
+    }
+    word
+}

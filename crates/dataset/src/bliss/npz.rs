@@ -1,0 +1,250 @@
+//! Masks as NumPy writes them: a zip archive with one packed member `data.npy`, an array of Booleans in C order.
+//!
+//! The header is read and written here because it is one line of text, and because rows can then be passed on as they
+//! are unpacked: the largest published mask has 900 million cells.
+
+use std::io::{self, Read, Seek, Write};
+
+use zip::ZipWriter;
+
+use super::FormatError;
+use super::archive::packing;
+
+const MAGIC: [u8; 8] = *b"\x93NUMPY\x01\x00";
+
+/// The rows of a mask, one for each index of its first axis, read one by one. It ends at the first error.
+#[derive(Debug)]
+pub struct MaskReader<R> {
+    input: R,
+    shape: Vec<usize>,
+    width: usize,
+    row: usize,
+    done: bool,
+}
+
+impl<R: Read> MaskReader<R> {
+    /// Reads the header of an array: the content of an [`Archive`](super::Archive).
+    pub fn new(mut input: R) -> Result<Self, FormatError> {
+        let shape = read_header(&mut input)?;
+        let width = shape.iter().skip(1).try_fold(1, |product: usize, &n| product.checked_mul(n));
+        let width = width.ok_or_else(|| FormatError::NotNpy { given: format!("shape {shape:?}") })?;
+        Ok(Self { input, shape, width, row: 0, done: false })
+    }
+
+    /// The lengths of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Makes sure of the shape.
+    pub fn expect_shape(&self, expected: &[usize]) -> Result<(), FormatError> {
+        if self.shape == expected {
+            return Ok(());
+        }
+        Err(FormatError::WrongShape { given: self.shape.clone(), expected: expected.to_vec() })
+    }
+
+    fn read_row(&mut self) -> Result<Option<Vec<bool>>, FormatError> {
+        if self.shape.first().is_none_or(|&rows| self.row == rows) {
+            // The checksum is compared when the end is read.
+            return if self.input.read(&mut [0])? == 0 { Ok(None) } else { Err(FormatError::TrailingData) };
+        }
+        // Memory grows with what is really there, not with what a header claims.
+        let mut bytes = Vec::new();
+        self.input.by_ref().take(self.width as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < self.width {
+            return Err(FormatError::Truncated);
+        }
+        let row = self.row;
+        self.row += 1;
+        if let Some(&given) = bytes.iter().find(|&&byte| byte > 1) {
+            return Err(FormatError::NotBoolean { row, given });
+        }
+        Ok(Some(bytes.into_iter().map(|byte| byte == 1).collect()))
+    }
+}
+
+impl<R: Read> Iterator for MaskReader<R> {
+    type Item = Result<Vec<bool>, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let row = self.read_row();
+        self.done = !matches!(row, Ok(Some(_)));
+        row.transpose()
+    }
+}
+
+/// Writes a mask of the given shape, row by row.
+pub fn write_npz(
+    out: impl Write + Seek,
+    shape: &[usize],
+    rows: impl IntoIterator<Item = Vec<bool>>,
+) -> Result<(), FormatError> {
+    let width: usize = shape.iter().skip(1).product();
+    let cells = shape.iter().product::<usize>() as u64;
+    let mut zip = ZipWriter::new(out);
+    zip.start_file("data.npy", packing().large_file(u32::try_from(cells).is_err()))?;
+    zip.write_all(&header(shape))?;
+    let mut written = 0;
+    let mut bytes = Vec::with_capacity(width);
+    for row in rows {
+        if row.len() != width || Some(&written) == shape.first() {
+            let given = vec![written + 1, row.len()];
+            return Err(FormatError::WrongShape { given, expected: shape.to_vec() });
+        }
+        bytes.clear();
+        bytes.extend(row.into_iter().map(u8::from));
+        zip.write_all(&bytes)?;
+        written += 1;
+    }
+    if Some(&written) != shape.first() {
+        return Err(FormatError::WrongShape { given: vec![written, width], expected: shape.to_vec() });
+    }
+    zip.finish()?.flush()?;
+    Ok(())
+}
+
+fn read_header(input: &mut impl Read) -> Result<Vec<usize>, FormatError> {
+    let mut start = [0; 10];
+    input.read_exact(&mut start).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => FormatError::NotNpy { given: "it has no header".to_owned() },
+        _ => error.into(),
+    })?;
+    let [magic @ .., low, high] = start;
+    if magic != MAGIC {
+        return Err(FormatError::NotNpy { given: format!("it starts with `{}`", magic.escape_ascii()) });
+    }
+    let mut text = vec![0; usize::from(u16::from_le_bytes([low, high]))];
+    input.read_exact(&mut text)?;
+    parse_header(&String::from_utf8_lossy(&text))
+}
+
+fn parse_header(text: &str) -> Result<Vec<usize>, FormatError> {
+    let bad = || FormatError::NotNpy { given: format!("its header is `{}`", text.trim()) };
+    let field = |key: &str| text.split_once(key).map(|(_, rest)| rest.trim_start()).ok_or_else(bad);
+    let kind = field("'descr':")?;
+    if !kind.starts_with("'|b1'") {
+        let given = kind.split_inclusive(['\'', ']']).take(2).collect();
+        return Err(FormatError::WrongType { given });
+    }
+    // In one dimension the orders are the same.
+    let in_c_order = field("'fortran_order':")?.starts_with("False");
+    let axes = field("'shape':")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(bad)?.0;
+    let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty()).map(str::parse);
+    let shape: Vec<usize> = axes.collect::<Result<_, _>>().map_err(|_| bad())?;
+    if shape.is_empty() || !in_c_order && shape.len() > 1 {
+        return Err(bad());
+    }
+    Ok(shape)
+}
+
+/// The header as NumPy writes it, padded so that the data starts at a multiple of 64 bytes.
+pub(super) fn header(shape: &[usize]) -> Vec<u8> {
+    let axes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let axes = axes.join(", ") + comma;
+    let mut text = format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({axes}), }}");
+    let used = MAGIC.len() + 2 + text.len() + 1;
+    text.push_str(&" ".repeat(used.next_multiple_of(64) - used));
+    text.push('\n');
+    [&MAGIC[..], &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::bliss::Archive;
+
+    fn rows() -> Vec<Vec<bool>> {
+        (0..5).map(|i| (0..6).map(|j| (i * j) % 3 == 1).collect()).collect()
+    }
+
+    fn npz(shape: &[usize]) -> Vec<u8> {
+        let mut out = Cursor::new(Vec::new());
+        write_npz(&mut out, shape, rows()).unwrap();
+        out.into_inner()
+    }
+
+    fn read(bytes: &[u8]) -> Result<(Vec<usize>, Vec<Vec<bool>>), FormatError> {
+        let mut archive = Archive::new(Cursor::new(bytes))?;
+        let mask = MaskReader::new(archive.content(None)?)?;
+        Ok((mask.shape().to_vec(), mask.collect::<Result<_, _>>()?))
+    }
+
+    #[test]
+    fn masks_come_back_and_are_the_same_bytes_every_time() {
+        for shape in [&[5, 6][..], &[5, 2, 3]] {
+            assert_eq!(read(&npz(shape)).unwrap(), (shape.to_vec(), rows()));
+            assert_eq!(npz(shape), npz(shape));
+        }
+    }
+
+    #[test]
+    fn the_header_is_that_of_numpy() {
+        // np.lib.format.header_data_from_array_1_0 and its padding, NumPy 1.24
+        let text = "{'descr': '|b1', 'fortran_order': False, 'shape': (15000, 64, 3), }";
+        assert_eq!(
+            header(&[15_000, 64, 3]),
+            format!("\u{93}NUMPY\u{1}\0v\0{text:117}\n").chars().map(|c| c as u8).collect::<Vec<_>>()
+        );
+        assert!(String::from_utf8_lossy(&header(&[7])).contains("'shape': (7,), }"));
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_the_shape_are_an_error() {
+        for shape in [&[5, 5][..], &[4, 6], &[6, 6], &[]] {
+            let written = write_npz(Cursor::new(Vec::new()), shape, rows());
+            assert!(matches!(written, Err(FormatError::WrongShape { .. })), "{shape:?}");
+        }
+        let array = [header(&[1, 2]), vec![0, 1]].concat();
+        let error = MaskReader::new(&array[..]).unwrap().expect_shape(&[2, 1]).unwrap_err();
+        assert_eq!(error.to_string(), "the array has shape [1, 2]; expected [2, 1]");
+    }
+
+    fn array(text: &str, data: &[u8]) -> Result<Vec<Vec<bool>>, FormatError> {
+        let length = (text.len() as u16).to_le_bytes();
+        let bytes = [&MAGIC[..], &length, text.as_bytes(), data].concat();
+        MaskReader::new(&bytes[..])?.collect()
+    }
+
+    #[test]
+    fn other_arrays_are_refused() {
+        let error = |text: &str, data: &[u8]| array(text, data).unwrap_err().to_string();
+        let good = "{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }";
+        assert_eq!(array(good, &[0, 1, 1, 0]).unwrap(), [[false, true], [true, false]]);
+        assert_eq!(error(good, &[0, 1, 1]), "the file is truncated");
+        assert_eq!(error(good, &[0, 1, 1, 0, 0]), "there is data after the last row");
+        assert_eq!(error(good, &[0, 1, 2, 0]), "row 1 holds the byte 2; a mask holds 0 and 1");
+        let floats = error(&good.replace("|b1", "<f8"), &[]);
+        assert_eq!(floats, "the array has elements of type '<f8'; a mask has `|b1`");
+        assert!(matches!(array(&good.replace("False", "True"), &[0; 4]), Err(FormatError::NotNpy { .. })));
+        assert!(matches!(array(&good.replace("(2, 2)", "()"), &[0]), Err(FormatError::NotNpy { .. })));
+        assert!(matches!(array(&good.replace("2)", "-2)"), &[]), Err(FormatError::NotNpy { .. })));
+        let huge = format!("({0}, {0}, {0})", usize::MAX);
+        assert!(matches!(array(&good.replace("(2, 2)", &huge), &[]), Err(FormatError::NotNpy { .. })));
+        let claimed = format!("({0}, {0})", usize::MAX);
+        assert!(matches!(array(&good.replace("(2, 2)", &claimed), &[1]), Err(FormatError::Truncated)));
+        assert!(matches!(MaskReader::new(&b"#ab#"[..]), Err(FormatError::NotNpy { .. })));
+        assert!(matches!(MaskReader::new(&b"#aaaabbbb#"[..]), Err(FormatError::NotNpy { .. })));
+    }
+
+    #[test]
+    fn damage_is_an_error_and_never_a_panic() {
+        let bytes = npz(&[5, 6]);
+        for end in 4..bytes.len() {
+            assert!(read(&bytes[..end]).is_err(), "{end}");
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok((_, read)) = read(&damaged) {
+                assert_eq!(read, rows(), "bit {bit}");
+            }
+        }
+    }
+}
