@@ -1,0 +1,80 @@
+//! Data sets: distinct sequences, split at random into a training and a test part.
+
+use std::collections::BTreeSet;
+
+use wug_language::{Reading, draw};
+
+use super::settings::Settings;
+use super::task::Task;
+use crate::{MaskedSequence, Seed};
+
+/// How many draws are made at most for each sequence that is wanted.
+const DRAWS_PER_SEQUENCE: usize = 5;
+
+/// The sequences of a task, no two with the same text, and their split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskData {
+    /// The task's name.
+    pub task: &'static str,
+    /// What the sequences were drawn with.
+    pub settings: Settings,
+    /// In the order of their first draw.
+    pub sequences: Vec<MaskedSequence>,
+    /// How many distinct sequences were wanted.
+    pub wanted: usize,
+    /// How many draws were made, repetitions included.
+    pub drawn: usize,
+    /// Indices of the training sequences: four fifths, rounded down, in random order.
+    pub train: Vec<usize>,
+    /// Indices of the test sequences: the rest, in random order.
+    pub test: Vec<usize>,
+}
+
+impl TaskData {
+    /// How many sequences fewer than wanted there are, because the draws kept repeating themselves.
+    ///
+    /// ```
+    /// use wug_dataset::{Seed, wade::{PERIODIC, Reading, dataset}};
+    /// let data = dataset(&PERIODIC, Reading::Published, 1200, Seed::new(1));
+    /// assert_eq!((data.sequences.len(), data.missing()), (52, 1148));
+    /// assert_eq!((data.train.len(), data.test.len()), (41, 11));
+    /// ```
+    pub fn missing(&self) -> usize {
+        self.wanted - self.sequences.len()
+    }
+
+    /// The training sequences.
+    pub fn train(&self) -> impl ExactSizeIterator<Item = &MaskedSequence> {
+        self.train.iter().map(|&i| &self.sequences[i])
+    }
+
+    /// The test sequences.
+    pub fn test(&self) -> impl ExactSizeIterator<Item = &MaskedSequence> {
+        self.test.iter().map(|&i| &self.sequences[i])
+    }
+}
+
+/// Draws `n` distinct sequences with the settings of a reading, and splits them.
+pub fn dataset(task: &Task, reading: Reading, n: usize, seed: Seed) -> TaskData {
+    dataset_with(task, &task.settings(reading), n, seed)
+}
+
+/// Draws until there are `n` distinct sequences or 5 `n` draws were made, and splits what there is.
+///
+/// Sequences are distinct if their tokens are: of two that differ in the mask alone the first is kept.
+/// Repetition makes short sequences rarer than the generator does.
+pub fn dataset_with(task: &Task, settings: &Settings, n: usize, seed: Seed) -> TaskData {
+    let mut rng = seed.derive(&format!("wade/{}/draw", task.name)).rng();
+    let (mut known, mut sequences, mut drawn) = (BTreeSet::new(), Vec::new(), 0);
+    while sequences.len() < n && drawn < n.saturating_mul(DRAWS_PER_SEQUENCE) {
+        let sequence = task.generate_with(settings, &mut rng);
+        drawn += 1;
+        if known.insert(sequence.word.clone()) {
+            sequences.push(sequence);
+        }
+    }
+    let mut train: Vec<usize> = (0..sequences.len()).collect();
+    draw::shuffle(&mut seed.derive(&format!("wade/{}/split", task.name)).rng(), &mut train);
+    let test = train.split_off(sequences.len() * 4 / 5);
+    TaskData { task: task.name, settings: settings.clone(), sequences, wanted: n, drawn, train, test }
+}

@@ -1,0 +1,147 @@
+//! What a task is.
+
+use std::fmt;
+
+use rand_core::Rng;
+use thiserror::Error;
+use wug_language::{Alphabet, Reading, UnknownToken, Word};
+
+use super::oracle::{self, Disagreement, Malformed};
+use super::settings::{Knob, Settings};
+use super::text::Text;
+use super::{CITATION, TASKS};
+use crate::MaskedSequence;
+
+/// One of the ten tasks: a vocabulary and a generator of masked sequences.
+///
+/// ```
+/// use wug_dataset::{Seed, wade};
+/// let task = wade::task("qa").unwrap();
+/// let sequence = task.generate(wade::Reading::Corrected, &mut Seed::new(1).rng());
+/// assert_eq!(task.check(&sequence), Ok(vec![]));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// Its place in the paper's list, from 1.
+    pub number: u8,
+    /// Its name in the released code, as it is typed.
+    pub name: &'static str,
+    /// Its name in the paper.
+    pub title: &'static str,
+    /// What has to be learned, in one line.
+    pub summary: &'static str,
+    /// How a sequence is made.
+    pub definition: &'static str,
+    /// One short sequence, answers in brackets, as [`Task::parse`] reads it.
+    pub example: &'static str,
+    /// What can be set, with the defaults of both readings.
+    pub knobs: &'static [Knob],
+    pub(super) generator: &'static dyn Generate,
+}
+
+/// What a task's generator does. It trusts its settings, which were checked when they were made.
+pub(super) trait Generate: fmt::Debug + Send + Sync {
+    /// The tokens, in the published order.
+    fn vocabulary(&self) -> Vec<&'static str>;
+
+    /// Draws one sequence.
+    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text;
+}
+
+/// No task has this name or number.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("unknown task `{given}`; there are: {allowed}")]
+pub struct UnknownTask {
+    /// The name as it was given.
+    pub given: String,
+    /// The tasks there are.
+    pub allowed: String,
+}
+
+impl UnknownTask {
+    pub(super) fn new(given: &str) -> Self {
+        let all: Vec<String> = TASKS.iter().map(|task| format!("{} {}", task.number, task.name)).collect();
+        Self { given: given.to_owned(), allowed: all.join(", ") }
+    }
+}
+
+/// A text that is not over the task's vocabulary.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("not a text of task `{task}`: {source}")]
+pub struct BadText {
+    /// The task's name.
+    pub task: &'static str,
+    /// The first token it does not have.
+    pub source: UnknownToken,
+}
+
+impl Task {
+    /// The paper.
+    pub fn citation(&self) -> &'static str {
+        CITATION
+    }
+
+    /// The tokens, in the published order.
+    pub fn vocabulary(&self) -> Alphabet {
+        Alphabet::new(self.generator.vocabulary())
+    }
+
+    /// The settings of a reading.
+    pub fn settings(&self, reading: Reading) -> Settings {
+        Settings::new(self, reading)
+    }
+
+    /// Draws one sequence with the settings of a reading.
+    pub fn generate(&self, reading: Reading, rng: &mut dyn Rng) -> MaskedSequence {
+        self.generate_with(&self.settings(reading), rng)
+    }
+
+    /// Draws one sequence.
+    ///
+    /// # Panics
+    /// If the settings are those of another task.
+    pub fn generate_with(&self, settings: &Settings, rng: &mut dyn Rng) -> MaskedSequence {
+        assert_eq!(settings.task(), self.name, "settings belong to one task");
+        self.generator.draw(settings, rng).encode(&self.generator.vocabulary())
+    }
+
+    /// Reads a text with answers in brackets, as [`MaskedSequence::show`] writes it. Where every token is one
+    /// character, spaces may be left out except around brackets.
+    ///
+    /// ```
+    /// let task = wug_dataset::wade::SYM_CT;
+    /// let sequence = task.parse("A B x B [1] .").unwrap();
+    /// assert_eq!(sequence.mask, [4]);
+    /// assert_eq!(sequence.show(&task.vocabulary()), "A B x B [1] .");
+    /// assert_eq!(task.parse("ABxB [1] .").unwrap(), sequence);
+    /// ```
+    pub fn parse(&self, text: &str) -> Result<MaskedSequence, BadText> {
+        let vocabulary = self.vocabulary();
+        let (mut word, mut mask) = (Word::new(), Vec::new());
+        for piece in text.split_whitespace() {
+            let start = word.len();
+            let inner = piece.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            let symbols = vocabulary.parse(inner.unwrap_or(piece)).map_err(|mut source| {
+                source.position += start;
+                BadText { task: self.name, source }
+            })?;
+            word.extend(symbols);
+            if inner.is_some() {
+                mask.extend(start..word.len());
+            }
+        }
+        Ok(MaskedSequence { word, mask })
+    }
+
+    /// Where a sequence's answers differ from what the [`oracle`] reads in its text.
+    pub fn check(&self, sequence: &MaskedSequence) -> Result<Vec<Disagreement>, Malformed> {
+        let vocabulary = self.vocabulary();
+        let tokens: Vec<&str> = sequence
+            .word
+            .iter()
+            // A symbol outside the vocabulary becomes a token that no grammar has.
+            .map(|symbol| vocabulary.tokens().get(symbol.index()).map_or("", String::as_str))
+            .collect();
+        oracle::check(self.number, &tokens, &sequence.mask)
+    }
+}
