@@ -1,0 +1,179 @@
+//! Bias and non-linearity in one pass over a layer's sums, and the way back, which needs only the outputs.
+
+use pulp::Simd;
+use serde::{Deserialize, Serialize};
+
+use super::Real;
+use super::simd::{V, dispatch};
+
+/// What is done to a sum of weighted inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// Nothing.
+    #[default]
+    Identity,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// max(0, x).
+    Relu,
+    /// 1 / (1 + e⁻ˣ).
+    Sigmoid,
+}
+
+/// `out[N,O] = f(out[N,O] + bias[O])`; an empty bias is zero.
+pub fn activate<R: Real>(out: &mut [R], bias: &[R], f: Activation) {
+    if bias.is_empty() {
+        if f != Activation::Identity {
+            dispatch!(rows(&mut *out, bias, f));
+        }
+    } else {
+        dispatch!(biased_rows(&mut *out, bias, f));
+    }
+}
+
+#[inline(always)]
+fn biased_rows<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R], f: Activation) {
+    match f {
+        Activation::Identity => each_row(s, out, bias, |x| x),
+        Activation::Tanh => each_row(s, out, bias, V::tanh),
+        Activation::Relu => each_row(s, out, bias, |x| x.max(V::constant(s, 0.0))),
+        Activation::Sigmoid => each_row(s, out, bias, V::sigmoid),
+    }
+}
+
+#[inline(always)]
+fn each_row<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R], f: impl Fn(V<R, S>) -> V<R, S>) {
+    for row in out.chunks_exact_mut(bias.len()) {
+        for i in (0..row.len()).step_by(V::<R, S>::lanes()) {
+            f(V::at(s, row, i) + V::at(s, bias, i)).put(row, i);
+        }
+    }
+}
+
+#[inline(always)]
+fn rows<R: Real, S: Simd>(s: S, out: &mut [R], _: &[R], f: Activation) {
+    for i in (0..out.len()).step_by(V::<R, S>::lanes()) {
+        let x = V::at(s, out, i);
+        let y = match f {
+            Activation::Identity => x,
+            Activation::Tanh => x.tanh(),
+            Activation::Relu => x.max(V::constant(s, 0.0)),
+            Activation::Sigmoid => x.sigmoid(),
+        };
+        y.put(out, i);
+    }
+}
+
+/// `dout[N] *= f'(·)`, where the slope is read off the output: `1 − out²` for tanh, and so on.
+pub fn activate_backward<R: Real>(dout: &mut [R], out: &[R], f: Activation) {
+    if f != Activation::Identity {
+        dispatch!(slopes(dout, out, f));
+    }
+}
+
+#[inline(always)]
+fn slopes<R: Real, S: Simd>(s: S, dout: &mut [R], out: &[R], f: Activation) {
+    let (zero, one) = (V::constant(s, 0.0), V::constant(s, 1.0));
+    for i in (0..dout.len()).step_by(V::<R, S>::lanes()) {
+        let (d, y) = (V::at(s, dout, i), V::at(s, out, i));
+        let d = match f {
+            Activation::Identity => d,
+            Activation::Tanh => d * (-y).mul_add(y, one),
+            Activation::Relu => zero.if_less(y, d, zero),
+            Activation::Sigmoid => d * y * (one - y),
+        };
+        d.put(dout, i);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::PORTABLE;
+    use super::super::testing::{close, dot, numbers, slope};
+    use super::*;
+
+    const ALL: [Activation; 4] =
+        [Activation::Identity, Activation::Tanh, Activation::Relu, Activation::Sigmoid];
+
+    fn reference(x: f64, f: Activation) -> f64 {
+        match f {
+            Activation::Identity => x,
+            Activation::Tanh => libm::tanh(x),
+            Activation::Relu => x.max(0.0),
+            Activation::Sigmoid => 1.0 / (1.0 + libm::exp(-x)),
+        }
+    }
+
+    #[test]
+    fn rows_of_any_width_are_what_the_formula_says() {
+        for f in ALL {
+            for width in [1, 3, 8, 13, 40] {
+                let (x, bias) = (numbers(1, 5 * width), numbers(2, width));
+                let expected: Vec<f64> =
+                    x.iter().enumerate().map(|(i, x)| reference(x + bias[i % width], f)).collect();
+                let mut out = x.clone();
+                activate(&mut out, &bias, f);
+                close(&out, &expected, 1e-15);
+                let mut out = x.clone();
+                biased_rows(PORTABLE, &mut out, &bias, f);
+                close(&out, &expected, 1e-15);
+                let mut out = x.clone();
+                activate(&mut out, &[], f);
+                close(&out, &x.iter().map(|&x| reference(x, f)).collect::<Vec<_>>(), 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn slopes_are_differences() {
+        for f in ALL {
+            let (x, weight) = (numbers(3, 21), numbers(4, 21));
+            let forward = |x: &[f64]| {
+                let mut out = x.to_vec();
+                activate(&mut out, &[], f);
+                out
+            };
+            let mut gradient = weight.clone();
+            activate_backward(&mut gradient, &forward(&x), f);
+            slope(&x, &gradient, |x| dot(&forward(x), &weight));
+        }
+    }
+
+    /// The largest error in units of the last place of the true value, over numbers from tiny to huge.
+    fn ulps<R: Real>(f: Activation, digits: f64) -> f64 {
+        let grid: Vec<f64> = (-20_000..=20_000)
+            .map(|i| f64::from(i) * 1e-3)
+            .chain((-3_000..3_000).map(|i| f64::from(i) * 1e-6))
+            .collect();
+        let mut out: Vec<R> = grid.iter().map(|&x| R::of(x)).collect();
+        let exact: Vec<f64> = out.iter().map(|x| reference(x.wide(), f)).collect();
+        activate(&mut out, &[], f);
+        let error = |(out, exact): (&R, &f64)| {
+            let unit = libm::exp2(libm::floor(libm::log2(exact.abs().max(1e-300))) - digits);
+            (out.wide() - exact).abs() / unit
+        };
+        out.iter().zip(&exact).map(error).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn functions_are_accurate_to_the_last_places() {
+        for (f, single, double) in [(Activation::Tanh, 2.0, 3.0), (Activation::Sigmoid, 2.5, 3.5)] {
+            let (s, d) = (ulps::<f32>(f, 23.0), ulps::<f64>(f, 52.0));
+            assert!(s < single, "{f:?} f32: {s} ulp");
+            assert!(d < double, "{f:?} f64: {d} ulp");
+        }
+    }
+
+    #[test]
+    fn extremes_saturate_and_nonsense_stays_nonsense() {
+        let mut x = [f32::NAN, 1e30, -1e30, f32::INFINITY, 0.0];
+        activate(&mut x, &[], Activation::Tanh);
+        assert!(x[0].is_nan());
+        assert_eq!(x[1..], [1.0, -1.0, 1.0, 0.0]);
+        let mut x = [f32::NAN, 1e30, -1e30];
+        activate(&mut x, &[], Activation::Sigmoid);
+        assert!(x[0].is_nan());
+        assert!(x[1] > 0.999 && x[2] >= 0.0 && x[2] < 1e-37);
+    }
+}

@@ -1,0 +1,111 @@
+//! A fully connected layer.
+
+use pulp::Simd;
+
+use super::simd::{V, dispatch};
+use super::{Activation, Into, Mat, Real, activate, activate_backward, matmul};
+
+/// `out[N,O] = f(inp[N,I] · weight[O,I]ᵀ + bias[O])`; an empty bias is zero.
+///
+/// ```
+/// use wug_learner::kernel::{Activation, linear};
+/// let mut out = [0.0f32; 2];
+/// // Two rows of one number each; weight 3, bias ½.
+/// linear(&mut out, &[1.0, -2.0], &[3.0], &[0.5], 1, Activation::Relu);
+/// assert_eq!(out, [3.5, 0.0]);
+/// ```
+pub fn linear<R: Real>(out: &mut [R], inp: &[R], weight: &[R], bias: &[R], i: usize, f: Activation) {
+    let (n, o) = (inp.len() / i, weight.len() / i);
+    matmul(out, Into::Set, Mat::new(inp, n, i), Mat::new(weight, o, i).t());
+    activate(out, bias, f);
+}
+
+/// The way back. `dout[N,O]` is first multiplied by the slope of `f` in place; `dinp` may be empty if nobody asks.
+#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
+pub fn linear_backward<R: Real>(
+    dinp: &mut [R],
+    dweight: &mut [R],
+    dbias: &mut [R],
+    dout: &mut [R],
+    out: &[R],
+    inp: &[R],
+    weight: &[R],
+    i: usize,
+    f: Activation,
+) {
+    let (n, o) = (inp.len() / i, weight.len() / i);
+    activate_backward(dout, out, f);
+    let dout = Mat::new(dout, n, o);
+    if !dinp.is_empty() {
+        matmul(dinp, Into::Set, dout, Mat::new(weight, o, i));
+    }
+    matmul(dweight, Into::Add, dout.t(), Mat::new(inp, n, i));
+    if !dbias.is_empty() {
+        column_sums(dbias, dout.data());
+    }
+}
+
+/// `sums[O] += Σ rows[N,O]`.
+pub fn column_sums<R: Real>(sums: &mut [R], rows: &[R]) {
+    dispatch!(column_sums_body(sums, rows));
+}
+
+#[inline(always)]
+fn column_sums_body<R: Real, S: Simd>(s: S, sums: &mut [R], rows: &[R]) {
+    let o = sums.len();
+    let mut quads = rows.chunks_exact(4 * o);
+    for quad in &mut quads {
+        for i in (0..o).step_by(V::<R, S>::lanes()) {
+            // Each load must end with its own row.
+            let at = |r: usize| V::at(s, &quad[r * o..(r + 1) * o], i);
+            let sum = V::at(s, sums, i) + ((at(0) + at(1)) + (at(2) + at(3)));
+            sum.put(sums, i);
+        }
+    }
+    for row in quads.remainder().chunks_exact(o) {
+        for i in (0..o).step_by(V::<R, S>::lanes()) {
+            (V::at(s, sums, i) + V::at(s, row, i)).put(sums, i);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::*;
+
+    #[test]
+    fn slopes_are_differences() {
+        let (n, i, o) = (5, 3, 4);
+        let (x, w, b, g) = (numbers(1, n * i), numbers(2, o * i), numbers(3, o), numbers(4, n * o));
+        for f in [Activation::Identity, Activation::Relu, Activation::Tanh] {
+            let forward = |x: &[f64], w: &[f64], b: &[f64]| {
+                let mut out = vec![0.0; n * o];
+                linear(&mut out, x, w, b, i, f);
+                out
+            };
+            let (mut dx, mut dw, mut db) = (vec![9.0; n * i], vec![0.0; o * i], vec![0.0; o]);
+            let mut dout = g.clone();
+            let out = forward(&x, &w, &b);
+            linear_backward(&mut dx, &mut dw, &mut db, &mut dout, &out, &x, &w, i, f);
+            slope(&x, &dx, |x| dot(&forward(x, &w, &b), &g));
+            slope(&w, &dw, |w| dot(&forward(&x, w, &b), &g));
+            slope(&b, &db, |b| dot(&forward(&x, &w, b), &g));
+            let mut single = vec![0.0f32; n * o];
+            linear(&mut single, &singles(&x), &singles(&w), &singles(&b), i, f);
+            close_single(&single, &out, 1e-6);
+        }
+    }
+
+    #[test]
+    fn columns_add_up_whatever_the_shape() {
+        for (n, o) in [(1, 1), (4, 8), (7, 5), (9, 17), (0, 3)] {
+            let (rows, start) = (numbers(1, n * o), numbers(2, o));
+            let mut sums = start.clone();
+            column_sums(&mut sums, &rows);
+            let expected: Vec<f64> =
+                (0..o).map(|j| start[j] + (0..n).map(|i| rows[i * o + j]).sum::<f64>()).collect();
+            close(&sums, &expected, 1e-14);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What training minimises: cross-entropy of one symbol out of many, and of yes or no. In nats.
+
+use pulp::Simd;
+
+use super::Real;
+use super::simd::{V, dispatch};
+
+/// `losses[n] = −ln softmax(logits[n,·])[targets[n]]`; `probabilities[N,V]` are kept for the way back.
+pub fn softmax_cross_entropy<R: Real>(
+    losses: &mut [R],
+    probabilities: &mut [R],
+    logits: &[R],
+    targets: &[u32],
+    v: usize,
+) {
+    probabilities.copy_from_slice(logits);
+    for (((loss, row), logits), &target) in
+        losses.iter_mut().zip(probabilities.chunks_exact_mut(v)).zip(logits.chunks_exact(v)).zip(targets)
+    {
+        *loss = softmax(row) - logits[target as usize];
+    }
+}
+
+/// Turns one row of logits into probabilities; gives the logarithm of the sum of their exponentials.
+pub fn softmax<R: Real>(row: &mut [R]) -> R {
+    dispatch!(softmax_row(row))
+}
+
+#[inline(always)]
+fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> R {
+    let lanes = V::<R, S>::lanes();
+    let whole = row.len() - row.len() % lanes;
+    let mut top = V::splat(s, row[0]);
+    for i in (0..whole).step_by(lanes) {
+        top = V::at(s, row, i).max(top);
+    }
+    let top = row[whole..].iter().fold(top.maximum(), |a, &b| if b > a { b } else { a });
+    let mut sum = V::constant(s, 0.0);
+    for i in (0..row.len()).step_by(lanes) {
+        let e = (V::at(s, row, i) - V::splat(s, top)).exp();
+        e.put(row, i);
+        // Read back, so that lanes past the end of the row count nothing.
+        sum = sum + V::at(s, row, i);
+    }
+    let sum = sum.sum();
+    let share = V::splat(s, R::ONE / sum);
+    for i in (0..row.len()).step_by(lanes) {
+        (V::at(s, row, i) * share).put(row, i);
+    }
+    top + R::of(libm::log(sum.wide()))
+}
+
+/// `dlogits[n,·] = weight[n] · (probabilities[n,·] − one-hot(targets[n]))`.
+pub fn softmax_cross_entropy_backward<R: Real>(
+    dlogits: &mut [R],
+    probabilities: &[R],
+    targets: &[u32],
+    weights: &[R],
+    v: usize,
+) {
+    let rows = dlogits.chunks_exact_mut(v).zip(probabilities.chunks_exact(v));
+    for (((dlogits, p), &target), &weight) in rows.zip(targets).zip(weights) {
+        for (d, &p) in dlogits.iter_mut().zip(p) {
+            *d = weight * p;
+        }
+        dlogits[target as usize] -= weight;
+    }
+}
+
+/// `losses[n] = −ln σ(±logit)`: the cost of saying `logit` when the truth is `targets[n]` ∈ {0, 1}.
+pub fn logistic_cross_entropy<R: Real>(losses: &mut [R], logits: &[R], targets: &[R]) {
+    for ((loss, &z), &y) in losses.iter_mut().zip(logits).zip(targets) {
+        let z = z.wide();
+        // z.max(0) would turn nonsense into zero; this keeps it.
+        let positive = if z < 0.0 { 0.0 } else { z };
+        *loss = R::of(positive - z * y.wide() + libm::log1p(libm::exp(-z.abs())));
+    }
+}
+
+/// `dlogits[n] = weights[n] · (σ(logits[n]) − targets[n])`.
+pub fn logistic_cross_entropy_backward<R: Real>(
+    dlogits: &mut [R],
+    logits: &[R],
+    targets: &[R],
+    weights: &[R],
+) {
+    for (((d, &z), &y), &weight) in dlogits.iter_mut().zip(logits).zip(targets).zip(weights) {
+        *d = weight * (R::of(1.0 / (1.0 + libm::exp(-z.wide()))) - y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::*;
+
+    fn symbol_losses<R: Real>(logits: &[R], targets: &[u32], v: usize) -> (Vec<R>, Vec<R>) {
+        let (mut losses, mut p) = (vec![R::ZERO; targets.len()], vec![R::ZERO; logits.len()]);
+        softmax_cross_entropy(&mut losses, &mut p, logits, targets, v);
+        (losses, p)
+    }
+
+    #[test]
+    fn one_of_many_is_what_the_formula_says() {
+        for v in [1, 2, 3, 8, 13, 51] {
+            let logits: Vec<f64> = numbers(1, 4 * v).iter().map(|x| 30.0 * x).collect();
+            let targets: Vec<u32> = (0..4).map(|i| (i * 7 % v) as u32).collect();
+            let (losses, p) = symbol_losses(&logits, &targets, v);
+            for (row, logits) in logits.chunks(v).enumerate() {
+                let sum: f64 = logits.iter().map(|&x| libm::exp(x)).sum();
+                close(&losses[row..=row], &[libm::log(sum) - logits[targets[row] as usize]], 1e-13);
+                let expected: Vec<f64> = logits.iter().map(|&x| libm::exp(x) / sum).collect();
+                close(&p[row * v..(row + 1) * v], &expected, 1e-13);
+            }
+            close_single(&symbol_losses(&singles(&logits), &targets, v).0, &losses, 1e-5);
+        }
+    }
+
+    #[test]
+    fn slopes_are_differences() {
+        let (v, logits, targets, weights) = (5, numbers(1, 15), [4, 0, 2], numbers(2, 3));
+        let (_, p) = symbol_losses(&logits, &targets, v);
+        let mut d = vec![0.0; 15];
+        softmax_cross_entropy_backward(&mut d, &p, &targets, &weights, v);
+        slope(&logits, &d, |x| dot(&symbol_losses(x, &targets, v).0, &weights));
+
+        let (truth, weights) = (vec![0.0, 1.0, 1.0, 0.0, 1.0], numbers(3, 5));
+        let loss = |z: &[f64]| {
+            let mut losses = vec![0.0; 5];
+            logistic_cross_entropy(&mut losses, z, &truth);
+            losses
+        };
+        let z = &logits[..5];
+        let mut d = vec![0.0; 5];
+        logistic_cross_entropy_backward(&mut d, z, &truth, &weights);
+        slope(z, &d, |z| dot(&loss(z), &weights));
+        let expected: Vec<f64> = z
+            .iter()
+            .zip(&truth)
+            .map(|(z, y)| libm::log(1.0 + libm::exp(if *y > 0.5 { -z } else { *z })))
+            .collect();
+        close(&loss(z), &expected, 1e-14);
+    }
+
+    #[test]
+    fn huge_logits_cost_what_they_say_and_nonsense_stays_nonsense() {
+        let mut loss = [0.0f32; 3];
+        logistic_cross_entropy(&mut loss, &[1e4, -1e4, f32::NAN], &[0.0, 0.0, 1.0]);
+        assert!((loss[0] - 1e4).abs() < 1.0 && loss[1] == 0.0 && loss[2].is_nan());
+        let (losses, _) = symbol_losses(&[f32::NAN, 0.0], &[1], 2);
+        assert!(losses[0].is_nan());
+    }
+}

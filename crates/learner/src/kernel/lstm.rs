@@ -1,0 +1,242 @@
+//! A long short-term memory layer over a whole sequence. Gates stand in the order input, forget, candidate, output
+//! (i, f, g, o), as in PyTorch. See [`super::rnn`] for how time is laid out and cut into blocks.
+
+use pulp::Simd;
+
+use super::simd::{V, dispatch};
+use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
+
+/// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
+///
+/// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back.
+pub fn lstm<R: Real>(
+    h: &mut [R],
+    c: &mut [R],
+    gates: &mut [R],
+    x: &[R],
+    w: RecurrentWeights<'_, R>,
+    n: Recurrence,
+) {
+    let (b, row_in, row, row_gates) =
+        (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    for (from, to) in n.blocks(n.block(4 * n.hidden, size_of::<R>())) {
+        let inp = Mat::new(&x[from * row_in..to * row_in], (to - from) * b, n.input);
+        let sums = &mut gates[from * row_gates..to * row_gates];
+        matmul(sums, Into::Set, inp, Mat::new(w.input, 4 * n.hidden, n.input).t());
+        for t in from..to {
+            let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
+            let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
+            let (c_before, c_after) = c[t * row..(t + 2) * row].split_at_mut(row);
+            let wh = Mat::new(w.hidden, 4 * n.hidden, n.hidden);
+            matmul(gates, Into::Add, Mat::new(h_before, b, n.hidden), wh.t());
+            dispatch!(cells(&mut *h_after, &mut *c_after, &mut *gates, &*c_before, w.bias, n.hidden));
+        }
+    }
+}
+
+/// One step of `B` rows: activates the gates in place, then writes the new states.
+#[inline(always)]
+fn cells<R: Real, S: Simd>(
+    s: S,
+    h: &mut [R],
+    c: &mut [R],
+    gates: &mut [R],
+    c_before: &[R],
+    bias: &[R],
+    hidden: usize,
+) {
+    let rows = h.chunks_exact_mut(hidden).zip(c.chunks_exact_mut(hidden));
+    let rows = rows.zip(gates.chunks_exact_mut(4 * hidden)).zip(c_before.chunks_exact(hidden));
+    for (((h, c), gates), c_before) in rows {
+        let (gi, rest) = gates.split_at_mut(hidden);
+        let (gf, rest) = rest.split_at_mut(hidden);
+        let (gg, go) = rest.split_at_mut(hidden);
+        for u in (0..hidden).step_by(V::<R, S>::lanes()) {
+            let sum = |gate: &[R], which: usize| {
+                let sum = V::at(s, gate, u);
+                if bias.is_empty() { sum } else { sum + V::at(s, &bias[which * hidden..][..hidden], u) }
+            };
+            let (i, f) = (sum(gi, 0).sigmoid(), sum(gf, 1).sigmoid());
+            let (g, o) = (sum(gg, 2).tanh(), sum(go, 3).sigmoid());
+            let cell = f.mul_add(V::at(s, c_before, u), i * g);
+            i.put(gi, u);
+            f.put(gf, u);
+            g.put(gg, u);
+            o.put(go, u);
+            cell.put(c, u);
+            (o * cell.tanh()).put(h, u);
+        }
+    }
+}
+
+/// The way back. `dh` and `dc` (`[T+1,B,H]` and `[B,H]`) come in as the gradients of every `h` and of the last `c`, and
+/// end with those of the initial states in `dh[0]` and `dc`. The saved `gates` become the gradients of their sums.
+#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
+pub fn lstm_backward<R: Real>(
+    dx: &mut [R],
+    dh: &mut [R],
+    dc: &mut [R],
+    dw: RecurrentGradients<'_, R>,
+    gates: &mut [R],
+    (h, c, x): (&[R], &[R], &[R]),
+    w: RecurrentWeights<'_, R>,
+    n: Recurrence,
+) {
+    let (b, row_in, row, row_gates) =
+        (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    for (from, to) in n.blocks(n.block(4 * n.hidden, size_of::<R>())).rev() {
+        for t in (from..to).rev() {
+            let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
+            let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
+            let (c_before, c_after) = c[t * row..(t + 2) * row].split_at(row);
+            dispatch!(cells_backward(&mut *dc, &mut *gates, &*dh_after, c_before, c_after, n.hidden));
+            let wh = Mat::new(w.hidden, 4 * n.hidden, n.hidden);
+            matmul(dh_before, Into::Add, Mat::new(gates, b, 4 * n.hidden), wh);
+        }
+        let steps = (to - from) * b;
+        let dsums = Mat::new(&gates[from * row_gates..to * row_gates], steps, 4 * n.hidden);
+        let inp = &x[from * row_in..to * row_in];
+        if !dx.is_empty() {
+            let dinp = &mut dx[from * row_in..to * row_in];
+            matmul(dinp, Into::Set, dsums, Mat::new(w.input, 4 * n.hidden, n.input));
+        }
+        matmul(dw.input, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dw.hidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        if !dw.bias.is_empty() {
+            column_sums(dw.bias, dsums.data());
+        }
+    }
+}
+
+/// One step of `B` rows: gates become gradients of their sums, `dc` moves one step into the past.
+#[inline(always)]
+fn cells_backward<R: Real, S: Simd>(
+    s: S,
+    dc: &mut [R],
+    gates: &mut [R],
+    dh: &[R],
+    c_before: &[R],
+    c_after: &[R],
+    hidden: usize,
+) {
+    let one = V::constant(s, 1.0);
+    let rows = dc.chunks_exact_mut(hidden).zip(gates.chunks_exact_mut(4 * hidden));
+    let rows = rows.zip(dh.chunks_exact(hidden)).zip(c_before.chunks_exact(hidden));
+    for ((((dc, gates), dh), c_before), c_after) in rows.zip(c_after.chunks_exact(hidden)) {
+        let (gi, rest) = gates.split_at_mut(hidden);
+        let (gf, rest) = rest.split_at_mut(hidden);
+        let (gg, go) = rest.split_at_mut(hidden);
+        for u in (0..hidden).step_by(V::<R, S>::lanes()) {
+            let (i, f) = (V::at(s, gi, u), V::at(s, gf, u));
+            let (g, o) = (V::at(s, gg, u), V::at(s, go, u));
+            let (dh, squashed) = (V::at(s, dh, u), V::at(s, c_after, u).tanh());
+            let dcell = (dh * o).mul_add((-squashed).mul_add(squashed, one), V::at(s, dc, u));
+            (dcell * g * i * (one - i)).put(gi, u);
+            (dcell * V::at(s, c_before, u) * f * (one - f)).put(gf, u);
+            (dcell * i * (-g).mul_add(g, one)).put(gg, u);
+            (dh * squashed * o * (one - o)).put(go, u);
+            (dcell * f).put(dc, u);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::*;
+
+    const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
+
+    fn split(p: &[f64], n: Recurrence) -> RecurrentWeights<'_, f64> {
+        let (input, rest) = p.split_at(4 * n.hidden * n.input);
+        let (hidden, bias) = rest.split_at(4 * n.hidden * n.hidden);
+        RecurrentWeights { input, hidden, bias }
+    }
+
+    struct Run {
+        h: Vec<f64>,
+        c: Vec<f64>,
+        gates: Vec<f64>,
+    }
+
+    fn forward(start: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Run {
+        let row = n.batch * n.hidden;
+        let (mut h, mut c) = (vec![0.0; (n.steps + 1) * row], vec![0.0; (n.steps + 1) * row]);
+        h[..row].copy_from_slice(&start[..row]);
+        c[..row].copy_from_slice(&start[row..]);
+        let mut gates = vec![0.0; n.steps * 4 * row];
+        lstm(&mut h, &mut c, &mut gates, x, split(p, n), n);
+        Run { h, c, gates }
+    }
+
+    fn naive(start: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Vec<f64> {
+        let (w, row) = (split(p, n), n.batch * n.hidden);
+        let (mut h, mut c) = (start[..row].to_vec(), start[row..].to_vec());
+        let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
+        for t in 0..n.steps {
+            for b in 0..n.batch {
+                let x = &x[(t * n.batch + b) * n.input..][..n.input];
+                let before = h[(t * n.batch + b) * n.hidden..][..n.hidden].to_vec();
+                for u in 0..n.hidden {
+                    let sum = |gate: usize| {
+                        let r = gate * n.hidden + u;
+                        w.bias[r]
+                            + dot(x, &w.input[r * n.input..][..n.input])
+                            + dot(&before, &w.hidden[r * n.hidden..][..n.hidden])
+                    };
+                    let old = c[(t * n.batch + b) * n.hidden + u];
+                    let cell = sigmoid(sum(1)) * old + sigmoid(sum(0)) * libm::tanh(sum(2));
+                    c.push(cell);
+                    h.push(sigmoid(sum(3)) * libm::tanh(cell));
+                }
+            }
+        }
+        h
+    }
+
+    fn inputs(n: Recurrence) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let start = numbers(1, 2 * n.batch * n.hidden);
+        let x = numbers(2, n.steps * n.batch * n.input);
+        (start, x, numbers(3, 4 * n.hidden * (n.input + n.hidden + 1)))
+    }
+
+    #[test]
+    fn blocks_of_any_size_equal_one_step_at_a_time() {
+        for n in [N, Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }] {
+            let (start, x, p) = inputs(n);
+            let run = forward(&start, &x, &p, n);
+            close(&run.h, &naive(&start, &x, &p, n), 1e-12);
+            let (q, start32) = (singles(&p), singles(&start));
+            let (input, rest) = q.split_at(4 * n.hidden * n.input);
+            let (hidden, bias) = rest.split_at(4 * n.hidden * n.hidden);
+            let row = n.batch * n.hidden;
+            let (mut h, mut c) = (vec![0.0f32; run.h.len()], vec![0.0f32; run.c.len()]);
+            h[..row].copy_from_slice(&start32[..row]);
+            c[..row].copy_from_slice(&start32[row..]);
+            let mut gates = vec![0.0f32; run.gates.len()];
+            lstm(&mut h, &mut c, &mut gates, &singles(&x), RecurrentWeights { input, hidden, bias }, n);
+            close_single(&h, &run.h, 2e-5);
+        }
+    }
+
+    #[test]
+    fn slopes_are_differences() {
+        let n = N;
+        let (start, x, p) = inputs(n);
+        let row = n.batch * n.hidden;
+        let (g, g_cell) = (numbers(4, (n.steps + 1) * row), numbers(5, row));
+        let loss = |run: &Run| dot(&run.h, &g) + dot(&run.c[n.steps * row..], &g_cell);
+        let mut run = forward(&start, &x, &p, n);
+        let (mut dx, mut dh, mut dc) = (vec![9.0; x.len()], g.clone(), g_cell.clone());
+        let mut dp = vec![0.0; p.len()];
+        let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
+        let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
+        let dw = RecurrentGradients { input, hidden, bias };
+        let saved = (&run.h[..], &run.c[..], &x[..]);
+        lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, saved, split(&p, n), n);
+        slope(&x, &dx, |x| loss(&forward(&start, x, &p, n)));
+        slope(&p, &dp, |p| loss(&forward(&start, &x, p, n)));
+        let dstart = [&dh[..row], &dc[..]].concat();
+        slope(&start, &dstart, |start| loss(&forward(start, &x, &p, n)));
+    }
+}

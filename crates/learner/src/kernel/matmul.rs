@@ -1,0 +1,161 @@
+//! The one matrix product everything goes through. It belongs to the `gemm` crate, chosen by measurement: as fast as
+//! its rival at the thin shapes of this trade, faster at vectors, and it leaves the vector registers clean.
+//! One thread, so the order of additions depends on nothing but the shapes.
+
+use super::Real;
+
+/// A matrix seen in a slice: `rows` × `cols`, or its transpose.
+#[derive(Clone, Copy, Debug)]
+pub struct Mat<'a, R> {
+    data: &'a [R],
+    rows: usize,
+    cols: usize,
+    row_stride: usize,
+    col_stride: usize,
+}
+
+impl<'a, R> Mat<'a, R> {
+    /// Row after row.
+    ///
+    /// # Panics
+    /// If the slice is not `rows · cols` long.
+    pub fn new(data: &'a [R], rows: usize, cols: usize) -> Self {
+        assert_eq!(data.len(), rows * cols, "a matrix of {rows} x {cols}");
+        Self { data, rows, cols, row_stride: cols, col_stride: 1 }
+    }
+
+    /// Rows that lie `stride` apart.
+    ///
+    /// # Panics
+    /// If the last row ends outside the slice.
+    pub fn strided(data: &'a [R], rows: usize, cols: usize, stride: usize) -> Self {
+        assert!(rows == 0 || (rows - 1) * stride + cols <= data.len(), "rows must end inside the slice");
+        Self { data, rows, cols, row_stride: stride, col_stride: 1 }
+    }
+
+    /// The numbers behind it.
+    pub fn data(self) -> &'a [R] {
+        self.data
+    }
+
+    /// The transpose, without moving anything.
+    #[must_use]
+    pub fn t(self) -> Self {
+        Self {
+            rows: self.cols,
+            cols: self.rows,
+            row_stride: self.col_stride,
+            col_stride: self.row_stride,
+            ..self
+        }
+    }
+}
+
+/// Whether a product replaces what was there or is added to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Into {
+    /// `c = a · b`
+    Set,
+    /// `c += a · b`
+    Add,
+}
+
+/// `c[M,N] = a[M,K] · b[K,N]`, or `+=`.
+///
+/// ```
+/// use wug_learner::kernel::{Into, Mat, matmul};
+/// let mut c = [1.0f32; 2];
+/// matmul(&mut c, Into::Add, Mat::new(&[1.0, 2.0], 1, 2), Mat::new(&[1.0, 3.0, 10.0, 30.0], 2, 2));
+/// assert_eq!(c, [22.0, 64.0]);
+/// ```
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn matmul<R: Real>(c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
+    assert_eq!(a.cols, b.rows, "the inner sizes of a product");
+    assert_eq!(c.len(), a.rows * b.cols, "the size of a product");
+    if c.is_empty() {
+        return;
+    }
+    if a.cols == 0 {
+        if into == Into::Set {
+            c.fill(R::ZERO);
+        }
+        return;
+    }
+    R::gemm(c, into == Into::Add, a, b);
+}
+
+/// Hands the product to the crate, transposed (`cᵀ = bᵀ · aᵀ`), because it prefers columns and we write rows.
+#[expect(unsafe_code, reason = "the GEMM crate takes pointers and strides")]
+pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<'_, R>) {
+    let (m, k, n) = (b.cols, b.rows, a.rows);
+    // SAFETY: `Mat` upholds that every (row, column) index times its stride is inside its slice, `matmul` has checked
+    // that the shapes fit and that `c` holds rows · columns numbers; `c` is borrowed mutably, so it overlaps neither.
+    // The crate dispatches on the type id of `R`, which is `f32` or `f64` (`Real` has no other implementations).
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.as_mut_ptr(),
+            m as isize,
+            1,
+            add,
+            b.data.as_ptr(),
+            b.row_stride as isize,
+            b.col_stride as isize,
+            a.data.as_ptr(),
+            a.row_stride as isize,
+            a.col_stride as isize,
+            R::ONE,
+            R::ONE,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::testing::{close, numbers};
+    use proptest::prelude::*;
+
+    fn naive(c: &mut [f64], a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize)) {
+        for i in 0..m {
+            for j in 0..n {
+                c[i * n + j] += (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum::<f64>();
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn equals_the_sum_of_products(m in 1usize..40, k in 0usize..40, n in 1usize..40, seed in 0u64..1000) {
+            let (a, b, old) = (numbers(seed, m * k), numbers(seed + 1, k * n), numbers(seed + 2, m * n));
+            let mut expected = old.clone();
+            naive(&mut expected, &a, &b, (m, k, n));
+            let mut c = old.clone();
+            matmul(&mut c, Into::Add, Mat::new(&a, m, k), Mat::new(&b, k, n));
+            close(&c, &expected, 1e-13);
+            // Transposed copies, seen as transposes, give the same.
+            let at: Vec<f64> = (0..k * m).map(|i| a[(i % m) * k + i / m]).collect();
+            let bt: Vec<f64> = (0..n * k).map(|i| b[(i % k.max(1)) * n + i / k.max(1)]).collect();
+            let mut c = old.clone();
+            matmul(&mut c, Into::Add, Mat::new(&at, k, m).t(), Mat::new(&bt, n, k).t());
+            close(&c, &expected, 1e-13);
+            // Single precision is close, and setting forgets what was there.
+            let single: Vec<f32> = a.iter().map(|&x| x as f32).collect();
+            let double: Vec<f32> = b.iter().map(|&x| x as f32).collect();
+            let mut c = vec![7.0f32; m * n];
+            matmul(&mut c, Into::Set, Mat::new(&single, m, k), Mat::new(&double, k, n));
+            for (c, (e, o)) in c.iter().zip(expected.iter().zip(&old)) {
+                prop_assert!((f64::from(*c) - (e - o)).abs() < 1e-4);
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Pure functions on slices: the arithmetic of every learner, forward next to backward.
+//!
+//! A kernel allocates nothing, returns no `Result` and knows no model; sizes are trusted and slices checked. The one
+//! legend of dimensions for all of them, slowest first in memory:
+//!
+//! | letter | meaning |
+//! |---|---|
+//! | `T` | time steps, or positions of a string |
+//! | `B` | strings in a batch |
+//! | `N` | rows of whatever kind, often `T·B` |
+//! | `I`, `O` | numbers in and out of a layer |
+//! | `H` | hidden units of a recurrent layer |
+//! | `D` | width of a transformer, `D = heads · E` |
+//! | `V` | symbols of a vocabulary |
+//!
+//! Arguments come outputs first, then inputs, then sizes. A backward kernel *overwrites* the gradients of activations
+//! and *adds to* the gradients of parameters (a parameter may be used twice). Everything is generic over `f32` and `f64`
+//! ([`Real`]), single-threaded, and adds in an order that depends on sizes and instruction set alone.
+
+#![expect(
+    clippy::inline_always,
+    reason = "a kernel body must be compiled inside the function that enables its instructions"
+)]
+
+mod activation;
+mod attention;
+mod dropout;
+mod embedding;
+mod gru;
+mod linear;
+mod loss;
+mod lstm;
+mod matmul;
+mod norm;
+mod position;
+mod real;
+mod rnn;
+mod simd;
+#[cfg(test)]
+pub(crate) mod testing;
+mod update;
+
+pub use activation::{Activation, activate, activate_backward};
+pub use attention::{Attention, attention, attention_backward, cross_attention, cross_attention_backward};
+pub use dropout::{Mask, dropout};
+pub use embedding::{embedding, embedding_backward};
+pub use gru::{Gru, GruGradients, gru, gru_backward};
+pub use linear::{column_sums, linear, linear_backward};
+pub use loss::{
+    logistic_cross_entropy, logistic_cross_entropy_backward, softmax, softmax_cross_entropy,
+    softmax_cross_entropy_backward,
+};
+pub use lstm::{lstm, lstm_backward};
+pub use matmul::{Into, Mat, matmul};
+pub use norm::{layer_norm, layer_norm_backward};
+pub use position::{Sinusoid, sinusoids};
+pub use real::Real;
+pub use rnn::{Recurrence, RecurrentGradients, RecurrentWeights, rnn, rnn_backward};
+pub use simd::{Lane, instruction_set};
+pub use update::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
+
+/// Adds `x` to `out`, number by number.
+pub fn add<R: Real>(out: &mut [R], x: &[R]) {
+    dispatch!(add_body(out, x));
+}
+
+#[inline(always)]
+fn add_body<R: Real, S: pulp::Simd>(s: S, out: &mut [R], x: &[R]) {
+    for i in (0..out.len()).step_by(V::<R, S>::lanes()) {
+        (V::at(s, out, i) + V::at(s, x, i)).put(out, i);
+    }
+}
+
+use simd::{V, dispatch};

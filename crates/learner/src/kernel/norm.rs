@@ -1,0 +1,155 @@
+//! Layer normalisation: every row to mean zero and variance one, then scaled and shifted per column.
+
+use pulp::Simd;
+
+use super::Real;
+use super::simd::{V, dispatch};
+
+/// `out[N,D] = (inp − mean) / √(variance + eps) · gain[D] + bias[D]`; `mean[N]` and `inverse[N]` (one over the square
+/// root) are kept for the way back.
+#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
+pub fn layer_norm<R: Real>(
+    out: &mut [R],
+    mean: &mut [R],
+    inverse: &mut [R],
+    inp: &[R],
+    gain: &[R],
+    bias: &[R],
+    eps: R,
+) {
+    dispatch!(forward(out, mean, inverse, inp, gain, bias, eps));
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "as above")]
+fn forward<R: Real, S: Simd>(
+    s: S,
+    out: &mut [R],
+    mean: &mut [R],
+    inverse: &mut [R],
+    inp: &[R],
+    gain: &[R],
+    bias: &[R],
+    eps: R,
+) {
+    let (d, lanes) = (gain.len(), V::<R, S>::lanes());
+    let whole = d - d % lanes;
+    let share = R::ONE / R::of(d as f64);
+    let rows = out.chunks_exact_mut(d).zip(inp.chunks_exact(d));
+    for (((out, inp), mean), inverse) in rows.zip(mean.iter_mut()).zip(inverse.iter_mut()) {
+        let mut sum = V::constant(s, 0.0);
+        for i in (0..d).step_by(lanes) {
+            sum = sum + V::at(s, inp, i);
+        }
+        *mean = sum.sum() * share;
+        let center = V::splat(s, *mean);
+        let mut squares = V::constant(s, 0.0);
+        for i in (0..whole).step_by(lanes) {
+            let x = V::at(s, inp, i) - center;
+            squares = x.mul_add(x, squares);
+        }
+        let tail: R = inp[whole..].iter().map(|&x| (x - *mean) * (x - *mean)).sum();
+        *inverse = R::ONE / ((squares.sum() + tail) * share + eps).root();
+        let scale = V::splat(s, *inverse);
+        for i in (0..d).step_by(lanes) {
+            let x = (V::at(s, inp, i) - center) * scale;
+            x.mul_add(V::at(s, gain, i), V::at(s, bias, i)).put(out, i);
+        }
+    }
+}
+
+/// The way back, from what was kept.
+#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
+pub fn layer_norm_backward<R: Real>(
+    dinp: &mut [R],
+    dgain: &mut [R],
+    dbias: &mut [R],
+    dout: &[R],
+    inp: &[R],
+    mean: &[R],
+    inverse: &[R],
+    gain: &[R],
+) {
+    dispatch!(backward(dinp, dgain, dbias, dout, inp, mean, inverse, gain));
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "as above")]
+fn backward<R: Real, S: Simd>(
+    s: S,
+    dinp: &mut [R],
+    dgain: &mut [R],
+    dbias: &mut [R],
+    dout: &[R],
+    inp: &[R],
+    mean: &[R],
+    inverse: &[R],
+    gain: &[R],
+) {
+    let (d, lanes) = (gain.len(), V::<R, S>::lanes());
+    let share = R::ONE / R::of(d as f64);
+    let rows = dinp.chunks_exact_mut(d).zip(dout.chunks_exact(d)).zip(inp.chunks_exact(d));
+    for (((dinp, dout), inp), (&mean, &inverse)) in rows.zip(mean.iter().zip(inverse)) {
+        let (center, scale) = (V::splat(s, mean), V::splat(s, inverse));
+        // Lanes past the end of a row hold zero gradient, so they add nothing to either sum.
+        let (mut sum, mut product) = (V::constant(s, 0.0), V::constant(s, 0.0));
+        for i in (0..d).step_by(lanes) {
+            let (x, dout) = ((V::at(s, inp, i) - center) * scale, V::at(s, dout, i));
+            let dx = dout * V::at(s, gain, i);
+            sum = sum + dx;
+            product = dx.mul_add(x, product);
+            dout.mul_add(x, V::at(s, dgain, i)).put(dgain, i);
+            (V::at(s, dbias, i) + dout).put(dbias, i);
+        }
+        let (sum, product) = (V::splat(s, sum.sum() * share), V::splat(s, product.sum() * share));
+        for i in (0..d).step_by(lanes) {
+            let x = (V::at(s, inp, i) - center) * scale;
+            let dx = V::at(s, dout, i) * V::at(s, gain, i);
+            (scale * (dx - sum - x * product)).put(dinp, i);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::*;
+
+    fn forward<R: Real>(x: &[R], gain: &[R], bias: &[R]) -> (Vec<R>, Vec<R>, Vec<R>) {
+        let n = x.len() / gain.len();
+        let (mut out, mut mean, mut inverse) = (vec![R::ZERO; x.len()], vec![R::ZERO; n], vec![R::ZERO; n]);
+        layer_norm(&mut out, &mut mean, &mut inverse, x, gain, bias, R::of(1e-5));
+        (out, mean, inverse)
+    }
+
+    #[test]
+    fn rows_of_any_width_are_what_the_formula_says() {
+        for d in [1, 3, 4, 8, 13, 32] {
+            let (x, gain, bias) = (numbers(1, 3 * d), numbers(2, d), numbers(3, d));
+            let (out, ..) = forward(&x, &gain, &bias);
+            let mut expected = Vec::new();
+            for row in x.chunks(d) {
+                let mean = row.iter().sum::<f64>() / d as f64;
+                let variance = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / d as f64;
+                let scale = 1.0 / (variance + 1e-5).sqrt();
+                expected.extend((0..d).map(|i| (row[i] - mean) * scale * gain[i] + bias[i]));
+            }
+            close(&out, &expected, 1e-13);
+            close_single(&forward(&singles(&x), &singles(&gain), &singles(&bias)).0, &expected, 1e-4);
+        }
+    }
+
+    #[test]
+    fn slopes_are_differences() {
+        for d in [4, 7] {
+            let (x, gain, bias, g) = (numbers(1, 3 * d), numbers(2, d), numbers(3, d), numbers(4, 3 * d));
+            let loss = |x: &[f64], gain: &[f64], bias: &[f64]| dot(&forward(x, gain, bias).0, &g);
+            let (_, mean, inverse) = forward(&x, &gain, &bias);
+            let (mut dx, mut dgain, mut dbias) = (vec![9.0; 3 * d], vec![0.0; d], vec![0.0; d]);
+            layer_norm_backward(&mut dx, &mut dgain, &mut dbias, &g, &x, &mean, &inverse, &gain);
+            slope(&x, &dx, |x| loss(x, &gain, &bias));
+            slope(&gain, &dgain, |gain| loss(&x, gain, &bias));
+            slope(&bias, &dbias, |bias| loss(&x, &gain, bias));
+        }
+    }
+}

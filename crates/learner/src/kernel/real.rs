@@ -1,0 +1,76 @@
+//! The two number types every kernel is written for. Results in `f32` are what papers train in; `f64` is for checks,
+//! and for questions that rounding alone can decide.
+
+use std::fmt::{Debug, Display};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use super::simd::Lane;
+
+/// `f32` or `f64`.
+pub trait Real:
+    Lane
+    + Default
+    + PartialOrd
+    + Display
+    + Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + Sum
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// As checkpoints name the type.
+    const NAME: &'static str;
+    /// Rounds to this type.
+    fn of(x: f64) -> Self;
+    /// The same number, in double precision.
+    fn wide(self) -> f64;
+    /// The square root.
+    #[must_use]
+    fn root(self) -> Self;
+    /// Neither infinite nor NaN.
+    fn finite(self) -> bool;
+    /// `c = α·c + a·b` by the GEMM crate; see [`super::matmul`].
+    #[doc(hidden)]
+    fn gemm(c: &mut [Self], add: bool, a: super::Mat<'_, Self>, b: super::Mat<'_, Self>);
+}
+
+macro_rules! real {
+    ($r:ident, $name:literal) => {
+        impl Real for $r {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const NAME: &'static str = $name;
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as $r
+            }
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+            fn gemm(c: &mut [Self], add: bool, a: super::Mat<'_, Self>, b: super::Mat<'_, Self>) {
+                super::matmul::gemm_crate(c, add, a, b);
+            }
+        }
+    };
+}
+real!(f32, "F32");
+real!(f64, "F64");

@@ -1,0 +1,188 @@
+//! A simple recurrent layer over a whole sequence.
+//!
+//! `h[0]` is the initial state, so that `h[0..T]` are the states *before* each step and `h[1..=T]` those after: both
+//! products over time (inputs to sums, sums to weight gradients) are then single matrix products. They are taken in
+//! blocks of steps small enough to stay in cache.
+
+use super::{Activation, Into, Mat, Real, activate, activate_backward, column_sums, matmul};
+
+/// The sizes of a recurrent layer: `T`, `B`, `I`, `H`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recurrence {
+    /// `T`, time steps.
+    pub steps: usize,
+    /// `B`, strings.
+    pub batch: usize,
+    /// `I`, numbers into each step.
+    pub input: usize,
+    /// `H`, hidden units.
+    pub hidden: usize,
+}
+
+impl Recurrence {
+    /// Steps per block: as many as keep `width` numbers per string and step within a quarter of a megabyte.
+    pub(super) fn block(&self, width: usize, size_of: usize) -> usize {
+        ((1 << 18) / (self.batch * width * size_of).max(1)).clamp(1, self.steps.max(1))
+    }
+
+    /// The blocks of steps, first to last.
+    pub(super) fn blocks(&self, block: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + use<> {
+        let steps = self.steps;
+        (0..steps.div_ceil(block)).map(move |i| (i * block, ((i + 1) * block).min(steps)))
+    }
+}
+
+/// The parameters of a layer whose units have `G` sums each (1, or 4 gates).
+#[derive(Clone, Copy, Debug)]
+pub struct RecurrentWeights<'a, R> {
+    /// `[G·H, I]`
+    pub input: &'a [R],
+    /// `[G·H, H]`
+    pub hidden: &'a [R],
+    /// `[G·H]`, or empty
+    pub bias: &'a [R],
+}
+
+/// Where their gradients are added.
+#[derive(Debug)]
+pub struct RecurrentGradients<'a, R> {
+    /// `[G·H, I]`
+    pub input: &'a mut [R],
+    /// `[G·H, H]`
+    pub hidden: &'a mut [R],
+    /// `[G·H]`, or empty
+    pub bias: &'a mut [R],
+}
+
+/// `h[t+1] = f(x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b)` for every step; `h[T+1,B,H]` holds the initial state in `h[0]`.
+pub fn rnn<R: Real>(h: &mut [R], x: &[R], w: RecurrentWeights<'_, R>, n: Recurrence, f: Activation) {
+    let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
+    for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())) {
+        let (inp, steps) = (&x[from * row_in..to * row_in], (to - from) * b);
+        let sums = &mut h[(from + 1) * row..(to + 1) * row];
+        matmul(sums, Into::Set, Mat::new(inp, steps, n.input), Mat::new(w.input, n.hidden, n.input).t());
+        for t in from..to {
+            let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
+            matmul(
+                after,
+                Into::Add,
+                Mat::new(before, b, n.hidden),
+                Mat::new(w.hidden, n.hidden, n.hidden).t(),
+            );
+            activate(after, w.bias, f);
+        }
+    }
+}
+
+/// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up: `dh[0]` ends as that of the
+/// initial state, the rest as that of the sums. `dx` may be empty if nobody asks.
+pub fn rnn_backward<R: Real>(
+    dx: &mut [R],
+    dh: &mut [R],
+    dw: RecurrentGradients<'_, R>,
+    (h, x): (&[R], &[R]),
+    w: RecurrentWeights<'_, R>,
+    n: Recurrence,
+    f: Activation,
+) {
+    let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
+    for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())).rev() {
+        for t in (from..to).rev() {
+            let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
+            activate_backward(after, &h[(t + 1) * row..(t + 2) * row], f);
+            matmul(before, Into::Add, Mat::new(after, b, n.hidden), Mat::new(w.hidden, n.hidden, n.hidden));
+        }
+        let (dsums, steps) = (&dh[(from + 1) * row..(to + 1) * row], (to - from) * b);
+        let dsums = Mat::new(dsums, steps, n.hidden);
+        let inp = &x[from * row_in..to * row_in];
+        if !dx.is_empty() {
+            let dinp = &mut dx[from * row_in..to * row_in];
+            matmul(dinp, Into::Set, dsums, Mat::new(w.input, n.hidden, n.input));
+        }
+        matmul(dw.input, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dw.hidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        if !dw.bias.is_empty() {
+            column_sums(dw.bias, dsums.data());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::*;
+
+    const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
+
+    fn weights(p: &[f64], n: Recurrence) -> RecurrentWeights<'_, f64> {
+        let (input, rest) = p.split_at(n.hidden * n.input);
+        let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
+        RecurrentWeights { input, hidden, bias }
+    }
+
+    fn forward(h0: &[f64], x: &[f64], p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
+        let mut h = vec![0.0; (n.steps + 1) * n.batch * n.hidden];
+        h[..h0.len()].copy_from_slice(h0);
+        rnn(&mut h, x, weights(p, n), n, f);
+        h
+    }
+
+    /// One unit, one step, one string at a time.
+    fn naive(h0: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Vec<f64> {
+        let w = weights(p, n);
+        let mut h = h0.to_vec();
+        for t in 0..n.steps {
+            for b in 0..n.batch {
+                for u in 0..n.hidden {
+                    let x = &x[(t * n.batch + b) * n.input..][..n.input];
+                    let before = &h[(t * n.batch + b) * n.hidden..][..n.hidden];
+                    let sum = w.bias[u]
+                        + dot(x, &w.input[u * n.input..][..n.input])
+                        + dot(before, &w.hidden[u * n.hidden..][..n.hidden]);
+                    h.push(libm::tanh(sum));
+                }
+            }
+        }
+        h
+    }
+
+    #[test]
+    fn blocks_of_any_size_equal_one_step_at_a_time() {
+        for n in [N, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }]
+        {
+            let h0 = numbers(1, n.batch * n.hidden);
+            let x = numbers(2, n.steps * n.batch * n.input);
+            let p: Vec<f64> =
+                numbers(3, n.hidden * (n.input + n.hidden + 1)).iter().map(|p| 0.3 * p).collect();
+            let h = forward(&h0, &x, &p, n, Activation::Tanh);
+            close(&h, &naive(&h0, &x, &p, n), 1e-13);
+            let mut single = vec![0.0f32; h.len()];
+            single[..h0.len()].copy_from_slice(&singles(&h0));
+            let q = singles(&p);
+            let (input, rest) = q.split_at(n.hidden * n.input);
+            let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
+            rnn(&mut single, &singles(&x), RecurrentWeights { input, hidden, bias }, n, Activation::Tanh);
+            close_single(&single, &h, 1e-5);
+        }
+    }
+
+    #[test]
+    fn slopes_are_differences() {
+        let n = N;
+        let h0 = numbers(1, n.batch * n.hidden);
+        let x = numbers(2, n.steps * n.batch * n.input);
+        let p = numbers(3, n.hidden * (n.input + n.hidden + 1));
+        let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
+        for f in [Activation::Tanh, Activation::Relu] {
+            let h = forward(&h0, &x, &p, n, f);
+            let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![0.0; p.len()]);
+            let (input, rest) = dp.split_at_mut(n.hidden * n.input);
+            let (hidden, bias) = rest.split_at_mut(n.hidden * n.hidden);
+            let dw = RecurrentGradients { input, hidden, bias };
+            rnn_backward(&mut dx, &mut dh, dw, (&h, &x), weights(&p, n), n, f);
+            slope(&x, &dx, |x| dot(&forward(&h0, x, &p, n, f), &g));
+            slope(&p, &dp, |p| dot(&forward(&h0, &x, p, n, f), &g));
+            slope(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p, n, f), &g));
+        }
+    }
+}

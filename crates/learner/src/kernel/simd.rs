@@ -1,0 +1,462 @@
+//! Vectors of numbers, written as formulas: [`V`] is one register of `f32` or `f64` lanes of whatever instruction set
+//! the machine has, with the usual operators, loads that know how to end in the middle of a register, and the three
+//! functions recurrent networks live on (`exp`, `tanh`, `sigmoid`).
+//!
+//! A kernel is written once as `fn body<R: Real, S: Simd>(s: S, …)`, marked `#[inline(always)]`, and entered through
+//! [`dispatch!`], which picks the instruction set at run time. The portable fallback is one lane wide.
+//! Unsafe code stays inside `pulp`.
+
+use std::fmt::Debug;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use pulp::Simd;
+
+/// Runs `body(s, arguments…)` with the widest instruction set of this machine.
+macro_rules! dispatch {
+    ($body:ident($($arg:expr),* $(,)?)) => {
+        match pulp::Arch::new() {
+            #[cfg(target_arch = "x86_64")]
+            pulp::Arch::V3(s) => pulp::Simd::vectorize(s, || $body(s, $($arg),*)),
+            #[cfg(target_arch = "aarch64")]
+            pulp::Arch::Neon(s) => pulp::Simd::vectorize(s, || $body(s, $($arg),*)),
+            _ => $body(pulp::Scalar, $($arg),*),
+        }
+    };
+}
+pub(crate) use dispatch;
+
+/// The instruction set that kernels run on here, for the record of a run.
+pub fn instruction_set() -> &'static str {
+    match pulp::Arch::new() {
+        #[cfg(target_arch = "x86_64")]
+        pulp::Arch::V3(_) => "x86-64-v3 (AVX2, FMA)",
+        #[cfg(target_arch = "aarch64")]
+        pulp::Arch::Neon(_) => "aarch64 (NEON)",
+        _ => "portable",
+    }
+}
+
+/// A number type that fills registers: what [`V`] needs from `f32` and `f64`.
+pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+    /// A register of this type.
+    type Reg<S: Simd>: Copy + Debug;
+    /// A register of yes and no.
+    type Mask<S: Simd>: Copy + Debug;
+    /// Numbers per register.
+    fn lanes<S: Simd>() -> usize;
+    #[doc(hidden)]
+    fn splat<S: Simd>(s: S, x: Self) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn load<S: Simd>(s: S, x: &[Self]) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn store<S: Simd>(s: S, to: &mut [Self], x: Self::Reg<S>);
+    #[doc(hidden)]
+    fn add<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn sub<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn mul<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn div<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn mul_add<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>, c: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn max<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn min<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn sqrt<S: Simd>(s: S, a: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn abs<S: Simd>(s: S, a: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn less<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Mask<S>;
+    #[doc(hidden)]
+    fn select<S: Simd>(s: S, m: Self::Mask<S>, yes: Self::Reg<S>, no: Self::Reg<S>) -> Self::Reg<S>;
+    #[doc(hidden)]
+    fn sum<S: Simd>(s: S, a: Self::Reg<S>) -> Self;
+    #[doc(hidden)]
+    fn maximum<S: Simd>(s: S, a: Self::Reg<S>) -> Self;
+    /// `p · 2ⁿ`, where `shifted` = n + [`Lane::SHIFTER`], rounded.
+    #[doc(hidden)]
+    fn scale<S: Simd>(s: S, p: Self::Reg<S>, shifted: Self::Reg<S>) -> Self::Reg<S>;
+    /// Adding it rounds a small number to an integer that stands in the lowest bits.
+    #[doc(hidden)]
+    const SHIFTER: Self;
+    /// Where `exp` is clamped so that results stay normal numbers.
+    #[doc(hidden)]
+    const EXP_RANGE: (Self, Self);
+    /// log₂ e, and ln 2 as a short head and a tail.
+    #[doc(hidden)]
+    const EXP_STEP: (Self, Self, Self);
+    /// (exp r − 1 − r) / r² for |r| ≤ ½ ln 2, highest power first.
+    #[doc(hidden)]
+    const EXP_POLY: &'static [Self];
+    /// (tanh x − x) / x³ as a fraction of polynomials in x² for |x| < 0.625, highest power first.
+    #[doc(hidden)]
+    const TANH_POLY: (&'static [Self], &'static [Self]);
+    #[doc(hidden)]
+    fn small(x: f64) -> Self;
+}
+
+/// Kernels are written for these two types and no others.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+macro_rules! lane {
+    ($r:ident, $reg:ident, $mask:ident, $lanes:ident, $bits:ident, $mantissa:literal,
+     $splat:ident, $split:ident, $split_mut:ident, $part:ident, $part_store:ident, $add:ident, $sub:ident, $mul:ident,
+     $div:ident, $mul_add:ident, $max:ident, $min:ident, $sqrt:ident, $abs:ident, $less:ident, $select:ident, $sum:ident,
+     $maximum:ident, { $($consts:tt)* }) => {
+        impl Lane for $r {
+            type Reg<S: Simd> = S::$reg;
+            type Mask<S: Simd> = S::$mask;
+            $($consts)*
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
+            #[inline(always)]
+            fn splat<S: Simd>(s: S, x: Self) -> S::$reg {
+                s.$splat(x)
+            }
+            #[inline(always)]
+            fn load<S: Simd>(s: S, x: &[Self]) -> S::$reg {
+                match x.get(..S::$lanes) {
+                    Some(full) => S::$split(full).0[0],
+                    None => s.$part(x),
+                }
+            }
+            #[inline(always)]
+            fn store<S: Simd>(s: S, to: &mut [Self], x: S::$reg) {
+                match to.get_mut(..S::$lanes) {
+                    Some(full) => S::$split_mut(full).0[0] = x,
+                    None => s.$part_store(to, x),
+                }
+            }
+            #[inline(always)]
+            fn add<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
+                s.$add(a, b)
+            }
+            #[inline(always)]
+            fn sub<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
+                s.$sub(a, b)
+            }
+            #[inline(always)]
+            fn mul<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
+                s.$mul(a, b)
+            }
+            #[inline(always)]
+            fn div<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
+                s.$div(a, b)
+            }
+            #[inline(always)]
+            fn mul_add<S: Simd>(s: S, a: S::$reg, b: S::$reg, c: S::$reg) -> S::$reg {
+                s.$mul_add(a, b, c)
+            }
+            #[inline(always)]
+            fn max<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
+                s.$max(a, b)
+            }
+            #[inline(always)]
+            fn min<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
+                s.$min(a, b)
+            }
+            #[inline(always)]
+            fn sqrt<S: Simd>(s: S, a: S::$reg) -> S::$reg {
+                s.$sqrt(a)
+            }
+            #[inline(always)]
+            fn abs<S: Simd>(s: S, a: S::$reg) -> S::$reg {
+                s.$abs(a)
+            }
+            #[inline(always)]
+            fn less<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$mask {
+                s.$less(a, b)
+            }
+            #[inline(always)]
+            fn select<S: Simd>(s: S, m: S::$mask, yes: S::$reg, no: S::$reg) -> S::$reg {
+                s.$select(m, yes, no)
+            }
+            #[inline(always)]
+            fn sum<S: Simd>(s: S, a: S::$reg) -> Self {
+                s.$sum(a)
+            }
+            #[inline(always)]
+            fn maximum<S: Simd>(s: S, a: S::$reg) -> Self {
+                s.$maximum(a)
+            }
+            #[inline(always)]
+            fn scale<S: Simd>(_: S, mut p: S::$reg, mut shifted: S::$reg) -> S::$reg {
+                let p_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut p));
+                let n_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut shifted));
+                for (p, n) in p_bits.iter_mut().zip(n_bits) {
+                    *p = p.wrapping_add(*n << $mantissa);
+                }
+                p
+            }
+            #[inline(always)]
+            fn small(x: f64) -> Self {
+                x as $r
+            }
+        }
+    };
+}
+
+lane!(
+    f32,
+    f32s,
+    m32s,
+    F32_LANES,
+    u32,
+    23,
+    splat_f32s,
+    as_simd_f32s,
+    as_mut_simd_f32s,
+    partial_load_f32s,
+    partial_store_f32s,
+    add_f32s,
+    sub_f32s,
+    mul_f32s,
+    div_f32s,
+    mul_add_e_f32s,
+    max_f32s,
+    min_f32s,
+    sqrt_f32s,
+    abs_f32s,
+    less_than_f32s,
+    select_f32s,
+    reduce_sum_f32s,
+    reduce_max_f32s,
+    {
+        const SHIFTER: f32 = 12_582_912.0;
+        const EXP_RANGE: (f32, f32) = (-87.3, 88.3);
+        const EXP_STEP: (f32, f32, f32) = (std::f32::consts::LOG2_E, 0.693_359_4, -2.121_944_4e-4);
+        const EXP_POLY: &'static [f32] =
+            &[1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
+        const TANH_POLY: (&'static [f32], &'static [f32]) =
+            (&[-5.704_988_7e-3, 2.063_908_9e-2, -5.373_971_5e-2, 0.133_314_42, -0.333_332_82], &[1.0]);
+    }
+);
+
+lane!(
+    f64,
+    f64s,
+    m64s,
+    F64_LANES,
+    u64,
+    52,
+    splat_f64s,
+    as_simd_f64s,
+    as_mut_simd_f64s,
+    partial_load_f64s,
+    partial_store_f64s,
+    add_f64s,
+    sub_f64s,
+    mul_f64s,
+    div_f64s,
+    mul_add_e_f64s,
+    max_f64s,
+    min_f64s,
+    sqrt_f64s,
+    abs_f64s,
+    less_than_f64s,
+    select_f64s,
+    reduce_sum_f64s,
+    reduce_max_f64s,
+    {
+        const SHIFTER: f64 = 6_755_399_441_055_744.0;
+        const EXP_RANGE: (f64, f64) = (-708.39, 709.4);
+        const EXP_STEP: (f64, f64, f64) =
+            (std::f64::consts::LOG2_E, 0.693_147_180_369_123_816_49, 1.908_214_929_270_587_700_02e-10);
+        // 1/13!, 1/12!, …, 1/2!
+        const EXP_POLY: &'static [f64] = &[
+            1.0 / 6_227_020_800.0,
+            1.0 / 479_001_600.0,
+            1.0 / 39_916_800.0,
+            1.0 / 3_628_800.0,
+            1.0 / 362_880.0,
+            1.0 / 40_320.0,
+            1.0 / 5_040.0,
+            1.0 / 720.0,
+            1.0 / 120.0,
+            1.0 / 24.0,
+            1.0 / 6.0,
+            0.5,
+        ];
+        const TANH_POLY: (&'static [f64], &'static [f64]) = (
+            &[
+                -9.643_991_794_250_522_386_28e-1,
+                -9.928_772_310_019_185_865_64e1,
+                -1.614_687_684_417_084_479_52e3,
+            ],
+            &[
+                1.0,
+                1.128_116_784_916_329_314_02e2,
+                2.235_488_390_601_004_485_83e3,
+                4.844_063_053_251_254_860_48e3,
+            ],
+        );
+    }
+);
+
+/// One register of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct V<R: Lane, S: Simd> {
+    s: S,
+    v: R::Reg<S>,
+}
+
+impl<R: Lane, S: Simd> V<R, S> {
+    /// Numbers per register.
+    #[inline(always)]
+    pub(crate) fn lanes() -> usize {
+        R::lanes::<S>()
+    }
+
+    /// The same number in every lane.
+    #[inline(always)]
+    pub(crate) fn splat(s: S, x: R) -> Self {
+        Self { s, v: R::splat(s, x) }
+    }
+
+    /// A constant in every lane.
+    #[inline(always)]
+    pub(crate) fn constant(s: S, x: f64) -> Self {
+        Self::splat(s, R::small(x))
+    }
+
+    /// `x[i..]`, as many as fit; lanes past the end are zero.
+    #[inline(always)]
+    pub(crate) fn at(s: S, x: &[R], i: usize) -> Self {
+        Self { s, v: R::load(s, &x[i..]) }
+    }
+
+    /// Writes to `to[i..]`, as many as fit.
+    #[inline(always)]
+    pub(crate) fn put(self, to: &mut [R], i: usize) {
+        R::store(self.s, &mut to[i..], self.v);
+    }
+
+    /// `self · b + c`.
+    #[inline(always)]
+    pub(crate) fn mul_add(self, b: Self, c: Self) -> Self {
+        Self { s: self.s, v: R::mul_add(self.s, self.v, b.v, c.v) }
+    }
+
+    /// The larger; `b` if either is not a number (on x86).
+    #[inline(always)]
+    pub(crate) fn max(self, b: Self) -> Self {
+        Self { s: self.s, v: R::max(self.s, self.v, b.v) }
+    }
+
+    /// The smaller; `b` if either is not a number (on x86).
+    #[inline(always)]
+    pub(crate) fn min(self, b: Self) -> Self {
+        Self { s: self.s, v: R::min(self.s, self.v, b.v) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sqrt(self) -> Self {
+        Self { s: self.s, v: R::sqrt(self.s, self.v) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn abs(self) -> Self {
+        Self { s: self.s, v: R::abs(self.s, self.v) }
+    }
+
+    /// Lane by lane: `yes` where `self < bound`, else `no`.
+    #[inline(always)]
+    pub(crate) fn if_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let mask = R::less(self.s, self.v, bound.v);
+        Self { s: self.s, v: R::select(self.s, mask, yes.v, no.v) }
+    }
+
+    /// The sum of all lanes, in a fixed order.
+    #[inline(always)]
+    pub(crate) fn sum(self) -> R {
+        R::sum(self.s, self.v)
+    }
+
+    /// The largest lane.
+    #[inline(always)]
+    pub(crate) fn maximum(self) -> R {
+        R::maximum(self.s, self.v)
+    }
+
+    #[inline(always)]
+    fn horner(self, coefficients: &[R]) -> Self {
+        let mut p = Self::splat(self.s, coefficients[0]);
+        for &c in &coefficients[1..] {
+            p = p.mul_add(self, Self::splat(self.s, c));
+        }
+        p
+    }
+
+    /// eˣ to about one unit in the last place; x is clamped so that the result is a normal number.
+    #[inline(always)]
+    pub(crate) fn exp(self) -> Self {
+        let s = self.s;
+        let (lo, hi) = R::EXP_RANGE;
+        let x = Self::splat(s, hi).min(Self::splat(s, lo).max(self));
+        let (log2_e, head, tail) = R::EXP_STEP;
+        let shifter = Self::splat(s, R::SHIFTER);
+        let shifted = x.mul_add(Self::splat(s, log2_e), shifter);
+        let n = shifted - shifter;
+        let r = (-n).mul_add(Self::splat(s, tail), (-n).mul_add(Self::splat(s, head), x));
+        let p = (r * r).mul_add(r.horner(R::EXP_POLY), r) + Self::constant(s, 1.0);
+        Self { s, v: R::scale(s, p.v, shifted.v) }
+    }
+
+    /// 1 / (1 + e⁻ˣ).
+    #[inline(always)]
+    pub(crate) fn sigmoid(self) -> Self {
+        let one = Self::constant(self.s, 1.0);
+        one / (one + (-self).exp())
+    }
+
+    /// The hyperbolic tangent: near zero a polynomial (so that tiny numbers keep their digits), else from `exp`.
+    #[inline(always)]
+    pub(crate) fn tanh(self) -> Self {
+        let s = self.s;
+        let one = Self::constant(s, 1.0);
+        let far = one - Self::constant(s, 2.0) / ((self.abs() + self.abs()).exp() + one);
+        let far = self.if_less(Self::constant(s, 0.0), -far, far);
+        let z = self * self;
+        let (p, q) = R::TANH_POLY;
+        let ratio = if q.len() == 1 { z.horner(p) } else { z.horner(p) / z.horner(q) };
+        let near = (z * self).mul_add(ratio, self);
+        self.abs().if_less(Self::constant(s, 0.625), near, far)
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident) => {
+        impl<R: Lane, S: Simd> $trait for V<R, S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, b: Self) -> Self {
+                Self { s: self.s, v: R::$method(self.s, self.v, b.v) }
+            }
+        }
+    };
+}
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+operator!(Div, div);
+
+impl<R: Lane, S: Simd> Neg for V<R, S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self::constant(self.s, -0.0) - self
+    }
+}
+
+/// The instruction set of last resort, so that tests can compare with it.
+#[cfg(test)]
+pub(crate) const PORTABLE: pulp::Scalar = pulp::Scalar;

@@ -1,0 +1,63 @@
+//! What kernel tests share: closed-form numbers, and the slope of a function by finite differences.
+
+/// Numbers in (−1, 1) that look random but come from a formula.
+pub(crate) fn numbers(seed: u64, n: usize) -> Vec<f64> {
+    (0..n as u64)
+        .map(|i| {
+            let mut x =
+                (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd134_2543_de82_ef95);
+            x ^= x >> 32;
+            x = x.wrapping_mul(0xd6e8_feb8_6659_fd93);
+            x ^= x >> 32;
+            (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        })
+        .collect()
+}
+
+/// The same numbers, rounded.
+pub(crate) fn singles(x: &[f64]) -> Vec<f32> {
+    x.iter().map(|&x| x as f32).collect()
+}
+
+/// Sum of products: turns a vector of outputs into one number to differentiate.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Asserts that two vectors agree to `tolerance`, relative to the larger of 1 and the expected number.
+#[track_caller]
+pub(crate) fn close(got: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), expected.len(), "lengths");
+    for (i, (g, e)) in got.iter().zip(expected).enumerate() {
+        assert!((g - e).abs() <= tolerance * e.abs().max(1.0), "at {i}: got {g}, expected {e}");
+    }
+}
+
+/// Asserts that single precision agrees with double.
+#[track_caller]
+pub(crate) fn close_single(got: &[f32], expected: &[f64], tolerance: f64) {
+    let got: Vec<f64> = got.iter().map(|&x| f64::from(x)).collect();
+    close(&got, expected, tolerance);
+}
+
+/// Asserts that `gradient` is the slope of `loss` at `x`, by central differences.
+#[track_caller]
+pub(crate) fn slope(x: &[f64], gradient: &[f64], mut loss: impl FnMut(&[f64]) -> f64) {
+    assert_eq!(x.len(), gradient.len(), "one slope per number");
+    let eps = 1e-5;
+    let mut x = x.to_vec();
+    for i in 0..x.len() {
+        let old = x[i];
+        x[i] = old + eps;
+        let hi = loss(&x);
+        x[i] = old - eps;
+        let lo = loss(&x);
+        x[i] = old;
+        let numeric = (hi - lo) / (2.0 * eps);
+        assert!(
+            (numeric - gradient[i]).abs() < 1e-7 * numeric.abs().max(1.0),
+            "slope {i}: differences say {numeric}, the kernel {}",
+            gradient[i]
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! Every learner: kernels, models, optimisers and training. Batch in, prediction out.
+//!
+//! This crate knows no files, no metrics and no reports. A run is single-threaded; parallelism is across runs.
+
+pub mod kernel;
