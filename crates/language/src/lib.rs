@@ -7,9 +7,11 @@
 pub mod automaton;
 pub mod draw;
 mod big;
+pub mod grammar;
 mod language;
 mod languages;
 mod members;
+pub mod negative;
 mod next;
 mod reading;
 pub mod registry;

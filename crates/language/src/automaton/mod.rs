@@ -20,6 +20,7 @@ use crate::{Alphabet, Symbol};
 pub use distance::Nearest;
 pub use regular::Regular;
 pub use sampler::LengthSampler;
+pub(crate) use sampler::log_sum;
 
 /// A state of a [`Dfa`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,8 +44,9 @@ impl StateId {
 /// let dfa = Dfa::new(Alphabet::new(["0", "1"]), 2, 0, &[0], &[(0, "0", 1), (1, "1", 0)]);
 /// assert!(dfa.accepts(&[Symbol(0), Symbol(1)]));
 /// assert_eq!(dfa.count(6), 1u32.into());
-/// let near = dfa.nearest(&[Symbol(1)]).unwrap(); // 1 → 01
-/// assert_eq!((near.distance, near.word.len()), (1, 2));
+/// let near = dfa.nearest(&[Symbol(0), Symbol(1), Symbol(1)]).unwrap(); // 011 → 01
+/// assert_eq!(near.distance, 1);
+/// assert!(dfa.accepts(&near.word));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dfa {

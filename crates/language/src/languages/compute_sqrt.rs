@@ -6,7 +6,7 @@
 //! let language = wug_language::registry::build("compute-sqrt").unwrap();
 //! let parse = |text: &str| language.alphabet().parse(text).unwrap();
 //! assert!(language.contains(&parse("01010=1100"))); // ⌊√10⌋ = 3
-//! assert!(!language.contains(&parse("011=01"))); // ⌊√6⌋ is not 2 with a 0 less
+//! assert!(!language.contains(&parse("011=11"))); // ⌊√6⌋ is 2, not 3
 //! ```
 
 use num_bigint::BigUint;

@@ -1,0 +1,153 @@
+//! FLaRe directories as published: parallel files joined by line, the training split at the top and the others under `datasets/`. And the same
+//! data as one row per string.
+
+use std::io::{BufRead, BufReader};
+
+use wug_language::{Alphabet, Language};
+
+use crate::manifest::Recorder;
+use crate::recognition::{from_row, next_line, parse_next_line, to_row};
+use crate::{DataError, Labelled, Library, Split};
+
+/// The name of the split that published directories keep at the top.
+pub const TRAINING: &str = "training";
+
+/// Where a split's files are.
+pub(super) fn folder(split: &str) -> String {
+    if split == TRAINING { String::new() } else { format!("datasets/{split}/") }
+}
+
+/// Writes splits in the published layout.
+pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    let alphabet = language.alphabet();
+    for split in splits {
+        let folder = folder(&split.name);
+        let positives = || split.examples.iter().filter(|e| e.label);
+        let negatives = || split.examples.iter().filter(|e| !e.label);
+        let file = |name: &str| format!("{folder}{name}");
+        let tokens = split.examples.iter().map(|e| alphabet.format(&e.word));
+        out.put_text(&file("main.tok"), &lines(tokens))?;
+        out.put_text(&file("labels.txt"), &lines(split.examples.iter().map(|e| u8::from(e.label).to_string())))?;
+        let edits = negatives().map(|e| e.edits.map_or(String::new(), |k| k.to_string()));
+        out.put_text(&file("num-edits.txt"), &lines(edits))?;
+        if positives().all(|e| e.next.is_some()) {
+            let sets = positives().flat_map(|e| &e.next).map(|sets| next_line(sets, alphabet));
+            out.put_text(&file("next-symbols.jsonl"), &lines(sets))?;
+        }
+        if positives().all(|e| e.log_prob.is_some()) {
+            let logs = positives().flat_map(|e| e.log_prob).map(|p| format!("{p:?}"));
+            out.put_text(&file("log-probabilities.txt"), &lines(logs))?;
+        }
+        if !split.examples.is_empty() && split.examples.iter().all(|e| e.distance.is_some()) {
+            let distances = split.examples.iter().flat_map(|e| e.distance).map(|d| d.to_string());
+            out.put_text(&file("edit-distances.txt"), &lines(distances))?;
+        }
+    }
+    Ok(())
+}
+
+fn lines(items: impl Iterator<Item = String>) -> String {
+    let mut text = String::new();
+    for item in items {
+        text.push_str(&item);
+        text.push('\n');
+    }
+    text
+}
+
+/// Reads one split of a published directory; `None` if it has no strings file.
+pub fn read(library: &dyn Library, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
+    let file = |name: &str| format!("{}{name}", folder(split));
+    let Some(words) = read_lines(library, &file("main.tok"))? else { return Ok(None) };
+    let labels = read_lines(library, &file("labels.txt"))?
+        .ok_or_else(|| DataError::Missing { file: file("labels.txt"), hint: " beside main.tok".to_owned() })?;
+    if labels.len() != words.len() {
+        let message = format!("{} labels for {} strings in main.tok", labels.len(), words.len());
+        return Err(DataError::file(&file("labels.txt"), message));
+    }
+    let mut examples = Vec::with_capacity(words.len());
+    for (i, (text, label)) in words.iter().zip(&labels).enumerate() {
+        let word = alphabet.parse(text).map_err(|e| DataError::token(&file("main.tok"), i + 1, &e))?;
+        let label = match label.as_str() {
+            "0" => false,
+            "1" => true,
+            other => {
+                return Err(DataError::line(&file("labels.txt"), i + 1, format!("`{other}` is neither 0 nor 1")));
+            }
+        };
+        examples.push(Labelled::new(word, label));
+    }
+    attach(library, &file("num-edits.txt"), &mut examples, |e| !e.label, |e, line| {
+        e.edits = if line.is_empty() { None } else { Some(number(line)?) };
+        Ok(())
+    })?;
+    attach(library, &file("edit-distances.txt"), &mut examples, |e| !e.label, |e, line| {
+        e.distance = Some(number(line)?);
+        Ok(())
+    })?;
+    attach(library, &file("log-probabilities.txt"), &mut examples, |e| e.label, |e, line| {
+        e.log_prob = Some(line.parse().map_err(|_| format!("`{line}` is not a number"))?);
+        Ok(())
+    })?;
+    attach(library, &file("next-symbols.jsonl"), &mut examples, |e| e.label, |e, line| {
+        let sets = parse_next_line(line, alphabet)?;
+        if sets.len() != e.word.len() + 1 {
+            return Err(format!("{} next-symbol sets for a string of {} symbols", sets.len(), e.word.len()));
+        }
+        e.next = Some(sets);
+        Ok(())
+    })?;
+    Ok(Some(Split { name: split.to_owned(), examples }))
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a count"))
+}
+
+/// Joins a file to the strings that it is about, line by line.
+fn attach(
+    library: &dyn Library,
+    file: &str,
+    examples: &mut [Labelled],
+    about: impl Fn(&Labelled) -> bool,
+    set: impl Fn(&mut Labelled, &str) -> Result<(), String>,
+) -> Result<(), DataError> {
+    let Some(lines) = read_lines(library, file)? else { return Ok(()) };
+    let mut about: Vec<&mut Labelled> = examples.iter_mut().filter(|e| about(e)).collect();
+    if lines.len() != about.len() {
+        let message = format!("{} lines for {} strings that they are about", lines.len(), about.len());
+        return Err(DataError::file(file, message));
+    }
+    for (i, (example, line)) in about.iter_mut().zip(&lines).enumerate() {
+        set(example, line).map_err(|message| DataError::line(file, i + 1, message))?;
+    }
+    Ok(())
+}
+
+/// The lines of a file; `None` if there is no such file.
+pub(crate) fn read_lines(library: &dyn Library, file: &str) -> Result<Option<Vec<String>>, DataError> {
+    let Some(reader) = library.open(file).map_err(DataError::io(file))? else { return Ok(None) };
+    let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
+    lines.map(Some).map_err(DataError::io(file))
+}
+
+/// Writes splits as one row per string, a file per split.
+pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    for split in splits {
+        let rows = split.examples.iter().map(|e| to_row(e, alphabet).to_string());
+        out.put_text(&format!("{}.jsonl", split.name), &lines(rows))?;
+    }
+    Ok(())
+}
+
+/// Reads a split that [`write_jsonl`] wrote; `None` if there is none.
+pub fn read_jsonl(library: &dyn Library, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
+    let file = format!("{split}.jsonl");
+    let Some(lines) = read_lines(library, &file)? else { return Ok(None) };
+    let examples: Result<Vec<Labelled>, DataError> = lines
+        .iter()
+        .enumerate()
+        .map(|(i, line)| from_row(line, alphabet).map_err(|message| DataError::line(&file, i + 1, message)))
+        .collect();
+    Ok(Some(Split { name: split.to_owned(), examples: examples? }))
+}

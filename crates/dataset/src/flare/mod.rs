@@ -1,0 +1,159 @@
+//! FLaRe: labelled strings at growing lengths (Butoi et al. 2025, §3.1 and §4).
+//!
+//! Any language that has a sampler by length can be put through it, not only the 18 of the paper.
+
+mod files;
+mod validate;
+
+use std::collections::BTreeSet;
+
+use wug_language::negative::{Coin, Negatives};
+use wug_language::{Distribution, Language, LengthRange, Reading, Word, draw};
+
+use crate::{DataError, Labelled, Seed, Split};
+
+pub use files::{TRAINING, read, read_jsonl, write, write_jsonl};
+pub use validate::{split_names, validate};
+
+/// How a split is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitSpec {
+    /// Its name.
+    pub name: String,
+    /// How many strings.
+    pub size: usize,
+    /// Their lengths.
+    pub lengths: LengthRange,
+    /// What is special about it.
+    pub kind: Kind,
+}
+
+/// What is special about a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: a fair coin for each label.
+    Plain,
+    /// No string of the splits before it (of those that are not longer) may occur; if that cannot be, the split is left out.
+    HeldOut,
+    /// Negatives alone, with their exact edit distance; for regular languages.
+    Distance,
+}
+
+/// The published sizes and lengths: the five splits, and the one for edit distances.
+pub fn published_splits() -> Vec<SplitSpec> {
+    let split = |name: &str, size, longest, kind| SplitSpec { name: name.to_owned(), size, lengths: 0..=longest, kind };
+    vec![
+        split(TRAINING, 10_000, 40, Kind::Plain),
+        split("validation-short", 1_000, 40, Kind::Plain),
+        split("validation-long", 1_000, 80, Kind::Plain),
+        split("test", 5_010, 500, Kind::Plain),
+        split("test-short-held-out", 1_000, 40, Kind::HeldOut),
+        split("test-edit-distance", 50, 500, Kind::Distance),
+    ]
+}
+
+/// The data of one language.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flare {
+    /// The splits that could be made, in order.
+    pub splits: Vec<Split>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+/// Draws the splits of a language. In the published reading the coin of negatives is tossed for every proposal; `language` must be built in
+/// the same reading.
+pub fn generate(
+    language: &dyn Language,
+    specs: &[SplitSpec],
+    reading: Reading,
+    seed: Seed,
+) -> Result<Flare, DataError> {
+    let mut flare = Flare { splits: Vec::new(), notes: Vec::new() };
+    for spec in specs {
+        let source = Source::new(language, spec, reading)?;
+        let seed = seed.derive("flare").derive(&spec.name);
+        match spec.kind {
+            Kind::Plain => {
+                let examples = source.draw(spec.size, seed, &BTreeSet::new())?;
+                flare.splits.push(Split { name: spec.name.clone(), examples });
+            }
+            Kind::HeldOut => {
+                let seen = flare
+                    .splits
+                    .iter()
+                    .filter(|split| split.name != "test")
+                    .flat_map(|split| split.examples.iter().map(|e| e.word.clone()))
+                    .filter(|word| word.len() <= *spec.lengths.end())
+                    .collect();
+                match source.draw(spec.size, seed, &seen) {
+                    Ok(examples) => flare.splits.push(Split { name: spec.name.clone(), examples }),
+                    Err(error) => flare.notes.push(format!("{}: left out: {error}", spec.name)),
+                }
+            }
+            Kind::Distance => {
+                if let Some(dfa) = language.automaton() {
+                    let mut rng = seed.rng();
+                    let examples: Result<Vec<Labelled>, DataError> =
+                        (0..spec.size).map(|_| source.negative(&mut rng, &BTreeSet::new())).collect();
+                    let mut examples = examples?;
+                    for example in &mut examples {
+                        example.distance = dfa.nearest(&example.word).map(|near| near.distance);
+                    }
+                    flare.splits.push(Split { name: spec.name.clone(), examples });
+                }
+            }
+        }
+    }
+    Ok(flare)
+}
+
+/// The two samplers of a split.
+struct Source<'a> {
+    language: &'a dyn Language,
+    positives: Box<dyn Distribution + 'a>,
+    negatives: Negatives<'a>,
+    patience: usize,
+}
+
+impl<'a> Source<'a> {
+    fn new(language: &'a dyn Language, spec: &SplitSpec, reading: Reading) -> Result<Self, DataError> {
+        let coin = match reading {
+            Reading::Published => Coin::PerProposal,
+            Reading::Corrected => Coin::PerExample,
+        };
+        Ok(Self {
+            language,
+            positives: language.by_length(spec.lengths.clone())?,
+            negatives: Negatives::new(language, spec.lengths.clone(), coin)?,
+            patience: coin.patience(),
+        })
+    }
+
+    fn draw(&self, size: usize, seed: Seed, avoid: &BTreeSet<Word>) -> Result<Vec<Labelled>, DataError> {
+        let mut rng = seed.rng();
+        (0..size)
+            .map(|_| if draw::coin(&mut rng) { self.positive(&mut rng, avoid) } else { self.negative(&mut rng, avoid) })
+            .collect()
+    }
+
+    fn positive(&self, rng: &mut dyn rand_core::Rng, avoid: &BTreeSet<Word>) -> Result<Labelled, DataError> {
+        for _ in 0..self.patience {
+            let word = self.positives.sample(rng);
+            if !avoid.contains(&word) {
+                let next = Some(self.language.next_sets(&word));
+                let log_prob = Some(self.positives.log_prob(&word));
+                return Ok(Labelled { next, log_prob, ..Labelled::new(word, true) });
+            }
+        }
+        Err(DataError::Request(format!("{} members in a row were seen before", self.patience)))
+    }
+
+    fn negative(&self, rng: &mut dyn rand_core::Rng, avoid: &BTreeSet<Word>) -> Result<Labelled, DataError> {
+        let negative = self.negatives.sample_where(rng, |word| !avoid.contains(word))?;
+        Ok(Labelled { edits: negative.edits, ..Labelled::new(negative.word, false) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

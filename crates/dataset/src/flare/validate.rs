@@ -1,0 +1,169 @@
+//! Checking labelled strings against the oracle.
+
+use std::collections::BTreeSet;
+
+use wug_language::{Language, LengthRange, NextSet, Reading, Word};
+
+use super::{TRAINING, published_splits};
+use crate::validation::{Findings, Validation};
+use crate::{DataError, Labelled, Library, Split};
+
+/// The splits that a directory has, published ones first.
+pub fn split_names(library: &dyn Library) -> Result<Vec<String>, DataError> {
+    let files = library.names().map_err(DataError::io("."))?;
+    let found: BTreeSet<&str> = files
+        .iter()
+        .filter_map(|name| match name.rsplit_once('/') {
+            None if name == "main.tok" => Some(TRAINING),
+            Some((folder, "main.tok" | "labels.txt")) => folder.strip_prefix("datasets/"),
+            _ => None,
+        })
+        .collect();
+    let mut names: Vec<String> =
+        published_splits().into_iter().map(|s| s.name).filter(|name| found.contains(name.as_str())).collect();
+    let others = found.iter().filter(|name| !names.iter().any(|n| n == *name)).map(|name| (*name).to_owned());
+    let others: Vec<String> = others.collect();
+    names.extend(others);
+    Ok(names)
+}
+
+/// Checks a published directory: labels, next-symbol sets, edit counts and distances are errors if wrong; balance, duplicates, overlap with training and
+/// log-probabilities are reported. `language` is the oracle, built in the reading to check against.
+pub fn validate(
+    library: &dyn Library,
+    name: &str,
+    language: &dyn Language,
+    reading: Reading,
+) -> Result<Validation, DataError> {
+    let mut report = Validation {
+        format: "flare".to_owned(),
+        language: name.to_owned(),
+        reading: reading.to_string(),
+        ..Validation::default()
+    };
+    let names = split_names(library)?;
+    if names.is_empty() {
+        return Err(DataError::Missing {
+            file: "main.tok".to_owned(),
+            hint: " here nor under datasets/*/: not a FLaRe directory".to_owned(),
+        });
+    }
+    let mut training: Option<BTreeSet<Word>> = None;
+    for name in names {
+        let Some(split) = super::read(library, &name, language.alphabet())? else {
+            report.notes.push(format!("{name}: there is no main.tok, so nothing could be checked"));
+            continue;
+        };
+        let mut findings = check_split(&split, language, reading);
+        match &training {
+            None => training = Some(split.examples.iter().map(|e| e.word.clone()).collect()),
+            Some(seen) => {
+                let overlap = split.distinct().iter().filter(|word| seen.contains(**word)).count();
+                findings.fact("overlap_with_training", overlap);
+            }
+        }
+        report.add(&name, findings);
+    }
+    Ok(report)
+}
+
+fn check_split(split: &Split, language: &dyn Language, reading: Reading) -> Findings {
+    let mut findings = Findings::default();
+    let total = split.examples.len();
+    findings.fact("examples", total);
+    findings.fact("positives", split.positives());
+    findings.fact("distinct", split.distinct().len());
+    findings.fact("duplicates", total - split.distinct().len());
+    findings.fact("tokens", split.examples.iter().map(|e| e.word.len()).sum::<usize>());
+    let lengths = || split.examples.iter().map(|e| e.word.len());
+    findings.fact("shortest", lengths().min());
+    findings.fact("longest", lengths().max());
+    findings.fact("perturbed_negatives", split.examples.iter().filter(|e| e.edits.is_some()).count());
+    check_labels(split, language, &mut findings);
+    check_next(split, language, &mut findings);
+    check_distances(split, language, &mut findings);
+    check_log_probs(split, language, reading, &mut findings);
+    findings
+}
+
+fn check_labels(split: &Split, language: &dyn Language, findings: &mut Findings) {
+    let wrong: Vec<(usize, &Labelled)> =
+        split.examples.iter().enumerate().filter(|(_, e)| language.contains(&e.word) != e.label).collect();
+    for (i, example) in &wrong {
+        let verdict = if example.label { "labelled 1 but not a member" } else { "labelled 0 but a member" };
+        findings.sample(|| format!("line {}: {verdict}: {}", i + 1, shorten(&language.alphabet().format(&example.word))));
+    }
+    findings.error("label_errors", wrong.len());
+}
+
+/// Next-symbol sets are compared on members alone: what may follow a prefix of a string that is wrongly labelled is no question of the sets.
+fn check_next(split: &Split, language: &dyn Language, findings: &mut Findings) {
+    let (mut strings, mut positions, mut errors, mut wrong_strings) = (0, 0, 0, 0);
+    for (i, example) in split.examples.iter().enumerate().filter(|(_, e)| e.label) {
+        let Some(sets) = &example.next else { continue };
+        if !language.contains(&example.word) {
+            continue;
+        }
+        strings += 1;
+        positions += sets.len();
+        let exact = language.next_sets(&example.word);
+        let wrong: Vec<usize> = (0..sets.len()).filter(|&t| sets[t] != exact[t]).collect();
+        errors += wrong.len();
+        wrong_strings += usize::from(!wrong.is_empty());
+        if let Some(&t) = wrong.first() {
+            let show = |set: &NextSet| crate::recognition::next_line(std::slice::from_ref(set), language.alphabet());
+            findings.sample(|| {
+                format!("line {}, after {t} symbols: {} instead of {}", i + 1, show(&sets[t]), show(&exact[t]))
+            });
+        }
+    }
+    findings.error("next_errors", errors);
+    findings.fact("next_error_strings", wrong_strings);
+    findings.fact("next_strings", strings);
+    findings.fact("next_positions", positions);
+}
+
+fn check_distances(split: &Split, language: &dyn Language, findings: &mut Findings) {
+    let Some(dfa) = language.automaton() else { return };
+    let known: Vec<&Labelled> = split.examples.iter().filter(|e| e.distance.is_some()).collect();
+    if known.is_empty() {
+        return;
+    }
+    let exact = |e: &Labelled| dfa.nearest(&e.word).map(|near| near.distance);
+    findings.error("distance_errors", known.iter().filter(|e| e.distance != exact(e)).count());
+    let beyond = |e: &&&Labelled| e.edits.is_some_and(|k| Some(k) < exact(e));
+    findings.error("edits_below_distance", known.iter().filter(beyond).count());
+}
+
+/// Log-probabilities depend on the sampler that drew the strings; ours are exact, so differences are reported and not counted as errors.
+fn check_log_probs(split: &Split, language: &dyn Language, reading: Reading, findings: &mut Findings) {
+    let known: Vec<&Labelled> = split.examples.iter().filter(|e| e.label && e.log_prob.is_some()).collect();
+    let Some(range) = sampler_range(split).filter(|_| !known.is_empty()) else { return };
+    if reading == Reading::Published && language.automaton().is_some() {
+        return; // the released sums of pushed weights cannot be reproduced; they are no probabilities
+    }
+    let Ok(distribution) = language.by_length(range) else { return };
+    let differs = |e: &&&Labelled| {
+        let exact = distribution.log_prob(&e.word);
+        e.log_prob.is_some_and(|p| (p - exact).abs() > 1e-6 * exact.abs().max(1.0))
+    };
+    findings.fact("log_probabilities", known.len());
+    findings.fact("log_probabilities_that_differ_from_exact", known.iter().filter(differs).count());
+}
+
+/// The length range of a split: by its published name, or what its strings span.
+fn sampler_range(split: &Split) -> Option<LengthRange> {
+    let published = published_splits().into_iter().find(|s| s.name == split.name).map(|s| s.lengths);
+    published.or_else(|| {
+        let longest = split.examples.iter().map(|e| e.word.len()).max()?;
+        Some(0..=longest)
+    })
+}
+
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_owned();
+    }
+    text.chars().take(60).chain("…".chars()).collect()
+}
+

@@ -1,0 +1,155 @@
+//! Labelled strings: is this a member of the language or not?
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use wug_language::{Alphabet, NextSet, Symbol, Word};
+
+/// One string and what is known of it. Everything about a string is in one row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labelled {
+    /// The string.
+    pub word: Word,
+    /// Whether it is a member.
+    pub label: bool,
+    /// For a perturbed negative, how many edits were made to a member.
+    pub edits: Option<usize>,
+    /// For a positive, its log-probability under the sampler, where known.
+    pub log_prob: Option<f64>,
+    /// For a positive, what may follow at each of its prefixes, where known.
+    pub next: Option<Vec<NextSet>>,
+    /// For a negative, its edit distance from the language, where known.
+    pub distance: Option<usize>,
+}
+
+impl Labelled {
+    /// A string with its label and nothing else known.
+    pub fn new(word: Word, label: bool) -> Self {
+        Self { word, label, edits: None, log_prob: None, next: None, distance: None }
+    }
+}
+
+/// A named part of a data set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// Its name, such as `training`.
+    pub name: String,
+    /// Its strings.
+    pub examples: Vec<Labelled>,
+}
+
+impl Split {
+    /// The distinct strings.
+    pub fn distinct(&self) -> BTreeSet<&[Symbol]> {
+        self.examples.iter().map(|e| e.word.as_slice()).collect()
+    }
+
+    /// How many strings carry the label `true`.
+    pub fn positives(&self) -> usize {
+        self.examples.iter().filter(|e| e.label).count()
+    }
+}
+
+/// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and whether the string may end.
+pub fn next_text(out: &mut String, set: &NextSet, alphabet: &Alphabet) {
+    out.push_str("{\"s\":\"");
+    let mut first = true;
+    for symbol in alphabet.sorted().filter(|&a| set.contains(a)) {
+        if !std::mem::take(&mut first) {
+            out.push(' ');
+        }
+        for c in alphabet.token(symbol).chars() {
+            if c == '"' || c == '\\' {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+    }
+    out.push_str(if set.end() { "\",\"e\":true}" } else { "\",\"e\":false}" });
+}
+
+/// The sets of a whole string as one JSON array.
+pub fn next_line(sets: &[NextSet], alphabet: &Alphabet) -> String {
+    let mut out = String::with_capacity(sets.len() * 24);
+    out.push('[');
+    for (i, set) in sets.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        next_text(&mut out, set, alphabet);
+    }
+    out.push(']');
+    out
+}
+
+/// Reads what [`next_line`] writes.
+pub fn parse_next_line(text: &str, alphabet: &Alphabet) -> Result<Vec<NextSet>, String> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Set<'a> {
+        #[serde(borrow)]
+        s: std::borrow::Cow<'a, str>,
+        e: bool,
+    }
+    let sets: Vec<Set<'_>> = serde_json::from_str(text).map_err(|e| format!("not a list of next-symbol sets: {e}"))?;
+    sets.into_iter()
+        .map(|set| {
+            let mut next = NextSet::empty().with_end(set.e);
+            for token in set.s.split_whitespace() {
+                let symbol = alphabet.symbol(token);
+                next.insert(symbol.ok_or_else(|| format!("unknown token `{token}` in a next-symbol set"))?);
+            }
+            Ok(next)
+        })
+        .collect()
+}
+
+/// A row of our own JSONL.
+pub fn to_row(example: &Labelled, alphabet: &Alphabet) -> Value {
+    let mut row = json!({ "string": alphabet.format(&example.word), "label": example.label });
+    if let Some(edits) = example.edits {
+        row["edits"] = json!(edits);
+    }
+    if let Some(distance) = example.distance {
+        row["distance"] = json!(distance);
+    }
+    if let Some(log_prob) = example.log_prob {
+        row["log_prob"] = json!(log_prob);
+    }
+    if let Some(sets) = &example.next {
+        let sets: Vec<Value> = sets
+            .iter()
+            .map(|set| {
+                let tokens: Vec<&str> =
+                    alphabet.sorted().filter(|&a| set.contains(a)).map(|a| alphabet.token(a)).collect();
+                json!({ "s": tokens.join(" "), "e": set.end() })
+            })
+            .collect();
+        row["next"] = Value::Array(sets);
+    }
+    row
+}
+
+/// Reads a row of our own JSONL.
+pub fn from_row(text: &str, alphabet: &Alphabet) -> Result<Labelled, String> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Row {
+        string: String,
+        label: bool,
+        edits: Option<usize>,
+        distance: Option<usize>,
+        log_prob: Option<f64>,
+        next: Option<Value>,
+    }
+    let row: Row = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let next = row.next.map(|sets| parse_next_line(&sets.to_string(), alphabet)).transpose()?;
+    Ok(Labelled {
+        word: alphabet.parse(&row.string).map_err(|e| e.to_string())?,
+        label: row.label,
+        edits: row.edits,
+        log_prob: row.log_prob,
+        next,
+        distance: row.distance,
+    })
+}

@@ -1,0 +1,69 @@
+//! Where data sets go and come from: named files, without a word about disks.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+/// A place to write named files to. Names may hold `/`.
+pub trait Shelf {
+    /// Writes one file as a whole: if `write` fails, nothing of it stays.
+    fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
+}
+
+/// A place to read named files from.
+pub trait Library {
+    /// Opens a file; `None` if there is none of that name.
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>>;
+
+    /// The names of all files, in order.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// A whole file.
+    fn bytes(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let Some(mut file) = self.open(name)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+}
+
+/// Files in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory(pub BTreeMap<String, Vec<u8>>);
+
+impl Shelf for Memory {
+    fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        self.0.insert(name.to_owned(), bytes);
+        Ok(())
+    }
+}
+
+impl Library for Memory {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
+        Ok(self.0.get(name).map(|bytes| -> Box<dyn Read> { Box::new(bytes.as_slice()) }))
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.0.keys().cloned().collect())
+    }
+}
+
+/// A part of a place: the files whose names begin with a folder's, by the rest of their names.
+pub struct Folder<'a, T: ?Sized> {
+    /// The whole place.
+    pub place: &'a T,
+    /// The folder's name, ending in `/`, or empty.
+    pub prefix: String,
+}
+
+impl<T: Library + ?Sized> Library for Folder<'_, T> {
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
+        self.place.open(&format!("{}{name}", self.prefix))
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let names = self.place.names()?;
+        Ok(names.iter().filter_map(|name| name.strip_prefix(&self.prefix)).map(str::to_owned).collect())
+    }
+}

@@ -1,0 +1,64 @@
+//! What a check of a data set against the oracle found.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The findings of one data set.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Validation {
+    /// The format that was read.
+    pub format: String,
+    /// The language or task it was checked against.
+    pub language: String,
+    /// The reading it was checked in.
+    pub reading: String,
+    /// How many errors there are in all.
+    pub errors: usize,
+    /// By split, in order.
+    pub splits: Map<String, Value>,
+    /// What could not be checked, and why; and other remarks.
+    pub notes: Vec<String>,
+}
+
+/// The findings of one split: numbers by name, of which some are errors.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    values: Map<String, Value>,
+    errors: usize,
+    samples: Vec<String>,
+}
+
+/// How many errors are shown in full.
+const SHOWN: usize = 5;
+
+impl Findings {
+    /// A number that says how something is.
+    pub fn fact(&mut self, name: &str, value: impl Into<Value>) {
+        self.values.insert(name.to_owned(), value.into());
+    }
+
+    /// A number that must be zero.
+    pub fn error(&mut self, name: &str, count: usize) {
+        self.values.insert(name.to_owned(), count.into());
+        self.errors += count;
+    }
+
+    /// An error in words; the first few are kept.
+    pub fn sample(&mut self, message: impl FnOnce() -> String) {
+        if self.samples.len() < SHOWN {
+            self.samples.push(message());
+        }
+    }
+}
+
+impl Validation {
+    /// Adds a split's findings.
+    pub fn add(&mut self, split: &str, findings: Findings) {
+        let Findings { mut values, errors, samples } = findings;
+        self.errors += errors;
+        if !samples.is_empty() {
+            values.insert("first_errors".to_owned(), samples.into());
+        }
+        self.splits.insert(split.to_owned(), Value::Object(values));
+    }
+}

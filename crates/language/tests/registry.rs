@@ -1,0 +1,230 @@
+//! Properties of every language in the registry, checked against brute force, so that a new entry is tested before anyone thinks of it.
+
+use std::collections::BTreeMap;
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+use wug_language::negative::{Coin, Negatives};
+use wug_language::registry::{Entry, LANGUAGES};
+use wug_language::{Alphabet, Distribution, Language, Reading, Symbol, Word};
+
+/// Every language in both readings, with alphabets small enough for brute force.
+fn languages() -> Vec<(String, Box<dyn Language>)> {
+    let mut list = Vec::new();
+    for entry in LANGUAGES {
+        for reading in Reading::ALL {
+            for settings in variants(entry) {
+                let language = entry.build_with(reading, &settings).unwrap();
+                list.push((format!("{} {reading} {settings:?}", entry.name), language));
+            }
+        }
+    }
+    list
+}
+
+fn variants(entry: &Entry) -> Vec<BTreeMap<String, String>> {
+    let set = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    match entry.name {
+        "adj-np" | "np-vp" => vec![set(&[("terminals", "2")]), set(&[("terminals", "3"), ("law", "zipf")])],
+        "nested" | "cross-serial" => vec![
+            set(&[("terminals", "1"), ("classes", "2")]),
+            set(&[("terminals", "2"), ("classes", "1"), ("law", "normal")]),
+        ],
+        "dyck-2-3" => vec![BTreeMap::new(), set(&[("kinds", "1"), ("depth", "2")])],
+        _ => vec![BTreeMap::new()],
+    }
+}
+
+/// All strings of one length, in lexicographic order.
+fn strings(alphabet: &Alphabet, length: usize) -> impl Iterator<Item = Word> + '_ {
+    let v = alphabet.len();
+    (0..v.pow(length as u32)).map(move |mut code| {
+        let mut word = vec![Symbol(0); length];
+        for place in word.iter_mut().rev() {
+            *place = Symbol((code % v) as u16);
+            code /= v;
+        }
+        word
+    })
+}
+
+/// The greatest length with at most so many strings.
+fn reach(alphabet: &Alphabet, most: usize) -> usize {
+    (0..).take_while(|&n| (alphabet.len() as f64).powi(n) <= most as f64).last().unwrap() as usize
+}
+
+#[test]
+fn worked_examples_hold() {
+    for entry in LANGUAGES {
+        let language = entry.build(Reading::Corrected).unwrap();
+        let parse = |text: &&str| language.alphabet().parse(text).unwrap();
+        assert!(entry.members.len() >= 2 && !entry.nonmembers.is_empty(), "{}", entry.name);
+        for text in entry.members {
+            assert!(language.contains(&parse(text)), "{}: {text}", entry.name);
+        }
+        for text in entry.nonmembers {
+            assert!(!language.contains(&parse(text)), "{}: {text}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn members_counts_and_lengths_equal_brute_force() {
+    for (name, language) in languages() {
+        let alphabet = language.alphabet();
+        for n in 0..=reach(alphabet, 100_000) {
+            let brute: Vec<Word> = strings(alphabet, n).filter(|w| language.contains(w)).collect();
+            let ours: Vec<Word> = language.members(n).collect();
+            assert_eq!(ours, brute, "{name}: members of length {n}");
+            assert_eq!(language.count(n), brute.len().into(), "{name}: count of length {n}");
+            assert_eq!(language.has_length(n), !brute.is_empty(), "{name}: length {n}");
+            assert_eq!(language.lengths(n..=n).len(), usize::from(!brute.is_empty()), "{name}: lengths {n}");
+        }
+    }
+}
+
+/// The end is allowed exactly at members, and a symbol exactly where some completion exists. Completions up to the reach of brute
+/// force are checked against it; beyond, the scanner's own word is taken.
+#[test]
+fn next_symbol_sets_equal_brute_force() {
+    for (name, language) in languages() {
+        let alphabet = language.alphabet();
+        let most = reach(alphabet, 20_000);
+        let mut completions: BTreeMap<Word, Vec<bool>> = BTreeMap::new();
+        for n in 0..=most {
+            for word in strings(alphabet, n).filter(|w| language.contains(w)) {
+                for i in 0..=n {
+                    completions.entry(word[..i].to_vec()).or_insert_with(|| vec![false; most + 1])[n - i] = true;
+                }
+            }
+        }
+        let released = name.contains("stack-manipulation published");
+        for prefix in (0..=most.min(6)).flat_map(|n| strings(alphabet, n)) {
+            let mut scanner = language.scanner();
+            prefix.iter().for_each(|&a| scanner.push(a));
+            let next = scanner.next();
+            let text = || format!("{name}: after `{}`", alphabet.format(&prefix));
+            assert_eq!(next.end(), language.contains(&prefix), "{}", text());
+            assert_eq!(next, language.next(&prefix), "{}", text());
+            if !released {
+                assert_eq!(&next, language.next_sets(&prefix).last().unwrap(), "{}", text());
+            }
+            for rest in 0..=most - prefix.len() {
+                let brute = completions.get(&prefix).is_some_and(|known| known[rest]);
+                assert_eq!(scanner.completes(rest), brute, "{} in {rest}", text());
+            }
+            for symbol in alphabet.symbols() {
+                let mut child = scanner.fork();
+                child.push(symbol);
+                let possible = (0..60).any(|rest| child.completes(rest));
+                assert_eq!(next.contains(symbol), possible, "{} with `{}`", text(), alphabet.token(symbol));
+            }
+        }
+    }
+}
+
+#[test]
+fn exact_probabilities_add_up_to_one() {
+    for (name, language) in languages() {
+        if name.starts_with("compute-sqrt published") {
+            continue; // double-precision roots are drawn again when they do not fit
+        }
+        let most = reach(language.alphabet(), 20_000);
+        for range in [0..=most, most - 1..=most, most..=most] {
+            let Ok(distribution) = language.by_length(range.clone()) else { continue };
+            let total: f64 =
+                range.clone().flat_map(|n| language.members(n)).map(|w| distribution.log_prob(&w).exp()).sum();
+            assert!((total - 1.0).abs() < 1e-9, "{name}: {range:?} adds up to {total}");
+        }
+    }
+}
+
+/// In the corrected reading every member can be drawn, as §3.1.1 of Butoi et al. asks.
+#[test]
+fn every_member_has_positive_probability() {
+    for (name, language) in languages().iter().filter(|(name, _)| name.contains("corrected")) {
+        let most = reach(language.alphabet(), 20_000);
+        let distribution = language.by_length(0..=most).unwrap();
+        for word in (0..=most).flat_map(|n| language.members(n)) {
+            assert!(distribution.log_prob(&word) > f64::NEG_INFINITY, "{name}: {}", language.alphabet().format(&word));
+        }
+    }
+}
+
+fn chi_squared(name: &str, distribution: &dyn Distribution, words: &[Word], draws: usize, seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut counts: BTreeMap<Word, usize> = BTreeMap::new();
+    for _ in 0..draws {
+        *counts.entry(distribution.sample(&mut rng)).or_default() += 1;
+    }
+    // Words expected fewer than five times, and all others, are pooled.
+    let (mut statistic, mut cells, mut seen, mut mass) = (0.0, 0usize, 0usize, 0.0);
+    for word in words {
+        let p = distribution.log_prob(word).exp();
+        let expected = p * draws as f64;
+        if expected >= 5.0 {
+            let count = counts.get(word).copied().unwrap_or(0);
+            statistic += (count as f64 - expected).powi(2) / expected;
+            cells += 1;
+            seen += count;
+            mass += p;
+        }
+    }
+    let rest = (1.0 - mass) * draws as f64;
+    if rest >= 5.0 {
+        statistic += ((draws - seen) as f64 - rest).powi(2) / rest;
+        cells += 1;
+    } else {
+        assert!(draws - seen <= 40, "{name}: {} draws outside the expected words", draws - seen);
+    }
+    if cells > 1 {
+        let p = 1.0 - ChiSquared::new((cells - 1) as f64).unwrap().cdf(statistic);
+        assert!(p > 1e-6, "{name}: chi-squared {statistic} with {cells} cells, p = {p}");
+    }
+}
+
+#[test]
+fn sampled_frequencies_agree_with_exact_probabilities() {
+    for (i, (name, language)) in languages().into_iter().enumerate() {
+        let most = reach(language.alphabet(), 3_000);
+        let words: Vec<Word> = (0..=most).flat_map(|n| language.members(n)).collect();
+        let distribution = language.by_length(0..=most).unwrap();
+        chi_squared(&name, distribution.as_ref(), &words, 20_000, i as u64);
+        if let Some(natural) = language.natural() {
+            chi_squared(&format!("{name} natural"), natural.as_ref(), &words, 20_000, i as u64);
+        }
+    }
+}
+
+#[test]
+fn long_samples_are_members_and_keep_to_the_range() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    for (name, language) in languages() {
+        let distribution = language.by_length(100..=300).unwrap();
+        for _ in 0..60 {
+            let word = distribution.sample(&mut rng);
+            assert!((100..=300).contains(&word.len()), "{name}: length {}", word.len());
+            assert!(language.contains(&word), "{name}: {}", language.alphabet().format(&word));
+            assert!(distribution.log_prob(&word) > f64::NEG_INFINITY, "{name}");
+            let sets = language.next_sets(&word);
+            assert!(word.iter().zip(&sets).all(|(a, set)| set.contains(*a)), "{name}");
+            assert!(sets[word.len()].end(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn negatives_are_not_members() {
+    for coin in [Coin::PerProposal, Coin::PerExample] {
+        for (i, (name, language)) in languages().into_iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(i as u64);
+            let negatives = Negatives::new(language.as_ref(), 0..=40, coin).unwrap();
+            for _ in 0..100 {
+                let negative = negatives.sample(&mut rng).unwrap();
+                assert!(!language.contains(&negative.word), "{name}");
+                assert!(negative.word.len() <= 40 && negative.edits != Some(0), "{name}");
+            }
+        }
+    }
+}
