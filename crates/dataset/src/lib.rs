@@ -10,15 +10,18 @@ pub mod flare;
 pub mod manifest;
 mod masked;
 pub mod mt19937;
+mod pairs;
 pub mod recognition;
 mod seed;
 mod shelf;
 mod transduction;
+pub mod tse;
 pub mod validation;
 pub mod wade;
 
 pub use error::DataError;
 pub use masked::MaskedSequence;
+pub use pairs::{Bounds, MinimalPair};
 pub use recognition::{Labelled, Split};
 pub use seed::Seed;
 pub use shelf::{Folder, Library, Memory, Shelf};

@@ -86,6 +86,16 @@ impl<'a> Recorder<'a> {
         self.put(name, |sink| sink.write_all(text.as_bytes()))
     }
 
+    /// Writes a text file, one row per line.
+    pub fn put_rows(&mut self, name: &str, rows: impl Iterator<Item = String>) -> Result<(), DataError> {
+        let mut text = String::new();
+        for row in rows {
+            text.push_str(&row);
+            text.push('\n');
+        }
+        self.put_text(name, &text)
+    }
+
     /// Writes the manifest and returns it.
     pub fn finish(self, about: About) -> Result<Manifest, DataError> {
         let mut hasher = blake3::Hasher::new();

@@ -26,33 +26,24 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
         let negatives = || split.examples.iter().filter(|e| !e.label);
         let file = |name: &str| format!("{folder}{name}");
         let tokens = split.examples.iter().map(|e| alphabet.format(&e.word));
-        out.put_text(&file("main.tok"), &lines(tokens))?;
-        out.put_text(&file("labels.txt"), &lines(split.examples.iter().map(|e| u8::from(e.label).to_string())))?;
+        out.put_rows(&file("main.tok"), tokens)?;
+        out.put_rows(&file("labels.txt"), split.examples.iter().map(|e| u8::from(e.label).to_string()))?;
         let edits = negatives().map(|e| e.edits.map_or(String::new(), |k| k.to_string()));
-        out.put_text(&file("num-edits.txt"), &lines(edits))?;
+        out.put_rows(&file("num-edits.txt"), edits)?;
         if positives().all(|e| e.next.is_some()) {
             let sets = positives().flat_map(|e| &e.next).map(|sets| next_line(sets, alphabet));
-            out.put_text(&file("next-symbols.jsonl"), &lines(sets))?;
+            out.put_rows(&file("next-symbols.jsonl"), sets)?;
         }
         if positives().all(|e| e.log_prob.is_some()) {
             let logs = positives().flat_map(|e| e.log_prob).map(|p| format!("{p:?}"));
-            out.put_text(&file("log-probabilities.txt"), &lines(logs))?;
+            out.put_rows(&file("log-probabilities.txt"), logs)?;
         }
         if !split.examples.is_empty() && split.examples.iter().all(|e| e.distance.is_some()) {
             let distances = split.examples.iter().flat_map(|e| e.distance).map(|d| d.to_string());
-            out.put_text(&file("edit-distances.txt"), &lines(distances))?;
+            out.put_rows(&file("edit-distances.txt"), distances)?;
         }
     }
     Ok(())
-}
-
-fn lines(items: impl Iterator<Item = String>) -> String {
-    let mut text = String::new();
-    for item in items {
-        text.push_str(&item);
-        text.push('\n');
-    }
-    text
 }
 
 /// Reads one split of a published directory; `None` if it has no strings file.
@@ -135,7 +126,7 @@ pub(crate) fn read_lines(library: &dyn Library, file: &str) -> Result<Option<Vec
 pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     for split in splits {
         let rows = split.examples.iter().map(|e| to_row(e, alphabet).to_string());
-        out.put_text(&format!("{}.jsonl", split.name), &lines(rows))?;
+        out.put_rows(&format!("{}.jsonl", split.name), rows)?;
     }
     Ok(())
 }

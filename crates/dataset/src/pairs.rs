@@ -1,0 +1,62 @@
+//! Minimal pairs: a grammatical string and one that differs from it as little as can be.
+
+use wug_language::{Language, Word};
+
+/// One pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MinimalPair {
+    /// The string that should be preferred.
+    pub good: Word,
+    /// The string that should not.
+    pub bad: Word,
+}
+
+/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may be grammatical after all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// How many pairs there are.
+    pub pairs: usize,
+    /// How many bad strings are grammatical.
+    pub grammatical: usize,
+    /// How many bad strings are the good string itself.
+    pub identical: usize,
+}
+
+impl Bounds {
+    /// Counts, with the language as judge.
+    pub fn of(pairs: &[MinimalPair], language: &dyn Language) -> Self {
+        Self {
+            pairs: pairs.len(),
+            grammatical: pairs.iter().filter(|pair| language.contains(&pair.bad)).count(),
+            identical: pairs.iter().filter(|pair| pair.good == pair.bad).count(),
+        }
+    }
+
+    fn share(self, count: usize) -> f64 {
+        count as f64 / self.pairs.max(1) as f64
+    }
+
+    /// The accuracy of a model that knows the language, if the good string must score strictly higher: half of the grammatical "bad" strings
+    /// fall below by chance, and identical ones never do.
+    ///
+    /// ```
+    /// use wug_dataset::Bounds;
+    /// let bounds = Bounds { pairs: 30, grammatical: 10, identical: 2 };
+    /// assert!((bounds.ceiling() - (20.0 + 4.0) / 30.0).abs() < 1e-12);
+    /// assert!((bounds.ceiling_with_noise() - 25.0 / 30.0).abs() < 1e-12);
+    /// assert!((bounds.chance() - 14.0 / 30.0).abs() < 1e-12);
+    /// ```
+    pub fn ceiling(self) -> f64 {
+        1.0 - self.share(self.grammatical) + self.share(self.grammatical - self.identical) / 2.0
+    }
+
+    /// The same if ties are broken by a coin, as dropout during scoring does.
+    pub fn ceiling_with_noise(self) -> f64 {
+        1.0 - self.share(self.grammatical) / 2.0
+    }
+
+    /// The accuracy of a model that knows nothing, if the good string must score strictly higher.
+    pub fn chance(self) -> f64 {
+        (1.0 - self.share(self.identical)) / 2.0
+    }
+}

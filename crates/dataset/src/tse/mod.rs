@@ -1,0 +1,177 @@
+//! Targeted syntactic evaluation: a corpus to learn from and minimal pairs to be tested on, at seen and at greater lengths (Someya, Yoshida
+//! and Oseki 2024).
+//!
+//! The released negatives of the dependency languages swap any two words of one half, so that a third of them stay grammatical; the
+//! corrected reading swaps words of different classes.
+
+mod files;
+mod near_miss;
+#[cfg(test)]
+mod tests;
+mod validate;
+
+use std::collections::BTreeSet;
+
+use num_bigint::BigUint;
+use serde_json::{Value, json};
+use wug_language::registry::Named;
+use wug_language::{Language, LengthRange, Reading, Word};
+
+use crate::{Bounds, DataError, MinimalPair, Seed};
+
+pub use files::{read_corpus, read_pairs, write, write_jsonl};
+pub use near_miss::Kind;
+pub use validate::validate;
+
+/// How many strings of each part, and how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Strings to learn from.
+    pub train: usize,
+    /// Strings to select models by.
+    pub validation: usize,
+    /// Pairs at the lengths of training.
+    pub test: usize,
+    /// Pairs at greater lengths.
+    pub out_of_distribution: usize,
+    /// The lengths of training, validation and test.
+    pub lengths: LengthRange,
+    /// The greater lengths.
+    pub greater_lengths: LengthRange,
+}
+
+impl Default for Sizes {
+    /// The paper's.
+    fn default() -> Self {
+        Self {
+            train: 90_000,
+            validation: 10_000,
+            test: 10_000,
+            out_of_distribution: 10_000,
+            lengths: 4..=30,
+            greater_lengths: 31..=100,
+        }
+    }
+}
+
+/// The data of one language.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tse {
+    /// Strings to learn from.
+    pub train: Vec<Word>,
+    /// Strings to select models by.
+    pub validation: Vec<Word>,
+    /// Pairs at the lengths of training.
+    pub test: Vec<MinimalPair>,
+    /// Pairs at greater lengths.
+    pub out_of_distribution: Vec<MinimalPair>,
+    /// Strings that no near miss can be made of (all of one class) and that were passed over.
+    pub passed_over: usize,
+}
+
+impl Tse {
+    /// Ceiling and chance level of the two tests, for the manifest.
+    pub fn facts(&self, language: &dyn Language) -> Value {
+        let bounds = |pairs: &[MinimalPair]| {
+            let bounds = Bounds::of(pairs, language);
+            json!({
+                "pairs": bounds.pairs,
+                "grammatical_negatives": bounds.grammatical,
+                "identical_negatives": bounds.identical,
+                "ceiling": bounds.ceiling(),
+                "ceiling_with_noise": bounds.ceiling_with_noise(),
+                "chance": bounds.chance(),
+            })
+        };
+        json!({
+            "test": bounds(&self.test),
+            "out_of_distribution": bounds(&self.out_of_distribution),
+            "strings_passed_over": self.passed_over,
+        })
+    }
+}
+
+/// Draws the data of a language: all strings are distinct.
+pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<Tse, DataError> {
+    let language = named.build(reading)?;
+    let kind = Kind::of(named, language.as_ref())?;
+    let seed = seed.derive("tse");
+    let mut pool = Pool::new(language.as_ref(), &sizes.lengths, seed.derive("in-distribution"))?;
+    pool.reserve(sizes.train + sizes.validation + sizes.test)?;
+    let train = (0..sizes.train).map(|_| pool.fresh()).collect::<Result<_, _>>()?;
+    let validation = (0..sizes.validation).map(|_| pool.fresh()).collect::<Result<_, _>>()?;
+    let mut passed_over = 0;
+    let test = pairs(&mut pool, sizes.test, kind, reading, seed.derive("test/near-miss"), &mut passed_over)?;
+    let mut far = Pool::new(language.as_ref(), &sizes.greater_lengths, seed.derive("out-of-distribution"))?;
+    far.reserve(sizes.out_of_distribution)?;
+    let near_miss = seed.derive("out-of-distribution/near-miss");
+    let out_of_distribution =
+        pairs(&mut far, sizes.out_of_distribution, kind, reading, near_miss, &mut passed_over)?;
+    Ok(Tse { train, validation, test, out_of_distribution, passed_over })
+}
+
+fn pairs(
+    pool: &mut Pool<'_>,
+    count: usize,
+    kind: Kind,
+    reading: Reading,
+    seed: Seed,
+    passed_over: &mut usize,
+) -> Result<Vec<MinimalPair>, DataError> {
+    let mut rng = seed.rng();
+    let mut pairs = Vec::with_capacity(count);
+    while pairs.len() < count {
+        let good = pool.fresh()?;
+        match kind.near_miss(&good, reading, &mut rng) {
+            Some(bad) => pairs.push(MinimalPair { good, bad }),
+            None => *passed_over += 1,
+        }
+    }
+    Ok(pairs)
+}
+
+/// Distinct strings of a language.
+struct Pool<'a> {
+    language: &'a dyn Language,
+    lengths: LengthRange,
+    strings: Box<dyn wug_language::Distribution + 'a>,
+    rng: rand_chacha::ChaCha8Rng,
+    seen: BTreeSet<Word>,
+}
+
+impl<'a> Pool<'a> {
+    fn new(language: &'a dyn Language, lengths: &LengthRange, seed: Seed) -> Result<Self, DataError> {
+        let strings = language.by_length(lengths.clone())?;
+        Ok(Self { language, lengths: lengths.clone(), strings, rng: seed.rng(), seen: BTreeSet::new() })
+    }
+
+    /// Says at once if there are not so many.
+    fn reserve(&self, wanted: usize) -> Result<(), DataError> {
+        let mut exist = BigUint::ZERO;
+        for length in self.lengths.clone() {
+            exist += self.language.count(length);
+            if exist >= BigUint::from(wanted) {
+                return Ok(());
+            }
+        }
+        let (lo, hi) = (self.lengths.start(), self.lengths.end());
+        Err(DataError::Request(format!("asked for {wanted} distinct strings of length {lo}..{hi}, but only {exist} exist")))
+    }
+
+    /// A string that was not drawn before.
+    fn fresh(&mut self) -> Result<Word, DataError> {
+        // The patience grows with what has been drawn, so that small languages can be nearly used up.
+        let patience = 10_000 + 100 * self.seen.len();
+        for _ in 0..patience {
+            let word = self.strings.sample(&mut self.rng);
+            if self.seen.insert(word.clone()) {
+                return Ok(word);
+            }
+        }
+        let (lo, hi) = (self.lengths.start(), self.lengths.end());
+        Err(DataError::Request(format!(
+            "after {} distinct strings of length {lo}..{hi}, {patience} draws gave none that was new: ask for fewer",
+            self.seen.len()
+        )))
+    }
+}
