@@ -47,7 +47,7 @@ impl After<'_> {
     /// How far to look for the next possible length: far enough for lengths that grow by a factor, and not for ever in
     /// a finite language.
     fn horizon(&self) -> usize {
-        4 * self.last + 1024
+        self.last.saturating_mul(4).saturating_add(1024)
     }
 }
 
