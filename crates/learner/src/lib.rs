@@ -3,3 +3,5 @@
 //! This crate knows no files, no metrics and no reports. A run is single-threaded; parallelism is across runs.
 
 pub mod kernel;
+pub mod params;
+pub mod tape;

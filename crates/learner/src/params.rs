@@ -1,0 +1,166 @@
+//! Parameters: named tensors, side by side in one flat vector.
+//!
+//! A [`Layout`] says what there is and how it is initialised; the numbers themselves are a plain `Vec<R>`, as are
+//! gradients and the optimiser's moments, so that an update is one pass over memory.
+
+use wug_dataset::Seed;
+use wug_language::draw;
+
+use crate::kernel::Real;
+
+/// Where one parameter lies in the flat vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    start: usize,
+    len: usize,
+}
+
+impl Param {
+    /// Its numbers.
+    pub fn of<R>(self, all: &[R]) -> &[R] {
+        &all[self.start..self.start + self.len]
+    }
+
+    /// Its numbers, to be changed.
+    pub fn of_mut<R>(self, all: &mut [R]) -> &mut [R] {
+        &mut all[self.start..self.start + self.len]
+    }
+
+    /// Their places in the flat vector.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start..self.start + self.len
+    }
+
+    /// The first `count` numbers, as when an output layer shares the rows of an embedding.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[must_use]
+    pub fn first(self, count: usize) -> Self {
+        assert!(count <= self.len, "asked for {count} of {} numbers", self.len);
+        Self { len: count, ..self }
+    }
+
+    /// How many numbers.
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// True if there are none.
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// How a parameter starts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Init {
+    /// Every number the same.
+    Constant(f64),
+    /// Uniform in ±bound.
+    Uniform(f64),
+    /// Normal with mean zero and this standard deviation.
+    Normal(f64),
+}
+
+impl Init {
+    /// Glorot and Bengio's uniform bound for a matrix `[fan_out, fan_in]`.
+    pub fn xavier(fan_in: usize, fan_out: usize, gain: f64) -> Self {
+        Self::Uniform(gain * libm::sqrt(6.0 / (fan_in + fan_out) as f64))
+    }
+
+    fn fill<R: Real>(self, numbers: &mut [R], seed: Seed) {
+        let mut rng = seed.rng();
+        for x in numbers {
+            *x = R::of(match self {
+                Self::Constant(c) => c,
+                Self::Uniform(bound) => bound * (2.0 * draw::unit(&mut rng) - 1.0),
+                Self::Normal(deviation) => {
+                    let (u, v) = (1.0 - draw::unit(&mut rng), draw::unit(&mut rng));
+                    let radius = libm::sqrt(-2.0 * libm::log(u));
+                    deviation * radius * libm::cos(2.0 * std::f64::consts::PI * v)
+                }
+            });
+        }
+    }
+}
+
+/// One named tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// As in checkpoints, `layers.0.weight_ih`.
+    pub name: String,
+    /// Slowest dimension first.
+    pub shape: Vec<usize>,
+    /// How it starts.
+    pub init: Init,
+    /// Where it lies.
+    pub param: Param,
+}
+
+/// All parameters of a model, in the order they were added.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    entries: Vec<Entry>,
+    total: usize,
+}
+
+impl Layout {
+    /// Adds a tensor.
+    ///
+    /// # Panics
+    /// If the name is taken: two tensors of one name would be one in a checkpoint.
+    pub fn add(&mut self, name: impl Into<String>, shape: &[usize], init: Init) -> Param {
+        let name = name.into();
+        assert!(self.find(&name).is_none(), "two parameters are called {name}");
+        let param = Param { start: self.total, len: shape.iter().product() };
+        self.total += param.len;
+        self.entries.push(Entry { name, shape: shape.to_vec(), init, param });
+        param
+    }
+
+    /// All tensors.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The tensor of that name.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// How many numbers there are in all.
+    pub fn count(&self) -> usize {
+        self.total
+    }
+
+    /// Fresh numbers. Each tensor draws from a stream of its own name, so a new one changes no other.
+    pub fn initialise<R: Real>(&self, seed: Seed) -> Vec<R> {
+        let mut all = vec![R::ZERO; self.total];
+        for entry in &self.entries {
+            entry.init.fill(entry.param.of_mut(&mut all), seed.derive(&entry.name));
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tensors_draw_from_their_own_streams() {
+        let mut layout = Layout::default();
+        let a = layout.add("a", &[2, 300], Init::Uniform(0.1));
+        let one: Vec<f64> = layout.initialise(Seed::new(1));
+        let b = layout.add("b", &[50_000], Init::Normal(2.0));
+        let c = layout.add("c", &[3], Init::Constant(1.0));
+        let two: Vec<f64> = layout.initialise(Seed::new(1));
+        assert_eq!(a.of(&one), a.of(&two));
+        assert!(a.of(&one).iter().all(|x| x.abs() <= 0.1));
+        assert_eq!(c.of(&two), [1.0; 3]);
+        let mean = b.of(&two).iter().sum::<f64>() / 5e4;
+        let variance = b.of(&two).iter().map(|x| x * x).sum::<f64>() / 5e4;
+        assert!(mean.abs() < 0.05 && (variance - 4.0).abs() < 0.1, "{mean} {variance}");
+    }
+}

@@ -1,0 +1,303 @@
+//! The way back through a recording, last operation first.
+
+use super::forward::{bias_len, gru_weights, sum_biases};
+use super::op::{Layer, Op, Tensor};
+use super::{Record, Tape, Var, grow};
+use crate::kernel::{self, GruGradients, Real, RecurrentGradients, RecurrentWeights};
+use crate::params::Param;
+
+impl<R: Real> Record<'_, R> {
+    /// Adds the gradient of the loss to `gradients`, which lie as the parameters do.
+    ///
+    /// # Panics
+    /// If the recording was made only to judge.
+    pub fn backward(&mut self, gradients: &mut [R]) {
+        assert_ne!(self.mode, super::Mode::Judge, "a judging record has no way back");
+        let needed = self.tape.values.data.len();
+        grow(&mut self.tape.gradients, needed);
+        for i in (0..self.tape.ops.len()).rev() {
+            let op = self.tape.ops[i].clone();
+            self.tape.step_back(&op, self.params, gradients);
+        }
+    }
+}
+
+/// The gradient of an input (in place, or beside it if it has one already), and of the output.
+struct Pair<'a, R> {
+    dx: &'a mut [R],
+    dout: &'a mut [R],
+}
+
+fn pair<'a, R: Real>(
+    gradients: &'a mut [R],
+    spare: &'a mut Vec<R>,
+    x: Tensor,
+    out: Tensor,
+) -> Pair<'a, R> {
+    let (before, after) = gradients.split_at_mut(out.start);
+    let dx = if !x.needs {
+        &mut []
+    } else if x.touched {
+        grow(spare, x.len);
+        &mut spare[..x.len]
+    } else {
+        &mut before[x.range()]
+    };
+    Pair { dx, dout: &mut after[..out.len] }
+}
+
+impl<R: Real> Tape<R> {
+    /// After a kernel has written the gradient of `x`: adds it to what was there, or notes that it is the first.
+    fn settle(&mut self, x: Var) {
+        let tensor = &mut self.tensors[x.0 as usize];
+        if tensor.touched && tensor.needs {
+            kernel::add(&mut self.gradients[tensor.range()], &self.spare[..tensor.len]);
+        }
+        tensor.touched = true;
+    }
+
+    /// Gives `x` a gradient that stands elsewhere among the gradients (after it).
+    fn pass(&mut self, x: Var, from: usize) {
+        let tensor = self.tensor(x);
+        let (before, after) = self.gradients.split_at_mut(from);
+        let (to, from) = (&mut before[tensor.range()], &after[..tensor.len]);
+        if tensor.touched {
+            kernel::add(to, from);
+        } else {
+            to.copy_from_slice(from);
+        }
+        self.tensors[x.0 as usize].touched = true;
+    }
+
+    /// An output nobody used has no gradient; the kernels want zeros.
+    fn ready(&mut self, out: Var) -> Tensor {
+        let tensor = &mut self.tensors[out.0 as usize];
+        if !tensor.touched {
+            tensor.touched = true;
+            let range = tensor.range();
+            self.gradients[range].fill(R::ZERO);
+        }
+        self.tensor(out)
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm per operation, each a few lines")]
+    fn step_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
+        match *op {
+            Op::View { whole, part } => self.view_back(whole, part),
+            Op::Embedding { out, table, ref symbols, d, scale } => {
+                let out = self.ready(out);
+                let dout = &mut self.gradients[out.range()];
+                let ids = &self.symbols[symbols.clone()];
+                kernel::embedding_backward(table.of_mut(dparams), dout, ids, d, R::of(scale));
+            }
+            Op::AddParam { x, out, rows } => {
+                let out = self.ready(out);
+                for drow in self.gradients[out.range()].chunks(rows.len()) {
+                    kernel::add(&mut rows.of_mut(dparams)[..drow.len()], drow);
+                }
+                self.pass(x, out.start);
+            }
+            Op::Add { x, y, out } => {
+                let out = self.ready(out);
+                self.pass(x, out.start);
+                self.pass(y, out.start);
+            }
+            Op::Select { x, out, ref rows, d } => {
+                let out = self.ready(out);
+                let x = self.ready(x);
+                let (before, after) = self.gradients.split_at_mut(out.start);
+                let dx = &mut before[x.range()];
+                for (row, &index) in after.chunks_exact(d).zip(&self.symbols[rows.clone()]) {
+                    kernel::add(&mut dx[index as usize * d..][..d], row);
+                }
+            }
+            Op::Repeat { out, param, f } => {
+                let out = self.ready(out);
+                let dout = &mut self.gradients[out.range()];
+                kernel::activate_backward(dout, &self.values.data[out.range()], f);
+                kernel::column_sums(param.of_mut(dparams), dout);
+            }
+            Op::Dropout { x, out, mask } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                kernel::dropout(dx, dout, mask);
+                self.settle(x);
+            }
+            Op::Linear { x, out, weight, bias, i, f } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let (x_values, values) = (&self.values.data[tensor.range()], &self.values.data[out.range()]);
+                kernel::linear_backward(
+                    dx,
+                    weight.of_mut(dparams),
+                    &mut [],
+                    dout,
+                    values,
+                    x_values,
+                    weight.of(params),
+                    i,
+                    f,
+                );
+                if let Some(bias) = bias {
+                    kernel::column_sums(bias.of_mut(dparams), dout);
+                }
+                self.settle(x);
+            }
+            Op::Norm { x, out, norm, ref mean, ref inverse } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let [dgain, dbias] = two(dparams, norm.gain, norm.bias);
+                kernel::layer_norm_backward(
+                    dx,
+                    dgain,
+                    dbias,
+                    dout,
+                    &self.values.data[tensor.range()],
+                    &self.saved.data[mean.clone()],
+                    &self.saved.data[inverse.clone()],
+                    norm.gain.of(params),
+                );
+                self.settle(x);
+            }
+            Op::Attention { x, out, ref log_sums, mask, n } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                grow(&mut self.scratch, n.scratch());
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                kernel::attention_backward(
+                    dx,
+                    &mut self.scratch,
+                    dout,
+                    &self.values.data[out.range()],
+                    &self.saved.data[log_sums.clone()],
+                    &self.values.data[tensor.range()],
+                    mask,
+                    n,
+                );
+                self.settle(x);
+            }
+            Op::SoftmaxLoss { logits, ref probabilities, ref weights, ref targets } => {
+                let tensor = self.tensor(logits);
+                grow(&mut self.spare, tensor.len);
+                let d = if tensor.touched { &mut self.spare[..tensor.len] } else { &mut self.gradients[tensor.range()] };
+                let p = &self.saved.data[probabilities.clone()];
+                let (targets, weights) = (&self.symbols[targets.clone()], &self.saved.data[weights.clone()]);
+                kernel::softmax_cross_entropy_backward(d, p, targets, weights, p.len() / targets.len().max(1));
+                self.settle(logits);
+            }
+            Op::LogisticLoss { logits, ref truth, ref weights } => {
+                let tensor = self.tensor(logits);
+                grow(&mut self.spare, tensor.len);
+                let d = if tensor.touched { &mut self.spare[..tensor.len] } else { &mut self.gradients[tensor.range()] };
+                let (y, weights) = (&self.saved.data[truth.clone()], &self.saved.data[weights.clone()]);
+                kernel::logistic_cross_entropy_backward(d, &self.values.data[tensor.range()], y, weights);
+                self.settle(logits);
+            }
+            Op::Rnn { .. } | Op::Lstm { .. } | Op::Gru { .. } => self.recurrent_back(op, params, dparams),
+        }
+    }
+
+    /// A part has its gradient in place; what lies outside has none.
+    fn view_back(&mut self, whole: Var, part: Var) {
+        let (outer, inner) = (self.tensor(whole), self.ready(part));
+        assert!(!outer.touched || inner.touched, "a tensor is used both as a whole and in part");
+        if !outer.touched {
+            self.gradients[outer.start..inner.start].fill(R::ZERO);
+            self.gradients[inner.start + inner.len..outer.start + outer.len].fill(R::ZERO);
+            self.tensors[whole.0 as usize].touched = true;
+        }
+    }
+
+    fn recurrent_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
+        match *op {
+            Op::Rnn { x, h0, out, layer, n, f } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let bias = self.biases(layer, params);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias);
+                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
+                kernel::rnn_backward(dx, dout, dw, saved, w, n, f);
+                self.settle(x);
+                self.spread_biases(layer, dparams);
+                if let Some(h0) = h0 {
+                    self.pass(h0, out.start);
+                }
+            }
+            Op::Lstm { x, start, out, last_cell, ref cells, ref gates, layer, n } => {
+                let (tensor, out, last) = (self.tensor(x), self.ready(out), self.ready(last_cell));
+                let bias = self.biases(layer, params);
+                // The cells' gradient lies right behind that of the states.
+                let (before, dc) = self.gradients.split_at_mut(last.start);
+                let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
+                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias);
+                let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
+                let saved = (&self.values.data[out.range()], &*c, &self.values.data[tensor.range()]);
+                kernel::lstm_backward(dx, dout, &mut dc[..last.len], dw, g, saved, w, n);
+                self.settle(x);
+                self.spread_biases(layer, dparams);
+                if let Some((h0, c0)) = start {
+                    self.pass(h0, out.start);
+                    self.pass(c0, last.start);
+                }
+            }
+            Op::Gru { x, h0, out, ref gates, ref sums, layer, n } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let [input, hidden, input_bias, hidden_bias] = four(dparams, layer);
+                let dw = GruGradients { input, hidden, input_bias, hidden_bias };
+                let (g, s) = self.saved.data[gates.start..sums.end].split_at_mut(gates.len());
+                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
+                kernel::gru_backward(dx, dout, dw, g, s, saved, gru_weights(layer, params), n);
+                self.settle(x);
+                if let Some(h0) = h0 {
+                    self.pass(h0, out.start);
+                }
+            }
+            _ => unreachable!("not a recurrent layer"),
+        }
+    }
+
+    /// Room in `scratch` for the biases' sum and its gradient; gives its length.
+    fn biases(&mut self, layer: Layer, params: &[R]) -> usize {
+        let len = bias_len(layer);
+        grow(&mut self.scratch, 2 * len);
+        sum_biases(&mut self.spare, layer, params);
+        self.scratch[..len].copy_from_slice(&self.spare[..len]);
+        self.scratch[len..2 * len].fill(R::ZERO);
+        len
+    }
+
+    /// The gradient of the sum is that of each bias.
+    fn spread_biases(&mut self, layer: Layer, dparams: &mut [R]) {
+        let len = bias_len(layer);
+        for bias in [layer.bias, layer.second_bias].into_iter().flatten() {
+            kernel::add(bias.of_mut(dparams), &self.scratch[len..2 * len]);
+        }
+    }
+}
+
+/// Weights and gradients of a layer, the biases' sum and its gradient standing in `scratch`.
+fn weights<'a, R: Real>(
+    layer: Layer,
+    params: &'a [R],
+    dparams: &'a mut [R],
+    scratch: &'a mut [R],
+    bias: usize,
+) -> (RecurrentWeights<'a, R>, RecurrentGradients<'a, R>) {
+    let (sum, dsum) = scratch[..2 * bias].split_at_mut(bias);
+    let [input, hidden] = two(dparams, layer.input, layer.hidden);
+    (
+        RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias: sum },
+        RecurrentGradients { input, hidden, bias: dsum },
+    )
+}
+
+/// Two parameters at once, the first lying before the second.
+fn two<R>(all: &mut [R], first: Param, second: Param) -> [&mut [R]; 2] {
+    all.get_disjoint_mut([first.range(), second.range()]).expect("parameters do not overlap")
+}
+
+fn four<R>(all: &mut [R], layer: Layer) -> [&mut [R]; 4] {
+    let [b1, b2] = [layer.bias, layer.second_bias].map(|b| b.map_or(0..0, Param::range));
+    all.get_disjoint_mut([layer.input.range(), layer.hidden.range(), b1, b2])
+        .expect("parameters do not overlap")
+}

@@ -1,0 +1,91 @@
+//! What a tape remembers of each operation.
+
+use std::ops::Range;
+
+use super::Var;
+use crate::kernel::{Activation, Attention, Mask, Recurrence};
+use crate::params::Param;
+
+/// Where a tensor lies among the values, and among the gradients too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tensor {
+    pub(super) start: usize,
+    pub(super) len: usize,
+    /// False for inputs that are data, whose gradient nobody asks for.
+    pub(super) needs: bool,
+    /// On the way back: whether a gradient has been written that the next one must be added to.
+    pub(super) touched: bool,
+}
+
+impl Tensor {
+    pub(super) fn range(self) -> Range<usize> {
+        self.start..self.start + self.len
+    }
+}
+
+/// The parameters of a recurrent layer. PyTorch has two bias vectors where one would do; both are trained, so both are
+/// kept when a paper's learner had them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// `[G·H, I]`
+    pub input: Param,
+    /// `[G·H, H]`
+    pub hidden: Param,
+    /// `[G·H]`
+    pub bias: Option<Param>,
+    /// `[G·H]`, added to the first (for a GRU: the recurrent side's own).
+    pub second_bias: Option<Param>,
+}
+
+/// The parameters of a layer normalisation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayerNorm {
+    /// `[D]`
+    pub gain: Param,
+    /// `[D]`
+    pub bias: Param,
+    /// Keeps the division finite.
+    pub epsilon: f64,
+}
+
+/// One operation; ranges point into the `saved` arena, or into the symbols where so named.
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    /// Part of a tensor, in place.
+    View { whole: Var, part: Var },
+    Embedding { out: Var, table: Param, symbols: Range<usize>, d: usize, scale: f64 },
+    /// `out[n] = x + rows of a parameter`, repeated.
+    AddParam { x: Var, out: Var, rows: Param },
+    /// `out = x + y`
+    Add { x: Var, y: Var, out: Var },
+    /// `out[rows] = x[symbols[rows]]`
+    Select { x: Var, out: Var, rows: Range<usize>, d: usize },
+    /// `out[B,H] = f(param[H])` in every row
+    Repeat { out: Var, param: Param, f: Activation },
+    Dropout { x: Var, out: Var, mask: Mask },
+    Linear { x: Var, out: Var, weight: Param, bias: Option<Param>, i: usize, f: Activation },
+    Rnn { x: Var, h0: Option<Var>, out: Var, layer: Layer, n: Recurrence, f: Activation },
+    Lstm {
+        x: Var,
+        start: Option<(Var, Var)>,
+        out: Var,
+        last_cell: Var,
+        cells: Range<usize>,
+        gates: Range<usize>,
+        layer: Layer,
+        n: Recurrence,
+    },
+    Gru {
+        x: Var,
+        h0: Option<Var>,
+        out: Var,
+        gates: Range<usize>,
+        sums: Range<usize>,
+        layer: Layer,
+        n: Recurrence,
+    },
+    Norm { x: Var, out: Var, norm: LayerNorm, mean: Range<usize>, inverse: Range<usize> },
+    Attention { x: Var, out: Var, log_sums: Range<usize>, mask: Mask, n: Attention },
+    SoftmaxLoss { logits: Var, probabilities: Range<usize>, weights: Range<usize>, targets: Range<usize> },
+    LogisticLoss { logits: Var, truth: Range<usize>, weights: Range<usize> },
+}

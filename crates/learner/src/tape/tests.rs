@@ -1,0 +1,148 @@
+use super::*;
+use crate::kernel::testing::{numbers, slope};
+use crate::kernel::{Activation, Attention, Recurrence, Sinusoid};
+use crate::params::{Init, Layout, Param};
+
+/// Checks the gradient of every parameter of a forward pass by differences, and that a second step allocates nothing.
+fn check(layout: &Layout, forward: impl Fn(&mut Record<'_, f64>)) {
+    let params = numbers(11, layout.count());
+    let mode = Mode::Learn { seed: 5 };
+    let mut tape = Tape::default();
+    let mut gradients = vec![0.0; params.len()];
+    let mut capacity = 0;
+    for _ in 0..3 {
+        gradients.fill(0.0);
+        let mut t = tape.record(&params, mode);
+        forward(&mut t);
+        t.backward(&mut gradients);
+        assert!(capacity == 0 || capacity == tape.capacity(), "the tape grew");
+        capacity = tape.capacity();
+    }
+    slope(&params, &gradients, |params| {
+        let mut t = tape.record(params, mode);
+        forward(&mut t);
+        t.loss()
+    });
+}
+
+fn targets(n: usize, v: u32) -> impl Iterator<Item = (u32, f64)> {
+    (0..n as u32).map(move |i| (i * 7 % v, 0.1 + f64::from(i % 3)))
+}
+
+fn add(layout: &mut Layout, name: &str, len: usize) -> Param {
+    layout.add(name, &[len], Init::Constant(0.0))
+}
+
+fn layer(layout: &mut Layout, name: &str, gates: usize, i: usize, h: usize) -> Layer {
+    let mut add = |part: &str, len: usize| add(layout, &format!("{name}.{part}"), len);
+    Layer {
+        input: add("input", gates * h * i),
+        hidden: add("hidden", gates * h * h),
+        bias: Some(add("bias", gates * h)),
+        second_bias: Some(add("second", gates * h)),
+    }
+}
+
+#[test]
+fn recurrent_layers_stack_with_learned_starts_and_dropout() {
+    let (v, d, h, n) = (4, 3, 5, Recurrence { steps: 3, batch: 2, input: 3, hidden: 5 });
+    for kind in 0..3 {
+        let mut layout = Layout::default();
+        let table = add(&mut layout, "table", v * d);
+        let start = add(&mut layout, "start", h);
+        let cell = add(&mut layout, "cell", h);
+        let gates = [1, 4, 3][kind];
+        let one = layer(&mut layout, "one", gates, d, h);
+        let two = layer(&mut layout, "two", gates, h, h);
+        let head = add(&mut layout, "head", v * h);
+        check(&layout, |t| {
+            let x = t.embedding(table, [0, 1, 3, 2, 0, 1], d, 1.0);
+            let x = t.dropout(x, 0.2);
+            let h0 = t.repeat(start, 2, Activation::Tanh);
+            let c0 = t.repeat(cell, 2, Activation::Identity);
+            let mut run = |x, layer, n: Recurrence| match kind {
+                0 => t.rnn(x, Some(h0), layer, n, Activation::Tanh),
+                1 => t.lstm(x, Some((h0, c0)), layer, n).0,
+                _ => t.gru(x, Some(h0), layer, n),
+            };
+            let first = run(x, one, n);
+            let x = t.part(first, 2 * h, 6 * h);
+            let n = Recurrence { input: h, ..n };
+            let states = match kind {
+                0 => t.rnn(x, None, two, n, Activation::Relu),
+                1 => t.lstm(x, None, two, n).0,
+                _ => t.gru(x, None, two, n),
+            };
+            let logits = t.linear(states, head, None, h, Activation::Identity);
+            t.softmax_loss(logits, v, targets(8, v as u32));
+        });
+    }
+}
+
+#[test]
+fn a_decoder_may_start_where_an_encoder_ends() {
+    let (d, h, n) = (3, 4, Recurrence { steps: 3, batch: 2, input: 3, hidden: 4 });
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", 4 * d);
+    let (encoder, decoder) = (layer(&mut layout, "encoder", 4, d, h), layer(&mut layout, "decoder", 4, d, h));
+    let head = add(&mut layout, "head", h);
+    let bias = add(&mut layout, "bias", 1);
+    check(&layout, |t| {
+        let x = t.embedding(table, [0, 1, 3, 2, 0, 1], d, 1.0);
+        let (states, cell) = t.lstm(x, None, encoder, n);
+        let last = t.part(states, 3 * 2 * h, 2 * h);
+        let (states, _) = t.lstm(x, Some((last, cell)), decoder, n);
+        let logits = t.linear(states, head, Some(bias), h, Activation::Identity);
+        t.logistic_loss(logits, (0..8).map(|i| (f64::from(i % 2), 0.5)));
+    });
+}
+
+#[test]
+fn transformer_blocks_stack_with_residuals_and_dropout() {
+    let (v, d, n) =
+        (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true });
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", v * d);
+    let positions = add(&mut layout, "positions", 3 * d);
+    let norm = LayerNorm {
+        gain: add(&mut layout, "gain", d),
+        bias: add(&mut layout, "bias", d),
+        epsilon: 1e-5,
+    };
+    let qkv = add(&mut layout, "qkv", 3 * d * d);
+    let (up, down) = (add(&mut layout, "up", 2 * d * d), add(&mut layout, "down", 2 * d * d));
+    let up_bias = add(&mut layout, "up.bias", 2 * d);
+    check(&layout, |t| {
+        let x = t.embedding(table, [0, 1, 3, 2, 0, 1], d, 2.0);
+        t.add_sinusoids(x, 3, 0, d, Sinusoid::Halves);
+        let mut x = t.add_param(x, positions);
+        for _ in 0..2 {
+            let y = t.layer_norm(x, norm);
+            let y = t.linear(y, qkv, None, d, Activation::Identity);
+            let y = t.attention(y, n, 0.3);
+            x = t.add(x, y);
+            let y = t.layer_norm(x, norm);
+            let y = t.linear(y, up, Some(up_bias), d, Activation::Relu);
+            let y = t.linear(y, down, None, 2 * d, Activation::Identity);
+            let y = t.dropout(y, 0.3);
+            x = t.add(x, y);
+        }
+        let x = t.select(x, [2, 5, 5], d);
+        let logits = t.linear(x, table, None, d, Activation::Identity);
+        t.softmax_loss(logits, v, targets(3, v as u32));
+    });
+}
+
+#[test]
+fn judging_drops_nothing_and_data_needs_no_gradient() {
+    let mut layout = Layout::default();
+    let weight = add(&mut layout, "weight", 6);
+    let params = numbers(1, 6);
+    let mut tape = Tape::default();
+    let mut t = tape.record(&params, Mode::Judge);
+    let x = t.one_hot([2, 0], 3);
+    let kept = t.dropout(x, 0.9);
+    assert_eq!(x, kept);
+    let out = t.linear(x, weight, None, 3, Activation::Identity);
+    assert_eq!(t.value(out), [params[2], params[5], params[0], params[3]]);
+}
