@@ -4,36 +4,46 @@ use crate::{Scanner, Symbol, Word};
 
 /// Walks the tree of prefixes depth first, entering a branch only if it can be completed to the length asked for, so
 /// that the delay between two members is bounded by length times alphabet and nothing is stored but the current path.
+/// Where only one symbol can come, the walk goes on without looking back: copies of places are made at forks alone.
 pub struct Members<'a> {
     length: usize,
+    // A member that is known without a walk.
+    known: Option<Word>,
     word: Word,
-    // One frame per prefix of `word`: the place after it and its successors not yet tried, last one first.
-    frames: Vec<(Box<dyn Scanner + 'a>, Vec<Symbol>)>,
+    // Where the walk goes on, after `word`; it can be completed.
+    here: Option<Box<dyn Scanner + 'a>>,
+    // The forks behind, each with the length of its prefix and its symbols not yet tried, last one first.
+    forks: Vec<(usize, Box<dyn Scanner + 'a>, Vec<Symbol>)>,
 }
 
 impl<'a> Members<'a> {
     pub(crate) fn new(scanner: Box<dyn Scanner + 'a>, length: usize) -> Self {
-        let mut members = Self { length, word: Word::with_capacity(length), frames: Vec::new() };
-        if scanner.completes(length) {
-            members.enter(scanner);
+        let here = scanner.completes(length).then_some(scanner);
+        Self { length, known: None, word: Word::with_capacity(length), here, forks: Vec::new() }
+    }
+
+    /// The only member of its length, or none: for languages that can write it down at once.
+    pub(crate) fn only(word: Option<Word>) -> Self {
+        Self { length: 0, known: word, word: Word::new(), here: None, forks: Vec::new() }
+    }
+
+    /// Goes back to the last fork that has a branch left.
+    fn back(&mut self) -> Option<Box<dyn Scanner + 'a>> {
+        while let Some((depth, place, mut untried)) = self.forks.pop() {
+            self.word.truncate(depth);
+            while let Some(symbol) = untried.pop() {
+                let mut child = place.fork();
+                child.push(symbol);
+                if child.completes(self.length - depth - 1) {
+                    self.word.push(symbol);
+                    if !untried.is_empty() {
+                        self.forks.push((depth, place, untried));
+                    }
+                    return Some(child);
+                }
+            }
         }
-        members
-    }
-
-    fn enter(&mut self, scanner: Box<dyn Scanner + 'a>) {
-        let untried = if self.word.len() < self.length {
-            let mut symbols: Vec<Symbol> = scanner.next().symbols().collect();
-            symbols.reverse();
-            symbols
-        } else {
-            Vec::new()
-        };
-        self.frames.push((scanner, untried));
-    }
-
-    fn leave(&mut self) {
-        self.frames.pop();
-        self.word.pop();
+        None
     }
 }
 
@@ -41,25 +51,28 @@ impl Iterator for Members<'_> {
     type Item = Word;
 
     fn next(&mut self) -> Option<Word> {
-        // A complete word on the path is the one returned last time (or the root of length 0, returned below).
-        loop {
-            let depth = self.frames.len();
-            let (scanner, untried) = self.frames.last_mut()?;
-            if depth == self.length + 1 {
-                let word = self.word.clone();
-                self.leave();
-                return Some(word);
-            }
-            let Some(symbol) = untried.pop() else {
-                self.leave();
-                continue;
-            };
-            let mut child = scanner.fork();
-            child.push(symbol);
-            if child.completes(self.length - depth) {
+        if let Some(word) = self.known.take() {
+            return Some(word);
+        }
+        let mut here = match self.here.take() {
+            Some(here) => here,
+            None => self.back()?,
+        };
+        while self.word.len() < self.length {
+            let next = here.next();
+            let mut symbols = next.symbols();
+            let symbol = symbols.next()?;
+            let mut untried: Vec<Symbol> = symbols.collect();
+            if untried.is_empty() {
+                here.push(symbol);
                 self.word.push(symbol);
-                self.enter(child);
+            } else {
+                untried.reverse();
+                untried.push(symbol);
+                self.forks.push((self.word.len(), here, untried));
+                here = self.back()?;
             }
         }
+        Some(self.word.clone())
     }
 }

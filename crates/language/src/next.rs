@@ -91,7 +91,9 @@ impl NextSet {
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> + '_ {
         let blocks = std::iter::once(self.low).chain(self.high.iter().copied());
         blocks.enumerate().flat_map(|(b, bits)| {
-            (0..64u16).filter(move |i| bits >> i & 1 == 1).map(move |i| Symbol(b as u16 * 64 + i))
+            let rest = std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)));
+            rest.take_while(|&bits| bits != 0)
+                .map(move |bits| Symbol(b as u16 * 64 + bits.trailing_zeros() as u16))
         })
     }
 }

@@ -12,6 +12,7 @@
 mod archive;
 mod corrected;
 mod error;
+mod files;
 mod grammar;
 mod mask;
 mod npz;
@@ -21,17 +22,20 @@ mod test_set;
 #[cfg(test)]
 mod tests;
 mod text;
+mod validate;
 
 use wug_language::{Alphabet, Symbol, Word};
 
 pub use archive::{Archive, PASSWORD, write_zip};
 pub use corrected::{NoDistribution, corpus, test_after};
 pub use error::FormatError;
+pub use files::{Layout, write};
 pub use mask::{deterministic_steps, valid_next};
 pub use npz::{MaskReader, write_npz};
 pub use published::{BadPrior, MaskKind, PRIOR, Published, SEED, SIZES, TEST_SIZE, UnknownLanguage};
 pub use statistics::{Statistics, code_length_bits};
 pub use text::{Lines, Text};
+pub use validate::validate;
 
 /// The start and the end of a string, in a model's vocabulary.
 pub const BOUNDARY: Symbol = Symbol(0);

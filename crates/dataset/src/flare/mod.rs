@@ -7,6 +7,7 @@ mod validate;
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
 use wug_language::negative::{Coin, Negatives};
 use wug_language::{Distribution, Language, LengthRange, Reading, Word, draw};
 
@@ -14,7 +15,7 @@ use crate::{DataError, Labelled, Seed, Split};
 
 pub(crate) use files::read_lines;
 pub use files::{TRAINING, read, read_jsonl, write, write_jsonl};
-pub use validate::{split_names, validate};
+pub use validate::{split_names, validate, validate_jsonl};
 
 /// How a split is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +61,22 @@ pub struct Flare {
     pub splits: Vec<Split>,
     /// What was left out, and why.
     pub notes: Vec<String>,
+}
+
+impl Flare {
+    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and what was left out.
+    pub fn facts(&self) -> Value {
+        let splits = self.splits.iter().map(|split| {
+            let facts = json!({
+                "examples": split.examples.len(),
+                "positives": split.positives(),
+                "distinct": split.distinct().len(),
+                "perturbed_negatives": split.examples.iter().filter(|e| e.edits.is_some()).count(),
+            });
+            (split.name.clone(), facts)
+        });
+        json!({ "splits": Value::Object(splits.collect()), "notes": self.notes })
+    }
 }
 
 /// Draws the splits of a language. In the published reading the coin of negatives is tossed for every proposal; `language` must be built in

@@ -35,34 +35,66 @@ pub fn validate(
     language: &dyn Language,
     reading: Reading,
 ) -> Result<Validation, DataError> {
-    let mut report = Validation {
-        format: "flare".to_owned(),
-        language: name.to_owned(),
-        reading: reading.to_string(),
-        ..Validation::default()
-    };
-    let names = split_names(library)?;
-    if names.is_empty() {
+    let splits = split_names(library)?;
+    if splits.is_empty() {
         return Err(DataError::Missing {
             file: "main.tok".to_owned(),
             hint: " here nor under datasets/*/: not a FLaRe directory".to_owned(),
         });
     }
+    check_splits("flare", &splits, name, language, reading, |split| super::read(library, split, language.alphabet()))
+}
+
+/// Checks a directory of our own rows in the same way.
+pub fn validate_jsonl(
+    library: &dyn Library,
+    name: &str,
+    language: &dyn Language,
+    reading: Reading,
+) -> Result<Validation, DataError> {
+    let files = library.names().map_err(DataError::io("."))?;
+    let mut splits: Vec<String> =
+        files.iter().filter_map(|file| file.strip_suffix(".jsonl")).map(str::to_owned).collect();
+    if splits.is_empty() {
+        let hint = ": no rows to check".to_owned();
+        return Err(DataError::Missing { file: "*.jsonl".to_owned(), hint });
+    }
+    splits.sort_by_key(|split| (split != TRAINING, split.clone()));
+    check_splits("jsonl", &splits, name, language, reading, |split| {
+        super::read_jsonl(library, split, language.alphabet())
+    })
+}
+
+fn check_splits(
+    format: &str,
+    splits: &[String],
+    name: &str,
+    language: &dyn Language,
+    reading: Reading,
+    read: impl Fn(&str) -> Result<Option<Split>, DataError>,
+) -> Result<Validation, DataError> {
+    let mut report = Validation {
+        format: format.to_owned(),
+        language: name.to_owned(),
+        reading: reading.to_string(),
+        ..Validation::default()
+    };
     let mut training: Option<BTreeSet<Word>> = None;
-    for name in names {
-        let Some(split) = super::read(library, &name, language.alphabet())? else {
+    for name in splits {
+        let Some(split) = read(name)? else {
             report.notes.push(format!("{name}: there is no main.tok, so nothing could be checked"));
             continue;
         };
         let mut findings = check_split(&split, language, reading);
         match &training {
-            None => training = Some(split.examples.iter().map(|e| e.word.clone()).collect()),
             Some(seen) => {
                 let overlap = split.distinct().iter().filter(|word| seen.contains(**word)).count();
                 findings.fact("overlap_with_training", overlap);
             }
+            None if name == TRAINING => training = Some(split.examples.iter().map(|e| e.word.clone()).collect()),
+            None => {}
         }
-        report.add(&name, findings);
+        report.add(name, findings);
     }
     Ok(report)
 }

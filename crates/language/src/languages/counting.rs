@@ -8,7 +8,8 @@ use rand_core::Rng;
 
 use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthRange, Members, NextSet, NoSuchLength, Scanner, Symbol, Word,
+    draw,
 };
 
 /// The prior of the geometric samplers.
@@ -63,6 +64,10 @@ impl Language for Counting {
 
     fn count(&self, length: usize) -> BigUint {
         BigUint::from(u8::from(self.has_length(length)))
+    }
+
+    fn members(&self, length: usize) -> Members<'_> {
+        Members::only(self.has_length(length).then(|| self.word(length / self.blocks())))
     }
 
     fn has_length(&self, length: usize) -> bool {

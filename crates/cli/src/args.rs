@@ -1,0 +1,236 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use wug_lab::data::parse_lengths;
+use wug_lab::language::{LengthRange, Reading};
+use wug_lab::suite::Format;
+
+/// Did it learn the rule, or the data? wug measures how sequence models generalise.
+#[derive(Parser)]
+#[command(name = "wug", version, propagate_version = true, after_help = FIRST_STEPS)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const FIRST_STEPS: &str = "\
+First steps:
+  wug list                                  every language
+  wug show dyck-2-3                         one of them in full
+  wug sample dyck-2-3 -n 5 --length 10..20  five of its strings
+  wug check parity 0110                     is this a member?
+  wug data flare/parity --out parity        a data set, with its manifest
+  wug validate parity                       check it against the oracle";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// What there is: languages, tasks, suites
+    List(List),
+    /// One thing in full: definition, class, alphabet, parameters, examples, citation, automaton
+    Show(Show),
+    /// Strings of a language (or outside it), one per line
+    Sample(Sample),
+    /// Membership, next-symbol sets, edit distance and probability of strings
+    Check(Check),
+    /// Write the data sets of a suite
+    Data(Data),
+    /// Check a data set against the oracle
+    Validate(Validate),
+    /// Print the completions for a shell
+    #[command(after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Examples:\n  wug man | man -l -\n  wug man data | man -l -")]
+    Man {
+        /// The page of one command
+        page: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Thing {
+    Languages,
+    Tasks,
+    Suites,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json")]
+pub(crate) struct List {
+    /// What to list
+    #[arg(default_value = "languages")]
+    pub(crate) what: Thing,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug show stack-manipulation
+  wug show nested:terminals=5,classes=3
+  wug show qa                              a task of wade
+  wug show cycle-navigation --dot | dot -Tsvg > cycle.svg")]
+pub(crate) struct Show {
+    /// A language (NAME or NAME:key=value,…), task or suite
+    pub(crate) name: String,
+    /// Print the automaton as a Graphviz drawing
+    #[arg(long)]
+    pub(crate) dot: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug sample parity
+  wug sample dyck-2-3 -n 5 --length 10..20
+  wug sample majority --negative --json     with the number of edits made to a member
+  wug sample an-bn:prior=0.1 --natural      lengths as the language's own grammar has them")]
+pub(crate) struct Sample {
+    /// NAME or NAME:key=value,…
+    pub(crate) language: String,
+    /// How many strings
+    #[arg(short, default_value_t = 10)]
+    pub(crate) n: usize,
+    /// Lengths A..B, both included
+    #[arg(long, value_name = "A..B", default_value = "0..40", value_parser = lengths)]
+    pub(crate) length: LengthRange,
+    /// Strings outside the language
+    #[arg(long)]
+    pub(crate) negative: bool,
+    /// Draw from the language's own distribution instead of by length
+    #[arg(long, conflicts_with_all = ["length", "negative"])]
+    pub(crate) natural: bool,
+    /// The same seed gives the same strings
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// As published, or corrected
+    #[arg(long, default_value = "corrected", value_parser = reading)]
+    pub(crate) reading: Reading,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug check parity 0110
+  wug check dyck-2-3 '(0 (1 )1 )0' --next
+  wug check repeat-01 0110 --distance       with a closest member
+  wug sample majority | wug check majority - --prob")]
+pub(crate) struct Check {
+    /// NAME or NAME:key=value,…
+    pub(crate) language: String,
+    /// The string, tokens separated by spaces (single characters need none); `-` or nothing reads lines from stdin
+    pub(crate) string: Option<String>,
+    /// What may come next at each prefix
+    #[arg(long)]
+    pub(crate) next: bool,
+    /// The edit distance from the language and a closest member (regular languages)
+    #[arg(long)]
+    pub(crate) distance: bool,
+    /// The log-probability among the strings of its length, and under the language's own distribution
+    #[arg(long)]
+    pub(crate) prob: bool,
+    /// As published, or corrected
+    #[arg(long, default_value = "corrected", value_parser = reading)]
+    pub(crate) reading: Reading,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug data flare/parity --out parity
+  wug data flare --out flare --seed 7                     all 18 languages, a folder each
+  wug data flare/dyck-3-4 --out d --set test.size=1000 --set test.lengths=0..200
+  wug data bliss/an-bn --reading published --out anbn --plain
+  wug data tse/nested:terminals=5 --out nested
+  wug data wade/qa --out qa --set n=500
+  wug data find/count-or-memorization:length=10 --out count
+  wug data find/scan --format scan --out scan
+
+Every data set carries a manifest, wug.json: what it is, its seed and reading, and a hash of its content.")]
+pub(crate) struct Data {
+    /// SUITE or SUITE/NAME; the suites are bliss, wade, flare, tse, find
+    pub(crate) what: String,
+    /// The directory to write to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// The layout of the files: flare, bliss, text, tse, find, scan or jsonl (a suite's own if not given)
+    #[arg(long, value_parser = format)]
+    pub(crate) format: Option<Format>,
+    /// Plain text instead of archives (bliss); the same as --format text
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) plain: bool,
+    /// The same seed gives the same bytes [default: 0; bliss: 100]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// As published, or corrected
+    #[arg(long, default_value = "corrected", value_parser = reading)]
+    pub(crate) reading: Reading,
+    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade), sizes=100,250 (bliss)
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Replace files that are there already and differ
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the manifests as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug validate parity --format flare --language parity --json
+  wug validate stack-manipulation --reading published
+  wug validate scan --format scan
+
+Prints for each split how many examples it has, the errors by name (label_errors, next_errors, …) and other facts (duplicates, overlap with training, …).
+The exit code is 1 if there are errors.")]
+pub(crate) struct Validate {
+    /// The directory
+    pub(crate) dir: PathBuf,
+    /// The layout of the files: flare, bliss, text, tse, find, scan or jsonl (found out if not given)
+    #[arg(long, value_parser = format)]
+    pub(crate) format: Option<Format>,
+    /// The language or task (the manifest's or the directory's name if not given)
+    #[arg(long)]
+    pub(crate) language: Option<String>,
+    /// The reading to check against (the manifest's, or corrected, if not given)
+    #[arg(long, value_parser = reading)]
+    pub(crate) reading: Option<Reading>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn lengths(text: &str) -> Result<LengthRange, String> {
+    parse_lengths(text).ok_or_else(|| "lengths are written A..B, both included, A not above B".to_owned())
+}
+
+fn reading(text: &str) -> Result<Reading, String> {
+    text.parse().map_err(|error: wug_lab::language::UnknownReading| error.to_string())
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    Format::named(text).ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,81 @@
+//! `wug check`
+
+use std::io::{self, BufRead, Write};
+
+use serde_json::{Value, json};
+use wug_lab::language::{Language, NextSet, Word, registry};
+
+use crate::args::Check;
+use crate::exit::Exit;
+
+pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
+    let language = registry::find(&args.language)?.build(args.reading)?;
+    let language = language.as_ref();
+    if args.distance && language.automaton().is_none() {
+        return Err(Exit::usage(format!("--distance needs a regular language, which `{}` is not", args.language)));
+    }
+    match args.string.as_deref() {
+        Some(text) if text != "-" => line(args, language, text, out),
+        _ => {
+            for text in io::stdin().lock().lines() {
+                line(args, language, &text?, out)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) -> Result<(), Exit> {
+    let word = language.alphabet().parse(text).map_err(|error| Exit::usage(error.to_string()))?;
+    let mut row = json!({ "string": language.alphabet().format(&word), "member": language.contains(&word) });
+    if args.next {
+        let sets: Vec<Value> = language.next_sets(&word).iter().map(|set| next(set, language)).collect();
+        row["next"] = Value::Array(sets);
+    }
+    if let Some(near) = language.automaton().filter(|_| args.distance).and_then(|dfa| dfa.nearest(&word)) {
+        row["distance"] = json!(near.distance);
+        row["nearest"] = json!(language.alphabet().format(&near.word));
+    }
+    if args.prob {
+        row["log_prob_given_length"] = json!(given_length(language, &word));
+        row["log_prob"] = json!(language.natural().map(|d| d.log_prob(&word)).filter(|p| p.is_finite()));
+    }
+    if args.json { writeln!(out, "{row}")? } else { print(&row, out)? }
+    Ok(())
+}
+
+/// `null` in JSON, where minus infinity has no word.
+fn given_length(language: &dyn Language, word: &Word) -> Option<f64> {
+    let distribution = language.by_length(word.len()..=word.len()).ok()?;
+    Some(distribution.log_prob(word)).filter(|p| p.is_finite())
+}
+
+fn next(set: &NextSet, language: &dyn Language) -> Value {
+    let tokens: Vec<&str> = set.symbols().map(|a| language.alphabet().token(a)).collect();
+    json!({ "s": tokens.join(" "), "e": set.end() })
+}
+
+fn print(row: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let string = row["string"].as_str().unwrap_or_default();
+    write!(out, "{}", if row["member"] == true { "member" } else { "not a member" })?;
+    if let Some(distance) = row.get("distance") {
+        write!(out, "\tdistance {distance} from `{}`", row["nearest"].as_str().unwrap_or_default())?;
+    }
+    if let Some(log_prob) = row.get("log_prob_given_length") {
+        write!(out, "\tlog-probability given its length {log_prob}")?;
+        if !row["log_prob"].is_null() {
+            write!(out, ", of itself {}", row["log_prob"])?;
+        }
+    }
+    writeln!(out, "\t{string}")?;
+    let Some(sets) = row.get("next").and_then(Value::as_array) else { return Ok(()) };
+    let tokens: Vec<&str> = string.split_whitespace().collect();
+    for (i, set) in sets.iter().enumerate() {
+        let mut allowed = set["s"].as_str().unwrap_or_default().to_owned();
+        if set["e"] == true {
+            allowed.push_str(if allowed.is_empty() { "(end)" } else { " (end)" });
+        }
+        writeln!(out, "  {:>4}  {:<12} then: {allowed}", i, if i == 0 { "(start)" } else { tokens[i - 1] })?;
+    }
+    Ok(())
+}

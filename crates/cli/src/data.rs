@@ -1,0 +1,49 @@
+//! `wug data`
+
+use std::io::{IsTerminal, Write};
+
+use serde_json::{Value, json};
+use wug_lab::data::{self, Request};
+use wug_lab::suite::Format;
+
+use crate::args::Data;
+use crate::exit::Exit;
+
+pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
+    let mut request = Request::parse(&args.what)?;
+    request.reading = args.reading;
+    request.seed = args.seed;
+    request.format = if args.plain { Some(Format::Text) } else { args.format };
+    request.options = args.set.iter().cloned().collect();
+    let manifests = data::write(&request, &args.out, args.force, &mut progress)?;
+    if args.json {
+        let list: Vec<Value> = manifests.iter().map(|m| json!(m)).collect();
+        writeln!(out, "{}", Value::Array(list))?;
+        return Ok(());
+    }
+    for manifest in &manifests {
+        let bytes: u64 = manifest.files.iter().map(|f| f.bytes).sum();
+        writeln!(
+            out,
+            "{}/{}\t{} reading\tseed {}\t{} files\t{bytes} bytes\tcontent {}",
+            manifest.suite,
+            manifest.name,
+            manifest.reading,
+            manifest.seed,
+            manifest.files.len(),
+            &manifest.content[..16]
+        )?;
+        for note in manifest.facts["notes"].as_array().into_iter().flatten() {
+            writeln!(out, "  {}", note.as_str().unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what is being made, if somebody watches.
+#[expect(clippy::print_stderr, reason = "progress is talk")]
+fn progress(name: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("making {name}");
+    }
+}

@@ -1,0 +1,61 @@
+//! `wug list`
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use wug_lab::dataset::{find, wade};
+use wug_lab::language::registry::LANGUAGES;
+use wug_lab::suite::SUITES;
+
+use crate::args::{List, Thing};
+use crate::exit::Exit;
+
+pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
+    let (titles, rows) = match args.what {
+        Thing::Languages => (vec!["name", "suite", "class", "summary"], languages()),
+        Thing::Tasks => (vec!["name", "suite", "summary"], tasks()),
+        Thing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
+    };
+    if args.json {
+        let objects: Vec<Value> = rows
+            .iter()
+            .map(|row| Value::Object(titles.iter().zip(row).map(|(t, v)| ((*t).to_owned(), json!(v))).collect()))
+            .collect();
+        writeln!(out, "{}", Value::Array(objects))?;
+        return Ok(());
+    }
+    table(&titles, &rows, out)
+}
+
+fn languages() -> Vec<Vec<String>> {
+    let row = |e: &wug_lab::language::registry::Entry| {
+        [e.name, e.suite, e.class.abbreviation(), e.summary].map(str::to_owned).to_vec()
+    };
+    LANGUAGES.iter().map(row).collect()
+}
+
+fn tasks() -> Vec<Vec<String>> {
+    let wade = wade::TASKS.iter().map(|t| [t.name, "wade", t.summary].map(str::to_owned).to_vec());
+    let find = find::TASKS.iter().map(|t| [t.name, "find", t.summary].map(str::to_owned).to_vec());
+    wade.chain(find).collect()
+}
+
+fn suites() -> Vec<Vec<String>> {
+    SUITES.iter().map(|s| [s.name, s.question, s.measure, s.citation].map(str::to_owned).to_vec()).collect()
+}
+
+/// Columns as wide as their widest cell, two spaces apart; the last one runs free.
+fn table(titles: &[&str], rows: &[Vec<String>], out: &mut dyn Write) -> Result<(), Exit> {
+    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([titles[c].len()]).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..titles.len()).map(width).collect();
+    let line = |cells: &[String]| {
+        let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, w)| format!("{cell:<w$}")).collect();
+        padded.join("  ").trim_end().to_owned()
+    };
+    let head: Vec<String> = titles.iter().map(|t| t.to_uppercase()).collect();
+    writeln!(out, "{}", line(&head))?;
+    for row in rows {
+        writeln!(out, "{}", line(row))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! The `wug` command line: it reads what is typed, lets the lab do the work, and prints. Data go to stdout, talk to stderr.
+
+mod args;
+mod check;
+mod data;
+mod exit;
+mod list;
+mod sample;
+mod show;
+mod validate;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Args, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let result = run(args, &mut out).and_then(|code| out.flush().map(|()| code).map_err(Exit::from));
+    match result {
+        Ok(code) => code,
+        Err(exit) => exit.report(),
+    }
+}
+
+fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    match args.command {
+        Command::List(list) => list::run(&list, out)?,
+        Command::Show(show) => show::run(&show, out)?,
+        Command::Sample(sample) => sample::run(&sample, out)?,
+        Command::Check(check) => check::run(&check, out)?,
+        Command::Data(data) => data::run(&data, out)?,
+        Command::Validate(validate) => return validate::run(&validate, out),
+        Command::Completions { shell } => {
+            // A generator writes to memory first: a closed pipe is then ours to report, not its to panic over.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "wug", &mut script);
+            out.write_all(&script)?;
+        }
+        Command::Man { page } => manual(page.as_deref(), out)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The manual page of wug, or of one of its commands.
+fn manual(page: Option<&str>, out: &mut dyn Write) -> Result<(), Exit> {
+    let root = Args::command();
+    let command = match page {
+        None => root,
+        Some(name) => {
+            let found = root.get_subcommands().find(|c| c.get_name() == name).cloned();
+            let names: Vec<&str> = root.get_subcommands().map(clap::Command::get_name).collect();
+            found
+                .ok_or_else(|| Exit::usage(format!("there is no command `{name}`; there are: {}", names.join(", "))))?
+                .display_name(format!("wug-{name}"))
+        }
+    };
+    clap_mangen::Man::new(command).render(out)?;
+    Ok(())
+}

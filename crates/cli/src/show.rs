@@ -1,0 +1,172 @@
+//! `wug show`
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use wug_lab::dataset::{Seed, find, wade};
+use wug_lab::language::Reading;
+use wug_lab::language::registry::{self, Named};
+use wug_lab::suite::Suite;
+
+use crate::args::Show;
+use crate::exit::Exit;
+
+pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
+    if args.dot {
+        let language = registry::build(&args.name)?;
+        let dfa = language.automaton().ok_or_else(|| {
+            Exit::usage(format!("`{}` is not regular, so it has no automaton to draw", args.name))
+        })?;
+        write!(out, "{}", dfa.to_dot())?;
+        return Ok(());
+    }
+    let facts = describe(&args.name)?;
+    if args.json {
+        let object: serde_json::Map<String, Value> = facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        writeln!(out, "{}", Value::Object(object))?;
+        return Ok(());
+    }
+    for (key, value) in facts {
+        print(key, &value, out)?;
+    }
+    Ok(())
+}
+
+type Facts = Vec<(&'static str, Value)>;
+
+fn describe(name: &str) -> Result<Facts, Exit> {
+    let unknown = match registry::find(name) {
+        Ok(named) => return language(&named),
+        Err(unknown) => unknown,
+    };
+    let base = name.split(':').next().unwrap_or(name);
+    if let Ok(task) = wade::task(base) {
+        return Ok(wade_task(task));
+    }
+    if find::entry(base).is_ok() {
+        return find_task(name);
+    }
+    if let Some(suite) = Suite::named(base) {
+        return Ok(vec![
+            ("name", json!(suite.name)),
+            ("question", json!(suite.question)),
+            ("measure", json!(suite.measure)),
+            ("citation", json!(suite.citation)),
+            ("members", json!(suite.members())),
+        ]);
+    }
+    Err(unknown.into())
+}
+
+fn language(named: &Named) -> Result<Facts, Exit> {
+    let entry = named.entry;
+    let language = named.build(Reading::Corrected)?;
+    let parameters: Vec<String> =
+        entry.parameters.iter().map(|p| format!("{}={}: {}", p.name, p.default, p.meaning)).collect();
+    let published: Vec<String> = entry.published.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let alphabet = language.alphabet().tokens();
+    let mut facts = vec![
+        ("name", json!(named.spelled())),
+        ("aliases", json!(entry.aliases)),
+        ("suite", json!(entry.suite)),
+        ("class", json!(entry.class.to_string())),
+        ("summary", json!(entry.summary)),
+        ("definition", json!(entry.definition)),
+        ("citation", json!(entry.citation)),
+        ("parameters", json!(parameters)),
+        ("published reading", json!(published)),
+        ("alphabet", json!(alphabet)),
+        ("lengths", json!(lengths(language.as_ref()))),
+        ("members", json!(entry.members)),
+        ("nonmembers", json!(entry.nonmembers)),
+    ];
+    if let Some(dfa) = language.automaton() {
+        facts.push(("automaton", json!(format!("{} states, {} transitions", dfa.states(), dfa.size()))));
+    }
+    facts.retain(|(_, value)| !matches!(value, Value::Array(list) if list.is_empty()));
+    Ok(facts)
+}
+
+/// How many strings there are at the first few lengths.
+fn lengths(language: &dyn wug_lab::language::Language) -> Vec<String> {
+    let small = language.alphabet().len().pow(4) <= 10_000;
+    let most = if small { 8 } else { 4 };
+    (0..=most).map(|n| format!("{n}: {}", language.count(n))).collect()
+}
+
+fn wade_task(task: &wade::Task) -> Facts {
+    let knobs = |reading| task.settings(reading).to_string();
+    vec![
+        ("name", json!(task.name)),
+        ("suite", json!("wade")),
+        ("number", json!(task.number)),
+        ("title", json!(task.title)),
+        ("summary", json!(task.summary)),
+        ("definition", json!(task.definition)),
+        ("citation", json!(task.citation())),
+        ("parameters", json!(knobs(Reading::Corrected))),
+        ("published reading", json!(knobs(Reading::Published))),
+        ("vocabulary", json!(task.vocabulary().tokens())),
+        ("example", json!(task.example)),
+    ]
+}
+
+fn find_task(name: &str) -> Result<Facts, Exit> {
+    let usage = |error: find::TaskError| Exit::usage(error.to_string());
+    let entry = find::entry(name.split(':').next().unwrap_or(name)).map_err(usage)?;
+    let task = find::build(name, Seed::new(0)).map_err(usage)?;
+    let parameters: Vec<String> = entry.parameters.iter().map(find::Parameter::describe).collect();
+    let show = |input: &str, output: &str| format!("{input} -> {output}");
+    let train = task
+        .train
+        .iter()
+        .take(3)
+        .map(|p| show(&task.source.format(&p.input), &task.target.format(&p.output)))
+        .collect::<Vec<_>>();
+    let last = task.holdout.len() - 1;
+    let rules: Vec<String> = task
+        .rules
+        .iter()
+        .map(|r| format!("{}: {}", r.name, show(&task.source.format(&task.holdout[last]), &task.target.format(&r.outputs[last]))))
+        .collect();
+    Ok(vec![
+        ("name", json!(task.name)),
+        ("aliases", json!(entry.aliases)),
+        ("suite", json!("find")),
+        ("summary", json!(entry.summary)),
+        ("definition", json!(entry.definition)),
+        ("citation", json!(entry.cite)),
+        ("parameters", json!(parameters)),
+        ("training pairs", json!(task.train.len())),
+        ("hold-out inputs", json!(task.holdout.len())),
+        ("first training pairs", json!(train)),
+        ("the rules' answers to the last input", json!(rules)),
+    ])
+}
+
+fn print(key: &str, value: &Value, out: &mut dyn Write) -> Result<(), Exit> {
+    let text = |v: &Value| match v {
+        Value::String(s) if s.is_empty() => "(the empty string)".to_owned(),
+        Value::String(s) => s.clone(),
+        other => other.to_string(),
+    };
+    match value {
+        Value::Array(items) if matches!(key, "alphabet" | "vocabulary" | "aliases" | "published reading") => {
+            let shown: Vec<String> = items.iter().take(60).map(text).collect();
+            let more = if items.len() > 60 { format!(" … ({} in all)", items.len()) } else { String::new() };
+            writeln!(out, "{key}: {}{more}", shown.join(" "))?;
+        }
+        Value::Array(items) if key == "lengths" => {
+            let shown: Vec<String> = items.iter().map(text).collect();
+            writeln!(out, "strings of length {}, …", shown.join(", "))?;
+        }
+        Value::Array(items) => {
+            writeln!(out, "{key}:")?;
+            for item in items {
+                writeln!(out, "  {}", text(item))?;
+            }
+        }
+        other => writeln!(out, "{key}: {}", text(other))?,
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! A language's corpora and tests as a directory: archives with masks as released, plain text, or rows.
+
+use std::io::Cursor;
+
+use serde_json::{Map, Value, json};
+use wug_language::registry::Named;
+use wug_language::{Alphabet, Language, Reading, Word};
+
+use super::{
+    FormatError, MaskKind, PASSWORD, PRIOR, Published, Statistics, Text, code_length_bits, corpus, deterministic_steps,
+    test_after, valid_next, write_npz, write_zip,
+};
+use crate::manifest::Recorder;
+use crate::{DataError, Seed};
+
+/// How the strings are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Encrypted archives, and masks.
+    Archives,
+    /// Plain text.
+    Text,
+    /// Rows for training; tests are described, not stored.
+    Rows,
+}
+
+/// Writes the corpora and tests of a language, and says what is in them. As published: the released files, byte for byte. Corrected: for a
+/// training corpus of 1000/b strings, the true next 1000·b strings after its longest one.
+pub fn write(
+    named: &Named,
+    sizes: &[usize],
+    reading: Reading,
+    seed: u64,
+    layout: Layout,
+    out: &mut Recorder<'_>,
+) -> Result<Value, DataError> {
+    let language = named.build(reading)?;
+    let mut files = Files { language: language.as_ref(), layout, out };
+    match reading {
+        Reading::Published => files.published(named, sizes, seed),
+        Reading::Corrected => files.corrected(named, sizes, Seed::new(seed)),
+    }
+}
+
+fn request(error: impl std::fmt::Display) -> DataError {
+    DataError::Request(error.to_string())
+}
+
+struct Files<'a, 'b> {
+    language: &'a dyn Language,
+    layout: Layout,
+    out: &'a mut Recorder<'b>,
+}
+
+impl Files<'_, '_> {
+    fn published(&mut self, named: &Named, sizes: &[usize], seed: u64) -> Result<Value, DataError> {
+        let published: Published = named.entry.name.parse().map_err(request)?;
+        let prior = named.settings.get("prior").and_then(|p| p.parse().ok()).unwrap_or(PRIOR);
+        let seed = u32::try_from(seed).map_err(|_| request(format!("the published generator's seed has 32 bits, not {seed}")))?;
+        let mut facts = Map::new();
+        for &size in sizes {
+            let words = published.corpus(size, prior, seed).map_err(request)?;
+            self.strings(&Published::train_file(size, prior, seed), &mut words.iter().cloned())?;
+            facts.insert(format!("train_{size}"), self.facts(&words));
+        }
+        let test = json!({ "strings": super::TEST_SIZE, "longest": published.longest_test() });
+        match self.layout {
+            Layout::Text => self.strings("test.txt", &mut published.test())?,
+            Layout::Rows => self.out.put_rows("test.jsonl", std::iter::once(test.to_string()))?,
+            Layout::Archives => {
+                self.strings("test.txt", &mut published.test())?;
+                self.plain("preview.txt", &mut published.preview().into_iter())?;
+                self.mask(published.mask_file(), &published.mask_shape(), published.mask_rows())?;
+            }
+        }
+        facts.insert("test".to_owned(), test);
+        Ok(Value::Object(facts))
+    }
+
+    fn corrected(&mut self, named: &Named, sizes: &[usize], seed: Seed) -> Result<Value, DataError> {
+        let seed = seed.derive("bliss").derive(&named.spelled());
+        let mut facts = Map::new();
+        let mut described = Vec::new();
+        for &size in sizes {
+            let words = corpus(self.language, size, seed).map_err(request)?;
+            self.strings(&format!("train_{size}.txt"), &mut words.iter().cloned())?;
+            let longest = words.last().map_or(0, Vec::len);
+            // Order N = 3: train on 1000/b, test on 1000·b.
+            let count = 1_000_000 / size;
+            let test = json!({ "train": size, "longer_than": longest, "strings": count });
+            if self.layout != Layout::Rows {
+                self.strings(&format!("test_{size}.txt"), &mut test_after(self.language, longest, count))?;
+            }
+            if self.layout == Layout::Archives {
+                self.exact_mask(named, size, longest, count)?;
+            }
+            let mut row = self.facts(&words);
+            row["test"] = test.clone();
+            facts.insert(format!("train_{size}"), row);
+            described.push(test.to_string());
+        }
+        self.out.put_rows("tests.jsonl", described.into_iter())?;
+        Ok(Value::Object(facts))
+    }
+
+    /// The exact mask of a test set: deterministic steps for the counting languages, valid symbols for all others.
+    fn exact_mask(&mut self, named: &Named, size: usize, longest: usize, count: usize) -> Result<(), DataError> {
+        let language = self.language;
+        let kind = named.entry.name.parse().map_or(MaskKind::ValidNext, Published::mask_kind);
+        let strings = || test_after(language, longest, count);
+        let (rows, steps) = strings().fold((0, 0), |(rows, steps), word| (rows + 1, steps.max(word.len() + 1)));
+        let (name, mut shape, row): (_, _, fn(&dyn Language, &[wug_language::Symbol]) -> Vec<bool>) = match kind {
+            MaskKind::Deterministic => (format!("test_{size}_deterministic_mask.npz"), vec![rows, steps], deterministic_steps),
+            MaskKind::ValidNext => (format!("test_{size}_valid_next_symbols.npz"), vec![rows, steps], valid_next),
+        };
+        if kind == MaskKind::ValidNext {
+            shape.push(language.alphabet().len() + 1);
+        }
+        let width = shape[1..].iter().product();
+        let padded = strings().map(|word| {
+            let mut cells = row(language, &word);
+            cells.resize(width, false);
+            cells
+        });
+        self.mask(&name, &shape, padded)
+    }
+
+    fn facts(&self, words: &[Word]) -> Value {
+        let s = Statistics::of(words);
+        let bits = self.language.natural().map(|d| code_length_bits(d.as_ref(), words)).filter(|b| b.is_finite());
+        json!({
+            "strings": s.strings, "unique": s.unique, "longest": s.longest, "targets": s.targets, "empty": s.empty,
+            "optimal_bits": bits,
+        })
+    }
+
+    /// Strings in the layout asked for; `name` is that of the plain text.
+    fn strings(&mut self, name: &str, words: &mut dyn Iterator<Item = Word>) -> Result<(), DataError> {
+        match self.layout {
+            Layout::Text => self.plain(name, words),
+            Layout::Rows => {
+                let alphabet: &Alphabet = self.language.alphabet();
+                let rows = words.map(|word| json!({ "string": alphabet.format(&word) }).to_string());
+                self.out.put_rows(&name.replace(".txt", ".jsonl"), rows)
+            }
+            Layout::Archives => {
+                let text = self.text()?;
+                let archive = format!("{name}.zip");
+                let mut packed = Vec::new();
+                write_zip(&mut packed, name, PASSWORD, |sink| text.write(sink, words))
+                    .map_err(|error| DataError::file(&archive, error.to_string()))?;
+                self.out.put(&archive, |sink| sink.write_all(&packed))
+            }
+        }
+    }
+
+    fn plain(&mut self, name: &str, words: &mut dyn Iterator<Item = Word>) -> Result<(), DataError> {
+        let text = self.text()?;
+        self.out.put(name, |sink| text.write(sink, &mut *words))
+    }
+
+    fn text(&self) -> Result<Text, DataError> {
+        Text::new(self.language.alphabet()).map_err(|error: FormatError| {
+            request(format!("{error}; write it as jsonl"))
+        })
+    }
+
+    fn mask(&mut self, name: &str, shape: &[usize], rows: impl Iterator<Item = Vec<bool>>) -> Result<(), DataError> {
+        let mut packed = Cursor::new(Vec::new());
+        write_npz(&mut packed, shape, rows).map_err(|error| DataError::file(name, error.to_string()))?;
+        self.out.put(name, |sink| sink.write_all(packed.get_ref()))
+    }
+}

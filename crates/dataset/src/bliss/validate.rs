@@ -1,0 +1,177 @@
+//! Checking a directory of corpora, tests and masks against the oracle.
+
+use std::io::{BufReader, Cursor, Read};
+
+use wug_language::registry::Named;
+use wug_language::{Language, Reading, Symbol, Word};
+
+use super::{
+    Archive, FormatError, Lines, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps, valid_next,
+};
+use crate::validation::{Findings, Validation};
+use crate::{DataError, Library};
+
+/// Checks every text, archive and mask: strings that are not members, lines out of order and mask cells that differ are errors; whether a file equals the one
+/// that the released generator makes is a fact.
+pub fn validate(
+    library: &dyn Library,
+    named: &Named,
+    language: &dyn Language,
+    reading: Reading,
+) -> Result<Validation, DataError> {
+    let mut report = Validation {
+        format: "bliss".to_owned(),
+        language: named.spelled(),
+        reading: reading.to_string(),
+        ..Validation::default()
+    };
+    let files = library.names().map_err(DataError::io("."))?;
+    let check = Check { library, language, text: text_of(language)?, published: named.entry.name.parse().ok() };
+    for file in &files {
+        if file.ends_with(".txt") || file.ends_with(".txt.zip") {
+            report.add(file, check.strings(file)?);
+        } else if file.ends_with(".npz") {
+            report.add(file, check.mask(file, &files)?);
+        }
+    }
+    if report.splits.is_empty() {
+        let hint = ", *.txt.zip or *.npz here: not a BLISS directory".to_owned();
+        return Err(DataError::Missing { file: "*.txt".to_owned(), hint });
+    }
+    Ok(report)
+}
+
+fn text_of(language: &dyn Language) -> Result<Text, DataError> {
+    Text::new(language.alphabet()).map_err(|error| DataError::Request(error.to_string()))
+}
+
+fn at(file: &str) -> impl Fn(FormatError) -> DataError + '_ {
+    move |error| DataError::file(file, error.to_string())
+}
+
+struct Check<'a> {
+    library: &'a dyn Library,
+    language: &'a dyn Language,
+    text: Text,
+    published: Option<Published>,
+}
+
+impl Check<'_> {
+    /// Lets something read the plain text of a file, unpacked if it is an archive.
+    fn read<T>(
+        &self,
+        file: &str,
+        read: impl FnOnce(Lines<'_, BufReader<&mut dyn Read>>) -> Result<T, DataError>,
+    ) -> Result<T, DataError> {
+        let missing = || DataError::Missing { file: file.to_owned(), hint: String::new() };
+        if file.ends_with(".zip") {
+            let bytes = self.library.bytes(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
+            let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
+            let mut content = archive.content(Some(PASSWORD)).map_err(at(file))?;
+            read(self.text.read(BufReader::new(&mut content)))
+        } else {
+            let mut content = self.library.open(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
+            read(self.text.read(BufReader::new(&mut content)))
+        }
+    }
+
+    fn strings(&self, file: &str) -> Result<Findings, DataError> {
+        let mut expected = self.released(file);
+        let compared = expected.is_some();
+        let (mut strings, mut wrong, mut unordered, mut longest, mut last, mut equal) = (0, 0, 0, 0, 0, true);
+        let mut findings = Findings::default();
+        self.read(file, |lines| {
+            for word in lines {
+                let word = word.map_err(at(file))?;
+                strings += 1;
+                if !self.language.contains(&word) {
+                    wrong += 1;
+                    findings.sample(|| format!("line {strings}: not a member of the language"));
+                }
+                unordered += usize::from(word.len() < last);
+                last = word.len();
+                longest = longest.max(word.len());
+                equal &= expected.as_mut().is_some_and(|words| words.next().as_ref() == Some(&word));
+            }
+            Ok(())
+        })?;
+        equal &= expected.is_none_or(|mut words| words.next().is_none() || file.ends_with("preview.txt"));
+        findings.fact("examples", strings);
+        findings.error("label_errors", wrong);
+        findings.error("order_errors", unordered);
+        findings.fact("longest", longest);
+        if compared {
+            findings.fact("equals_released", equal);
+        }
+        Ok(findings)
+    }
+
+    /// What the released generator writes to a file of this name.
+    fn released(&self, file: &str) -> Option<Box<dyn Iterator<Item = Word>>> {
+        let published = self.published?;
+        let name = file.trim_end_matches(".zip").rsplit('/').next()?.strip_suffix(".txt")?;
+        if name == "test" || name == "preview" {
+            return Some(published.test());
+        }
+        let (size, rest) = name.strip_prefix("train_")?.split_once("_p_")?;
+        let (prior, seed) = rest.split_once("_seed_")?;
+        let prior = prior.replace('_', ".").parse().ok()?;
+        let words = published.corpus(size.parse().ok()?, prior, seed.parse().ok()?).ok()?;
+        Some(Box::new(words.into_iter()))
+    }
+
+    /// A mask against the strings that it is about, row by row.
+    fn mask(&self, file: &str, files: &[String]) -> Result<Findings, DataError> {
+        let stem = file.trim_end_matches("_deterministic_mask.npz").trim_end_matches("_valid_next_symbols.npz");
+        let about = [format!("{stem}.txt"), format!("{stem}.txt.zip")];
+        let Some(about) = about.iter().find(|name| files.contains(name)) else {
+            let mut findings = Findings::default();
+            findings.fact("not_checked", format!("there is no {stem}.txt to compare with"));
+            return Ok(findings);
+        };
+        let bytes = self.library.bytes(file).map_err(DataError::io(file))?.unwrap_or_default();
+        let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
+        let mut rows = MaskReader::new(archive.content(None).map_err(at(file))?).map_err(at(file))?;
+        let row = self.expected_row(file, stem);
+        let (mut checked, mut wrong) = (0usize, 0usize);
+        let mut findings = Findings::default();
+        self.read(about, |lines| {
+            for word in lines {
+                let word = word.map_err(at(about))?;
+                let cells = rows.next().transpose().map_err(at(file))?;
+                let Some(cells) = cells else {
+                    return Err(DataError::file(file, format!("it has {checked} rows, fewer than {about} has strings")));
+                };
+                let mut expected = row(&word);
+                expected.resize(cells.len().max(expected.len()), false);
+                let differ = expected.len() - cells.len() + expected.iter().zip(&cells).filter(|(a, b)| a != b).count();
+                checked += 1;
+                if differ > 0 {
+                    wrong += differ;
+                    findings.sample(|| format!("row {checked}: {differ} cells differ"));
+                }
+            }
+            Ok(())
+        })?;
+        if rows.next().is_some() {
+            return Err(DataError::file(file, format!("it has more rows than {about} has strings ({checked})")));
+        }
+        findings.fact("examples", checked);
+        findings.error("mask_errors", wrong);
+        Ok(findings)
+    }
+
+    /// What a string's row should be: the released mask by its name, or the exact one.
+    fn expected_row(&self, file: &str, stem: &str) -> Box<dyn Fn(&[Symbol]) -> Vec<bool> + '_> {
+        let deterministic = file.ends_with("_deterministic_mask.npz");
+        match self.published {
+            Some(published)
+                if stem == "test" && deterministic == (published.mask_kind() == MaskKind::Deterministic) =>
+            {
+                Box::new(move |word| published.mask_row(word))
+            }
+            _ if deterministic => Box::new(|word| deterministic_steps(self.language, word)),
+            _ => Box::new(|word| valid_next(self.language, word)),
+        }
+    }
+}
