@@ -31,14 +31,14 @@ impl Param {
         self.start..self.start + self.len
     }
 
-    /// The first `count` numbers, as when an output layer shares the rows of an embedding.
+    /// Some of its numbers, as when an output layer shares the rows of an embedding.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If they do not lie inside.
     #[must_use]
-    pub fn first(self, count: usize) -> Self {
-        assert!(count <= self.len, "asked for {count} of {} numbers", self.len);
-        Self { len: count, ..self }
+    pub fn part(self, start: usize, len: usize) -> Self {
+        assert!(start + len <= self.len, "numbers {start}..{} of {}", start + len, self.len);
+        Self { start: self.start + start, len }
     }
 
     /// How many numbers.

@@ -16,6 +16,14 @@ impl<R: Real> Record<'_, R> {
         out
     }
 
+    /// Zeros that nobody learns.
+    pub fn zeros(&mut self, len: usize) -> Var {
+        let out = self.new_tensor(len, false);
+        let range = self.tape.tensor(out).range();
+        self.tape.values.data[range].fill(R::ZERO);
+        out
+    }
+
     /// One row of `v` numbers per symbol, all zero but one.
     pub fn one_hot(&mut self, symbols: impl IntoIterator<Item = u32>, v: usize) -> Var {
         let symbols = self.push_symbols(symbols);

@@ -1,0 +1,164 @@
+//! Times one full training step (forward, backward, clip, Adam) of five reference cases, one JSON line each:
+//! `{"case": …, "ms": median CPU milliseconds, "params": …}`.
+//!
+//! ```text
+//! cargo run --release -p wug-learner --example steps [CASE …]
+//! ```
+
+#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+
+use std::time::{Duration, Instant};
+
+use wug_dataset::Seed;
+use wug_learner::kernel::{Activation, Recurrence};
+use wug_learner::model::{
+    BodySpec, Cell, Initialization, Labelled, LanguageModel, LanguageModelSpec, LossWeights, NormPlace, Output,
+    Positions, Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
+};
+use wug_learner::optim::{Optimizer, OptimizerSpec};
+use wug_learner::params::{Init, Layout};
+use wug_learner::tape::{Layer, Mode, Record, Tape};
+
+const ALPHABET: usize = 32;
+const BATCH: usize = 100;
+const STEPS: usize = 40;
+
+/// Symbols below `v` from a formula.
+fn symbols(n: usize, v: usize, salt: usize) -> Vec<u32> {
+    (0..n).map(|i| ((i * 7919 + salt * 104_729) / 3 % v) as u32).collect()
+}
+
+/// Runs steps for two seconds and prints the median.
+fn time(case: &str, layout: &Layout, spec: OptimizerSpec, mut loss: impl FnMut(&mut Record<'_, f32>)) {
+    let mut params: Vec<f32> = layout.initialise(Seed::new(0));
+    let mut gradients = vec![0.0; params.len()];
+    let mut optimizer = Optimizer::new(spec, params.len());
+    let mut tape = Tape::default();
+    let mut step = || {
+        gradients.fill(0.0);
+        let mut t = tape.record(&params, Mode::Trace);
+        loss(&mut t);
+        t.backward(&mut gradients);
+        optimizer.step(&mut params, &gradients, 1e-3, 1.0).expect("these cases do not diverge");
+    };
+    for _ in 0..3 {
+        step();
+    }
+    let (mut times, start) = (Vec::new(), Instant::now());
+    while start.elapsed() < Duration::from_secs(2) || times.len() < 5 {
+        let begin = cpu_time();
+        step();
+        times.push(cpu_time() - begin);
+    }
+    times.sort_by(f64::total_cmp);
+    let ms = times[times.len() / 2] * 1e3;
+    println!("{{\"case\": \"{case}\", \"ms\": {ms}, \"params\": {}}}", layout.count());
+}
+
+/// Seconds of CPU this process has used: the clock of the PyTorch side, fair on a busy machine.
+fn cpu_time() -> f64 {
+    cpu_time::ProcessTime::now().as_duration().as_secs_f64()
+}
+
+fn recurrent(cell: Cell, layers: usize, hidden: usize, embedding: Option<usize>) -> BodySpec {
+    let spec =
+        RecurrentSpec { cell, layers, hidden, embedding, biases: 2, start: Start::Zero, dropout: 0.0 };
+    BodySpec::Recurrent(spec)
+}
+
+/// 64k-parameter recognizers on a batch of 100 strings of 40 symbols.
+fn flare(case: &str, body: BodySpec) {
+    // A transformer reads its start symbol first, so its strings are one shorter.
+    let bos = usize::from(matches!(body, BodySpec::Transformer(_)));
+    let spec = RecognizerSpec {
+        body,
+        alphabet: ALPHABET - bos,
+        language_modeling: false,
+        next_symbols: false,
+        initialization: Initialization::Torch,
+    };
+    let model = Recognizer::new(spec).expect("a sound spec");
+    let text = symbols(BATCH * (STEPS - bos), ALPHABET - bos, 1);
+    let batch: Vec<Labelled<'_>> = text
+        .chunks(STEPS - bos)
+        .enumerate()
+        .map(|(i, string)| Labelled { string, label: i % 3 == 0, next: &[] })
+        .collect();
+    time(case, model.layout(), OptimizerSpec::adam().clipped(5.0), |t| {
+        model.loss(t, &batch, LossWeights::default());
+    });
+}
+
+fn transformer() -> BodySpec {
+    BodySpec::Transformer(TransformerSpec {
+        layers: 5,
+        width: 32,
+        heads: 8,
+        feedforward: 128,
+        norm: NormPlace::Pre,
+        final_norm: true,
+        positions: Positions::Learned { max: STEPS },
+        scale_embedding: false,
+        dropout: TransformerDropout::default(),
+    })
+}
+
+/// An encoder and a decoder of 512 units, one pair of strings of 41 symbols.
+fn find(case: &str) {
+    let (v, d, h, steps) = (8, 16, 512, 41);
+    let mut layout = Layout::default();
+    let mut add =
+        |name: &str, shape: &[usize], bound: f64| layout.add(name, shape, Init::Uniform(bound));
+    let tables = ["source", "target"].map(|name| add(name, &[v, d], 1.0));
+    let layers = ["encoder", "decoder"].map(|name| Layer {
+        input: add(&format!("{name}.weight_ih"), &[4 * h, d], 0.04),
+        hidden: add(&format!("{name}.weight_hh"), &[4 * h, h], 0.04),
+        bias: Some(add(&format!("{name}.bias_ih"), &[4 * h], 0.04)),
+        second_bias: Some(add(&format!("{name}.bias_hh"), &[4 * h], 0.04)),
+    });
+    let (weight, bias) = (add("output.weight", &[v, h], 0.04), add("output.bias", &[v], 0.04));
+    let (x, y, targets) = (symbols(steps, v, 2), symbols(steps, v, 3), symbols(steps, v, 4));
+    let n = Recurrence { steps, batch: 1, input: d, hidden: h };
+    time(case, &layout, OptimizerSpec::adam().clipped(25.0), |t| {
+        let source = t.embedding(tables[0], x.iter().copied(), d, 1.0);
+        let (states, cell) = t.lstm(source, None, layers[0], n);
+        let last = t.part(states, steps * h, h);
+        let target = t.embedding(tables[1], y.iter().copied(), d, 1.0);
+        let (states, _) = t.lstm(target, Some((last, cell)), layers[1], n);
+        let states = t.part(states, h, steps * h);
+        let logits = t.linear(states, weight, Some(bias), h, Activation::Identity);
+        t.softmax_loss(logits, v, targets.iter().map(|&s| (s, 1.0 / steps as f64)));
+    });
+}
+
+/// A one-hot RNN of 200 units, one string of 20 symbols, four answers.
+fn wade(case: &str) {
+    let spec = LanguageModelSpec {
+        body: recurrent(Cell::Rnn, 1, 200, None),
+        vocabulary: 20,
+        output: Output::Linear,
+        initialization: Initialization::Torch,
+    };
+    let model = LanguageModel::new(spec).expect("a sound spec");
+    let string = symbols(21, 20, 5);
+    let asked = [17, 18, 19, 20].map(|position| (0, position, 0.25));
+    time(case, model.layout(), OptimizerSpec::adam(), |t| {
+        model.loss(t, &[&string], &asked);
+    });
+}
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    for case in ["flare-lstm", "flare-rnn", "flare-transformer", "find-lstm", "wade-rnn"] {
+        if !asked.is_empty() && !asked.iter().any(|a| a == case) {
+            continue;
+        }
+        match case {
+            "flare-lstm" => flare(case, recurrent(Cell::Lstm, 5, 40, Some(40))),
+            "flare-rnn" => flare(case, recurrent(Cell::Rnn, 5, 79, Some(79))),
+            "flare-transformer" => flare(case, transformer()),
+            "find-lstm" => find(case),
+            _ => wade(case),
+        }
+    }
+}

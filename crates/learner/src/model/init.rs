@@ -1,0 +1,92 @@
+//! How parameters start: each paper's recipe, by name.
+
+use serde::{Deserialize, Serialize};
+
+use crate::params::Init;
+
+/// A published recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Initialization {
+    /// Butoi et al.: heads Xavier with zero bias, everything else uniform in ±0.1.
+    Flare,
+    /// The defaults of PyTorch's modules (Cisneros et al., Lan et al., and the LSTM of Someya et al.).
+    Torch,
+    /// The transformer of Someya et al.: as PyTorch, but every matrix of a block Xavier.
+    Tse,
+    /// The LSTM of Kharitonov and Chaabouni (fairseq): everything uniform in ±0.1.
+    FindLstm,
+    /// The transformer of Kharitonov and Chaabouni (fairseq).
+    FindTransformer,
+}
+
+/// What a parameter is for, with the sizes recipes ask about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Embedding { d: usize },
+    Positions,
+    InitialState,
+    /// Weights and biases of a recurrent layer.
+    Recurrent { hidden: usize },
+    /// Queries, keys and values in one matrix `[3D,D]`.
+    AttentionIn { d: usize },
+    AttentionInBias { d: usize },
+    AttentionOut { d: usize },
+    AttentionOutBias,
+    Linear { i: usize, o: usize },
+    LinearBias { i: usize },
+    /// An output layer on top of all others.
+    Head { i: usize, o: usize },
+    HeadBias { i: usize },
+    NormGain,
+    NormBias,
+}
+
+impl Initialization {
+    pub(crate) fn of(self, role: Role) -> Init {
+        match (self, role) {
+            (_, Role::NormGain) => Init::Constant(1.0),
+            (_, Role::NormBias) => Init::Constant(0.0),
+            (Self::Flare, Role::Head { i, o }) => Init::xavier(i, o, 1.0),
+            (Self::Flare, Role::HeadBias { .. }) => Init::Constant(0.0),
+            (Self::Flare | Self::FindLstm, _) => Init::Uniform(0.1),
+            (Self::Tse, Role::AttentionOut { d }) => Init::xavier(d, d, 1.0),
+            (Self::Tse, Role::Linear { i, o }) => Init::xavier(i, o, 1.0),
+            (Self::FindTransformer, role) => find_transformer(role),
+            (Self::Torch | Self::Tse, role) => torch(role),
+        }
+    }
+}
+
+/// One over the square root.
+fn inverse_root(n: usize) -> f64 {
+    1.0 / libm::sqrt(n as f64)
+}
+
+fn torch(role: Role) -> Init {
+    match role {
+        Role::Embedding { .. } | Role::Positions => Init::Normal(1.0),
+        Role::Recurrent { hidden } => Init::Uniform(inverse_root(hidden)),
+        Role::AttentionIn { d } => Init::xavier(d, 3 * d, 1.0),
+        Role::AttentionOut { d } => Init::Uniform(inverse_root(d)),
+        Role::Linear { i, .. } | Role::LinearBias { i } | Role::Head { i, .. } | Role::HeadBias { i } => {
+            Init::Uniform(inverse_root(i))
+        }
+        Role::InitialState | Role::AttentionInBias { .. } | Role::AttentionOutBias | Role::NormBias => {
+            Init::Constant(0.0)
+        }
+        Role::NormGain => Init::Constant(1.0),
+    }
+}
+
+fn find_transformer(role: Role) -> Init {
+    match role {
+        Role::Embedding { d } | Role::Head { i: d, .. } => Init::Normal(inverse_root(d)),
+        Role::AttentionIn { d } => Init::xavier(d, d, std::f64::consts::FRAC_1_SQRT_2),
+        Role::AttentionInBias { d } => Init::Uniform(inverse_root(d)),
+        Role::AttentionOut { d } => Init::xavier(d, d, 1.0),
+        Role::Linear { i, o } => Init::xavier(i, o, 1.0),
+        Role::LinearBias { .. } | Role::HeadBias { .. } | Role::AttentionOutBias => Init::Constant(0.0),
+        role => torch(role),
+    }
+}

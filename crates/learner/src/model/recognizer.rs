@@ -1,0 +1,169 @@
+//! Models that say whether a string is in a language: a body, a recognition head on the state after the last symbol,
+//! and, if asked for, two auxiliary heads on the states after every prefix of a positive string: one that predicts the
+//! next symbol (its weights tied to the embedding), one that predicts the set of symbols that may come next.
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, BodySpec};
+use super::init::{Initialization, Role};
+use super::SpecError;
+use crate::kernel::{Activation, Real};
+use crate::params::{Layout, Param};
+use crate::tape::{Record, Var};
+
+/// A recognizer, as written in a config.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecognizerSpec {
+    /// What reads the string.
+    pub body: BodySpec,
+    /// Symbols of the alphabet, without start and end.
+    pub alphabet: usize,
+    /// Whether there is a language-modelling head.
+    pub language_modeling: bool,
+    /// Whether there is a next-symbol head.
+    pub next_symbols: bool,
+    /// How parameters start.
+    pub initialization: Initialization,
+}
+
+/// One example to learn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled<'a> {
+    /// Symbols below the alphabet's size.
+    pub string: &'a [u32],
+    /// Whether it is in the language.
+    pub label: bool,
+    /// For each of its n + 1 prefixes, the symbols that may follow, one bit each, and the end as the bit after the last
+    /// symbol. Needed of positive strings if there is a next-symbol head.
+    pub next: &'a [u64],
+}
+
+/// What each part of the loss weighs beside recognition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossWeights {
+    /// Of the language-modelling loss.
+    pub language_modeling: f64,
+    /// Of the next-symbol loss.
+    pub next_symbols: f64,
+}
+
+/// The logits of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Logits {
+    /// One per string; accepted if not negative.
+    pub recognition: Var,
+    /// One row of `alphabet + 1` per prefix of each positive string.
+    pub language_modeling: Option<Var>,
+    /// Likewise.
+    pub next_symbols: Option<Var>,
+}
+
+/// A recognizer with its parameters.
+#[derive(Clone, Debug)]
+pub struct Recognizer {
+    spec: RecognizerSpec,
+    layout: Layout,
+    body: Body,
+    bos: Option<u32>,
+    head: (Param, Param),
+    language_modeling: Option<Param>,
+    next_symbols: Option<(Param, Param)>,
+}
+
+impl Recognizer {
+    /// Builds the model.
+    pub fn new(spec: RecognizerSpec) -> Result<Self, SpecError> {
+        if let Some(complaint) = spec.body.complaint() {
+            return Err(SpecError(complaint));
+        }
+        if spec.next_symbols && spec.alphabet >= 64 {
+            return Err(SpecError(format!("a next-symbol head over {} symbols; at most 63", spec.alphabet)));
+        }
+        let (v, heads) = (spec.alphabet, spec.language_modeling || spec.next_symbols);
+        let inputs = v + usize::from(heads);
+        let transformer = matches!(spec.body, BodySpec::Transformer(_));
+        let bos = transformer.then_some(inputs as u32);
+        let mut layout = Layout::default();
+        let init = spec.initialization;
+        let body = Body::new(&spec.body, inputs + usize::from(transformer), init, &mut layout);
+        let d = body.width();
+        let mut linear = |name: &str, o: usize| {
+            let weight = layout.add(format!("{name}.weight"), &[o, d], init.of(Role::Head { i: d, o }));
+            (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i: d })))
+        };
+        let head = linear("recognition", 1);
+        let next_symbols = spec.next_symbols.then(|| linear("next_symbols", v + 1));
+        let language_modeling = match (spec.language_modeling, body.embedding()) {
+            (false, _) => None,
+            (true, Some(table)) if table.len() == (inputs + usize::from(transformer)) * d => {
+                Some(table.part(0, (v + 1) * d))
+            }
+            (true, _) => {
+                let message = "a tied language-modelling head needs an embedding as wide as the states";
+                return Err(SpecError(message.to_owned()));
+            }
+        };
+        Ok(Self { spec, layout, body, bos, head, language_modeling, next_symbols })
+    }
+
+    /// As it was asked for.
+    pub fn spec(&self) -> &RecognizerSpec {
+        &self.spec
+    }
+
+    /// Its parameters.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The recognition logits of strings, one each.
+    pub fn forward<R: Real>(&self, r: &mut Record<'_, R>, strings: &[&[u32]]) -> Var {
+        let states = self.body.forward(r, strings, self.bos);
+        let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
+        let last = r.select(states.var, ends, states.width);
+        r.linear(last, self.head.0, Some(self.head.1), states.width, Activation::Identity)
+    }
+
+    /// Records the loss of a batch: recognition of all examples, the auxiliary losses of positive ones (averaged over
+    /// their prefixes, next-symbol sets also over symbols), all divided by the number of examples.
+    pub fn loss<R: Real>(&self, r: &mut Record<'_, R>, batch: &[Labelled<'_>], weights: LossWeights) -> Logits {
+        let strings: Vec<&[u32]> = batch.iter().map(|e| e.string).collect();
+        let states = self.body.forward(r, &strings, self.bos);
+        let (d, share) = (states.width, 1.0 / batch.len() as f64);
+        let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
+        let last = r.select(states.var, ends, d);
+        let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);
+        r.logistic_loss(recognition, batch.iter().map(|e| (f64::from(u8::from(e.label)), share)));
+        let mut logits = Logits { recognition, language_modeling: None, next_symbols: None };
+        if self.language_modeling.is_none() && self.next_symbols.is_none() {
+            return logits;
+        }
+        let positives = || batch.iter().enumerate().filter(|(_, e)| e.label);
+        let prefixes = positives().flat_map(|(b, e)| (0..=e.string.len()).map(move |p| states.row(b, p)));
+        let rows = r.select(states.var, prefixes, d);
+        let end = self.spec.alphabet as u32;
+        if let Some(table) = self.language_modeling {
+            let out = r.linear(rows, table, None, d, Activation::Identity);
+            let truth = positives().flat_map(|(_, e)| {
+                let weight = weights.language_modeling * share / (e.string.len() + 1) as f64;
+                e.string.iter().copied().chain([end]).map(move |symbol| (symbol, weight))
+            });
+            r.softmax_loss(out, self.spec.alphabet + 1, truth);
+            logits.language_modeling = Some(out);
+        }
+        if let Some((weight, bias)) = self.next_symbols {
+            let out = r.linear(rows, weight, Some(bias), d, Activation::Identity);
+            let v = self.spec.alphabet + 1;
+            let truth = positives().flat_map(|(_, e)| {
+                let weight = weights.next_symbols * share / ((e.string.len() + 1) * v) as f64;
+                assert_eq!(e.next.len(), e.string.len() + 1, "one next-symbol set per prefix");
+                e.next.iter().flat_map(move |set| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight)))
+            });
+            r.logistic_loss(out, truth);
+            logits.next_symbols = Some(out);
+        }
+        logits
+    }
+}

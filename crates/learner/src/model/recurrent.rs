@@ -1,0 +1,146 @@
+//! Stacks of recurrent layers.
+
+use serde::{Deserialize, Serialize};
+
+use super::init::{Initialization, Role};
+use super::states::States;
+use crate::kernel::{Activation, Real, Recurrence};
+use crate::params::{Layout, Param};
+use crate::tape::{Layer, Record, Var};
+
+/// What a unit does at each step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cell {
+    /// `tanh` of the sum.
+    Rnn,
+    /// `max(0, ·)` of the sum.
+    ReluRnn,
+    /// Long short-term memory.
+    Lstm,
+    /// Gated recurrent unit.
+    Gru,
+}
+
+impl Cell {
+    /// Sums per unit.
+    pub fn gates(self) -> usize {
+        match self {
+            Self::Rnn | Self::ReluRnn => 1,
+            Self::Lstm => 4,
+            Self::Gru => 3,
+        }
+    }
+}
+
+/// Where the states start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// At zero.
+    Zero,
+    /// At `tanh` of a learned vector per layer; the cells of an LSTM at zero.
+    Learned,
+}
+
+/// A stack of recurrent layers, as written in a config.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecurrentSpec {
+    /// The kind of unit.
+    pub cell: Cell,
+    /// How many layers.
+    pub layers: usize,
+    /// Units per layer.
+    pub hidden: usize,
+    /// Numbers per embedded symbol; none for one-hot input.
+    pub embedding: Option<usize>,
+    /// Bias vectors per layer, 1 or 2 (PyTorch trains two).
+    pub biases: usize,
+    /// Where the states start.
+    pub start: Start,
+    /// Probability of dropping numbers after the embedding, between layers and after the last (initial state included).
+    pub dropout: f64,
+}
+
+/// The same, with its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Recurrent {
+    spec: RecurrentSpec,
+    pub(super) embedding: Option<Param>,
+    initial: Option<Param>,
+    layers: Vec<Layer>,
+    vocabulary: usize,
+}
+
+impl Recurrent {
+    pub(crate) fn new(spec: RecurrentSpec, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Self {
+        let (h, gates) = (spec.hidden, spec.cell.gates());
+        let embedding =
+            spec.embedding.map(|d| layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d })));
+        let initial = (spec.start == Start::Learned)
+            .then(|| layout.add("initial", &[spec.layers, h], init.of(Role::InitialState)));
+        let recurrent = init.of(Role::Recurrent { hidden: h });
+        let layers = (0..spec.layers)
+            .map(|l| {
+                let i = if l > 0 { h } else { spec.embedding.unwrap_or(vocabulary) };
+                let mut add = |part: &str, shape: &[usize]| {
+                    layout.add(format!("layers.{l}.{part}"), shape, recurrent)
+                };
+                Layer {
+                    input: add("weight_ih", &[gates * h, i]),
+                    hidden: add("weight_hh", &[gates * h, h]),
+                    bias: (spec.biases > 0).then(|| add("bias_ih", &[gates * h])),
+                    second_bias: (spec.biases > 1).then(|| add("bias_hh", &[gates * h])),
+                }
+            })
+            .collect();
+        Self { spec, embedding, initial, layers, vocabulary }
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.spec.hidden
+    }
+
+    /// The states after every prefix. `symbol(t, b)` is the input of string `b` at step `t`, or padding.
+    pub(crate) fn forward<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        (steps, batch): (usize, usize),
+        symbol: impl Fn(usize, usize) -> u32,
+    ) -> States {
+        let (h, p) = (self.spec.hidden, self.spec.dropout);
+        let symbols = (0..steps * batch).map(|i| symbol(i / batch, i % batch));
+        let mut x = match (self.embedding, self.spec.embedding) {
+            (Some(table), Some(d)) => {
+                let x = r.embedding(table, symbols, d, 1.0);
+                r.dropout(x, p)
+            }
+            _ => r.one_hot(symbols, self.vocabulary),
+        };
+        for (l, &layer) in self.layers.iter().enumerate() {
+            let n = Recurrence { steps, batch, input: layer.input.len() / (self.spec.cell.gates() * h), hidden: h };
+            let h0 = self.initial.map(|all| r.repeat(all.part(l * h, h), batch, Activation::Tanh));
+            let states = self.layer(r, x, h0, layer, n);
+            if l + 1 == self.layers.len() {
+                let var = r.dropout(states, p);
+                return States { var, width: h, per_position: batch, per_string: 1, skip: 0 };
+            }
+            let after = r.part(states, batch * h, steps * batch * h);
+            x = r.dropout(after, p);
+        }
+        unreachable!("a spec has at least one layer")
+    }
+
+    fn layer<R: Real>(&self, r: &mut Record<'_, R>, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence) -> Var {
+        match self.spec.cell {
+            Cell::Rnn => r.rnn(x, h0, layer, n, Activation::Tanh),
+            Cell::ReluRnn => r.rnn(x, h0, layer, n, Activation::Relu),
+            Cell::Gru => r.gru(x, h0, layer, n),
+            Cell::Lstm => {
+                let start = h0.map(|h0| (h0, r.zeros(n.batch * n.hidden)));
+                r.lstm(x, start, layer, n).0
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Optimisers: what to do with a gradient.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::{AdamStep, Real, SgdStep, adam, sgd, sum_of_squares};
+
+/// The rule, as written in a config.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Rule {
+    /// Adam (Kingma and Ba 2015); with weight decay, AdamW.
+    Adam {
+        /// Memory of the mean of gradients.
+        beta1: f64,
+        /// Memory of the mean of their squares.
+        beta2: f64,
+        /// Keeps the division finite.
+        epsilon: f64,
+    },
+    /// Gradient descent.
+    Sgd {
+        /// Memory of past gradients; 0 for none.
+        momentum: f64,
+    },
+}
+
+/// An optimiser, as written in a config.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OptimizerSpec {
+    /// The rule.
+    pub rule: Rule,
+    /// Adds `l1 · Σ|w|` to the loss.
+    #[serde(default)]
+    pub l1: f64,
+    /// Adds `l2 · Σw²` to the loss.
+    #[serde(default)]
+    pub l2: f64,
+    /// Shrinks parameters by this share of the learning rate at each step, apart from the gradient.
+    #[serde(default)]
+    pub weight_decay: f64,
+    /// Largest norm of the whole gradient; longer ones are scaled down.
+    #[serde(default)]
+    pub clip: Option<f64>,
+}
+
+impl OptimizerSpec {
+    /// Adam with its authors' constants and nothing else.
+    pub fn adam() -> Self {
+        let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+        Self { rule, l1: 0.0, l2: 0.0, weight_decay: 0.0, clip: None }
+    }
+
+    /// Plain gradient descent.
+    pub fn sgd() -> Self {
+        Self { rule: Rule::Sgd { momentum: 0.0 }, ..Self::adam() }
+    }
+
+    /// The same, clipping gradients at this norm.
+    #[must_use]
+    pub fn clipped(self, norm: f64) -> Self {
+        Self { clip: Some(norm), ..self }
+    }
+}
+
+/// The gradient is infinite or not a number: the run has diverged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the gradient is not finite")]
+pub struct NotFinite;
+
+/// An optimiser and what it remembers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimizer<R> {
+    spec: OptimizerSpec,
+    /// Steps taken.
+    steps: u64,
+    mean: Vec<R>,
+    square: Vec<R>,
+}
+
+impl<R: Real> Optimizer<R> {
+    /// One that has taken no step over `parameters` numbers.
+    pub fn new(spec: OptimizerSpec, parameters: usize) -> Self {
+        let (mean, square) = match spec.rule {
+            Rule::Adam { .. } => (parameters, parameters),
+            Rule::Sgd { momentum } if momentum != 0.0 => (parameters, 0),
+            Rule::Sgd { .. } => (0, 0),
+        };
+        Self { spec, steps: 0, mean: vec![R::ZERO; mean], square: vec![R::ZERO; square] }
+    }
+
+    /// One step at this learning rate; `scale` multiplies the gradient before it is clipped. Gives the norm before
+    /// clipping, if there is clipping. Parameters are left alone if that norm is not finite.
+    pub fn step(
+        &mut self,
+        params: &mut [R],
+        gradient: &[R],
+        rate: f64,
+        scale: f64,
+    ) -> Result<Option<f64>, NotFinite> {
+        let mut gradient_scale = scale;
+        let mut norm = None;
+        if let Some(clip) = self.spec.clip {
+            let length = scale * libm::sqrt(sum_of_squares(gradient));
+            if !length.is_finite() {
+                return Err(NotFinite);
+            }
+            // As PyTorch: a little more than the norm, and never up.
+            gradient_scale *= (clip / (length + 1e-6)).min(1.0);
+            norm = Some(length);
+        }
+        self.steps += 1;
+        let (l1, l2, decay) = (self.spec.l1, 2.0 * self.spec.l2, rate * self.spec.weight_decay);
+        match self.spec.rule {
+            Rule::Adam { beta1, beta2, epsilon } => {
+                let t = self.steps as f64;
+                let step = AdamStep {
+                    gradient_scale,
+                    l1,
+                    l2,
+                    decay,
+                    beta1,
+                    beta2,
+                    rate: rate / (1.0 - libm::pow(beta1, t)),
+                    root_scale: 1.0 / libm::sqrt(1.0 - libm::pow(beta2, t)),
+                    epsilon,
+                };
+                adam(params, &mut self.mean, &mut self.square, gradient, &step);
+            }
+            Rule::Sgd { momentum } => {
+                let step = SgdStep { gradient_scale, l1, l2, decay, momentum, rate };
+                sgd(params, &mut self.mean, gradient, &step);
+            }
+        }
+        Ok(norm)
+    }
+
+    /// Steps taken so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What it remembers, for a checkpoint: steps, means, squares.
+    pub fn state(&self) -> (u64, &[R], &[R]) {
+        (self.steps, &self.mean, &self.square)
+    }
+
+    /// Takes a remembered state back. False if its shape is another.
+    pub fn restore(&mut self, steps: u64, mean: &[R], square: &[R]) -> bool {
+        if mean.len() != self.mean.len() || square.len() != self.square.len() {
+            return false;
+        }
+        self.steps = steps;
+        self.mean.copy_from_slice(mean);
+        self.square.copy_from_slice(square);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adam_begins_with_steps_of_the_learning_rate() {
+        let mut optimizer = Optimizer::new(OptimizerSpec::adam(), 2);
+        let mut params = vec![1.0f64, -1.0];
+        optimizer.step(&mut params, &[0.3, -20.0], 0.1, 1.0).unwrap();
+        assert!((params[0] - 0.9).abs() < 1e-7 && (params[1] + 0.9).abs() < 1e-7, "{params:?}");
+    }
+
+    #[test]
+    fn clipping_keeps_the_direction_and_limits_the_length() {
+        let mut optimizer = Optimizer::new(OptimizerSpec::sgd().clipped(1.0), 2);
+        let mut params = vec![0.0f64, 0.0];
+        let norm = optimizer.step(&mut params, &[3.0, 4.0], 1.0, 1.0).unwrap();
+        assert_eq!(norm, Some(5.0));
+        assert!((params[0] + 0.6).abs() < 1e-6 && (params[1] + 0.8).abs() < 1e-6, "{params:?}");
+        assert_eq!(optimizer.step(&mut params, &[f64::NAN, 1.0], 1.0, 1.0), Err(NotFinite));
+        assert_eq!(optimizer.steps(), 1);
+    }
+}
