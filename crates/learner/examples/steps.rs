@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use wug_dataset::Seed;
 use wug_learner::kernel::{Activation, Recurrence};
 use wug_learner::model::{
-    BodySpec, Cell, Initialization, Labelled, LanguageModel, LanguageModelSpec, LossWeights, NormPlace, Output,
-    Positions, Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
+    BodySpec, Cell, Initialization, Labelled, LanguageModel, LanguageModelSpec, LossWeights, NormPlace,
+    Output, Positions, Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Init, Layout};
@@ -61,8 +61,7 @@ fn cpu_time() -> f64 {
 }
 
 fn recurrent(cell: Cell, layers: usize, hidden: usize, embedding: Option<usize>) -> BodySpec {
-    let spec =
-        RecurrentSpec { cell, layers, hidden, embedding, biases: 2, start: Start::Zero, dropout: 0.0 };
+    let spec = RecurrentSpec { cell, layers, hidden, embedding, biases: 2, start: Start::Zero, dropout: 0.0 };
     BodySpec::Recurrent(spec)
 }
 
@@ -107,8 +106,7 @@ fn transformer() -> BodySpec {
 fn find(case: &str) {
     let (v, d, h, steps) = (8, 16, 512, 41);
     let mut layout = Layout::default();
-    let mut add =
-        |name: &str, shape: &[usize], bound: f64| layout.add(name, shape, Init::Uniform(bound));
+    let mut add = |name: &str, shape: &[usize], bound: f64| layout.add(name, shape, Init::Uniform(bound));
     let tables = ["source", "target"].map(|name| add(name, &[v, d], 1.0));
     let layers = ["encoder", "decoder"].map(|name| Layer {
         input: add(&format!("{name}.weight_ih"), &[4 * h, d], 0.04),

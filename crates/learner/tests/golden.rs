@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use wug_learner::kernel::{Real, Sinusoid};
 use wug_learner::model::{
-    BodySpec, Cell, Family, Initialization, Labelled, LossWeights, Matching, NormPlace, Positions, Recognizer,
-    RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
+    BodySpec, Cell, Family, Initialization, Labelled, LossWeights, Matching, NormPlace, Positions,
+    Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
 };
 use wug_learner::tape::{Mode, Tape};
 

@@ -12,18 +12,44 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use pulp::Simd;
 
 /// Runs `body(s, arguments…)` with the widest instruction set of this machine.
+///
+/// The closure gives away a [`Once`], so that it can be called once only: then `call_once` *is* the closure, and the body
+/// is compiled inside the function that enables the instructions, not in a shim beside it (ten times slower).
 macro_rules! dispatch {
-    ($body:ident($($arg:expr),* $(,)?)) => {
+    ($body:ident($($arg:expr),* $(,)?)) => {{
+        let once = $crate::kernel::simd::Once;
         match pulp::Arch::new() {
             #[cfg(target_arch = "x86_64")]
-            pulp::Arch::V3(s) => pulp::Simd::vectorize(s, || $body(s, $($arg),*)),
+            pulp::Arch::V3(s) => pulp::Simd::vectorize(
+                s,
+                #[inline(always)]
+                || {
+                    once.spend();
+                    $body(s, $($arg),*)
+                },
+            ),
             #[cfg(target_arch = "aarch64")]
-            pulp::Arch::Neon(s) => pulp::Simd::vectorize(s, || $body(s, $($arg),*)),
+            pulp::Arch::Neon(s) => pulp::Simd::vectorize(
+                s,
+                #[inline(always)]
+                || {
+                    once.spend();
+                    $body(s, $($arg),*)
+                },
+            ),
             _ => $body(pulp::Scalar, $($arg),*),
         }
-    };
+    }};
 }
 pub(crate) use dispatch;
+
+/// Something that can be given away only once; see [`dispatch!`].
+pub(crate) struct Once;
+
+impl Once {
+    #[inline(always)]
+    pub(crate) fn spend(self) {}
+}
 
 /// The instruction set that kernels run on here, for the record of a run.
 pub fn instruction_set() -> &'static str {

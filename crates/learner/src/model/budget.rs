@@ -1,8 +1,8 @@
 //! Hidden sizes from a budget of parameters, so that architectures can be compared at equal size.
 
 use super::{
-    BodySpec, Cell, Initialization, NormPlace, Positions, Recognizer, RecognizerSpec, RecurrentSpec, SpecError,
-    Start, TransformerDropout, TransformerSpec,
+    BodySpec, Cell, Initialization, NormPlace, Positions, Recognizer, RecognizerSpec, RecurrentSpec,
+    SpecError, Start, TransformerDropout, TransformerSpec,
 };
 use crate::kernel::Sinusoid;
 

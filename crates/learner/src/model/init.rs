@@ -23,21 +23,41 @@ pub enum Initialization {
 /// What a parameter is for, with the sizes recipes ask about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    Embedding { d: usize },
+    Embedding {
+        d: usize,
+    },
     Positions,
     InitialState,
     /// Weights and biases of a recurrent layer.
-    Recurrent { hidden: usize },
+    Recurrent {
+        hidden: usize,
+    },
     /// Queries, keys and values in one matrix `[3D,D]`.
-    AttentionIn { d: usize },
-    AttentionInBias { d: usize },
-    AttentionOut { d: usize },
+    AttentionIn {
+        d: usize,
+    },
+    AttentionInBias {
+        d: usize,
+    },
+    AttentionOut {
+        d: usize,
+    },
     AttentionOutBias,
-    Linear { i: usize, o: usize },
-    LinearBias { i: usize },
+    Linear {
+        i: usize,
+        o: usize,
+    },
+    LinearBias {
+        i: usize,
+    },
     /// An output layer on top of all others.
-    Head { i: usize, o: usize },
-    HeadBias { i: usize },
+    Head {
+        i: usize,
+        o: usize,
+    },
+    HeadBias {
+        i: usize,
+    },
     NormGain,
     NormBias,
 }

@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::SpecError;
 use super::body::{Body, BodySpec};
 use super::init::{Initialization, Role};
-use super::SpecError;
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
 use crate::tape::{Record, Var};
@@ -128,7 +128,12 @@ impl Recognizer {
 
     /// Records the loss of a batch: recognition of all examples, the auxiliary losses of positive ones (averaged over
     /// their prefixes, next-symbol sets also over symbols), all divided by the number of examples.
-    pub fn loss<R: Real>(&self, r: &mut Record<'_, R>, batch: &[Labelled<'_>], weights: LossWeights) -> Logits {
+    pub fn loss<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        batch: &[Labelled<'_>],
+        weights: LossWeights,
+    ) -> Logits {
         let strings: Vec<&[u32]> = batch.iter().map(|e| e.string).collect();
         let states = self.body.forward(r, &strings, self.bos);
         let (d, share) = (states.width, 1.0 / batch.len() as f64);

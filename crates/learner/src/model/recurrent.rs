@@ -74,7 +74,12 @@ pub(crate) struct Recurrent {
 }
 
 impl Recurrent {
-    pub(crate) fn new(spec: RecurrentSpec, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Self {
+    pub(crate) fn new(
+        spec: RecurrentSpec,
+        vocabulary: usize,
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
         let (h, gates) = (spec.hidden, spec.cell.gates());
         let embedding =
             spec.embedding.map(|d| layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d })));
@@ -84,9 +89,8 @@ impl Recurrent {
         let layers = (0..spec.layers)
             .map(|l| {
                 let i = if l > 0 { h } else { spec.embedding.unwrap_or(vocabulary) };
-                let mut add = |part: &str, shape: &[usize]| {
-                    layout.add(format!("layers.{l}.{part}"), shape, recurrent)
-                };
+                let mut add =
+                    |part: &str, shape: &[usize]| layout.add(format!("layers.{l}.{part}"), shape, recurrent);
                 Layer {
                     input: add("weight_ih", &[gates * h, i]),
                     hidden: add("weight_hh", &[gates * h, h]),
@@ -119,7 +123,12 @@ impl Recurrent {
             _ => r.one_hot(symbols, self.vocabulary),
         };
         for (l, &layer) in self.layers.iter().enumerate() {
-            let n = Recurrence { steps, batch, input: layer.input.len() / (self.spec.cell.gates() * h), hidden: h };
+            let n = Recurrence {
+                steps,
+                batch,
+                input: layer.input.len() / (self.spec.cell.gates() * h),
+                hidden: h,
+            };
             let h0 = self.initial.map(|all| r.repeat(all.part(l * h, h), batch, Activation::Tanh));
             let states = self.layer(r, x, h0, layer, n);
             if l + 1 == self.layers.len() {
@@ -132,7 +141,14 @@ impl Recurrent {
         unreachable!("a spec has at least one layer")
     }
 
-    fn layer<R: Real>(&self, r: &mut Record<'_, R>, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence) -> Var {
+    fn layer<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        x: Var,
+        h0: Option<Var>,
+        layer: Layer,
+        n: Recurrence,
+    ) -> Var {
         match self.spec.cell {
             Cell::Rnn => r.rnn(x, h0, layer, n, Activation::Tanh),
             Cell::ReluRnn => r.rnn(x, h0, layer, n, Activation::Relu),

@@ -28,12 +28,7 @@ struct Pair<'a, R> {
     dout: &'a mut [R],
 }
 
-fn pair<'a, R: Real>(
-    gradients: &'a mut [R],
-    spare: &'a mut Vec<R>,
-    x: Tensor,
-    out: Tensor,
-) -> Pair<'a, R> {
+fn pair<'a, R: Real>(gradients: &'a mut [R], spare: &'a mut Vec<R>, x: Tensor, out: Tensor) -> Pair<'a, R> {
     let (before, after) = gradients.split_at_mut(out.start);
     let dx = if !x.needs {
         &mut []
@@ -178,16 +173,30 @@ impl<R: Real> Tape<R> {
             Op::SoftmaxLoss { logits, ref probabilities, ref weights, ref targets } => {
                 let tensor = self.tensor(logits);
                 grow(&mut self.spare, tensor.len);
-                let d = if tensor.touched { &mut self.spare[..tensor.len] } else { &mut self.gradients[tensor.range()] };
+                let d = if tensor.touched {
+                    &mut self.spare[..tensor.len]
+                } else {
+                    &mut self.gradients[tensor.range()]
+                };
                 let p = &self.saved.data[probabilities.clone()];
                 let (targets, weights) = (&self.symbols[targets.clone()], &self.saved.data[weights.clone()]);
-                kernel::softmax_cross_entropy_backward(d, p, targets, weights, p.len() / targets.len().max(1));
+                kernel::softmax_cross_entropy_backward(
+                    d,
+                    p,
+                    targets,
+                    weights,
+                    p.len() / targets.len().max(1),
+                );
                 self.settle(logits);
             }
             Op::LogisticLoss { logits, ref truth, ref weights } => {
                 let tensor = self.tensor(logits);
                 grow(&mut self.spare, tensor.len);
-                let d = if tensor.touched { &mut self.spare[..tensor.len] } else { &mut self.gradients[tensor.range()] };
+                let d = if tensor.touched {
+                    &mut self.spare[..tensor.len]
+                } else {
+                    &mut self.gradients[tensor.range()]
+                };
                 let (y, weights) = (&self.saved.data[truth.clone()], &self.saved.data[weights.clone()]);
                 kernel::logistic_cross_entropy_backward(d, &self.values.data[tensor.range()], y, weights);
                 self.settle(logits);

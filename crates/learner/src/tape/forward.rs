@@ -188,8 +188,9 @@ impl<R: Real> Record<'_, R> {
         let tape = &mut *self.tape;
         let first_cells = &mut tape.saved.data[cells.start..cells.start + row];
         match start {
-            Some((_, c0)) => first_cells
-                .copy_from_slice(&tape.values.data[tape.tensors[c0.0 as usize].range()]),
+            Some((_, c0)) => {
+                first_cells.copy_from_slice(&tape.values.data[tape.tensors[c0.0 as usize].range()])
+            }
             None => first_cells.fill(R::ZERO),
         }
         let (x_range, out_range) = (tape.tensor(x).range(), tape.tensor(out).range());

@@ -52,19 +52,63 @@ pub struct LayerNorm {
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     /// Part of a tensor, in place.
-    View { whole: Var, part: Var },
-    Embedding { out: Var, table: Param, symbols: Range<usize>, d: usize, scale: f64 },
+    View {
+        whole: Var,
+        part: Var,
+    },
+    Embedding {
+        out: Var,
+        table: Param,
+        symbols: Range<usize>,
+        d: usize,
+        scale: f64,
+    },
     /// `out[n] = x + rows of a parameter`, repeated.
-    AddParam { x: Var, out: Var, rows: Param },
+    AddParam {
+        x: Var,
+        out: Var,
+        rows: Param,
+    },
     /// `out = x + y`
-    Add { x: Var, y: Var, out: Var },
+    Add {
+        x: Var,
+        y: Var,
+        out: Var,
+    },
     /// `out[rows] = x[symbols[rows]]`
-    Select { x: Var, out: Var, rows: Range<usize>, d: usize },
+    Select {
+        x: Var,
+        out: Var,
+        rows: Range<usize>,
+        d: usize,
+    },
     /// `out[B,H] = f(param[H])` in every row
-    Repeat { out: Var, param: Param, f: Activation },
-    Dropout { x: Var, out: Var, mask: Mask },
-    Linear { x: Var, out: Var, weight: Param, bias: Option<Param>, i: usize, f: Activation },
-    Rnn { x: Var, h0: Option<Var>, out: Var, layer: Layer, n: Recurrence, f: Activation },
+    Repeat {
+        out: Var,
+        param: Param,
+        f: Activation,
+    },
+    Dropout {
+        x: Var,
+        out: Var,
+        mask: Mask,
+    },
+    Linear {
+        x: Var,
+        out: Var,
+        weight: Param,
+        bias: Option<Param>,
+        i: usize,
+        f: Activation,
+    },
+    Rnn {
+        x: Var,
+        h0: Option<Var>,
+        out: Var,
+        layer: Layer,
+        n: Recurrence,
+        f: Activation,
+    },
     Lstm {
         x: Var,
         start: Option<(Var, Var)>,
@@ -84,8 +128,29 @@ pub(super) enum Op {
         layer: Layer,
         n: Recurrence,
     },
-    Norm { x: Var, out: Var, norm: LayerNorm, mean: Range<usize>, inverse: Range<usize> },
-    Attention { x: Var, out: Var, log_sums: Range<usize>, mask: Mask, n: Attention },
-    SoftmaxLoss { logits: Var, probabilities: Range<usize>, weights: Range<usize>, targets: Range<usize> },
-    LogisticLoss { logits: Var, truth: Range<usize>, weights: Range<usize> },
+    Norm {
+        x: Var,
+        out: Var,
+        norm: LayerNorm,
+        mean: Range<usize>,
+        inverse: Range<usize>,
+    },
+    Attention {
+        x: Var,
+        out: Var,
+        log_sums: Range<usize>,
+        mask: Mask,
+        n: Attention,
+    },
+    SoftmaxLoss {
+        logits: Var,
+        probabilities: Range<usize>,
+        weights: Range<usize>,
+        targets: Range<usize>,
+    },
+    LogisticLoss {
+        logits: Var,
+        truth: Range<usize>,
+        weights: Range<usize>,
+    },
 }

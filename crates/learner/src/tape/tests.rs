@@ -99,16 +99,12 @@ fn a_decoder_may_start_where_an_encoder_ends() {
 
 #[test]
 fn transformer_blocks_stack_with_residuals_and_dropout() {
-    let (v, d, n) =
-        (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true });
+    let (v, d, n) = (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true });
     let mut layout = Layout::default();
     let table = add(&mut layout, "table", v * d);
     let positions = add(&mut layout, "positions", 3 * d);
-    let norm = LayerNorm {
-        gain: add(&mut layout, "gain", d),
-        bias: add(&mut layout, "bias", d),
-        epsilon: 1e-5,
-    };
+    let norm =
+        LayerNorm { gain: add(&mut layout, "gain", d), bias: add(&mut layout, "bias", d), epsilon: 1e-5 };
     let qkv = add(&mut layout, "qkv", 3 * d * d);
     let (up, down) = (add(&mut layout, "up", 2 * d * d), add(&mut layout, "down", 2 * d * d));
     let up_bias = add(&mut layout, "up.bias", 2 * d);
