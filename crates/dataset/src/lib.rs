@@ -12,6 +12,7 @@ mod masked;
 pub mod mt19937;
 mod pairs;
 pub mod recognition;
+mod rows;
 mod seed;
 mod shelf;
 mod transduction;

@@ -19,6 +19,7 @@
 //! ```
 
 mod composition;
+mod files;
 mod nesting;
 mod prompt;
 mod python_shuffle;
@@ -27,16 +28,19 @@ pub mod scan;
 mod setting;
 mod text;
 mod unary;
+mod validate;
 mod vocabulary;
 
 #[cfg(test)]
 mod tests;
 
+pub use files::{read_jsonl, read_prompts, read_text, write_jsonl, write_text};
 pub use prompt::{PromptForm, prompt_form};
 pub use python_shuffle::{holdout_order, published_order};
 pub use registry::{Entry, TASKS, build, entry};
 pub use setting::{Allowed, Parameter, TaskError};
 pub use text::to_text;
+pub use validate::validate;
 pub use vocabulary::fairseq_vocabulary;
 
 pub use crate::transduction::{RuleDisagrees, RuleFunction};

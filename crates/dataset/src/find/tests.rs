@@ -1,5 +1,7 @@
 //! The whole registry against the published files, and what must hold of any task.
 
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

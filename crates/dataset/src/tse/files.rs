@@ -5,8 +5,8 @@ use serde_json::json;
 use wug_language::{Alphabet, Word};
 
 use super::Tse;
-use crate::flare::read_lines;
 use crate::manifest::Recorder;
+use crate::rows::{self, read_rows};
 use crate::{DataError, Library, MinimalPair};
 
 #[derive(Serialize, Deserialize)]
@@ -37,7 +37,12 @@ fn row<T: Serialize>(value: &T) -> String {
 
 fn sample(word: &Word, correct: bool, alphabet: &Alphabet) -> String {
     let data_type = if correct { "correct" } else { "flip" }.to_owned();
-    row(&Sample { sequences: tokens(word, alphabet), labels: u8::from(correct), data_type, num_seq: word.len() })
+    row(&Sample {
+        sequences: tokens(word, alphabet),
+        labels: u8::from(correct),
+        data_type,
+        num_seq: word.len(),
+    })
 }
 
 fn pair(pair: &MinimalPair, alphabet: &Alphabet) -> String {
@@ -79,7 +84,8 @@ pub fn write_jsonl(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> R
     Ok(())
 }
 
-/// A string and its label, from a released file or one of ours (where every string is grammatical); `None` if there is no such file.
+/// A string and its label, from a released file or one of ours (where every string is grammatical); `None` if
+/// there is no such file.
 pub fn read_corpus(
     library: &dyn Library,
     file: &str,
@@ -92,19 +98,23 @@ pub fn read_corpus(
         Ours { string: String },
     }
     read_rows(library, file, |text| {
-        let (tokens, label) = match serde_json::from_str(text).map_err(|_| expected("sequences and labels"))? {
+        let (tokens, label) = match rows::object(text, "sequences and labels")? {
             Row::Released(sample) if sample.labels > 1 => {
                 return Err(format!("`labels` is {}, not 0 or 1", sample.labels));
             }
             Row::Released(sample) => (sample.sequences.join(" "), sample.labels == 1),
             Row::Ours { string } => (string, true),
         };
-        Ok((alphabet.parse(&tokens).map_err(|e| e.to_string())?, label))
+        Ok((rows::word(&tokens, alphabet)?, label))
     })
 }
 
 /// Pairs, from a released file (predictions may be attached) or one of ours; `None` if there is no such file.
-pub fn read_pairs(library: &dyn Library, file: &str, alphabet: &Alphabet) -> Result<Option<Vec<MinimalPair>>, DataError> {
+pub fn read_pairs(
+    library: &dyn Library,
+    file: &str,
+    alphabet: &Alphabet,
+) -> Result<Option<Vec<MinimalPair>>, DataError> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Row {
@@ -112,29 +122,10 @@ pub fn read_pairs(library: &dyn Library, file: &str, alphabet: &Alphabet) -> Res
         Ours { good: String, bad: String },
     }
     read_rows(library, file, |text| {
-        let (good, bad) = match serde_json::from_str(text).map_err(|_| expected("good_sequences and bad_sequences"))? {
+        let (good, bad) = match rows::object(text, "good_sequences and bad_sequences")? {
             Row::Released(pair) => (pair.good_sequences.join(" "), pair.bad_sequences.join(" ")),
             Row::Ours { good, bad } => (good, bad),
         };
-        let parse = |tokens: &str| alphabet.parse(tokens).map_err(|e| e.to_string());
-        Ok(MinimalPair { good: parse(&good)?, bad: parse(&bad)? })
+        Ok(MinimalPair { good: rows::word(&good, alphabet)?, bad: rows::word(&bad, alphabet)? })
     })
-}
-
-fn expected(fields: &str) -> String {
-    format!("not a JSON object with {fields}")
-}
-
-fn read_rows<T>(
-    library: &dyn Library,
-    file: &str,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<Vec<T>>, DataError> {
-    let Some(lines) = read_lines(library, file)? else { return Ok(None) };
-    let rows: Result<Vec<T>, DataError> = lines
-        .iter()
-        .enumerate()
-        .map(|(i, line)| parse(line).map_err(|message| DataError::line(file, i + 1, message)))
-        .collect();
-    rows.map(Some)
 }

@@ -24,6 +24,7 @@
 
 mod data;
 mod facts;
+mod files;
 pub mod oracle;
 mod patterns;
 mod people;
@@ -33,11 +34,13 @@ mod symbols;
 mod task;
 mod text;
 mod things;
+mod validate;
 
 #[cfg(test)]
 mod tests;
 
 pub use data::{TaskData, dataset, dataset_with};
+pub use files::{SPLITS, VOCABULARY, read, write};
 pub use patterns::HARD_SYM_CT;
 pub use people::{HARD_QA, QA, QA_WORLD_DEF, QA_WORLD_DEF_CT};
 pub use repeat::{INC_PER, PERIODIC};
@@ -45,6 +48,7 @@ pub use settings::{Knob, SettingError, Settings};
 pub use symbols::SYM_CT;
 pub use task::{BadText, Task, UnknownTask};
 pub use things::{ADJ_QA, ADJ_QA_CT};
+pub use validate::validate;
 pub use wug_language::Reading;
 
 /// Where the tasks come from.

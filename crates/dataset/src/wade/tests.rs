@@ -1,4 +1,5 @@
-//! What must hold for every task, and agreement with values observed from the published generators.
+//! What must hold for every task, agreement with values observed from the published generators, and files.
 
+mod files;
 mod golden;
 mod properties;

@@ -42,8 +42,13 @@ pub fn write_lines(pairs: &[Pair]) -> String {
 /// Reads examples, one per line. Whether the actions are what the command means is not asked here:
 /// [`interpret`](super::interpret()) knows.
 pub fn read_lines(text: &str) -> Result<Vec<Pair>, LineError> {
+    each_line(text).collect()
+}
+
+/// Every line, whether it can be read or not.
+pub(super) fn each_line(text: &str) -> impl Iterator<Item = Result<Pair, LineError>> {
     let (source, target) = (super::source(), super::target());
-    let read = |line: &str| {
+    let read = move |line: &str| {
         let malformed = || Kind::Form(line.chars().take(80).collect());
         let (command, actions) =
             line.strip_prefix("IN:").and_then(|rest| rest.split_once("OUT:")).ok_or_else(malformed)?;
@@ -51,8 +56,7 @@ pub fn read_lines(text: &str) -> Result<Vec<Pair>, LineError> {
         let output = target.parse(actions).map_err(Kind::Actions)?;
         if input.is_empty() || output.is_empty() { Err(malformed()) } else { Ok(Pair { input, output }) }
     };
-    let numbered = text.lines().zip(1..);
-    numbered.map(|(text, line)| read(text).map_err(|kind| LineError { line, kind })).collect()
+    text.lines().zip(1..).map(move |(text, line)| read(text).map_err(|kind| LineError { line, kind }))
 }
 
 #[cfg(test)]

@@ -3,19 +3,23 @@
 //! The commands are made from the grammar, not shipped; their order and that of every split comes from a
 //! seed, so the sets are the published ones and the line order is not.
 
+mod files;
 mod grammar;
 mod interpret;
 mod lines;
 mod split;
 #[cfg(test)]
 mod tests;
+mod validate;
 
 use wug_language::{Alphabet, Word};
 
+pub use files::write_scan;
 pub use grammar::commands;
 pub use interpret::{NotACommand, interpret};
 pub use lines::{LineError, read_lines, write_lines};
 pub use split::{Parts, Split};
+pub use validate::validate_scan;
 
 use super::registry::Entry;
 use super::setting::{Allowed, Parameter, Setting, TaskError};

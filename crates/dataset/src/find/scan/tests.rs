@@ -1,5 +1,7 @@
 //! The splits against the figures of the published files.
 
+mod files;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;

@@ -1,0 +1,69 @@
+//! The published files of SCAN.
+
+use super::{Split, commands, write_lines};
+use crate::manifest::Recorder;
+use crate::{DataError, Seed};
+
+/// Which part of which split a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// Every command.
+    All,
+    /// What is trained on.
+    Train(Split),
+    /// What is held out.
+    Test(Split),
+}
+
+/// One published file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct File {
+    /// Its folder, ending in `/`, or empty.
+    pub(super) folder: &'static str,
+    /// Its name, which no other published file has.
+    pub(super) name: &'static str,
+    /// What it holds.
+    pub(super) holds: Holds,
+    /// How many lines it has.
+    pub(super) lines: usize,
+}
+
+/// The files that are written and recognised.
+pub(super) const FILES: [File; 9] = [
+    file("", "tasks.txt", Holds::All, 20_910),
+    file("simple_split/", "tasks_train_simple.txt", Holds::Train(Split::Simple), 16_728),
+    file("simple_split/", "tasks_test_simple.txt", Holds::Test(Split::Simple), 4_182),
+    file("add_prim_split/", "tasks_train_addprim_jump.txt", Holds::Train(Split::Jump), 14_670),
+    file("add_prim_split/", "tasks_test_addprim_jump.txt", Holds::Test(Split::Jump), 7_706),
+    file("add_prim_split/", "tasks_train_addprim_turn_left.txt", Holds::Train(Split::TurnLeft), 21_890),
+    file("add_prim_split/", "tasks_test_addprim_turn_left.txt", Holds::Test(Split::TurnLeft), 1_208),
+    file("length_split/", "tasks_train_length.txt", Holds::Train(Split::Length), 16_990),
+    file("length_split/", "tasks_test_length.txt", Holds::Test(Split::Length), 3_920),
+];
+
+const fn file(folder: &'static str, name: &'static str, holds: Holds, lines: usize) -> File {
+    File { folder, name, holds, lines }
+}
+
+/// Writes all commands and the four splits under their published names. `tasks.txt` is in the order of
+/// [`commands`], the splits in orders drawn from the seed.
+///
+/// ```
+/// use wug_dataset::{Memory, Seed, find::scan, manifest::Recorder};
+/// let mut memory = Memory::default();
+/// scan::write_scan(Seed::new(1), &mut Recorder::new(&mut memory, "")).unwrap();
+/// assert_eq!(memory.0.len(), 9);
+/// assert_eq!(scan::validate_scan(&memory).unwrap().errors, 0);
+/// ```
+pub fn write_scan(seed: Seed, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    for File { folder, name, holds, .. } in FILES {
+        let pairs = match holds {
+            Holds::All => commands(),
+            Holds::Train(split) => split.parts(seed).train,
+            Holds::Test(split) => split.parts(seed).test,
+        };
+        let text = write_lines(&pairs);
+        out.put_text(&format!("{folder}{name}"), &text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Files of rows: one value per line, read with errors that name file and line.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use wug_language::{Alphabet, Word};
+
+use crate::flare::read_lines;
+use crate::{DataError, Library, MaskedSequence};
+
+/// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
+/// no such file.
+pub(crate) fn read_rows<T>(
+    library: &dyn Library,
+    file: &str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<Vec<T>>, DataError> {
+    let Some(lines) = read_lines(library, file)? else { return Ok(None) };
+    let rows: Result<Vec<T>, DataError> = lines
+        .iter()
+        .enumerate()
+        .map(|(i, line)| parse(line).map_err(|message| DataError::line(file, i + 1, message)))
+        .collect();
+    rows.map(Some)
+}
+
+/// A JSON object; `fields` says in words what it must hold.
+pub(crate) fn object<T: DeserializeOwned>(text: &str, fields: &str) -> Result<T, String> {
+    serde_json::from_str(text).map_err(|_| format!("not a JSON object with {fields}"))
+}
+
+/// A word over an alphabet.
+pub(crate) fn word(text: &str, alphabet: &Alphabet) -> Result<Word, String> {
+    alphabet.parse(text).map_err(|error| error.to_string())
+}
+
+/// A masked sequence as a row: its tokens joined by spaces, and the positions to predict.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MaskedRow {
+    text: String,
+    mask: Vec<usize>,
+}
+
+impl MaskedRow {
+    /// Writes a row.
+    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> String {
+        json!({ "text": vocabulary.format(&sequence.word), "mask": sequence.mask }).to_string()
+    }
+
+    /// The sequence, if its tokens are known and its mask ascends within the text.
+    pub(crate) fn read(self, vocabulary: &Alphabet) -> Result<MaskedSequence, String> {
+        let Self { text, mask } = self;
+        let word = word(&text, vocabulary)?;
+        if let Some((last, next)) = mask.iter().zip(mask.iter().skip(1)).find(|(last, next)| last >= next) {
+            return Err(format!("masked position {next} follows {last}; positions must ascend"));
+        }
+        match mask.last() {
+            Some(&last) if last >= word.len() => {
+                Err(format!("masked position {last} lies outside the text of {} tokens", word.len()))
+            }
+            _ => Ok(MaskedSequence { word, mask }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wug_language::Symbol;
+
+    fn read(text: &str) -> Result<MaskedSequence, String> {
+        object::<MaskedRow>(text, "text and mask")?.read(&Alphabet::new(["a", "b"]))
+    }
+
+    #[test]
+    fn a_bad_row_says_what_was_given_and_what_is_allowed() {
+        let error = |text: &str| read(text).unwrap_err();
+        assert_eq!(error("a b"), "not a JSON object with text and mask");
+        assert_eq!(error(r#"{"text":"a"}"#), "not a JSON object with text and mask");
+        assert_eq!(error(r#"{"text":"a","mask":[-1]}"#), "not a JSON object with text and mask");
+        let unknown = "unknown token `c` at position 1; the alphabet is: a b";
+        assert_eq!(error(r#"{"text":"a c","mask":[]}"#), unknown);
+        let outside = "masked position 2 lies outside the text of 2 tokens";
+        assert_eq!(error(r#"{"text":"a b","mask":[0,2]}"#), outside);
+        let order = "masked position 0 follows 1; positions must ascend";
+        assert_eq!(error(r#"{"text":"a b","mask":[1,0]}"#), order);
+        let twice = "masked position 1 follows 1; positions must ascend";
+        assert_eq!(error(r#"{"text":"a b","mask":[1,1]}"#), twice);
+    }
+
+    #[test]
+    fn a_row_error_names_file_and_line() {
+        let mut memory = crate::Memory::default();
+        memory.0.insert("f".to_owned(), b"1\n2\nx\n".to_vec());
+        let number = |text: &str| text.parse::<u8>().map_err(|_| format!("`{text}` is no number"));
+        assert_eq!(read_rows(&memory, "f", number).unwrap_err().to_string(), "f, line 3: `x` is no number");
+        assert!(read_rows(&memory, "g", number).unwrap().is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(tokens in prop::collection::vec((0_u16..2, any::<bool>()), 0..20)) {
+            let word = tokens.iter().map(|&(s, _)| Symbol(s)).collect();
+            let mask = (0..tokens.len()).filter(|&i| tokens[i].1).collect();
+            let sequence = MaskedSequence { word, mask };
+            let row = MaskedRow::write(&sequence, &Alphabet::new(["a", "b"]));
+            prop_assert_eq!(read(&row), Ok(sequence));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Our files of a task: a row per sequence, and the vocabulary. The released code writes no files.
+
+use super::task::Task;
+use super::{TaskData, task};
+use crate::manifest::Recorder;
+use crate::rows::{MaskedRow, object, read_rows};
+use crate::{DataError, Library, MaskedSequence};
+
+/// The splits, in order; each is a file `<split>.jsonl`.
+pub const SPLITS: [&str; 2] = ["train", "test"];
+
+/// The file of the vocabulary.
+pub const VOCABULARY: &str = "vocabulary.txt";
+
+/// Writes `train.jsonl` and `test.jsonl`, each row `{"text": …, "mask": […]}` with the tokens joined by
+/// spaces and the 0-based positions to predict, and `vocabulary.txt`, a token per line in the published
+/// order.
+///
+/// ```
+/// use wug_dataset::{Memory, Seed, manifest::Recorder, wade};
+/// let data = wade::dataset(&wade::QA, wade::Reading::Corrected, 10, Seed::new(1));
+/// let mut memory = Memory::default();
+/// wade::write(&data, &mut Recorder::new(&mut memory, "")).unwrap();
+/// let train = wade::read(&memory, "train", &wade::QA).unwrap().unwrap();
+/// assert!(train.iter().eq(data.train()));
+/// ```
+pub fn write(data: &TaskData, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    let task = task(data.task).map_err(|error| DataError::Request(error.to_string()))?;
+    let vocabulary = task.vocabulary();
+    let row = |sequence: &MaskedSequence| MaskedRow::write(sequence, &vocabulary);
+    out.put_rows("train.jsonl", data.train().map(row))?;
+    out.put_rows("test.jsonl", data.test().map(row))?;
+    out.put_rows(VOCABULARY, vocabulary.tokens().iter().cloned())
+}
+
+/// Reads a split that [`write()`] wrote, or anyone else in that form; `None` if there is no such file.
+pub fn read(
+    library: &dyn Library,
+    split: &str,
+    task: &Task,
+) -> Result<Option<Vec<MaskedSequence>>, DataError> {
+    let vocabulary = task.vocabulary();
+    read_rows(library, &format!("{split}.jsonl"), |text| {
+        object::<MaskedRow>(text, "text and mask")?.read(&vocabulary)
+    })
+}
