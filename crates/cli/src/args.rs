@@ -39,7 +39,9 @@ pub(crate) enum Command {
     /// Check a data set against the oracle
     Validate(Validate),
     /// Print the completions for a shell
-    #[command(after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug")]
+    #[command(
+        after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug"
+    )]
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
@@ -227,7 +229,8 @@ fn reading(text: &str) -> Result<Reading, String> {
 }
 
 fn format(text: &str) -> Result<Format, String> {
-    Format::named(text).ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
+    Format::named(text)
+        .ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

@@ -12,7 +12,10 @@ pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
     let language = registry::find(&args.language)?.build(args.reading)?;
     let language = language.as_ref();
     if args.distance && language.automaton().is_none() {
-        return Err(Exit::usage(format!("--distance needs a regular language, which `{}` is not", args.language)));
+        return Err(Exit::usage(format!(
+            "--distance needs a regular language, which `{}` is not",
+            args.language
+        )));
     }
     match args.string.as_deref() {
         Some(text) if text != "-" => line(args, language, text, out),
@@ -40,7 +43,11 @@ fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) 
         row["log_prob_given_length"] = json!(given_length(language, &word));
         row["log_prob"] = json!(language.natural().map(|d| d.log_prob(&word)).filter(|p| p.is_finite()));
     }
-    if args.json { writeln!(out, "{row}")? } else { print(&row, out)? }
+    if args.json {
+        writeln!(out, "{row}")?
+    } else {
+        print(&row, out)?
+    }
     Ok(())
 }
 

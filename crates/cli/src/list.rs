@@ -19,7 +19,9 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
     if args.json {
         let objects: Vec<Value> = rows
             .iter()
-            .map(|row| Value::Object(titles.iter().zip(row).map(|(t, v)| ((*t).to_owned(), json!(v))).collect()))
+            .map(|row| {
+                Value::Object(titles.iter().zip(row).map(|(t, v)| ((*t).to_owned(), json!(v))).collect())
+            })
             .collect();
         writeln!(out, "{}", Value::Array(objects))?;
         return Ok(());
@@ -46,7 +48,8 @@ fn suites() -> Vec<Vec<String>> {
 
 /// Columns as wide as their widest cell, two spaces apart; the last one runs free.
 fn table(titles: &[&str], rows: &[Vec<String>], out: &mut dyn Write) -> Result<(), Exit> {
-    let width = |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([titles[c].len()]).max().unwrap_or(0);
+    let width =
+        |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([titles[c].len()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..titles.len()).map(width).collect();
     let line = |cells: &[String]| {
         let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, w)| format!("{cell:<w$}")).collect();

@@ -55,7 +55,9 @@ fn manual(page: Option<&str>, out: &mut dyn Write) -> Result<(), Exit> {
             let found = root.get_subcommands().find(|c| c.get_name() == name).cloned();
             let names: Vec<&str> = root.get_subcommands().map(clap::Command::get_name).collect();
             found
-                .ok_or_else(|| Exit::usage(format!("there is no command `{name}`; there are: {}", names.join(", "))))?
+                .ok_or_else(|| {
+                    Exit::usage(format!("there is no command `{name}`; there are: {}", names.join(", ")))
+                })?
                 .display_name(format!("wug-{name}"))
         }
     };

@@ -37,7 +37,8 @@ fn positives(
         let word = distribution.sample(&mut rng);
         let text = language.alphabet().format(&word);
         if args.json {
-            let row = json!({ "string": text, "length": word.len(), "log_prob": distribution.log_prob(&word) });
+            let row =
+                json!({ "string": text, "length": word.len(), "log_prob": distribution.log_prob(&word) });
             writeln!(out, "{row}")?;
         } else {
             writeln!(out, "{text}")?;
@@ -57,7 +58,11 @@ fn negatives(args: &Sample, language: &dyn Language, out: &mut dyn Write) -> Res
         let negative = negatives.sample(&mut rng).map_err(DataError::from)?;
         let text = language.alphabet().format(&negative.word);
         if args.json {
-            writeln!(out, "{}", json!({ "string": text, "length": negative.word.len(), "edits": negative.edits }))?;
+            writeln!(
+                out,
+                "{}",
+                json!({ "string": text, "length": negative.word.len(), "edits": negative.edits })
+            )?;
         } else {
             writeln!(out, "{text}")?;
         }

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use wug_lab::dataset::{Seed, find, wade};
-use wug_lab::language::Reading;
+use wug_lab::language::negative::{Coin, Negatives};
 use wug_lab::language::registry::{self, Named};
+use wug_lab::language::{Language, Reading};
 use wug_lab::suite::Suite;
 
 use crate::args::Show;
@@ -22,7 +23,8 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
     }
     let facts = describe(&args.name)?;
     if args.json {
-        let object: serde_json::Map<String, Value> = facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        let object: serde_json::Map<String, Value> =
+            facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
         writeln!(out, "{}", Value::Object(object))?;
         return Ok(());
     }
@@ -65,6 +67,7 @@ fn language(named: &Named) -> Result<Facts, Exit> {
         entry.parameters.iter().map(|p| format!("{}={}: {}", p.name, p.default, p.meaning)).collect();
     let published: Vec<String> = entry.published.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let alphabet = language.alphabet().tokens();
+    let (members, nonmembers) = examples(named, language.as_ref());
     let mut facts = vec![
         ("name", json!(named.spelled())),
         ("aliases", json!(entry.aliases)),
@@ -77,8 +80,8 @@ fn language(named: &Named) -> Result<Facts, Exit> {
         ("published reading", json!(published)),
         ("alphabet", json!(alphabet)),
         ("lengths", json!(lengths(language.as_ref()))),
-        ("members", json!(entry.members)),
-        ("nonmembers", json!(entry.nonmembers)),
+        ("members", json!(members)),
+        ("nonmembers", json!(nonmembers)),
     ];
     if let Some(dfa) = language.automaton() {
         facts.push(("automaton", json!(format!("{} states, {} transitions", dfa.states(), dfa.size()))));
@@ -87,8 +90,23 @@ fn language(named: &Named) -> Result<Facts, Exit> {
     Ok(facts)
 }
 
+/// The entry's worked examples; with other settings than the default ones, strings drawn from the language itself.
+fn examples(named: &Named, language: &dyn Language) -> (Vec<String>, Vec<String>) {
+    let owned = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
+    if named.settings.is_empty() {
+        return (owned(named.entry.members), owned(named.entry.nonmembers));
+    }
+    let mut rng = Seed::new(0).derive("show").rng();
+    let text = |word: &[wug_lab::language::Symbol]| language.alphabet().format(word);
+    let members = language.by_length(0..=8).map(|d| (0..3).map(|_| text(&d.sample(&mut rng))).collect());
+    let negatives = Negatives::new(language, 0..=8, Coin::PerExample);
+    let nonmembers =
+        negatives.map(|n| (0..3).filter_map(|_| n.sample(&mut rng).ok()).map(|n| text(&n.word)).collect());
+    (members.unwrap_or_default(), nonmembers.unwrap_or_default())
+}
+
 /// How many strings there are at the first few lengths.
-fn lengths(language: &dyn wug_lab::language::Language) -> Vec<String> {
+fn lengths(language: &dyn Language) -> Vec<String> {
     let small = language.alphabet().len().pow(4) <= 10_000;
     let most = if small { 8 } else { 4 };
     (0..=most).map(|n| format!("{n}: {}", language.count(n))).collect()
@@ -115,7 +133,11 @@ fn find_task(name: &str) -> Result<Facts, Exit> {
     let usage = |error: find::TaskError| Exit::usage(error.to_string());
     let entry = find::entry(name.split(':').next().unwrap_or(name)).map_err(usage)?;
     let task = find::build(name, Seed::new(0)).map_err(usage)?;
-    let parameters: Vec<String> = entry.parameters.iter().map(find::Parameter::describe).collect();
+    let parameter = |p: &find::Parameter| {
+        let published = p.allowed.published().join(", ");
+        format!("{}: {} ({}; published: {published})", p.name, p.summary, p.allowed.describe())
+    };
+    let parameters: Vec<String> = entry.parameters.iter().map(parameter).collect();
     let show = |input: &str, output: &str| format!("{input} -> {output}");
     let train = task
         .train
@@ -127,7 +149,13 @@ fn find_task(name: &str) -> Result<Facts, Exit> {
     let rules: Vec<String> = task
         .rules
         .iter()
-        .map(|r| format!("{}: {}", r.name, show(&task.source.format(&task.holdout[last]), &task.target.format(&r.outputs[last]))))
+        .map(|r| {
+            format!(
+                "{}: {}",
+                r.name,
+                show(&task.source.format(&task.holdout[last]), &task.target.format(&r.outputs[last]))
+            )
+        })
         .collect();
     Ok(vec![
         ("name", json!(task.name)),
@@ -153,7 +181,8 @@ fn print(key: &str, value: &Value, out: &mut dyn Write) -> Result<(), Exit> {
     match value {
         Value::Array(items) if matches!(key, "alphabet" | "vocabulary" | "aliases" | "published reading") => {
             let shown: Vec<String> = items.iter().take(60).map(text).collect();
-            let more = if items.len() > 60 { format!(" … ({} in all)", items.len()) } else { String::new() };
+            let more =
+                if items.len() > 60 { format!(" … ({} in all)", items.len()) } else { String::new() };
             writeln!(out, "{key}: {}{more}", shown.join(" "))?;
         }
         Value::Array(items) if key == "lengths" => {

@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Validate, out: &mut dyn Write) -> Result<ExitCode, Exit
         for note in &report.notes {
             writeln!(out, "note: {note}")?;
         }
-        let verdict = if report.errors == 0 { "no errors".to_owned() } else { format!("{} errors", report.errors) };
+        let verdict =
+            if report.errors == 0 { "no errors".to_owned() } else { format!("{} errors", report.errors) };
         writeln!(out, "{verdict}")?;
     }
     Ok(if report.errors == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -115,7 +115,8 @@ impl<'a> Recorder<'a> {
             files: self.files,
             content: hasher.finalize().to_hex().to_string(),
         };
-        let text = serde_json::to_string_pretty(&manifest).map_err(|e| DataError::file(MANIFEST, e.to_string()))?;
+        let text =
+            serde_json::to_string_pretty(&manifest).map_err(|e| DataError::file(MANIFEST, e.to_string()))?;
         self.shelf
             .put(&format!("{}{MANIFEST}", self.prefix), &mut |sink| {
                 sink.write_all(text.as_bytes())?;

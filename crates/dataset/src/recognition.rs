@@ -91,7 +91,8 @@ pub fn parse_next_line(text: &str, alphabet: &Alphabet) -> Result<Vec<NextSet>, 
         s: std::borrow::Cow<'a, str>,
         e: bool,
     }
-    let sets: Vec<Set<'_>> = serde_json::from_str(text).map_err(|e| format!("not a list of next-symbol sets: {e}"))?;
+    let sets: Vec<Set<'_>> =
+        serde_json::from_str(text).map_err(|e| format!("not a list of next-symbol sets: {e}"))?;
     sets.into_iter()
         .map(|set| {
             let mut next = NextSet::empty().with_end(set.e);

@@ -58,9 +58,17 @@ fn published_data_validate() {
                 assert_eq!(number(findings, "label_errors"), if wrong_roots { 943 } else { 0 }, "{at}");
                 let hidden = name == "stack-manipulation" && reading == Reading::Corrected;
                 let next_errors = number(findings, "next_errors");
-                assert_eq!(next_errors > 0, hidden && number(findings, "next_strings") > 0, "{at}: {next_errors}");
+                assert_eq!(
+                    next_errors > 0,
+                    hidden && number(findings, "next_strings") > 0,
+                    "{at}: {next_errors}"
+                );
                 if hidden && split == "training" {
-                    assert_eq!((next_errors, number(findings, "next_positions")), (5_056 + 8_663, 154_151), "{at}");
+                    assert_eq!(
+                        (next_errors, number(findings, "next_positions")),
+                        (5_056 + 8_663, 154_151),
+                        "{at}"
+                    );
                 }
                 if split == "test-edit-distance" {
                     assert_eq!(number(findings, "distance_errors"), 0, "{at}");

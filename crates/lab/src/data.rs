@@ -39,7 +39,14 @@ impl Request {
             LabError::Usage(format!("unknown suite `{suite}`; there are: {known}"))
         })?;
         let name = name.filter(|n| !n.is_empty()).map(str::to_owned);
-        Ok(Self { suite, name, reading: Reading::default(), seed: None, format: None, options: BTreeMap::new() })
+        Ok(Self {
+            suite,
+            name,
+            reading: Reading::default(),
+            seed: None,
+            format: None,
+            options: BTreeMap::new(),
+        })
     }
 
     /// The formats that this request can be written in; the first is the default.
@@ -59,8 +66,14 @@ impl Request {
             Some(format) if allowed.contains(&format) => Ok(format),
             Some(format) => {
                 let names = allowed.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ");
-                let what = self.name.as_ref().map_or(self.suite.name.to_owned(), |n| format!("{}/{n}", self.suite.name));
-                Err(LabError::Usage(format!("{what} is not written as `{}`; it can be: {names}", format.name())))
+                let what = self
+                    .name
+                    .as_ref()
+                    .map_or(self.suite.name.to_owned(), |n| format!("{}/{n}", self.suite.name));
+                Err(LabError::Usage(format!(
+                    "{what} is not written as `{}`; it can be: {names}",
+                    format.name()
+                )))
             }
         }
     }
@@ -284,13 +297,15 @@ impl Options {
 
     fn counts(&mut self, key: &str, default: &[usize]) -> Result<Vec<usize>, LabError> {
         let Some(text) = self.value(key) else { return Ok(default.to_vec()) };
-        let counts: Option<Vec<usize>> = text.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect();
+        let counts: Option<Vec<usize>> =
+            text.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect();
         counts.ok_or_else(|| bad(key, text, "counts such as 100,250"))
     }
 
     fn lengths(&mut self, key: &str, default: LengthRange) -> Result<LengthRange, LabError> {
         let Some(text) = self.value(key) else { return Ok(default) };
-        parse_lengths(text).ok_or_else(|| bad(key, text, "a range such as 0..40, the first not above the second"))
+        parse_lengths(text)
+            .ok_or_else(|| bad(key, text, "a range such as 0..40, the first not above the second"))
     }
 
     fn all_known(&self, suite: &str) -> Result<(), LabError> {

@@ -43,7 +43,9 @@ impl LabError {
 impl From<DataError> for LabError {
     fn from(error: DataError) -> Self {
         match error {
-            DataError::Language(_) | DataError::Length(_) | DataError::Request(_) => Self::Usage(error.to_string()),
+            DataError::Language(_) | DataError::Length(_) | DataError::Request(_) => {
+                Self::Usage(error.to_string())
+            }
             other => Self::Data(other),
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_dataset::validation::Validation;
-use wug_dataset::{Folder, Library, bliss, find, flare, tse, wade};
+use wug_dataset::{Folder, Library, Seed, bliss, find, flare, tse, wade};
 use wug_language::Reading;
 use wug_language::registry;
 
@@ -30,11 +30,14 @@ pub fn validate(path: &Path, request: &Request) -> Result<Validation, LabError> 
     let suite = manifest.as_ref().map(|m| m.suite.as_str());
     let format = request.format.or_else(|| detect(&directory, manifest.as_ref())).ok_or_else(|| {
         let names = Format::ALL.map(Format::name).join(", ");
-        LabError::Usage(format!("cannot tell the format of {}; give --format, one of: {names}", path.display()))
+        LabError::Usage(format!(
+            "cannot tell the format of {}; give --format, one of: {names}",
+            path.display()
+        ))
     })?;
-    let reading = request.reading.unwrap_or_else(|| {
-        manifest.as_ref().and_then(|m| m.reading.parse().ok()).unwrap_or_default()
-    });
+    let reading = request
+        .reading
+        .unwrap_or_else(|| manifest.as_ref().and_then(|m| m.reading.parse().ok()).unwrap_or_default());
     if format == Format::Scan {
         return Ok(find::scan::validate_scan(&directory)?);
     }
@@ -45,21 +48,33 @@ pub fn validate(path: &Path, request: &Request) -> Result<Validation, LabError> 
         .or_else(|| directory_name(path))
         .ok_or_else(|| LabError::Usage("give --language: the directory's name is none".to_owned()))?;
     // A directory of many languages: take the one asked for.
-    let prefix = if request.language.is_some() && !is_set(&directory)? { sub_folder(&directory, &name)? } else { String::new() };
+    let prefix = if request.language.is_some() && !is_set(&directory)? {
+        sub_folder(&directory, &name)?
+    } else {
+        String::new()
+    };
     let library = Folder { place: &directory, prefix };
     match (format, suite) {
         (Format::Jsonl, Some("wade")) => Ok(wade::validate(&library, wade::task(base(&name))?, reading)?),
-        (Format::Find, _) | (Format::Jsonl, Some("find")) => Ok(find::validate(&library, &name, reading)?),
-        (Format::Jsonl, None) => {
-            Err(LabError::Usage(format!("{} has no {MANIFEST}, which says what its rows are", path.display())))
+        (Format::Find, _) | (Format::Jsonl, Some("find")) => {
+            let seed = Seed::new(manifest.as_ref().map_or(0, |m| m.seed));
+            Ok(find::validate(&library, &name, seed)?)
         }
+        (Format::Jsonl, None) => Err(LabError::Usage(format!(
+            "{} has no {MANIFEST}, which says what its rows are",
+            path.display()
+        ))),
         _ => {
             let named = registry::find(&name)?;
             let language = named.build(reading)?;
             let language = language.as_ref();
             match (format, suite) {
-                (Format::Jsonl, Some("flare")) => Ok(flare::validate_jsonl(&library, &name, language, reading)?),
-                (Format::Jsonl, Some("tse")) | (Format::Tse, _) => Ok(tse::validate(&library, &name, language, reading)?),
+                (Format::Jsonl, Some("flare")) => {
+                    Ok(flare::validate_jsonl(&library, &name, language, reading)?)
+                }
+                (Format::Jsonl, Some("tse")) | (Format::Tse, _) => {
+                    Ok(tse::validate(&library, &name, language, reading)?)
+                }
                 (Format::Flare, _) => Ok(flare::validate(&library, &name, language, reading)?),
                 _ => Ok(bliss::validate(&library, &named, language, reading)?),
             }
@@ -91,12 +106,14 @@ fn detect(directory: &Directory, manifest: Option<&Manifest>) -> Option<Format> 
 
 /// Whether the directory itself holds a data set, and not one per folder.
 fn is_set(directory: &Directory) -> Result<bool, LabError> {
-    let names = directory.names().map_err(|source| LabError::Data(wug_dataset::DataError::io(".")(source)))?;
+    let names =
+        directory.names().map_err(|source| LabError::Data(wug_dataset::DataError::io(".")(source)))?;
     Ok(names.iter().any(|name| !name.contains('/') || name.starts_with("datasets/")))
 }
 
 fn sub_folder(directory: &Directory, name: &str) -> Result<String, LabError> {
-    let names = directory.names().map_err(|source| LabError::Data(wug_dataset::DataError::io(".")(source)))?;
+    let names =
+        directory.names().map_err(|source| LabError::Data(wug_dataset::DataError::io(".")(source)))?;
     let wanted = registry::find(name).map(|named| named.entry.name).ok();
     let folder = names.iter().filter_map(|n| n.split_once('/')).map(|(folder, _)| folder).find(|folder| {
         *folder == name || (wanted.is_some() && registry::find(folder).map(|n| n.entry.name).ok() == wanted)

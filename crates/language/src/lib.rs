@@ -5,8 +5,8 @@
 //! in [`registry::LANGUAGES`]; [`Regular`] and [`grammar::ContextFree`] make one of any automaton or grammar.
 
 pub mod automaton;
-pub mod draw;
 mod big;
+pub mod draw;
 pub mod grammar;
 mod language;
 mod languages;

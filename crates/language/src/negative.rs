@@ -38,7 +38,9 @@ pub struct Negative {
 
 /// No negative turned up.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{tries} proposals ({kind}) of length {lo}..{hi} were all members of the language or held out; give up")]
+#[error(
+    "{tries} proposals ({kind}) of length {lo}..{hi} were all members of the language or held out; give up"
+)]
 pub struct NoNegative {
     tries: usize,
     kind: String,
@@ -71,7 +73,11 @@ impl<'a> Negatives<'a> {
     }
 
     /// Draws a negative that also passes a test, such as not to occur in the training set.
-    pub fn sample_where(&self, rng: &mut dyn Rng, wanted: impl Fn(&[Symbol]) -> bool) -> Result<Negative, NoNegative> {
+    pub fn sample_where(
+        &self,
+        rng: &mut dyn Rng,
+        wanted: impl Fn(&[Symbol]) -> bool,
+    ) -> Result<Negative, NoNegative> {
         let mut edits = toss(rng);
         for _ in 0..self.patience {
             let word = self.propose(edits, rng);
@@ -167,7 +173,10 @@ mod tests {
             let (perturbed, _) = shares(name, Coin::PerProposal);
             assert!((perturbed - published).abs() < 0.02, "{name}: {perturbed}");
             let (perturbed, single) = shares(name, Coin::PerExample);
-            assert!((perturbed - 0.5).abs() < 0.05 && (single - 0.5).abs() < 0.07, "{name}: {perturbed}, {single}");
+            assert!(
+                (perturbed - 0.5).abs() < 0.05 && (single - 0.5).abs() < 0.07,
+                "{name}: {perturbed}, {single}"
+            );
         }
         let (_, single) = shares("parity", Coin::PerProposal);
         assert!((single - 0.59).abs() < 0.05, "{single}");

@@ -8,10 +8,10 @@ use std::ops::RangeInclusive;
 use thiserror::Error;
 
 use crate::languages::{
-    adj_np, an_bm_cn_plus_m, an_bn, an_bn_cn, an_bn_cn_dn, binary_addition, binary_multiplication, bounded_dyck,
-    bucket_sort, compute_sqrt, cross_serial, cycle_navigation, dyck, even_pairs, first, majority, marked_copy,
-    marked_reversal, missing_duplicate, modular_arithmetic, nested, np_vp, odds_first, parity, repeat_01,
-    stack_manipulation, unmarked_reversal,
+    adj_np, an_bm_cn_plus_m, an_bn, an_bn_cn, an_bn_cn_dn, binary_addition, binary_multiplication,
+    bounded_dyck, bucket_sort, compute_sqrt, cross_serial, cycle_navigation, dyck, even_pairs, first,
+    majority, marked_copy, marked_reversal, missing_duplicate, modular_arithmetic, nested, np_vp, odds_first,
+    parity, repeat_01, stack_manipulation, unmarked_reversal,
 };
 use crate::{Language, Reading};
 
@@ -47,12 +47,10 @@ pub const LANGUAGES: &[Entry] = &[
     cross_serial::ENTRY,
 ];
 
-pub(crate) const FLARE: &str =
-    "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages (ICLR), Table 1 and App. E";
+pub(crate) const FLARE: &str = "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages (ICLR), Table 1 and App. E";
 pub(crate) const BLISS: &str =
     "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction, App. B";
-pub(crate) const TSE: &str =
-    "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy (LREC-COLING), §3.1";
+pub(crate) const TSE: &str = "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy (LREC-COLING), §3.1";
 
 /// The place of a language in the hierarchy: the smallest class listed here that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,10 +168,18 @@ impl Settings {
         self.values.get(name).map_or("", String::as_str)
     }
 
-    pub(crate) fn integer(&self, name: &'static str, allowed: RangeInclusive<usize>) -> Result<usize, BuildError> {
+    pub(crate) fn integer(
+        &self,
+        name: &'static str,
+        allowed: RangeInclusive<usize>,
+    ) -> Result<usize, BuildError> {
         let given = self.get(name);
         given.parse().ok().filter(|n| allowed.contains(n)).ok_or_else(|| {
-            BuildError::value(name, given, &format!("an integer from {} to {}", allowed.start(), allowed.end()))
+            BuildError::value(
+                name,
+                given,
+                &format!("an integer from {} to {}", allowed.start(), allowed.end()),
+            )
         })
     }
 
@@ -183,7 +189,11 @@ impl Settings {
         value.ok_or_else(|| BuildError::value(name, given, "a number above 0 and below 1"))
     }
 
-    pub(crate) fn word(&self, name: &'static str, allowed: &[&'static str]) -> Result<&'static str, BuildError> {
+    pub(crate) fn word(
+        &self,
+        name: &'static str,
+        allowed: &[&'static str],
+    ) -> Result<&'static str, BuildError> {
         let given = self.get(name);
         let value = allowed.iter().copied().find(|a| *a == given);
         value.ok_or_else(|| BuildError::value(name, given, &format!("one of: {}", allowed.join(", "))))
@@ -265,13 +275,11 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
         }
         Some(&bounded_dyck::ENTRY)
     });
-    let entry = entry.ok_or_else(|| {
-        BuildError(Problem::Name { given: name.to_owned(), nearest: nearest(&canonical) })
-    })?;
+    let entry = entry
+        .ok_or_else(|| BuildError(Problem::Name { given: name.to_owned(), nearest: nearest(&canonical) }))?;
     for piece in rest.split(',').filter(|piece| !piece.trim().is_empty()) {
-        let (key, value) = piece
-            .split_once('=')
-            .ok_or_else(|| BuildError(Problem::Setting { piece: piece.to_owned() }))?;
+        let (key, value) =
+            piece.split_once('=').ok_or_else(|| BuildError(Problem::Setting { piece: piece.to_owned() }))?;
         settings.insert(key.trim().to_owned(), value.trim().to_owned());
     }
     Ok(Named { entry, settings })
@@ -321,14 +329,22 @@ mod tests {
     #[test]
     fn settings_are_checked() {
         assert!(build("an-bn:prior=2").unwrap_err().to_string().contains("above 0 and below 1"));
-        assert!(build("an-bn:p=0.3").unwrap_err().to_string().contains("has no parameter `p`; it has: prior"));
+        assert!(
+            build("an-bn:p=0.3").unwrap_err().to_string().contains("has no parameter `p`; it has: prior")
+        );
         assert!(build("parity:x").unwrap_err().to_string().contains("not a setting"));
         assert!(build("dyck-2-99").unwrap_err().to_string().contains("states"));
     }
 
     #[test]
     fn published_directory_names_are_aliases() {
-        for name in ["modular-arithmetic-simple", "missing-duplicate-string", "an_bm_c_n_plus_m", "dyck_1", "Dyck-2-3"] {
+        for name in [
+            "modular-arithmetic-simple",
+            "missing-duplicate-string",
+            "an_bm_c_n_plus_m",
+            "dyck_1",
+            "Dyck-2-3",
+        ] {
             assert!(find(name).is_ok(), "{name}");
         }
         assert_eq!(find("dyck-4-2").unwrap().spelled(), "dyck-2-3:depth=2,kinds=4");
@@ -336,7 +352,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<&str> = LANGUAGES.iter().flat_map(|e| std::iter::once(&e.name).chain(e.aliases)).copied().collect();
+        let mut names: Vec<&str> =
+            LANGUAGES.iter().flat_map(|e| std::iter::once(&e.name).chain(e.aliases)).copied().collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
     }

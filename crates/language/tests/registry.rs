@@ -24,7 +24,8 @@ fn languages() -> Vec<(String, Box<dyn Language>)> {
 }
 
 fn variants(entry: &Entry) -> Vec<BTreeMap<String, String>> {
-    let set = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let set =
+        |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     match entry.name {
         "adj-np" | "np-vp" => vec![set(&[("terminals", "2")]), set(&[("terminals", "3"), ("law", "zipf")])],
         "nested" | "cross-serial" => vec![
@@ -95,7 +96,8 @@ fn next_symbol_sets_equal_brute_force() {
         for n in 0..=most {
             for word in strings(alphabet, n).filter(|w| language.contains(w)) {
                 for i in 0..=n {
-                    completions.entry(word[..i].to_vec()).or_insert_with(|| vec![false; most + 1])[n - i] = true;
+                    completions.entry(word[..i].to_vec()).or_insert_with(|| vec![false; most + 1])[n - i] =
+                        true;
                 }
             }
         }
@@ -133,8 +135,11 @@ fn exact_probabilities_add_up_to_one() {
         let most = reach(language.alphabet(), 20_000);
         for range in [0..=most, most - 1..=most, most..=most] {
             let Ok(distribution) = language.by_length(range.clone()) else { continue };
-            let total: f64 =
-                range.clone().flat_map(|n| language.members(n)).map(|w| distribution.log_prob(&w).exp()).sum();
+            let total: f64 = range
+                .clone()
+                .flat_map(|n| language.members(n))
+                .map(|w| distribution.log_prob(&w).exp())
+                .sum();
             assert!((total - 1.0).abs() < 1e-9, "{name}: {range:?} adds up to {total}");
         }
     }
@@ -147,7 +152,11 @@ fn every_member_has_positive_probability() {
         let most = reach(language.alphabet(), 20_000);
         let distribution = language.by_length(0..=most).unwrap();
         for word in (0..=most).flat_map(|n| language.members(n)) {
-            assert!(distribution.log_prob(&word) > f64::NEG_INFINITY, "{name}: {}", language.alphabet().format(&word));
+            assert!(
+                distribution.log_prob(&word) > f64::NEG_INFINITY,
+                "{name}: {}",
+                language.alphabet().format(&word)
+            );
         }
     }
 }

@@ -7,8 +7,8 @@ use wug_language::registry::Named;
 use wug_language::{Alphabet, Language, Reading, Word};
 
 use super::{
-    FormatError, MaskKind, PASSWORD, PRIOR, Published, Statistics, Text, code_length_bits, corpus, deterministic_steps,
-    test_after, valid_next, write_npz, write_zip,
+    FormatError, MaskKind, PASSWORD, PRIOR, Published, Statistics, Text, code_length_bits, corpus,
+    deterministic_steps, test_after, valid_next, write_npz, write_zip,
 };
 use crate::manifest::Recorder;
 use crate::{DataError, Seed};
@@ -56,7 +56,8 @@ impl Files<'_, '_> {
     fn published(&mut self, named: &Named, sizes: &[usize], seed: u64) -> Result<Value, DataError> {
         let published: Published = named.entry.name.parse().map_err(request)?;
         let prior = named.settings.get("prior").and_then(|p| p.parse().ok()).unwrap_or(PRIOR);
-        let seed = u32::try_from(seed).map_err(|_| request(format!("the published generator's seed has 32 bits, not {seed}")))?;
+        let seed = u32::try_from(seed)
+            .map_err(|_| request(format!("the published generator's seed has 32 bits, not {seed}")))?;
         let mut facts = Map::new();
         for &size in sizes {
             let words = published.corpus(size, prior, seed).map_err(request)?;
@@ -104,15 +105,27 @@ impl Files<'_, '_> {
     }
 
     /// The exact mask of a test set: deterministic steps for the counting languages, valid symbols for all others.
-    fn exact_mask(&mut self, named: &Named, size: usize, longest: usize, count: usize) -> Result<(), DataError> {
+    fn exact_mask(
+        &mut self,
+        named: &Named,
+        size: usize,
+        longest: usize,
+        count: usize,
+    ) -> Result<(), DataError> {
         let language = self.language;
         let kind = named.entry.name.parse().map_or(MaskKind::ValidNext, Published::mask_kind);
         let strings = || test_after(language, longest, count);
-        let (rows, steps) = strings().fold((0, 0), |(rows, steps), word| (rows + 1, steps.max(word.len() + 1)));
-        let (name, mut shape, row): (_, _, fn(&dyn Language, &[wug_language::Symbol]) -> Vec<bool>) = match kind {
-            MaskKind::Deterministic => (format!("test_{size}_deterministic_mask.npz"), vec![rows, steps], deterministic_steps),
-            MaskKind::ValidNext => (format!("test_{size}_valid_next_symbols.npz"), vec![rows, steps], valid_next),
-        };
+        let (rows, steps) =
+            strings().fold((0, 0), |(rows, steps), word| (rows + 1, steps.max(word.len() + 1)));
+        let (name, mut shape, row): (_, _, fn(&dyn Language, &[wug_language::Symbol]) -> Vec<bool>) =
+            match kind {
+                MaskKind::Deterministic => {
+                    (format!("test_{size}_deterministic_mask.npz"), vec![rows, steps], deterministic_steps)
+                }
+                MaskKind::ValidNext => {
+                    (format!("test_{size}_valid_next_symbols.npz"), vec![rows, steps], valid_next)
+                }
+            };
         if kind == MaskKind::ValidNext {
             shape.push(language.alphabet().len() + 1);
         }
@@ -127,7 +140,8 @@ impl Files<'_, '_> {
 
     fn facts(&self, words: &[Word]) -> Value {
         let s = Statistics::of(words);
-        let bits = self.language.natural().map(|d| code_length_bits(d.as_ref(), words)).filter(|b| b.is_finite());
+        let bits =
+            self.language.natural().map(|d| code_length_bits(d.as_ref(), words)).filter(|b| b.is_finite());
         json!({
             "strings": s.strings, "unique": s.unique, "longest": s.longest, "targets": s.targets, "empty": s.empty,
             "optimal_bits": bits,
@@ -160,12 +174,16 @@ impl Files<'_, '_> {
     }
 
     fn text(&self) -> Result<Text, DataError> {
-        Text::new(self.language.alphabet()).map_err(|error: FormatError| {
-            request(format!("{error}; write it as jsonl"))
-        })
+        Text::new(self.language.alphabet())
+            .map_err(|error: FormatError| request(format!("{error}; write it as jsonl")))
     }
 
-    fn mask(&mut self, name: &str, shape: &[usize], rows: impl Iterator<Item = Vec<bool>>) -> Result<(), DataError> {
+    fn mask(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        rows: impl Iterator<Item = Vec<bool>>,
+    ) -> Result<(), DataError> {
         let mut packed = Cursor::new(Vec::new());
         write_npz(&mut packed, shape, rows).map_err(|error| DataError::file(name, error.to_string()))?;
         self.out.put(name, |sink| sink.write_all(packed.get_ref()))

@@ -6,7 +6,8 @@ use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
 use super::{
-    Archive, FormatError, Lines, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps, valid_next,
+    Archive, FormatError, Lines, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps,
+    valid_next,
 };
 use crate::validation::{Findings, Validation};
 use crate::{DataError, Library};
@@ -26,7 +27,8 @@ pub fn validate(
         ..Validation::default()
     };
     let files = library.names().map_err(DataError::io("."))?;
-    let check = Check { library, language, text: text_of(language)?, published: named.entry.name.parse().ok() };
+    let check =
+        Check { library, language, text: text_of(language)?, published: named.entry.name.parse().ok() };
     for file in &files {
         if file.ends_with(".txt") || file.ends_with(".txt.zip") {
             report.add(file, check.strings(file)?);
@@ -122,7 +124,8 @@ impl Check<'_> {
 
     /// A mask against the strings that it is about, row by row.
     fn mask(&self, file: &str, files: &[String]) -> Result<Findings, DataError> {
-        let stem = file.trim_end_matches("_deterministic_mask.npz").trim_end_matches("_valid_next_symbols.npz");
+        let stem =
+            file.trim_end_matches("_deterministic_mask.npz").trim_end_matches("_valid_next_symbols.npz");
         let about = [format!("{stem}.txt"), format!("{stem}.txt.zip")];
         let Some(about) = about.iter().find(|name| files.contains(name)) else {
             let mut findings = Findings::default();
@@ -140,11 +143,15 @@ impl Check<'_> {
                 let word = word.map_err(at(about))?;
                 let cells = rows.next().transpose().map_err(at(file))?;
                 let Some(cells) = cells else {
-                    return Err(DataError::file(file, format!("it has {checked} rows, fewer than {about} has strings")));
+                    return Err(DataError::file(
+                        file,
+                        format!("it has {checked} rows, fewer than {about} has strings"),
+                    ));
                 };
                 let mut expected = row(&word);
                 expected.resize(cells.len().max(expected.len()), false);
-                let differ = expected.len() - cells.len() + expected.iter().zip(&cells).filter(|(a, b)| a != b).count();
+                let differ = expected.len() - cells.len()
+                    + expected.iter().zip(&cells).filter(|(a, b)| a != b).count();
                 checked += 1;
                 if differ > 0 {
                     wrong += differ;
@@ -154,7 +161,10 @@ impl Check<'_> {
             Ok(())
         })?;
         if rows.next().is_some() {
-            return Err(DataError::file(file, format!("it has more rows than {about} has strings ({checked})")));
+            return Err(DataError::file(
+                file,
+                format!("it has more rows than {about} has strings ({checked})"),
+            ));
         }
         findings.fact("examples", checked);
         findings.error("mask_errors", wrong);

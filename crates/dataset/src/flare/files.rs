@@ -50,8 +50,10 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
 pub fn read(library: &dyn Library, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
     let file = |name: &str| format!("{}{name}", folder(split));
     let Some(words) = read_lines(library, &file("main.tok"))? else { return Ok(None) };
-    let labels = read_lines(library, &file("labels.txt"))?
-        .ok_or_else(|| DataError::Missing { file: file("labels.txt"), hint: " beside main.tok".to_owned() })?;
+    let labels = read_lines(library, &file("labels.txt"))?.ok_or_else(|| DataError::Missing {
+        file: file("labels.txt"),
+        hint: " beside main.tok".to_owned(),
+    })?;
     if labels.len() != words.len() {
         let message = format!("{} labels for {} strings in main.tok", labels.len(), words.len());
         return Err(DataError::file(&file("labels.txt"), message));
@@ -63,31 +65,63 @@ pub fn read(library: &dyn Library, split: &str, alphabet: &Alphabet) -> Result<O
             "0" => false,
             "1" => true,
             other => {
-                return Err(DataError::line(&file("labels.txt"), i + 1, format!("`{other}` is neither 0 nor 1")));
+                return Err(DataError::line(
+                    &file("labels.txt"),
+                    i + 1,
+                    format!("`{other}` is neither 0 nor 1"),
+                ));
             }
         };
         examples.push(Labelled::new(word, label));
     }
-    attach(library, &file("num-edits.txt"), &mut examples, |e| !e.label, |e, line| {
-        e.edits = if line.is_empty() { None } else { Some(number(line)?) };
-        Ok(())
-    })?;
-    attach(library, &file("edit-distances.txt"), &mut examples, |e| !e.label, |e, line| {
-        e.distance = Some(number(line)?);
-        Ok(())
-    })?;
-    attach(library, &file("log-probabilities.txt"), &mut examples, |e| e.label, |e, line| {
-        e.log_prob = Some(line.parse().map_err(|_| format!("`{line}` is not a number"))?);
-        Ok(())
-    })?;
-    attach(library, &file("next-symbols.jsonl"), &mut examples, |e| e.label, |e, line| {
-        let sets = parse_next_line(line, alphabet)?;
-        if sets.len() != e.word.len() + 1 {
-            return Err(format!("{} next-symbol sets for a string of {} symbols", sets.len(), e.word.len()));
-        }
-        e.next = Some(sets);
-        Ok(())
-    })?;
+    attach(
+        library,
+        &file("num-edits.txt"),
+        &mut examples,
+        |e| !e.label,
+        |e, line| {
+            e.edits = if line.is_empty() { None } else { Some(number(line)?) };
+            Ok(())
+        },
+    )?;
+    attach(
+        library,
+        &file("edit-distances.txt"),
+        &mut examples,
+        |e| !e.label,
+        |e, line| {
+            e.distance = Some(number(line)?);
+            Ok(())
+        },
+    )?;
+    attach(
+        library,
+        &file("log-probabilities.txt"),
+        &mut examples,
+        |e| e.label,
+        |e, line| {
+            e.log_prob = Some(line.parse().map_err(|_| format!("`{line}` is not a number"))?);
+            Ok(())
+        },
+    )?;
+    attach(
+        library,
+        &file("next-symbols.jsonl"),
+        &mut examples,
+        |e| e.label,
+        |e, line| {
+            let sets = parse_next_line(line, alphabet)?;
+            if sets.len() != e.word.len() + 1 {
+                return Err(format!(
+                    "{} next-symbol sets for a string of {} symbols",
+                    sets.len(),
+                    e.word.len()
+                ));
+            }
+            e.next = Some(sets);
+            Ok(())
+        },
+    )?;
     Ok(Some(Split { name: split.to_owned(), examples }))
 }
 
@@ -132,7 +166,11 @@ pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>
 }
 
 /// Reads a split that [`write_jsonl`] wrote; `None` if there is none.
-pub fn read_jsonl(library: &dyn Library, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
+pub fn read_jsonl(
+    library: &dyn Library,
+    split: &str,
+    alphabet: &Alphabet,
+) -> Result<Option<Split>, DataError> {
     let file = format!("{split}.jsonl");
     let Some(lines) = read_lines(library, &file)? else { return Ok(None) };
     let examples: Result<Vec<Labelled>, DataError> = lines

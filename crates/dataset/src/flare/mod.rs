@@ -43,7 +43,12 @@ pub enum Kind {
 
 /// The published sizes and lengths: the five splits, and the one for edit distances.
 pub fn published_splits() -> Vec<SplitSpec> {
-    let split = |name: &str, size, longest, kind| SplitSpec { name: name.to_owned(), size, lengths: 0..=longest, kind };
+    let split = |name: &str, size, longest, kind| SplitSpec {
+        name: name.to_owned(),
+        size,
+        lengths: 0..=longest,
+        kind,
+    };
     vec![
         split(TRAINING, 10_000, 40, Kind::Plain),
         split("validation-short", 1_000, 40, Kind::Plain),
@@ -151,7 +156,13 @@ impl<'a> Source<'a> {
     fn draw(&self, size: usize, seed: Seed, avoid: &BTreeSet<Word>) -> Result<Vec<Labelled>, DataError> {
         let mut rng = seed.rng();
         (0..size)
-            .map(|_| if draw::coin(&mut rng) { self.positive(&mut rng, avoid) } else { self.negative(&mut rng, avoid) })
+            .map(|_| {
+                if draw::coin(&mut rng) {
+                    self.positive(&mut rng, avoid)
+                } else {
+                    self.negative(&mut rng, avoid)
+                }
+            })
             .collect()
     }
 

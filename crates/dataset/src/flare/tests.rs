@@ -79,7 +79,10 @@ fn malformed_files_name_the_line() {
     assert_eq!(message(&files("2\n", "1\n", "")), "labels.txt, line 1: `2` is neither 0 nor 1");
     assert!(message(&files("1\n0\n", "1\n2\n", "")).starts_with("main.tok, line 2: unknown token `2`"));
     assert_eq!(message(&files("1\n", "1\n0\n", "")), "labels.txt: 1 labels for 2 strings in main.tok");
-    assert!(message(&files("1\n", "1\n", "[{\"s\":\"0\"\n")).starts_with("next-symbols.jsonl, line 1: not a list"));
+    assert!(
+        message(&files("1\n", "1\n", "[{\"s\":\"0\"\n"))
+            .starts_with("next-symbols.jsonl, line 1: not a list")
+    );
     assert!(message(&files("1\n", "1\n", "[]\n")).contains("0 next-symbol sets for a string of 1 symbols"));
 }
 

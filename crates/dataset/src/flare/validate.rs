@@ -42,7 +42,9 @@ pub fn validate(
             hint: " here nor under datasets/*/: not a FLaRe directory".to_owned(),
         });
     }
-    check_splits("flare", &splits, name, language, reading, |split| super::read(library, split, language.alphabet()))
+    check_splits("flare", &splits, name, language, reading, |split| {
+        super::read(library, split, language.alphabet())
+    })
 }
 
 /// Checks a directory of our own rows in the same way.
@@ -91,7 +93,9 @@ fn check_splits(
                 let overlap = split.distinct().iter().filter(|word| seen.contains(**word)).count();
                 findings.fact("overlap_with_training", overlap);
             }
-            None if name == TRAINING => training = Some(split.examples.iter().map(|e| e.word.clone()).collect()),
+            None if name == TRAINING => {
+                training = Some(split.examples.iter().map(|e| e.word.clone()).collect())
+            }
             None => {}
         }
         report.add(name, findings);
@@ -123,7 +127,9 @@ fn check_labels(split: &Split, language: &dyn Language, findings: &mut Findings)
         split.examples.iter().enumerate().filter(|(_, e)| language.contains(&e.word) != e.label).collect();
     for (i, example) in &wrong {
         let verdict = if example.label { "labelled 1 but not a member" } else { "labelled 0 but a member" };
-        findings.sample(|| format!("line {}: {verdict}: {}", i + 1, shorten(&language.alphabet().format(&example.word))));
+        findings.sample(|| {
+            format!("line {}: {verdict}: {}", i + 1, shorten(&language.alphabet().format(&example.word)))
+        });
     }
     findings.error("label_errors", wrong.len());
 }
@@ -143,9 +149,15 @@ fn check_next(split: &Split, language: &dyn Language, findings: &mut Findings) {
         errors += wrong.len();
         wrong_strings += usize::from(!wrong.is_empty());
         if let Some(&t) = wrong.first() {
-            let show = |set: &NextSet| crate::recognition::next_line(std::slice::from_ref(set), language.alphabet());
+            let show =
+                |set: &NextSet| crate::recognition::next_line(std::slice::from_ref(set), language.alphabet());
             findings.sample(|| {
-                format!("line {}, after {t} symbols: {} instead of {}", i + 1, show(&sets[t]), show(&exact[t]))
+                format!(
+                    "line {}, after {t} symbols: {} instead of {}",
+                    i + 1,
+                    show(&sets[t]),
+                    show(&exact[t])
+                )
             });
         }
     }
@@ -198,4 +210,3 @@ fn shorten(text: &str) -> String {
     }
     text.chars().take(60).chain("…".chars()).collect()
 }
-

@@ -155,7 +155,9 @@ impl<'a> Pool<'a> {
             }
         }
         let (lo, hi) = (self.lengths.start(), self.lengths.end());
-        Err(DataError::Request(format!("asked for {wanted} distinct strings of length {lo}..{hi}, but only {exist} exist")))
+        Err(DataError::Request(format!(
+            "asked for {wanted} distinct strings of length {lo}..{hi}, but only {exist} exist"
+        )))
     }
 
     /// A string that was not drawn before.

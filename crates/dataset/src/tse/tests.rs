@@ -47,7 +47,10 @@ fn published_negatives_have_the_known_ceiling() {
             let share = |n: usize| n as f64 / 10_000.0;
             assert!((share(bounds.grammatical) - 1.0 / 3.0).abs() < 0.02, "{name} {terminals}");
             assert!((share(bounds.identical) - 1.0 / (3.0 * t)).abs() < 0.01, "{name} {terminals}");
-            assert!((bounds.ceiling() - (2.0 / 3.0 + (1.0 - 1.0 / t) / 6.0)).abs() < 0.015, "{name} {terminals}");
+            assert!(
+                (bounds.ceiling() - (2.0 / 3.0 + (1.0 - 1.0 / t) / 6.0)).abs() < 0.015,
+                "{name} {terminals}"
+            );
             assert!((bounds.chance() - (1.0 - 1.0 / (3.0 * t)) / 2.0).abs() < 0.01, "{name} {terminals}");
         }
     }
@@ -73,8 +76,12 @@ fn written_files_read_back_and_validate() {
                 let alphabet = language.alphabet();
                 assert_eq!(read_pairs(&memory, pairs, alphabet).unwrap().unwrap(), data.test);
                 assert_eq!(read_pairs(&memory, ood, alphabet).unwrap().unwrap(), data.out_of_distribution);
-                let train: Vec<Word> =
-                    read_corpus(&memory, "train.jsonl", alphabet).unwrap().unwrap().into_iter().map(|(w, _)| w).collect();
+                let train: Vec<Word> = read_corpus(&memory, "train.jsonl", alphabet)
+                    .unwrap()
+                    .unwrap()
+                    .into_iter()
+                    .map(|(w, _)| w)
+                    .collect();
                 assert_eq!(train, data.train);
                 let report = validate(&memory, name, language.as_ref(), reading).unwrap();
                 assert_eq!(report.errors, 0, "{name} {reading}: {report:?}");

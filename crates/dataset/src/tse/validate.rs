@@ -25,7 +25,10 @@ pub fn validate(
     let mut files: Vec<String> =
         library.names().map_err(DataError::io("."))?.into_iter().filter(|f| f.ends_with(".jsonl")).collect();
     if files.is_empty() {
-        return Err(DataError::Missing { file: "*.jsonl".to_owned(), hint: ": not a TSE directory".to_owned() });
+        return Err(DataError::Missing {
+            file: "*.jsonl".to_owned(),
+            hint: ": not a TSE directory".to_owned(),
+        });
     }
     files.sort_by_key(|file| (file != "train.jsonl", file.clone()));
     let mut training: BTreeSet<Word> = BTreeSet::new();
@@ -55,14 +58,16 @@ fn check_corpus(
     findings.fact("examples", rows.len());
     findings.fact("positives", rows.iter().filter(|(_, label)| *label).count());
     findings.fact("duplicates", rows.len() - distinct.len());
-    let wrong = |label: bool| rows.iter().filter(|(word, l)| *l == label && language.contains(word) != label).count();
+    let wrong =
+        |label: bool| rows.iter().filter(|(word, l)| *l == label && language.contains(word) != label).count();
     let grammatical = wrong(false);
     findings.fact("grammatical_negatives", grammatical);
     findings.error("label_errors", wrong(true) + if reading == Reading::Corrected { grammatical } else { 0 });
     if file == "train.jsonl" {
         training.extend(distinct.into_iter().cloned());
     } else {
-        findings.fact("overlap_with_training", distinct.iter().filter(|word| training.contains(**word)).count());
+        findings
+            .fact("overlap_with_training", distinct.iter().filter(|word| training.contains(**word)).count());
     }
     Ok(findings)
 }

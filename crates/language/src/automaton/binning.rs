@@ -30,9 +30,7 @@ impl Bins {
 
     /// Eq. 2b: convolution.
     fn times(&self, other: &Self) -> Self {
-        Self(
-            (0..self.0.len()).map(|i| log_sum((0..=i).map(|j| self.0[j] + other.0[i - j]))).collect(),
-        )
+        Self((0..self.0.len()).map(|i| log_sum((0..=i).map(|j| self.0[j] + other.0[i - j]))).collect())
     }
 
     /// Eq. 11: the sum of all powers.
@@ -58,7 +56,11 @@ fn backward(dfa: &Dfa, order: usize) -> Vec<Bins> {
     let mut paths = vec![vec![Bins::zero(order); n]; n];
     for q in dfa.state_ids() {
         for (_, r) in dfa.arcs(q) {
-            let weight = Bins::single(order, 1.min(order), if order > 0 { share[q.index()] } else { f64::NEG_INFINITY });
+            let weight = Bins::single(
+                order,
+                1.min(order),
+                if order > 0 { share[q.index()] } else { f64::NEG_INFINITY },
+            );
             paths[q.index()][r.index()] = paths[q.index()][r.index()].plus(&weight);
         }
     }

@@ -71,7 +71,11 @@ impl<'a> LengthSampler<'a> {
     }
 
     /// The probabilities of the arcs that leave a state when exactly `left` symbols must follow.
-    pub fn step_probs(&self, state: StateId, left: usize) -> impl Iterator<Item = (Symbol, StateId, f64)> + '_ {
+    pub fn step_probs(
+        &self,
+        state: StateId,
+        left: usize,
+    ) -> impl Iterator<Item = (Symbol, StateId, f64)> + '_ {
         let range = self.first[state.index()]..self.first[state.index() + 1];
         let probs = &self.prob[left * self.arcs.len()..];
         range.map(move |arc| (self.arcs[arc].0, self.arcs[arc].1, probs[arc])).filter(|(_, _, p)| *p > 0.0)
@@ -95,7 +99,8 @@ impl<'a> LengthSampler<'a> {
                     break;
                 }
             }
-            let (symbol, next) = chosen.expect("a state with positive weight has an arc with positive weight");
+            let (symbol, next) =
+                chosen.expect("a state with positive weight has an arc with positive weight");
             word.push(symbol);
             state = next;
         }

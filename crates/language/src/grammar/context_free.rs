@@ -22,8 +22,12 @@ impl ContextFree {
         let mut nullable = vec![false; grammar.nonterminals.len()];
         loop {
             let empty = |item: &Item| matches!(item, Item::Nonterminal(b) if nullable[*b]);
-            let more: Vec<usize> =
-                grammar.rules.iter().filter(|r| !nullable[r.left] && r.right.iter().all(empty)).map(|r| r.left).collect();
+            let more: Vec<usize> = grammar
+                .rules
+                .iter()
+                .filter(|r| !nullable[r.left] && r.right.iter().all(empty))
+                .map(|r| r.left)
+                .collect();
             if more.is_empty() {
                 return Self { grammar, nullable };
             }
@@ -64,8 +68,9 @@ impl Language for ContextFree {
     /// Its own distribution, if rewriting ends with probability one.
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
         let ends = Inside::termination(&self.grammar)[0];
-        (ends > 1.0 - 1e-9)
-            .then(|| -> Box<dyn Distribution> { Box::new(Natural { grammar: &self.grammar, inside: Inside::new(&self.grammar) }) })
+        (ends > 1.0 - 1e-9).then(|| -> Box<dyn Distribution> {
+            Box::new(Natural { grammar: &self.grammar, inside: Inside::new(&self.grammar) })
+        })
     }
 
     fn next(&self, prefix: &[Symbol]) -> NextSet {
@@ -93,9 +98,8 @@ struct Pending {
 impl ByLength<'_> {
     fn choose_rule(&self, left: usize, length: usize, rng: &mut dyn Rng) -> usize {
         let rules: Vec<usize> = self.grammar.rules_of(left).map(|(r, _)| r).collect();
-        let weight = |r: &usize| {
-            libm::log(self.grammar.rules[*r].probability) + self.table[length].suffix[*r][0]
-        };
+        let weight =
+            |r: &usize| libm::log(self.grammar.rules[*r].probability) + self.table[length].suffix[*r][0];
         rules[choose(rng, rules.iter().map(weight))]
     }
 }
@@ -116,7 +120,9 @@ impl Distribution for ByLength<'_> {
                 Item::Nonterminal(b) => {
                     let part = choose(
                         rng,
-                        (0..=length).map(|k| self.table[k].nonterminal[b] + self.table[length - k].suffix[rule][dot + 1]),
+                        (0..=length).map(|k| {
+                            self.table[k].nonterminal[b] + self.table[length - k].suffix[rule][dot + 1]
+                        }),
                     );
                     stack.push(Pending { rule, dot: dot + 1, length: length - part });
                     let inner = self.choose_rule(b, part, rng);

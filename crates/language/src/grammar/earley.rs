@@ -53,7 +53,11 @@ impl<'a> Earley<'a> {
             }
             match self.expected(state) {
                 Some(Item::Nonterminal(b)) => {
-                    work.extend(self.grammar.rules_of(b).map(|(r, _)| State { rule: Some(r), dot: 0, origin: here }));
+                    work.extend(self.grammar.rules_of(b).map(|(r, _)| State {
+                        rule: Some(r),
+                        dot: 0,
+                        origin: here,
+                    }));
                     if self.nullable[b] {
                         work.push(State { dot: state.dot + 1, ..state });
                     }

@@ -60,7 +60,9 @@ impl<'a> Inside<'a> {
     /// The weights of deriving nothing.
     pub(super) fn nothing(&self) -> Weights {
         let suffix = self.grammar.rules.iter().map(|rule| {
-            (0..=rule.right.len()).map(|dot| rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum()).collect()
+            (0..=rule.right.len())
+                .map(|dot| rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum())
+                .collect()
         });
         Weights { suffix: suffix.collect(), nonterminal: self.empty.clone() }
     }
@@ -94,9 +96,8 @@ impl<'a> Inside<'a> {
             .iter()
             .map(|row| log_sum(row.iter().zip(&base).map(|(u, b)| libm::log(*u) + b)))
             .collect();
-        let nothing_after = |rule: &Rule, dot: usize| -> f64 {
-            rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum()
-        };
+        let nothing_after =
+            |rule: &Rule, dot: usize| -> f64 { rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum() };
         let suffix = rules
             .iter()
             .zip(proper)

@@ -109,8 +109,12 @@ impl Grammar {
             next += 1;
         }
         let reached: Vec<_> = rules.iter().filter(|(left, ..)| ids.contains_key(left)).collect();
-        let letters: BTreeSet<&str> =
-            reached.iter().flat_map(|(_, _, right)| right.iter()).filter(|x| !lefts.contains(*x)).copied().collect();
+        let letters: BTreeSet<&str> = reached
+            .iter()
+            .flat_map(|(_, _, right)| right.iter())
+            .filter(|x| !lefts.contains(*x))
+            .copied()
+            .collect();
         let alphabet = Alphabet::new(letters);
         let mut totals = vec![0.0; names.len()];
         reached.iter().for_each(|(left, weight, _)| totals[ids[left]] += weight);

@@ -18,7 +18,13 @@ fn random(seed: u64) -> Option<Grammar> {
         for _ in 0..draw::between(&mut rng, 1, 3) {
             let length = *draw::choose(&mut rng, &[0, 1, 1, 2, 2, 3]);
             let right = (0..length)
-                .map(|_| if draw::chance(&mut rng, 0.45) { *draw::choose(&mut rng, names) } else { *draw::choose(&mut rng, &["a", "b"]) })
+                .map(|_| {
+                    if draw::chance(&mut rng, 0.45) {
+                        *draw::choose(&mut rng, names)
+                    } else {
+                        *draw::choose(&mut rng, &["a", "b"])
+                    }
+                })
                 .collect();
             rules.push((left, 0.1 + draw::unit(&mut rng), right));
         }
@@ -139,6 +145,8 @@ fn a_grammar_that_never_ends_has_no_distribution_of_its_own() {
 #[test]
 fn errors_name_what_is_wrong() {
     assert!(Grammar::new("S", &[("A", 1.0, &["a"])]).unwrap_err().to_string().contains("`S` has no rule"));
-    assert!(Grammar::new("S", &[("S", 1.0, &["S", "a"])]).unwrap_err().to_string().contains("derives no string"));
+    assert!(
+        Grammar::new("S", &[("S", 1.0, &["S", "a"])]).unwrap_err().to_string().contains("derives no string")
+    );
     assert!(Grammar::new("S", &[("S", -1.0, &["a"])]).unwrap_err().to_string().contains("weight -1"));
 }

@@ -52,11 +52,8 @@ fn build(settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
     }
     let opens = (0..kinds).map(|i| format!("({i}"));
     let closes = (0..kinds).map(|i| format!("){i}"));
-    let dfa = Dfa::explore(
-        Alphabet::new(opens.chain(closes)),
-        Vec::<u8>::new(),
-        Vec::is_empty,
-        |open, token| {
+    let dfa =
+        Dfa::explore(Alphabet::new(opens.chain(closes)), Vec::<u8>::new(), Vec::is_empty, |open, token| {
             let kind: u8 = token[1..].parse().ok()?;
             let mut open = open.clone();
             if token.starts_with('(') {
@@ -65,7 +62,6 @@ fn build(settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
                 (open.pop()? == kind).then_some(())?;
             }
             Some(open)
-        },
-    );
+        });
     Ok(Box::new(Regular::new(dfa)))
 }

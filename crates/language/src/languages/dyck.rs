@@ -24,8 +24,11 @@ use crate::{
     Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
 };
 
-const PRIOR: Parameter =
-    Parameter { name: "prior", default: "0.3", meaning: "probability p of a further pair of brackets, below 0.5" };
+const PRIOR: Parameter = Parameter {
+    name: "prior",
+    default: "0.3",
+    meaning: "probability p of a further pair of brackets, below 0.5",
+};
 
 /// The registry's entry for one kind.
 pub(crate) const DYCK_1: Entry = Entry {
@@ -78,7 +81,11 @@ impl Dyck {
     fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
         let prior = settings.probability("prior")?;
         if prior >= 0.5 {
-            return Err(BuildError::value("prior", settings.get("prior"), "a number above 0 and below 0.5, so that strings end"));
+            return Err(BuildError::value(
+                "prior",
+                settings.get("prior"),
+                "a number above 0 and below 0.5, so that strings end",
+            ));
         }
         Ok(Box::new(Self { alphabet: Alphabet::new(brackets.iter().copied()), prior }))
     }

@@ -14,8 +14,11 @@ use crate::{
     Alphabet, Dfa, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
 };
 
-pub(super) const TERMINALS: Parameter =
-    Parameter { name: "terminals", default: "10", meaning: "terminals T of each class (the paper: 5, 10, 50, 100, 500)" };
+pub(super) const TERMINALS: Parameter = Parameter {
+    name: "terminals",
+    default: "10",
+    meaning: "terminals T of each class (the paper: 5, 10, 50, 100, 500)",
+};
 
 pub(super) const CLASSES: Parameter =
     Parameter { name: "classes", default: "3", meaning: "number K of agreeing noun and verb classes" };

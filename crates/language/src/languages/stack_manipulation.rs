@@ -145,7 +145,10 @@ impl Head for Program {
             (_, PUSH) => self.part = Part::Operand,
             (_, POP) if self.stack.pop().is_some() => self.part = Part::Operations,
             (_, MARKER) => {
-                return Read::Answer(Answer { word: self.stack.iter().rev().copied().collect(), padding: None });
+                return Read::Answer(Answer {
+                    word: self.stack.iter().rev().copied().collect(),
+                    padding: None,
+                });
             }
             _ => return Read::Dead,
         }

@@ -1,0 +1,66 @@
+//! The arrows between the rooms, and what the dependencies may be.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Each room and the only rooms it may enter. Rooms that are not built yet have their place already.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("wug-language", &[]),
+    ("wug-dataset", &["wug-language"]),
+    ("wug-learner", &["wug-dataset", "wug-language"]),
+    ("wug-score", &["wug-dataset", "wug-language"]),
+    ("wug-lab", &["wug-language", "wug-dataset", "wug-learner", "wug-score"]),
+    ("wug-report", &["wug-score"]),
+    ("wug", &["wug-lab", "wug-report"]),
+    ("wug-python", &["wug-lab", "wug-report"]),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn metadata(extra: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline"])
+        .args(extra)
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let metadata = metadata(&["--no-deps"]);
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        let (_, allowed) =
+            MAY_USE.iter().find(|(room, _)| *room == name).unwrap_or_else(|| panic!("unknown room {name}"));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let used = dependency["name"].as_str().unwrap();
+            let ours = used == "wug" || used.starts_with("wug-");
+            assert!(!ours || allowed.contains(&used), "{name} may not use {used}");
+        }
+    }
+}
+
+/// Every dependency's licence is one that `deny.toml` allows.
+#[test]
+fn licences_are_allowed() {
+    let deny = std::fs::read_to_string(root().join("deny.toml")).unwrap();
+    let list = deny.split("allow = [").nth(1).unwrap().split(']').next().unwrap();
+    let allowed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert!(allowed.contains(&"MIT"));
+    for package in metadata(&[])["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        let licence = package["license"].as_str().unwrap_or_else(|| panic!("{name} states no licence"));
+        let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
+        // Enough for the expressions that occur: alternatives of conjunctions.
+        let fits =
+            plain.split(" OR ").any(|choice| choice.split(" AND ").all(|l| allowed.contains(&l.trim())));
+        assert!(fits, "{name} is under {licence}");
+    }
+}
