@@ -41,7 +41,9 @@ pub(crate) mod testing;
 mod update;
 
 pub use activation::{Activation, activate, activate_backward};
-pub use attention::{Attention, attention, attention_backward, cross_attention, cross_attention_backward};
+pub use attention::{
+    Attention, attention, attention_backward, cross_attention, cross_attention_backward, head_order,
+};
 pub use dropout::{Mask, dropout};
 pub use embedding::{embedding, embedding_backward};
 pub use gru::{Gru, GruGradients, gru, gru_backward};

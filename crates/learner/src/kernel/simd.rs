@@ -16,7 +16,7 @@ use pulp::Simd;
 /// The closure gives away a [`Once`], so that it can be called once only: then `call_once` *is* the closure, and the body
 /// is compiled inside the function that enables the instructions, not in a shim beside it (ten times slower).
 macro_rules! dispatch {
-    ($body:ident($($arg:expr),* $(,)?)) => {{
+    ($body:ident $(::<$R:ty, _, $E:literal>)? ($($arg:expr),* $(,)?)) => {{
         let once = $crate::kernel::simd::Once;
         match pulp::Arch::new() {
             #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ macro_rules! dispatch {
                 #[inline(always)]
                 || {
                     once.spend();
-                    $body(s, $($arg),*)
+                    $body$(::<$R, _, $E>)?(s, $($arg),*)
                 },
             ),
             #[cfg(target_arch = "aarch64")]
@@ -34,10 +34,10 @@ macro_rules! dispatch {
                 #[inline(always)]
                 || {
                     once.spend();
-                    $body(s, $($arg),*)
+                    $body$(::<$R, _, $E>)?(s, $($arg),*)
                 },
             ),
-            _ => $body(pulp::Scalar, $($arg),*),
+            _ => $body$(::<$R, _, $E>)?(pulp::Scalar, $($arg),*),
         }
     }};
 }
@@ -76,6 +76,10 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     fn load<S: Simd>(s: S, x: &[Self]) -> Self::Reg<S>;
     #[doc(hidden)]
     fn store<S: Simd>(s: S, to: &mut [Self], x: Self::Reg<S>);
+    #[doc(hidden)]
+    fn regs<S: Simd>(x: &[Self]) -> &[Self::Reg<S>];
+    #[doc(hidden)]
+    fn regs_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Reg<S>];
     #[doc(hidden)]
     fn add<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Reg<S>;
     #[doc(hidden)]
@@ -161,6 +165,14 @@ macro_rules! lane {
                     Some(full) => S::$split_mut(full).0[0] = x,
                     None => s.$part_store(to, x),
                 }
+            }
+            #[inline(always)]
+            fn regs<S: Simd>(x: &[Self]) -> &[S::$reg] {
+                S::$split(x).0
+            }
+            #[inline(always)]
+            fn regs_mut<S: Simd>(x: &mut [Self]) -> &mut [S::$reg] {
+                S::$split_mut(x).0
             }
             #[inline(always)]
             fn add<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$reg {
@@ -358,6 +370,31 @@ impl<R: Lane, S: Simd> V<R, S> {
     #[inline(always)]
     pub(crate) fn at(s: S, x: &[R], i: usize) -> Self {
         Self { s, v: R::load(s, &x[i..]) }
+    }
+
+    /// The first `E` registers of `x`, which must hold as many.
+    #[inline(always)]
+    pub(crate) fn array<const E: usize>(s: S, x: &[R]) -> [Self; E] {
+        let regs = &R::regs::<S>(x)[..E];
+        std::array::from_fn(|e| Self { s, v: regs[e] })
+    }
+
+    /// Writes registers side by side.
+    #[inline(always)]
+    pub(crate) fn write<const E: usize>(values: [Self; E], to: &mut [R]) {
+        let regs = &mut R::regs_mut::<S>(to)[..E];
+        for (reg, value) in regs.iter_mut().zip(values) {
+            *reg = value.v;
+        }
+    }
+
+    /// Replaces the first `E` registers of `x`, each by a function of its index and itself.
+    #[inline(always)]
+    pub(crate) fn update<const E: usize>(s: S, x: &mut [R], f: impl Fn(usize, Self) -> Self) {
+        let regs = &mut R::regs_mut::<S>(x)[..E];
+        for (e, reg) in regs.iter_mut().enumerate() {
+            *reg = f(e, Self { s, v: *reg }).v;
+        }
     }
 
     /// Writes to `to[i..]`, as many as fit.

@@ -154,7 +154,7 @@ impl<R: Real> Tape<R> {
                 );
                 self.settle(x);
             }
-            Op::Attention { x, out, ref log_sums, mask, n } => {
+            Op::Attention { x, out, ref kept, mask, n } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 grow(&mut self.scratch, n.scratch());
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
@@ -163,7 +163,7 @@ impl<R: Real> Tape<R> {
                     &mut self.scratch,
                     dout,
                     &self.values.data[out.range()],
-                    &self.saved.data[log_sums.clone()],
+                    &self.saved.data[kept.clone()],
                     &self.values.data[tensor.range()],
                     mask,
                     n,

@@ -244,14 +244,14 @@ impl<R: Real> Record<'_, R> {
     pub fn attention(&mut self, qkv: Var, n: Attention, dropout: f64) -> Var {
         let mask = self.next_mask(dropout);
         let out = self.new_tensor(n.batch * n.queries * n.width, true);
-        let log_sums = self.tape.saved.take(n.log_sums());
+        let kept = self.tape.saved.take(n.kept());
         let tape = &mut *self.tape;
         grow(&mut tape.scratch, n.scratch());
         let (x_range, out_range) = (tape.tensor(qkv).range(), tape.tensor(out).range());
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
-        let sums = &mut tape.saved.data[log_sums.clone()];
+        let sums = &mut tape.saved.data[kept.clone()];
         kernel::attention(&mut after[..out_range.len()], sums, &mut tape.scratch, &before[x_range], mask, n);
-        self.push(Op::Attention { x: qkv, out, log_sums, mask, n });
+        self.push(Op::Attention { x: qkv, out, kept, mask, n });
         out
     }
 

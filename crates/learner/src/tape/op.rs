@@ -138,7 +138,7 @@ pub(super) enum Op {
     Attention {
         x: Var,
         out: Var,
-        log_sums: Range<usize>,
+        kept: Range<usize>,
         mask: Mask,
         n: Attention,
     },

@@ -1,0 +1,148 @@
+//! One lane per head: a register holds one number of every head, rows are read as they lie, nothing is masked because
+//! a query only ever meets the keys it sees.
+
+use pulp::Simd;
+
+use super::{DRows, MAX_LANES, One, positions, positions_backward};
+use crate::kernel::Real;
+use crate::kernel::simd::V;
+
+/// By head if there is one head per lane, else by position.
+#[inline(always)]
+pub(super) fn either<R: Real, S: Simd, const E: usize>(
+    s: S,
+    out: &mut [R],
+    kept: &mut [R],
+    scratch: &mut [R],
+    one: One<'_, R>,
+) {
+    if one.n.heads == V::<R, S>::lanes() {
+        heads::<R, S, E>(s, out, kept, scratch, one);
+    } else {
+        positions(s, out, kept, scratch, one);
+    }
+}
+
+/// Likewise, on the way back.
+#[inline(always)]
+pub(super) fn either_backward<R: Real, S: Simd, const E: usize>(
+    s: S,
+    drows: DRows<'_, R>,
+    scratch: &mut [R],
+    saved: [&[R]; 3],
+    one: One<'_, R>,
+) {
+    if one.n.heads == V::<R, S>::lanes() {
+        heads_backward::<R, S, E>(s, drows, saved, one);
+    } else {
+        positions_backward(s, drows, scratch, saved, one);
+    }
+}
+
+/// The `E` numbers of every head in a row.
+#[inline(always)]
+fn row<R: Real, S: Simd, const E: usize>(s: S, row: &[R]) -> [V<R, S>; E] {
+    V::array(s, row)
+}
+
+#[inline(always)]
+fn dot<R: Real, S: Simd, const E: usize>(s: S, a: &[V<R, S>; E], b: &[V<R, S>; E]) -> V<R, S> {
+    let mut sum = V::constant(s, 0.0);
+    for e in 0..E {
+        sum = a[e].mul_add(b[e], sum);
+    }
+    sum
+}
+
+/// The dropout factors of weight (i, j) of every head, if anything is dropped.
+#[inline(always)]
+fn factors<R: Real, S: Simd>(s: S, one: &One<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
+    if one.mask.keeps_all() {
+        return None;
+    }
+    let (lanes, mut factors) = (V::<R, S>::lanes(), [R::ZERO; MAX_LANES]);
+    let first = ((i * one.n.keys + j) * lanes) as u32;
+    one.mask.factors(&mut factors[..lanes], first, 1, R::of(one.mask.scale()));
+    Some(V::at(s, &factors, 0))
+}
+
+#[inline(always)]
+fn heads<R: Real, S: Simd, const E: usize>(
+    s: S,
+    out: &mut [R],
+    kept: &mut [R],
+    scratch: &mut [R],
+    one: One<'_, R>,
+) {
+    let (n, lanes, [at_q, at_k, at_v]) = (one.n, V::<R, S>::lanes(), one.at);
+    let factor = V::splat(s, n.factor());
+    for (i, (out, kept)) in out.chunks_exact_mut(n.width).zip(kept.chunks_exact_mut(2 * lanes)).enumerate() {
+        let q = row::<R, S, E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
+        let scores = &mut scratch[..n.seen(i) * lanes];
+        let mut top = V::constant(s, -1e30);
+        for (j, score) in scores.chunks_exact_mut(lanes).enumerate() {
+            let sum = dot(s, &q, &row(s, at_k.row(one.kv, j, n.width)));
+            top = top.max(sum);
+            sum.put(score, 0);
+        }
+        let (mut sum, mut sums) = (V::constant(s, 0.0), [V::constant(s, 0.0); E]);
+        for (j, score) in scores.chunks_exact(lanes).enumerate() {
+            let mut weight = (V::at(s, score, 0) - top).exp();
+            sum = sum + weight;
+            if let Some(factors) = factors(s, &one, i, j) {
+                weight = weight * factors;
+            }
+            let v = row::<R, S, E>(s, at_v.row(one.kv, j, n.width));
+            for e in 0..E {
+                sums[e] = weight.mul_add(v[e], sums[e]);
+            }
+        }
+        let share = V::constant(s, 1.0) / sum;
+        V::write(sums.map(|sum| sum * share), out);
+        V::write([top, share], kept);
+    }
+}
+
+#[inline(always)]
+fn heads_backward<R: Real, S: Simd, const E: usize>(
+    s: S,
+    mut drows: DRows<'_, R>,
+    [dout, out, kept]: [&[R]; 3],
+    one: One<'_, R>,
+) {
+    let (n, lanes, [at_q, at_k, at_v]) = (one.n, V::<R, S>::lanes(), one.at);
+    let factor = V::splat(s, n.factor());
+    for j in 0..n.keys {
+        at_k.row_mut(drows.keys(), j, n.width).fill(R::ZERO);
+        at_v.row_mut(drows.keys(), j, n.width).fill(R::ZERO);
+    }
+    let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(kept.chunks_exact(2 * lanes));
+    for (i, ((dout, out), kept)) in rows.enumerate() {
+        let q = row::<R, S, E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
+        let g = row::<R, S, E>(s, dout);
+        // What softmax takes away from every weight's gradient.
+        let taken = dot(s, &g, &row(s, out));
+        let [top, share]: [V<R, S>; 2] = V::array(s, kept);
+        let mut dq = [V::constant(s, 0.0); E];
+        for j in 0..n.seen(i) {
+            let k = row::<R, S, E>(s, at_k.row(one.kv, j, n.width));
+            let v = row::<R, S, E>(s, at_v.row(one.kv, j, n.width));
+            let weight = (dot(s, &q, &k) - top).exp() * share;
+            let (mut used, mut dweight) = (weight, dot(s, &g, &v));
+            if let Some(factors) = factors(s, &one, i, j) {
+                used = used * factors;
+                dweight = dweight * factors;
+            }
+            let dscore = weight * (dweight - taken);
+            for e in 0..E {
+                dq[e] = dscore.mul_add(k[e], dq[e]);
+            }
+            let keys = drows.keys();
+            let dk = at_k.row_mut(keys, j, n.width);
+            V::update::<E>(s, dk, |e, dk| dscore.mul_add(q[e], dk));
+            let dv = at_v.row_mut(keys, j, n.width);
+            V::update::<E>(s, dv, |e, dv| used.mul_add(g[e], dv));
+        }
+        V::write(dq.map(|dq| dq * factor), at_q.row_mut(drows.queries(), i, n.width));
+    }
+}

@@ -1,0 +1,268 @@
+//! One lane per position: for any number of heads of any size. On the way forward a register holds one number of many
+//! queries and keys are broadcast, so that softmax needs no sums across lanes; on the way back it holds many keys.
+
+use pulp::Simd;
+
+use super::{Attention, DRows, MAX_LANES, One, Place};
+use crate::kernel::Real;
+use crate::kernel::simd::V;
+
+/// Positions rounded up to whole registers of any kind.
+fn padded(positions: usize) -> usize {
+    positions.div_ceil(MAX_LANES) * MAX_LANES
+}
+
+/// Numbers of working memory.
+pub(super) fn scratch(n: &Attention) -> usize {
+    let (q, k, e) = (padded(n.queries), padded(n.keys), n.size());
+    let forward = 2 * e * q + MAX_LANES * n.keys;
+    let backward = 4 * e * k + n.queries * e * MAX_LANES;
+    forward.max(backward)
+}
+
+/// One head of one string.
+#[derive(Clone, Copy)]
+struct Head<'a, R> {
+    one: One<'a, R>,
+    h: usize,
+}
+
+impl<R: Real> Head<'_, R> {
+    /// Number `d` of this head in a row.
+    #[inline(always)]
+    fn at(&self, d: usize) -> usize {
+        d * self.one.n.heads + self.h
+    }
+
+    /// `columns[E, padded] = factor · this head's numbers of rows[T]`; the padding is left alone.
+    #[inline(always)]
+    fn gather(&self, columns: &mut [R], rows: &[R], place: Place, t: usize, factor: R) {
+        for (d, column) in columns.chunks_exact_mut(padded(t)).enumerate() {
+            for (t, x) in column[..t].iter_mut().enumerate() {
+                *x = factor * rows[t * place.stride + place.offset + self.at(d)];
+            }
+        }
+    }
+
+    /// The other way round.
+    #[inline(always)]
+    fn scatter(&self, rows: &mut [R], columns: &[R], place: Place, t: usize, factor: R) {
+        for (d, column) in columns.chunks_exact(padded(t)).enumerate() {
+            for (t, &x) in column[..t].iter().enumerate() {
+                rows[t * place.stride + place.offset + self.at(d)] = factor * x;
+            }
+        }
+    }
+
+    /// Factors of the weights of `lanes` queries from `i` on with key `j`, or of query `i` with `lanes` keys from `j` on.
+    #[inline(always)]
+    fn factors<S: Simd>(&self, s: S, i: usize, j: usize, stride: usize) -> V<R, S> {
+        let (n, mask, mut factors) = (self.one.n, self.one.mask, [R::ZERO; MAX_LANES]);
+        let first = (i * n.keys + j) * n.heads + self.h;
+        let lanes = V::<R, S>::lanes();
+        mask.factors(&mut factors[..lanes], first as u32, stride as u32, R::of(mask.scale()));
+        V::at(s, &factors, 0)
+    }
+}
+
+/// All heads of one string.
+#[inline(always)]
+pub(super) fn positions<R: Real, S: Simd>(
+    s: S,
+    out: &mut [R],
+    kept: &mut [R],
+    scratch: &mut [R],
+    one: One<'_, R>,
+) {
+    let (n, e) = (one.n, one.n.size());
+    let (qt, rest) = scratch.split_at_mut(e * padded(n.queries));
+    let (ot, scores) = rest.split_at_mut(e * padded(n.queries));
+    for h in 0..n.heads {
+        let head = Head { one, h };
+        head.gather(qt, one.q, one.at[0], n.queries, n.factor());
+        head.forward(s, ot, kept, scores, qt);
+        head.scatter(out, ot, Place { offset: 0, stride: n.width }, n.queries, R::ONE);
+    }
+}
+
+impl<R: Real> Head<'_, R> {
+    #[inline(always)]
+    fn forward<S: Simd>(&self, s: S, ot: &mut [R], kept: &mut [R], scores: &mut [R], qt: &[R]) {
+        let (n, lanes) = (self.one.n, V::<R, S>::lanes());
+        for i in (0..n.queries).step_by(lanes) {
+            let keys = n.seen(i + lanes - 1);
+            let scores = &mut scores[..keys * lanes];
+            for d in (0..n.size()).step_by(4) {
+                match n.size() - d {
+                    1 => self.scores::<S, 1>(s, scores, &qt[i..], d),
+                    2 => self.scores::<S, 2>(s, scores, &qt[i..], d),
+                    3 => self.scores::<S, 3>(s, scores, &qt[i..], d),
+                    _ => self.scores::<S, 4>(s, scores, &qt[i..], d),
+                }
+            }
+            let (sum, top) = self.weigh(s, scores, i);
+            let share = V::constant(s, 1.0) / sum;
+            let (mut tops, mut shares) = ([R::ZERO; MAX_LANES], [R::ZERO; MAX_LANES]);
+            top.put(&mut tops, 0);
+            share.put(&mut shares, 0);
+            for (l, kept) in kept.chunks_exact_mut(2 * n.heads).skip(i).take(lanes).enumerate() {
+                (kept[self.h], kept[n.heads + self.h]) = (tops[l], shares[l]);
+            }
+            for d in (0..n.size()).step_by(4) {
+                match n.size() - d {
+                    1 => self.sums::<S, 1>(s, &mut ot[i..], scores, d, share),
+                    2 => self.sums::<S, 2>(s, &mut ot[i..], scores, d, share),
+                    3 => self.sums::<S, 3>(s, &mut ot[i..], scores, d, share),
+                    _ => self.sums::<S, 4>(s, &mut ot[i..], scores, d, share),
+                }
+            }
+        }
+    }
+
+    /// `scores[j] (+)= Σ_d q[d]·k[j,d]` for `C` numbers from `d` on; the first of them set, later ones add.
+    #[inline(always)]
+    fn scores<S: Simd, const C: usize>(&self, s: S, scores: &mut [R], qt: &[R], d: usize) {
+        let (n, at) = (self.one.n, self.one.at[1]);
+        let q: [V<R, S>; C] = std::array::from_fn(|c| V::at(s, qt, (d + c) * padded(n.queries)));
+        for (j, score) in scores.chunks_exact_mut(V::<R, S>::lanes()).enumerate() {
+            let k = at.row(self.one.kv, j, n.width);
+            let mut sum = if d == 0 { V::constant(s, 0.0) } else { V::at(s, score, 0) };
+            for c in 0..C {
+                sum = q[c].mul_add(V::splat(s, k[self.at(d + c)]), sum);
+            }
+            sum.put(score, 0);
+        }
+    }
+
+    /// Scores become exponentials, dropped where the mask says so; gives their sum (before dropping) and the largest
+    /// score, per query.
+    #[inline(always)]
+    fn weigh<S: Simd>(&self, s: S, scores: &mut [R], i: usize) -> (V<R, S>, V<R, S>) {
+        let (n, lanes) = (self.one.n, V::<R, S>::lanes());
+        let steps: [R; MAX_LANES] = std::array::from_fn(|l| R::of(l as f64));
+        let steps = V::at(s, &steps, 0);
+        // Query i + l sees key j if j ≤ i + l: up to key i, all do.
+        let hide = |j: usize, x: V<R, S>, hidden: f64| {
+            if !n.causal || j <= i {
+                return x;
+            }
+            steps.if_less(V::constant(s, (j - i) as f64), V::constant(s, hidden), x)
+        };
+        let mut top = V::constant(s, -1e30);
+        for (j, score) in scores.chunks_exact(lanes).enumerate() {
+            top = top.max(hide(j, V::at(s, score, 0), -1e30));
+        }
+        let mut sum = V::constant(s, 0.0);
+        for (j, score) in scores.chunks_exact_mut(lanes).enumerate() {
+            let mut weight = hide(j, (V::at(s, score, 0) - top).exp(), 0.0);
+            sum = sum + weight;
+            if !self.one.mask.keeps_all() {
+                weight = weight * self.factors(s, i, j, n.keys * n.heads);
+            }
+            weight.put(score, 0);
+        }
+        (sum, top)
+    }
+
+    /// `out[d] = share · Σ_j weights[j]·v[j,d]` for `C` numbers from `d` on.
+    #[inline(always)]
+    fn sums<S: Simd, const C: usize>(&self, s: S, ot: &mut [R], weights: &[R], d: usize, share: V<R, S>) {
+        let (n, at) = (self.one.n, self.one.at[2]);
+        let mut sums = [V::<R, S>::constant(s, 0.0); C];
+        for (j, weight) in weights.chunks_exact(V::<R, S>::lanes()).enumerate() {
+            let (weight, v) = (V::at(s, weight, 0), at.row(self.one.kv, j, n.width));
+            for c in 0..C {
+                sums[c] = weight.mul_add(V::splat(s, v[self.at(d + c)]), sums[c]);
+            }
+        }
+        for (c, sum) in sums.into_iter().enumerate() {
+            (sum * share).put(ot, (d + c) * padded(n.queries));
+        }
+    }
+}
+
+/// All heads of one string, on the way back.
+#[inline(always)]
+pub(super) fn positions_backward<R: Real, S: Simd>(
+    s: S,
+    mut drows: DRows<'_, R>,
+    scratch: &mut [R],
+    saved: [&[R]; 3],
+    one: One<'_, R>,
+) {
+    let n = one.n;
+    let len = n.size() * padded(n.keys);
+    let (kt, rest) = scratch.split_at_mut(len);
+    let (vt, rest) = rest.split_at_mut(len);
+    let (dkt, rest) = rest.split_at_mut(len);
+    let (dvt, dq) = rest.split_at_mut(len);
+    for h in 0..n.heads {
+        let head = Head { one, h };
+        let factor = n.factor();
+        head.gather(kt, one.kv, one.at[1], n.keys, factor);
+        head.gather(vt, one.kv, one.at[2], n.keys, R::ONE);
+        head.backward(s, [&mut *dkt, &mut *dvt], dq, [&*kt, &*vt], saved);
+        let lanes = V::<R, S>::lanes();
+        for (i, dq) in dq.chunks_exact(n.size() * lanes).take(n.queries).enumerate() {
+            let row = one.at[0].row_mut(drows.queries(), i, n.width);
+            for d in 0..n.size() {
+                row[head.at(d)] = V::<R, S>::at(s, dq, d * lanes).sum();
+            }
+        }
+        head.scatter(drows.keys(), dkt, one.at[1], n.keys, factor);
+        head.scatter(drows.keys(), dvt, one.at[2], n.keys, R::ONE);
+    }
+}
+
+impl<R: Real> Head<'_, R> {
+    /// Gradients of keys and values by column, and of each query as a register per number, still to be added up.
+    #[inline(always)]
+    fn backward<S: Simd>(
+        &self,
+        s: S,
+        [dkt, dvt]: [&mut [R]; 2],
+        dq: &mut [R],
+        [kt, vt]: [&[R]; 2],
+        [dout, out, kept]: [&[R]; 3],
+    ) {
+        let (n, lanes) = (self.one.n, V::<R, S>::lanes());
+        let (e, width) = (n.size(), padded(n.keys));
+        dq[..n.queries * e * lanes].fill(R::ZERO);
+        dkt.fill(R::ZERO);
+        dvt.fill(R::ZERO);
+        for (i, dq) in dq.chunks_exact_mut(e * lanes).take(n.queries).enumerate() {
+            let q = self.one.at[0].row(self.one.q, i, n.width);
+            let (g, out) = (&dout[i * n.width..][..n.width], &out[i * n.width..][..n.width]);
+            // What softmax takes away from every weight's gradient.
+            let taken: R = (0..e).map(|d| g[self.at(d)] * out[self.at(d)]).sum();
+            let kept = &kept[i * 2 * n.heads..][..2 * n.heads];
+            let (top, share) = (V::splat(s, kept[self.h]), V::splat(s, kept[n.heads + self.h]));
+            for j in (0..n.seen(i)).step_by(lanes) {
+                let (mut score, mut dweight) = (V::constant(s, 0.0), V::constant(s, 0.0));
+                for d in 0..e {
+                    score = V::at(s, kt, d * width + j).mul_add(V::splat(s, q[self.at(d)]), score);
+                    dweight = V::at(s, vt, d * width + j).mul_add(V::splat(s, g[self.at(d)]), dweight);
+                }
+                let mut weight = (score - top).exp() * share;
+                if j + lanes > n.seen(i) {
+                    let mut seen = [R::ZERO; MAX_LANES];
+                    seen[..n.seen(i) - j].fill(R::ONE);
+                    weight = weight * V::at(s, &seen, 0);
+                }
+                let mut used = weight;
+                if !self.one.mask.keeps_all() {
+                    let factors = self.factors(s, i, j, n.heads);
+                    used = weight * factors;
+                    dweight = dweight * factors;
+                }
+                let dscore = weight * (dweight - V::splat(s, taken));
+                for d in 0..e {
+                    let at = d * width + j;
+                    dscore.mul_add(V::splat(s, q[self.at(d)]), V::at(s, dkt, at)).put(dkt, at);
+                    used.mul_add(V::splat(s, g[self.at(d)]), V::at(s, dvt, at)).put(dvt, at);
+                    dscore.mul_add(V::at(s, kt, at), V::at(s, dq, d * lanes)).put(dq, d * lanes);
+                }
+            }
+        }
+    }
+}
