@@ -44,9 +44,9 @@ fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) 
         row["log_prob"] = json!(language.natural().map(|d| d.log_prob(&word)).filter(|p| p.is_finite()));
     }
     if args.json {
-        writeln!(out, "{row}")?
+        writeln!(out, "{row}")?;
     } else {
-        print(&row, out)?
+        print(&row, out)?;
     }
     Ok(())
 }
@@ -54,7 +54,8 @@ fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) 
 /// `null` in JSON, where minus infinity has no word.
 fn given_length(language: &dyn Language, word: &Word) -> Option<f64> {
     let distribution = language.by_length(word.len()..=word.len()).ok()?;
-    Some(distribution.log_prob(word)).filter(|p| p.is_finite())
+    // Adding zero turns the minus zero of a certain string into zero.
+    Some(distribution.log_prob(word) + 0.0).filter(|p| p.is_finite())
 }
 
 fn next(set: &NextSet, language: &dyn Language) -> Value {

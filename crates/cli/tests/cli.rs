@@ -1,5 +1,7 @@
 //! The real binary, as a person uses it: what it prints, how it fails, and that it leaves nothing half written.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::path::Path;
 
 use assert_cmd::Command;

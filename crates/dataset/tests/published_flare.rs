@@ -1,5 +1,7 @@
 //! The published FLaRe data against the oracle. The data are not ours to ship: these tests run where they are found beside the project.
 
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test says why it fails or skips")]
+
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -30,7 +32,7 @@ fn unpack(path: &Path) -> (String, Memory) {
         let mut entry = entry.unwrap();
         let name = entry.path().unwrap().to_string_lossy().into_owned();
         let Some((top, rest)) = name.split_once('/') else { continue };
-        language = top.to_owned();
+        top.clone_into(&mut language);
         let mut content = Vec::new();
         entry.read_to_end(&mut content).unwrap();
         if entry.header().entry_type().is_file() {

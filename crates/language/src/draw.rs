@@ -90,7 +90,7 @@ pub fn big_below(rng: &mut dyn Rng, n: &BigUint) -> BigUint {
     let mut buffer = vec![0u8; bytes];
     loop {
         rng.fill_bytes(&mut buffer);
-        if bits % 8 != 0
+        if !bits.is_multiple_of(8)
             && let Some(top) = buffer.last_mut()
         {
             *top &= (1u8 << (bits % 8)) - 1;

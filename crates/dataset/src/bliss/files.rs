@@ -117,21 +117,19 @@ impl Files<'_, '_> {
         let strings = || test_after(language, longest, count);
         let (rows, steps) =
             strings().fold((0, 0), |(rows, steps), word| (rows + 1, steps.max(word.len() + 1)));
-        let (name, mut shape, row): (_, _, fn(&dyn Language, &[wug_language::Symbol]) -> Vec<bool>) =
-            match kind {
-                MaskKind::Deterministic => {
-                    (format!("test_{size}_deterministic_mask.npz"), vec![rows, steps], deterministic_steps)
-                }
-                MaskKind::ValidNext => {
-                    (format!("test_{size}_valid_next_symbols.npz"), vec![rows, steps], valid_next)
-                }
-            };
-        if kind == MaskKind::ValidNext {
-            shape.push(language.alphabet().len() + 1);
-        }
+        let (name, shape) = match kind {
+            MaskKind::Deterministic => (format!("test_{size}_deterministic_mask.npz"), vec![rows, steps]),
+            MaskKind::ValidNext => {
+                let vocabulary = language.alphabet().len() + 1;
+                (format!("test_{size}_valid_next_symbols.npz"), vec![rows, steps, vocabulary])
+            }
+        };
         let width = shape[1..].iter().product();
         let padded = strings().map(|word| {
-            let mut cells = row(language, &word);
+            let mut cells = match kind {
+                MaskKind::Deterministic => deterministic_steps(language, &word),
+                MaskKind::ValidNext => valid_next(language, &word),
+            };
             cells.resize(width, false);
             cells
         });

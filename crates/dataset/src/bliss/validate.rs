@@ -135,7 +135,6 @@ impl Check<'_> {
         let bytes = self.library.bytes(file).map_err(DataError::io(file))?.unwrap_or_default();
         let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
         let mut rows = MaskReader::new(archive.content(None).map_err(at(file))?).map_err(at(file))?;
-        let row = self.expected_row(file, stem);
         let (mut checked, mut wrong) = (0usize, 0usize);
         let mut findings = Findings::default();
         self.read(about, |lines| {
@@ -148,7 +147,7 @@ impl Check<'_> {
                         format!("it has {checked} rows, fewer than {about} has strings"),
                     ));
                 };
-                let mut expected = row(&word);
+                let mut expected = self.expected_row(file, stem, &word);
                 expected.resize(cells.len().max(expected.len()), false);
                 let differ = expected.len() - cells.len()
                     + expected.iter().zip(&cells).filter(|(a, b)| a != b).count();
@@ -172,16 +171,13 @@ impl Check<'_> {
     }
 
     /// What a string's row should be: the released mask by its name, or the exact one.
-    fn expected_row(&self, file: &str, stem: &str) -> Box<dyn Fn(&[Symbol]) -> Vec<bool> + '_> {
+    fn expected_row(&self, file: &str, stem: &str, word: &[Symbol]) -> Vec<bool> {
         let deterministic = file.ends_with("_deterministic_mask.npz");
+        let kind = if deterministic { MaskKind::Deterministic } else { MaskKind::ValidNext };
         match self.published {
-            Some(published)
-                if stem == "test" && deterministic == (published.mask_kind() == MaskKind::Deterministic) =>
-            {
-                Box::new(move |word| published.mask_row(word))
-            }
-            _ if deterministic => Box::new(|word| deterministic_steps(self.language, word)),
-            _ => Box::new(|word| valid_next(self.language, word)),
+            Some(published) if stem == "test" && kind == published.mask_kind() => published.mask_row(word),
+            _ if deterministic => deterministic_steps(self.language, word),
+            _ => valid_next(self.language, word),
         }
     }
 }

@@ -35,11 +35,11 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
             out.put_rows(&file("next-symbols.jsonl"), sets)?;
         }
         if positives().all(|e| e.log_prob.is_some()) {
-            let logs = positives().flat_map(|e| e.log_prob).map(|p| format!("{p:?}"));
+            let logs = positives().filter_map(|e| e.log_prob).map(|p| format!("{p:?}"));
             out.put_rows(&file("log-probabilities.txt"), logs)?;
         }
         if !split.examples.is_empty() && split.examples.iter().all(|e| e.distance.is_some()) {
-            let distances = split.examples.iter().flat_map(|e| e.distance).map(|d| d.to_string());
+            let distances = split.examples.iter().filter_map(|e| e.distance).map(|d| d.to_string());
             out.put_rows(&file("edit-distances.txt"), distances)?;
         }
     }

@@ -172,7 +172,7 @@ impl<'a> Source<'a> {
             if !avoid.contains(&word) {
                 let next = Some(self.language.next_sets(&word));
                 let log_prob = Some(self.positives.log_prob(&word));
-                return Ok(Labelled { next, log_prob, ..Labelled::new(word, true) });
+                return Ok(Labelled { log_prob, next, ..Labelled::new(word, true) });
             }
         }
         Err(DataError::Request(format!("{} members in a row were seen before", self.patience)))

@@ -94,7 +94,7 @@ fn check_splits(
                 findings.fact("overlap_with_training", overlap);
             }
             None if name == TRAINING => {
-                training = Some(split.examples.iter().map(|e| e.word.clone()).collect())
+                training = Some(split.examples.iter().map(|e| e.word.clone()).collect());
             }
             None => {}
         }

@@ -79,25 +79,13 @@ impl<'a> Earley<'a> {
         &self.sets[self.sets.len() - 1]
     }
 
-    /// The lengths up to `max` that an item can have, as bits.
-    fn item_lengths(&self, item: Item, lengths: &[BigUint]) -> BigUint {
-        match item {
-            Item::Terminal(_) => BigUint::from(2u8),
-            Item::Nonterminal(b) => lengths[b].clone(),
-        }
-    }
-
-    fn sequence_lengths(&self, items: &[Item], lengths: &[BigUint], mask: &BigUint) -> BigUint {
-        items.iter().fold(BigUint::one(), |sum, item| add(&sum, &self.item_lengths(*item, lengths), mask))
-    }
-
     /// The lengths that each nonterminal can have.
     fn all_lengths(&self, mask: &BigUint) -> Vec<BigUint> {
         let mut lengths = vec![BigUint::zero(); self.grammar.nonterminals.len()];
         loop {
             let mut next = lengths.clone();
             for rule in &self.grammar.rules {
-                next[rule.left] |= self.sequence_lengths(&rule.right, &lengths, mask);
+                next[rule.left] |= sequence_lengths(&rule.right, &lengths, mask);
             }
             if next == lengths {
                 return lengths;
@@ -105,6 +93,14 @@ impl<'a> Earley<'a> {
             lengths = next;
         }
     }
+}
+
+/// The lengths that a sequence of items can have, as bits up to the mask.
+fn sequence_lengths(items: &[Item], lengths: &[BigUint], mask: &BigUint) -> BigUint {
+    items.iter().fold(BigUint::one(), |sum, item| match item {
+        Item::Terminal(_) => (sum << 1) & mask,
+        Item::Nonterminal(b) => add(&sum, &lengths[*b], mask),
+    })
 }
 
 /// The sums of two sets of lengths, up to the mask.
@@ -140,7 +136,7 @@ impl Scanner for Earley<'_> {
                 return if state.dot + skip == 1 { BigUint::one() } else { lengths[0].clone() };
             };
             let rule = &self.grammar.rules[rule];
-            let own = self.sequence_lengths(&rule.right[state.dot + skip..], &lengths, &mask);
+            let own = sequence_lengths(&rule.right[state.dot + skip..], &lengths, &mask);
             add(&own, &follow[state.origin][rule.left], &mask)
         };
         let mut follow: Vec<Vec<BigUint>> = Vec::new();

@@ -79,12 +79,12 @@ impl Language for Addition {
     }
 
     fn count(&self, length: usize) -> BigUint {
-        let splits = if length % 2 == 0 { (length / 2).saturating_sub(1) } else { 0 };
+        let splits = if length.is_multiple_of(2) { (length / 2).saturating_sub(1) } else { 0 };
         BigUint::from(splits)
     }
 
     fn has_length(&self, length: usize) -> bool {
-        length >= 4 && length % 2 == 0
+        length >= 4 && length.is_multiple_of(2)
     }
 }
 
@@ -118,7 +118,8 @@ impl Scanner for Tally {
         // The least number of a and b still to come, and the c that then follow.
         let missing = usize::from(a == 0) + usize::from(b == 0);
         let least = missing + (a + b + missing - c.min(a + b));
-        !self.dead && if c > 0 { rest == a + b - c } else { rest >= least && (rest - least) % 2 == 0 }
+        !self.dead
+            && if c > 0 { rest == a + b - c } else { rest >= least && (rest - least).is_multiple_of(2) }
     }
 
     fn fork<'a>(&self) -> Box<dyn Scanner + 'a>

@@ -245,7 +245,7 @@ impl Distribution for Sums<'_> {
         let drawn = libm::exp(self.ln_operands(short, long, z.len()));
         let orders = if first.len() == second.len() {
             let other = libm::exp(self.ln_operands(second, first, z.len()));
-            libm::log((drawn + other) / 2.0)
+            libm::log(f64::midpoint(drawn, other))
         } else {
             self.ln_operands(short, long, z.len()) - std::f64::consts::LN_2
         };

@@ -43,7 +43,9 @@ impl Language for Counting {
     }
 
     fn contains(&self, word: &[Symbol]) -> bool {
-        !word.is_empty() && word.len() % self.blocks() == 0 && word == self.word(word.len() / self.blocks())
+        !word.is_empty()
+            && word.len().is_multiple_of(self.blocks())
+            && word == self.word(word.len() / self.blocks())
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
@@ -71,7 +73,7 @@ impl Language for Counting {
     }
 
     fn has_length(&self, length: usize) -> bool {
-        length > 0 && length % self.blocks() == 0
+        length > 0 && length.is_multiple_of(self.blocks())
     }
 }
 
@@ -132,7 +134,7 @@ impl Scanner for Count {
             return rest == left;
         }
         let total = self.n + rest;
-        rest >= left && total > 0 && total % self.blocks == 0
+        rest >= left && total > 0 && total.is_multiple_of(self.blocks)
     }
 
     fn fork<'a>(&self) -> Box<dyn Scanner + 'a>

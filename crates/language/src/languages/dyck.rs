@@ -143,7 +143,7 @@ impl Language for Dyck {
     }
 
     fn has_length(&self, length: usize) -> bool {
-        length % 2 == 0
+        length.is_multiple_of(2)
     }
 }
 
@@ -173,7 +173,7 @@ impl Scanner for Open<'_> {
 
     fn completes(&self, rest: usize) -> bool {
         let open = self.expected.len();
-        !self.dead && rest >= open && (rest - open) % 2 == 0
+        !self.dead && rest >= open && (rest - open).is_multiple_of(2)
     }
 
     fn fork<'a>(&self) -> Box<dyn Scanner + 'a>

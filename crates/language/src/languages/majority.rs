@@ -13,7 +13,6 @@ use num_bigint::BigUint;
 use num_integer::binomial;
 use rand_core::Rng;
 
-use crate::big::ln;
 use crate::registry::{Class, Entry, FLARE};
 use crate::{
     Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
@@ -121,8 +120,9 @@ impl Distribution for Shuffled<'_> {
             return f64::NEG_INFINITY;
         }
         let ones = word.iter().filter(|&&a| a == ONE).count();
-        let orders = binomial(BigUint::from(length), BigUint::from(ones));
+        let ln_factorial = |n: usize| libm::lgamma(n as f64 + 1.0);
+        let ln_orders = ln_factorial(length) - ln_factorial(ones) - ln_factorial(length - ones);
         let choices = self.possible.len() * (length - winning(length) + 1);
-        -libm::log(choices as f64) - ln(&orders)
+        -libm::log(choices as f64) - ln_orders
     }
 }

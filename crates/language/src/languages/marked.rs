@@ -56,7 +56,7 @@ impl Language for Marked {
     }
 
     fn count(&self, length: usize) -> BigUint {
-        if length % 2 == 0 {
+        if length.is_multiple_of(2) {
             return BigUint::zero();
         }
         BigUint::from(self.letters()).pow(length as u32 / 2)
@@ -85,7 +85,7 @@ impl Head for Before<'_> {
     fn completes(&self, rest: usize) -> bool {
         // The marker, the answer to what has been read, and two symbols for each further letter.
         let least = self.head.len() + 1;
-        rest >= least && (rest - least) % 2 == 0
+        rest >= least && (rest - least).is_multiple_of(2)
     }
 }
 

@@ -48,7 +48,7 @@ impl Language for MissingDuplicate {
     fn contains(&self, word: &[Symbol]) -> bool {
         let filled: Word = word.iter().map(|&a| if a == BLANK { ONE } else { a }).collect();
         let half = word.len() / 2;
-        word.len() % 2 == 0
+        word.len().is_multiple_of(2)
             && word.iter().filter(|&&a| a == BLANK).count() == 1
             && filled[..half] == filled[half..]
     }
@@ -88,7 +88,7 @@ impl Borders<'_> {
     fn square(&self) -> bool {
         let n = self.filled.len();
         let period = n - self.border[n];
-        n > 0 && n % 2 == 0 && (n / 2) % period == 0
+        n > 0 && n.is_multiple_of(2) && (n / 2).is_multiple_of(period)
     }
 }
 

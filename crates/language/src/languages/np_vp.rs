@@ -1,4 +1,4 @@
-//! NPⁿ VPⁿ: as many verb phrases as noun phrases.
+//! `NPⁿ` `VPⁿ`: as many verb phrases as noun phrases.
 //!
 //! ```
 //! let language = wug_language::registry::build("np-vp:terminals=2").unwrap();

@@ -59,7 +59,7 @@ impl Skeleton {
     fn has_length(self, n: usize) -> bool {
         match self {
             Self::HeadFinal => n >= 2,
-            Self::Agreement { empty, .. } => n % 2 == 0 && (n > 0 || empty),
+            Self::Agreement { empty, .. } => n.is_multiple_of(2) && (n > 0 || empty),
         }
     }
 

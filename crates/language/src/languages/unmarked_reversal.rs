@@ -44,7 +44,7 @@ impl Language for Palindromes {
 
     fn contains(&self, word: &[Symbol]) -> bool {
         let half = word.len() / 2;
-        word.len() % 2 == 0 && word[..half].iter().eq(word[half..].iter().rev())
+        word.len().is_multiple_of(2) && word[..half].iter().eq(word[half..].iter().rev())
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
@@ -64,7 +64,7 @@ impl Language for Palindromes {
     }
 
     fn has_length(&self, length: usize) -> bool {
-        length % 2 == 0
+        length.is_multiple_of(2)
     }
 }
 
@@ -112,7 +112,7 @@ impl<'a> Suffixes<'a> {
 
 impl Scanner for Suffixes<'_> {
     fn next(&self) -> NextSet {
-        NextSet::all(self.alphabet).with_end(self.word.len() % 2 == 0 && self.whole())
+        NextSet::all(self.alphabet).with_end(self.word.len().is_multiple_of(2) && self.whole())
     }
 
     fn push(&mut self, symbol: Symbol) {
