@@ -8,7 +8,7 @@ use crate::kernel::{AdamStep, Real, SgdStep, adam, sgd, sum_of_squares};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
-    /// Adam (Kingma and Ba 2015); with weight decay, AdamW.
+    /// Adam (Kingma and Ba 2015); with weight decay, `AdamW`.
     Adam {
         /// Memory of the mean of gradients.
         beta1: f64,

@@ -2,10 +2,12 @@
 //! architectures and four losses, sizes from budgets, and parameter counts. The files are not part of the project; where
 //! they are missing the tests say so and pass (`testdata/learner` has a small set that is always there).
 
+#![expect(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a broken golden file should fail the test")]
+
 use std::path::PathBuf;
 
 use serde_json::Value;
-use wug_learner::kernel::{Real, Sinusoid};
+use wug_learner::kernel::{Real, Sinusoid, head_order};
 use wug_learner::model::{
     BodySpec, Cell, Family, Initialization, Labelled, LossWeights, Matching, NormPlace, Positions,
     Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
@@ -106,6 +108,23 @@ fn our_name(theirs: &str) -> String {
     theirs.split_once("second.layers.").unwrap().1.to_owned()
 }
 
+/// Numbers of one of the authors' tensors in our order: PyTorch keeps the features of a head together, we interleave heads.
+fn ours(name: &str, theirs: &[f64], case: &Value) -> Vec<f64> {
+    let d = size(case, "d");
+    let order: Vec<usize> =
+        head_order(d, if name.contains("attention") { size(case, "heads") } else { 1 }).collect();
+    if name.contains("attention.in") {
+        // Rows of queries, then keys, then values; a bias has rows of one number.
+        let width = theirs.len() / (3 * d);
+        let rows = (0..3 * d).map(|row| row / d * d + order[row % d]);
+        return rows.flat_map(|row| theirs[row * width..(row + 1) * width].to_vec()).collect();
+    }
+    if name.contains("attention.out.weight") {
+        return (0..theirs.len()).map(|i| theirs[i / d * d + order[i % d]]).collect();
+    }
+    theirs.to_vec()
+}
+
 /// The largest difference, relative to the largest number expected (or 1, for double precision).
 fn error<R: Real>(got: &[R], expected: &[f64], absolute: bool) -> f64 {
     assert_eq!(got.len(), expected.len());
@@ -120,7 +139,8 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
     let mut params = vec![R::ZERO; layout.count()];
     for (theirs, values) in case["params"].as_object().unwrap() {
         let entry = layout.find(&our_name(theirs)).unwrap_or_else(|| panic!("no {theirs}"));
-        for (to, from) in entry.param.of_mut(&mut params).iter_mut().zip(flat(values)) {
+        let values = ours(&entry.name, &flat(values), case);
+        for (to, from) in entry.param.of_mut(&mut params).iter_mut().zip(values) {
             *to = R::of(from);
         }
     }
@@ -145,7 +165,7 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
     let mut tape = Tape::default();
     let mut gradients = vec![R::ZERO; layout.count()];
     let mut t = tape.record(&params, Mode::Trace);
-    let logits = model.loss(&mut t, &batch, weights);
+    let logits = model.loss(&mut t, &batch, weights, batch.len());
     let mut worst = error(t.value(logits.recognition), &flat(&case["recognition_logits"]), absolute);
     worst = worst.max(error(&[t.loss()], &flat(&case["loss"]), absolute));
     for (ours, theirs) in [(logits.language_modeling, "lm_logits"), (logits.next_symbols, "ns_logits")] {
@@ -156,9 +176,10 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
     t.backward(&mut gradients);
     let mut seen = 0;
     for (theirs, values) in case["grads"].as_object().unwrap() {
-        let param = layout.find(&our_name(theirs)).unwrap().param;
-        worst = worst.max(error(param.of(&gradients), &flat(values), absolute));
-        seen += param.len();
+        let entry = layout.find(&our_name(theirs)).unwrap();
+        let values = ours(&entry.name, &flat(values), case);
+        worst = worst.max(error(entry.param.of(&gradients), &values, absolute));
+        seen += entry.param.len();
     }
     assert_eq!(seen, layout.count(), "every parameter has a golden gradient");
     worst

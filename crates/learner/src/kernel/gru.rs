@@ -93,6 +93,7 @@ pub fn gru_backward<R: Real>(
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
+    let GruGradients { input: dinput, hidden: dhidden, input_bias, hidden_bias } = dw;
     for (from, to) in n.blocks(n.block(6 * n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
@@ -117,10 +118,10 @@ pub fn gru_backward<R: Real>(
             let dinp = &mut dx[from * row_in..to * row_in];
             matmul(dinp, Into::Set, dgates, Mat::new(w.input, 3 * n.hidden, n.input));
         }
-        matmul(dw.input, Into::Add, dgates.t(), Mat::new(inp, steps, n.input));
-        matmul(dw.hidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
-        column_sums(dw.input_bias, dgates.data());
-        column_sums(dw.hidden_bias, dsums.data());
+        matmul(dinput, Into::Add, dgates.t(), Mat::new(inp, steps, n.input));
+        matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        column_sums(input_bias, dgates.data());
+        column_sums(hidden_bias, dsums.data());
     }
 }
 

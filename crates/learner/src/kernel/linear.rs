@@ -15,9 +15,17 @@ use super::{Activation, Into, Mat, Real, activate, activate_backward, matmul};
 /// assert_eq!(out, [3.5, 0.0]);
 /// ```
 pub fn linear<R: Real>(out: &mut [R], inp: &[R], weight: &[R], bias: &[R], i: usize, f: Activation) {
-    let (n, o) = (inp.len() / i, weight.len() / i);
-    matmul(out, Into::Set, Mat::new(inp, n, i), Mat::new(weight, o, i).t());
-    activate(out, bias, f);
+    let o = weight.len() / i;
+    let block = rows_in_cache::<R>(i + o);
+    for (out, inp) in out.chunks_mut(block * o).zip(inp.chunks(block * i)) {
+        matmul(out, Into::Set, Mat::new(inp, inp.len() / i, i), Mat::new(weight, o, i).t());
+        activate(out, bias, f);
+    }
+}
+
+/// How many rows of so many numbers stay in the second-level cache.
+fn rows_in_cache<R>(width: usize) -> usize {
+    ((1 << 18) / (width * size_of::<R>())).max(1)
 }
 
 /// The way back. `dout[N,O]` is first multiplied by the slope of `f` in place; `dinp` may be empty if nobody asks.
@@ -33,15 +41,22 @@ pub fn linear_backward<R: Real>(
     i: usize,
     f: Activation,
 ) {
-    let (n, o) = (inp.len() / i, weight.len() / i);
-    activate_backward(dout, out, f);
-    let dout = Mat::new(dout, n, o);
-    if !dinp.is_empty() {
-        matmul(dinp, Into::Set, dout, Mat::new(weight, o, i));
-    }
-    matmul(dweight, Into::Add, dout.t(), Mat::new(inp, n, i));
-    if !dbias.is_empty() {
-        column_sums(dbias, dout.data());
+    let o = weight.len() / i;
+    // Gradients are read from memory once for all three products.
+    let block = rows_in_cache::<R>(i + o);
+    let rows = dout.chunks_mut(block * o).zip(out.chunks(block * o)).zip(inp.chunks(block * i));
+    for (b, ((dout, out), inp)) in rows.enumerate() {
+        activate_backward(dout, out, f);
+        let n = inp.len() / i;
+        let dout = Mat::new(dout, n, o);
+        if !dinp.is_empty() {
+            let dinp = &mut dinp[b * block * i..][..n * i];
+            matmul(dinp, Into::Set, dout, Mat::new(weight, o, i));
+        }
+        matmul(dweight, Into::Add, dout.t(), Mat::new(inp, n, i));
+        if !dbias.is_empty() {
+            column_sums(dbias, dout.data());
+        }
     }
 }
 

@@ -84,6 +84,7 @@ pub fn lstm_backward<R: Real>(
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    let RecurrentGradients { input: dinput, hidden: dhidden, bias: dbias } = dw;
     for (from, to) in n.blocks(n.block(4 * n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
@@ -100,10 +101,10 @@ pub fn lstm_backward<R: Real>(
             let dinp = &mut dx[from * row_in..to * row_in];
             matmul(dinp, Into::Set, dsums, Mat::new(w.input, 4 * n.hidden, n.input));
         }
-        matmul(dw.input, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
-        matmul(dw.hidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
-        if !dw.bias.is_empty() {
-            column_sums(dw.bias, dsums.data());
+        matmul(dinput, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        if !dbias.is_empty() {
+            column_sums(dbias, dsums.data());
         }
     }
 }

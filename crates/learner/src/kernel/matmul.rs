@@ -2,7 +2,7 @@
 //! its rival at the thin shapes of this trade, faster at vectors, and it leaves the vector registers clean.
 //! One thread, so the order of additions depends on nothing but the shapes.
 
-use super::Real;
+use super::{Real, matvec};
 
 /// A matrix seen in a slice: `rows` × `cols`, or its transpose.
 #[derive(Clone, Copy, Debug)]
@@ -83,11 +83,23 @@ pub fn matmul<R: Real>(c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
         }
         return;
     }
-    R::gemm(c, into == Into::Add, a, b);
+    let add = into == Into::Add;
+    // One row (or column) times a whole matrix that lies row by row, or column by column.
+    if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
+        let x = &a.data[..a.cols];
+        if b.col_stride == 1 && b.row_stride == b.cols {
+            return matvec::mix(c, add, b.data, x);
+        }
+        if b.row_stride == 1 && b.col_stride == b.rows {
+            return matvec::dots(c, add, b.data, x);
+        }
+    }
+    R::gemm(c, add, a, b);
 }
 
 /// Hands the product to the crate, transposed (`cᵀ = bᵀ · aᵀ`), because it prefers columns and we write rows.
 #[expect(unsafe_code, reason = "the GEMM crate takes pointers and strides")]
+#[expect(clippy::cast_possible_wrap, reason = "a slice is never longer than isize::MAX")]
 pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<'_, R>) {
     let (m, k, n) = (b.cols, b.rows, a.rows);
     // SAFETY: `Mat` upholds that every (row, column) index times its stride is inside its slice, `matmul` has checked

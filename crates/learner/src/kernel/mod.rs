@@ -31,6 +31,7 @@ mod linear;
 mod loss;
 mod lstm;
 mod matmul;
+mod matvec;
 mod norm;
 mod position;
 mod real;

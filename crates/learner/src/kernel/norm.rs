@@ -7,7 +7,6 @@ use super::simd::{V, dispatch};
 
 /// `out[N,D] = (inp − mean) / √(variance + eps) · gain[D] + bias[D]`; `mean[N]` and `inverse[N]` (one over the square
 /// root) are kept for the way back.
-#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn layer_norm<R: Real>(
     out: &mut [R],
     mean: &mut [R],

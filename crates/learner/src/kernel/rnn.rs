@@ -86,6 +86,7 @@ pub fn rnn_backward<R: Real>(
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
+    let RecurrentGradients { input: dinput, hidden: dhidden, bias: dbias } = dw;
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
@@ -99,10 +100,10 @@ pub fn rnn_backward<R: Real>(
             let dinp = &mut dx[from * row_in..to * row_in];
             matmul(dinp, Into::Set, dsums, Mat::new(w.input, n.hidden, n.input));
         }
-        matmul(dw.input, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
-        matmul(dw.hidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
-        if !dw.bias.is_empty() {
-            column_sums(dw.bias, dsums.data());
+        matmul(dinput, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        if !dbias.is_empty() {
+            column_sums(dbias, dsums.data());
         }
     }
 }

@@ -107,6 +107,8 @@ pub fn matched(
     let (a, b) = family.quadratic(alphabet);
     let root = (-b + libm::sqrt(b * b - 4.0 * a * (1.0 - budget as f64))) / (2.0 * a);
     let unit = family.unit();
+    // `as` takes a negative root (a budget below everything) to zero.
+    #[expect(clippy::cast_sign_loss, reason = "see above")]
     let published = unit * (libm::rint(root / unit as f64) as usize).max(1);
     if matching == Matching::Published {
         return Ok(published);

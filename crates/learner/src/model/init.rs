@@ -66,12 +66,12 @@ impl Initialization {
     pub(crate) fn of(self, role: Role) -> Init {
         match (self, role) {
             (_, Role::NormGain) => Init::Constant(1.0),
-            (_, Role::NormBias) => Init::Constant(0.0),
-            (Self::Flare, Role::Head { i, o }) => Init::xavier(i, o, 1.0),
-            (Self::Flare, Role::HeadBias { .. }) => Init::Constant(0.0),
+            (_, Role::NormBias) | (Self::Flare, Role::HeadBias { .. }) => Init::Constant(0.0),
+            (Self::Flare, Role::Head { i, o }) | (Self::Tse, Role::Linear { i, o }) => {
+                Init::xavier(i, o, 1.0)
+            }
             (Self::Flare | Self::FindLstm, _) => Init::Uniform(0.1),
             (Self::Tse, Role::AttentionOut { d }) => Init::xavier(d, d, 1.0),
-            (Self::Tse, Role::Linear { i, o }) => Init::xavier(i, o, 1.0),
             (Self::FindTransformer, role) => find_transformer(role),
             (Self::Torch | Self::Tse, role) => torch(role),
         }

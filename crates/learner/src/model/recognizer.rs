@@ -118,6 +118,15 @@ impl Recognizer {
         &self.layout
     }
 
+    /// How many strings up to this length to read at once. Gradients of parts of a batch add up to those of the whole; small
+    /// parts of a transformer stay in cache, while recurrent layers gain from every string that shares a step.
+    pub fn strings_at_once(&self, longest: usize) -> usize {
+        match self.spec.body {
+            BodySpec::Transformer(_) => (160 / (longest + 1)).max(1),
+            BodySpec::Recurrent(_) => 512,
+        }
+    }
+
     /// The recognition logits of strings, one each.
     pub fn forward<R: Real>(&self, r: &mut Record<'_, R>, strings: &[&[u32]]) -> Var {
         let states = self.body.forward(r, strings, self.bos);
@@ -127,16 +136,18 @@ impl Recognizer {
     }
 
     /// Records the loss of a batch: recognition of all examples, the auxiliary losses of positive ones (averaged over
-    /// their prefixes, next-symbol sets also over symbols), all divided by the number of examples.
+    /// their prefixes, next-symbol sets also over symbols), all divided by `total`:
+    /// the number of examples, or more if this is a part of a larger batch whose gradients are added up.
     pub fn loss<R: Real>(
         &self,
         r: &mut Record<'_, R>,
         batch: &[Labelled<'_>],
         weights: LossWeights,
+        total: usize,
     ) -> Logits {
         let strings: Vec<&[u32]> = batch.iter().map(|e| e.string).collect();
         let states = self.body.forward(r, &strings, self.bos);
-        let (d, share) = (states.width, 1.0 / batch.len() as f64);
+        let (d, share) = (states.width, 1.0 / total as f64);
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
         let last = r.select(states.var, ends, d);
         let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);

@@ -122,20 +122,11 @@ impl<R: Real> Tape<R> {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
                 let (x_values, values) = (&self.values.data[tensor.range()], &self.values.data[out.range()]);
-                kernel::linear_backward(
-                    dx,
-                    weight.of_mut(dparams),
-                    &mut [],
-                    dout,
-                    values,
-                    x_values,
-                    weight.of(params),
-                    i,
-                    f,
-                );
-                if let Some(bias) = bias {
-                    kernel::column_sums(bias.of_mut(dparams), dout);
-                }
+                let [dweight, dbias] = match bias {
+                    Some(bias) => two(dparams, weight, bias),
+                    None => [weight.of_mut(dparams), &mut []],
+                };
+                kernel::linear_backward(dx, dweight, dbias, dout, values, x_values, weight.of(params), i, f);
                 self.settle(x);
             }
             Op::Norm { x, out, norm, ref mean, ref inverse } => {

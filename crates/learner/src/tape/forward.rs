@@ -189,7 +189,7 @@ impl<R: Real> Record<'_, R> {
         let first_cells = &mut tape.saved.data[cells.start..cells.start + row];
         match start {
             Some((_, c0)) => {
-                first_cells.copy_from_slice(&tape.values.data[tape.tensors[c0.0 as usize].range()])
+                first_cells.copy_from_slice(&tape.values.data[tape.tensors[c0.0 as usize].range()]);
             }
             None => first_cells.fill(R::ZERO),
         }
@@ -311,15 +311,12 @@ impl<R: Real> Record<'_, R> {
 
     /// Puts the initial state in front of `out`.
     fn set_state(&mut self, out: Var, h0: Option<Var>, row: usize) {
-        match h0 {
-            Some(h0) => {
-                let (state, values) = self.in_out(h0, out);
-                values[..row].copy_from_slice(state);
-            }
-            None => {
-                let start = self.tape.tensor(out).start;
-                self.tape.values.data[start..start + row].fill(R::ZERO);
-            }
+        if let Some(h0) = h0 {
+            let (state, values) = self.in_out(h0, out);
+            values[..row].copy_from_slice(state);
+        } else {
+            let start = self.tape.tensor(out).start;
+            self.tape.values.data[start..start + row].fill(R::ZERO);
         }
     }
 
