@@ -1,4 +1,5 @@
-//! Properties of every language in the registry, checked against brute force, so that a new entry is tested before anyone thinks of it.
+//! Properties of every language in the registry, and of random automata and grammars, checked against brute force, so that a new entry is tested
+//! before anyone thinks of it.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -7,9 +8,12 @@ use std::collections::BTreeMap;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
+use wug_language::grammar::{ContextFree, Grammar};
 use wug_language::negative::{Coin, Negatives};
 use wug_language::registry::{Entry, LANGUAGES};
-use wug_language::{Alphabet, Distribution, Language, Reading, Symbol, Word};
+use wug_language::{
+    Alphabet, Dfa, Distribution, Language, LengthRange, Reading, Regular, Symbol, Word, draw,
+};
 
 /// Every language in both readings, with alphabets small enough for brute force.
 fn languages() -> Vec<(String, Box<dyn Language>)> {
@@ -22,7 +26,46 @@ fn languages() -> Vec<(String, Box<dyn Language>)> {
             }
         }
     }
+    for seed in 0..12 {
+        list.push((format!("random automaton {seed} corrected"), random_regular(seed)));
+        list.extend(random_context_free(seed).map(|l| (format!("random grammar {seed} corrected"), l)));
+    }
     list
+}
+
+/// A random automaton of up to six states over two symbols; states that lead nowhere are trimmed by the constructor.
+fn random_regular(seed: u64) -> Box<dyn Language> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let states = draw::between(&mut rng, 2, 6);
+    let mut arcs = Vec::new();
+    for q in 0..states {
+        for token in ["0", "1"] {
+            if draw::chance(&mut rng, 0.75) {
+                arcs.push((q, token, draw::below(&mut rng, states)));
+            }
+        }
+    }
+    let accepting: Vec<usize> = (0..states).filter(|_| draw::chance(&mut rng, 0.4)).collect();
+    Box::new(Regular::new(Dfa::new(Alphabet::new(["0", "1"]), states, 0, &accepting, &arcs)))
+}
+
+/// A random grammar of up to three nonterminals over two symbols, with empty, unit and recursive rules alike; none if it derives nothing.
+fn random_context_free(seed: u64) -> Option<Box<dyn Language>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1_000 + seed);
+    let names = ["S", "A", "B"];
+    let mut rules: Vec<(&str, f64, Vec<&str>)> = vec![("S", 1.0, vec!["0"]), ("S", 1.0, vec!["1", "A", "0"])];
+    for left in names {
+        for _ in 0..2 {
+            let length = draw::below(&mut rng, 4);
+            let item = |rng: &mut ChaCha8Rng| match draw::chance(rng, 0.4) {
+                true => *draw::choose(rng, &names),
+                false => *draw::choose(rng, &["0", "1"]),
+            };
+            rules.push((left, 0.2 + draw::unit(&mut rng), (0..length).map(|_| item(&mut rng)).collect()));
+        }
+    }
+    let rules: Vec<(&str, f64, &[&str])> = rules.iter().map(|(l, w, r)| (*l, *w, r.as_slice())).collect();
+    Some(Box::new(ContextFree::new(Grammar::new("S", &rules).ok()?)))
 }
 
 fn variants(entry: &Entry) -> Vec<BTreeMap<String, String>> {
@@ -52,8 +95,9 @@ fn strings(alphabet: &Alphabet, length: usize) -> impl Iterator<Item = Word> + '
     })
 }
 
-/// The greatest length with at most so many strings.
-fn reach(alphabet: &Alphabet, most: usize) -> usize {
+/// The greatest length with at most so many strings; reading grammars takes longer, so there it is fewer.
+fn reach(name: &str, alphabet: &Alphabet, most: usize) -> usize {
+    let most = if name.starts_with("random") { most.min(300) } else { most };
     (0..20).take_while(|&n| alphabet.len().pow(n) <= most).last().unwrap() as usize
 }
 
@@ -76,7 +120,7 @@ fn worked_examples_hold() {
 fn members_counts_and_lengths_equal_brute_force() {
     for (name, language) in languages() {
         let alphabet = language.alphabet();
-        for n in 0..=reach(alphabet, 100_000) {
+        for n in 0..=reach(&name, alphabet, 100_000) {
             let brute: Vec<Word> = strings(alphabet, n).filter(|w| language.contains(w)).collect();
             let ours: Vec<Word> = language.members(n).collect();
             assert_eq!(ours, brute, "{name}: members of length {n}");
@@ -93,7 +137,7 @@ fn members_counts_and_lengths_equal_brute_force() {
 fn next_symbol_sets_equal_brute_force() {
     for (name, language) in languages() {
         let alphabet = language.alphabet();
-        let most = reach(alphabet, 20_000);
+        let most = reach(&name, alphabet, 20_000);
         let mut completions: BTreeMap<Word, Vec<bool>> = BTreeMap::new();
         for n in 0..=most {
             for word in strings(alphabet, n).filter(|w| language.contains(w)) {
@@ -134,7 +178,7 @@ fn exact_probabilities_add_up_to_one() {
         if name.starts_with("compute-sqrt published") {
             continue; // double-precision roots are drawn again when they do not fit
         }
-        let most = reach(language.alphabet(), 20_000);
+        let most = reach(&name, language.alphabet(), 20_000);
         for range in [0..=most, most - 1..=most, most..=most] {
             let Ok(distribution) = language.by_length(range.clone()) else { continue };
             let total: f64 = range
@@ -151,8 +195,8 @@ fn exact_probabilities_add_up_to_one() {
 #[test]
 fn every_member_has_positive_probability() {
     for (name, language) in languages().iter().filter(|(name, _)| name.contains("corrected")) {
-        let most = reach(language.alphabet(), 20_000);
-        let distribution = language.by_length(0..=most).unwrap();
+        let most = reach(name, language.alphabet(), 20_000);
+        let Some(distribution) = by_length(name, language.as_ref(), 0..=most) else { continue };
         for word in (0..=most).flat_map(|n| language.members(n)) {
             assert!(
                 distribution.log_prob(&word) > f64::NEG_INFINITY,
@@ -198,9 +242,9 @@ fn chi_squared(name: &str, distribution: &dyn Distribution, words: &[Word], draw
 #[test]
 fn sampled_frequencies_agree_with_exact_probabilities() {
     for (i, (name, language)) in languages().into_iter().enumerate() {
-        let most = reach(language.alphabet(), 3_000);
+        let most = reach(&name, language.alphabet(), 3_000);
         let words: Vec<Word> = (0..=most).flat_map(|n| language.members(n)).collect();
-        let distribution = language.by_length(0..=most).unwrap();
+        let Some(distribution) = by_length(&name, language.as_ref(), 0..=most) else { continue };
         chi_squared(&name, distribution.as_ref(), &words, 20_000, i as u64);
         if let Some(natural) = language.natural() {
             chi_squared(&format!("{name} natural"), natural.as_ref(), &words, 20_000, i as u64);
@@ -208,14 +252,30 @@ fn sampled_frequencies_agree_with_exact_probabilities() {
     }
 }
 
+/// The sampler of a range; a random language may have no strings in it, others must.
+fn by_length<'a>(
+    name: &str,
+    language: &'a dyn Language,
+    range: LengthRange,
+) -> Option<Box<dyn Distribution + 'a>> {
+    let distribution = language.by_length(range.clone());
+    assert!(distribution.is_ok() || name.starts_with("random"), "{name}: {range:?}");
+    distribution.ok()
+}
+
+/// Lengths far beyond brute force.
+fn long(name: &str) -> LengthRange {
+    if name.starts_with("random grammar") { 10..=24 } else { 100..=300 }
+}
+
 #[test]
 fn long_samples_are_members_and_keep_to_the_range() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     for (name, language) in languages() {
-        let distribution = language.by_length(100..=300).unwrap();
+        let Some(distribution) = by_length(&name, language.as_ref(), long(&name)) else { continue };
         for _ in 0..60 {
             let word = distribution.sample(&mut rng);
-            assert!((100..=300).contains(&word.len()), "{name}: length {}", word.len());
+            assert!(long(&name).contains(&word.len()), "{name}: length {}", word.len());
             assert!(language.contains(&word), "{name}: {}", language.alphabet().format(&word));
             assert!(distribution.log_prob(&word) > f64::NEG_INFINITY, "{name}");
             let sets = language.next_sets(&word);
@@ -230,9 +290,15 @@ fn negatives_are_not_members() {
     for coin in [Coin::PerProposal, Coin::PerExample] {
         for (i, (name, language)) in languages().into_iter().enumerate() {
             let mut rng = ChaCha8Rng::seed_from_u64(i as u64);
-            let negatives = Negatives::new(language.as_ref(), 0..=40, coin).unwrap();
-            for _ in 0..100 {
-                let negative = negatives.sample(&mut rng).unwrap();
+            let random = name.starts_with("random");
+            let longest = if name.starts_with("random grammar") { 12 } else { 40 };
+            let Ok(negatives) = Negatives::new(language.as_ref(), 0..=longest, coin) else { continue };
+            for _ in 0..if random { 10 } else { 100 } {
+                // A random language may have hardly a complement.
+                let negative = match negatives.sample(&mut rng) {
+                    Err(_) if random => break,
+                    drawn => drawn.unwrap(),
+                };
                 assert!(!language.contains(&negative.word), "{name}");
                 assert!(negative.word.len() <= 40 && negative.edits != Some(0), "{name}");
             }

@@ -2,7 +2,7 @@
 //!
 //! Both have the same form. A rule's right-hand side shares out a *size* (a length, or a span of the string) among its items, and
 //! items that derive the empty string leave the whole size to one of the others. So at each size the weights of nonterminals depend on each
-//! other linearly, through the matrix M[A][B] = P(A rewrites to … B … with everything else empty), and w = (I − M)⁻¹ · base, where
+//! other linearly, through the matrix `M[A][B]` = P(A rewrites to … B … with everything else empty), and w = (I − M)⁻¹ · base, where
 //! base counts the ways that split the size properly. Weights are logarithms, so long strings do not underflow.
 
 use super::{Grammar, Item, Rule};
@@ -161,7 +161,7 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// The least solution of value[A] = Σ P(rule) Π of(item), by iteration from zero.
+/// The least solution of `value[A]` = Σ P(rule) Π of(item), by iteration from zero.
 fn fixed_point(grammar: &Grammar, of: impl Fn(Item, &[f64]) -> f64) -> Vec<f64> {
     let mut value = vec![0.0; grammar.nonterminals.len()];
     for _ in 0..100_000 {
