@@ -13,7 +13,8 @@ use wug_dataset::Seed;
 use wug_learner::kernel::{Activation, Recurrence};
 use wug_learner::model::{
     BodySpec, Cell, Initialization, Labelled, LanguageModel, LanguageModelSpec, LossWeights, NormPlace,
-    Output, Positions, Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
+    Output, Positions, RecognizerModel, RecognizerSpec, RecurrentSpec, Start, TransformerDropout,
+    TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Init, Layout};
@@ -84,7 +85,7 @@ fn flare(case: &str, body: BodySpec) {
         next_symbols: false,
         initialization: Initialization::Torch,
     };
-    let model = Recognizer::new(spec).expect("a sound spec");
+    let model = RecognizerModel::new(spec).expect("a sound spec");
     let text = symbols(BATCH * (STEPS - bos), ALPHABET - bos, 1);
     let batch: Vec<Labelled<'_>> = text
         .chunks(STEPS - bos)

@@ -7,3 +7,4 @@ pub mod model;
 pub mod optim;
 pub mod params;
 pub mod tape;
+pub mod train;

@@ -10,9 +10,10 @@ use serde_json::Value;
 use wug_learner::kernel::{Real, Sinusoid, head_order};
 use wug_learner::model::{
     BodySpec, Cell, Family, Initialization, Labelled, LossWeights, Matching, NormPlace, Positions,
-    Recognizer, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
+    RecognizerModel, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
 };
 use wug_learner::tape::{Mode, Tape};
+use wug_learner::train::batches;
 
 fn golden(name: &str) -> Option<Value> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden").join(name);
@@ -134,7 +135,7 @@ fn error<R: Real>(got: &[R], expected: &[f64], absolute: bool) -> f64 {
 
 /// The largest error of one case, over logits, loss and every gradient.
 fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
-    let model = Recognizer::new(spec(case)).unwrap();
+    let model = RecognizerModel::new(spec(case)).unwrap();
     let layout = model.layout();
     let mut params = vec![R::ZERO; layout.count()];
     for (theirs, values) in case["params"].as_object().unwrap() {
@@ -217,6 +218,17 @@ fn three_architectures_and_four_losses_agree_with_the_authors() {
 }
 
 #[test]
+fn strings_are_batched_as_published() {
+    let Some(file) = golden("flare_golden.json") else { return };
+    let whole = |v: &Value| flat(v).iter().map(|&x| x as usize).collect::<Vec<_>>();
+    let lengths = whole(&file["batching"]["lengths"]);
+    for (budget, expected) in file["batching"]["batches_by_max_tokens"].as_object().unwrap() {
+        let expected: Vec<Vec<usize>> = expected.as_array().unwrap().iter().map(whole).collect();
+        assert_eq!(batches(&lengths, budget.parse().unwrap()), expected);
+    }
+}
+
+#[test]
 fn sizes_and_counts_are_the_published_ones() {
     let Some(file) = golden("flare_params.json") else { return };
     let mut checked = 0;
@@ -237,7 +249,7 @@ fn sizes_and_counts_are_the_published_ones() {
                 );
                 for (variant, count) in case["parameters"].as_object().unwrap() {
                     let heads = (variant.contains("lm"), variant.contains("ns"));
-                    let model = Recognizer::new(family.recognizer(d, v, heads, 0.1)).unwrap();
+                    let model = RecognizerModel::new(family.recognizer(d, v, heads, 0.1)).unwrap();
                     assert_eq!(model.layout().count() as u64, count.as_u64().unwrap(), "{name} {variant}");
                     checked += 1;
                 }
@@ -253,7 +265,7 @@ fn the_nearest_size_is_never_farther_than_the_published_one() {
         for budget in [8_000, 32_000, 64_000] {
             let count = |matching| {
                 let d = matched(family, budget, 3, (true, true), matching).unwrap();
-                Recognizer::new(family.recognizer(d, 3, (true, true), 0.0)).unwrap().layout().count()
+                RecognizerModel::new(family.recognizer(d, 3, (true, true), 0.0)).unwrap().layout().count()
             };
             let (published, nearest) = (count(Matching::Published), count(Matching::Nearest));
             assert!(nearest.abs_diff(budget) <= published.abs_diff(budget), "{family:?} {budget}");

@@ -39,6 +39,8 @@ pub trait Real:
     fn root(self) -> Self;
     /// Neither infinite nor NaN.
     fn finite(self) -> bool;
+    /// Appends its bytes, least significant first.
+    fn put_bytes(self, to: &mut Vec<u8>);
     /// `c = α·c + a·b` by the GEMM crate; see [`super::matmul`].
     #[doc(hidden)]
     fn gemm(c: &mut [Self], add: bool, a: super::Mat<'_, Self>, b: super::Mat<'_, Self>);
@@ -65,6 +67,9 @@ macro_rules! real {
             #[inline(always)]
             fn finite(self) -> bool {
                 self.is_finite()
+            }
+            fn put_bytes(self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
             }
             fn gemm(c: &mut [Self], add: bool, a: super::Mat<'_, Self>, b: super::Mat<'_, Self>) {
                 super::matmul::gemm_crate(c, add, a, b);

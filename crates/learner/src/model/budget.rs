@@ -1,7 +1,7 @@
 //! Hidden sizes from a budget of parameters, so that architectures can be compared at equal size.
 
 use super::{
-    BodySpec, Cell, Initialization, NormPlace, Positions, Recognizer, RecognizerSpec, RecurrentSpec,
+    BodySpec, Cell, Initialization, NormPlace, Positions, RecognizerModel, RecognizerSpec, RecurrentSpec,
     SpecError, Start, TransformerDropout, TransformerSpec,
 };
 use crate::kernel::Sinusoid;
@@ -114,7 +114,10 @@ pub fn matched(
         return Ok(published);
     }
     let distance = |d: usize| -> Result<usize, SpecError> {
-        Ok(Recognizer::new(family.recognizer(d, alphabet, heads, 0.0))?.layout().count().abs_diff(budget))
+        Ok(RecognizerModel::new(family.recognizer(d, alphabet, heads, 0.0))?
+            .layout()
+            .count()
+            .abs_diff(budget))
     };
     let mut best = (usize::MAX, unit);
     for d in (unit..=2 * published + 2 * unit).step_by(unit) {

@@ -1,6 +1,6 @@
 //! The architectures of the five suites, each written as its forward pass over the [tape](crate::tape).
 //!
-//! A model is a [`BodySpec`] that reads strings plus outputs: [`Recognizer`] or [`LanguageModel`]. Specs are what a
+//! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]. Specs are what a
 //! `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
 
 mod body;
@@ -16,7 +16,7 @@ pub use body::BodySpec;
 pub use budget::{Family, Matching, matched};
 pub use init::Initialization;
 pub use language::{LanguageModel, LanguageModelSpec, Output};
-pub use recognizer::{Labelled, Logits, LossWeights, Recognizer, RecognizerSpec};
+pub use recognizer::{Labelled, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
 pub use states::States;
 pub use transformer::{NormPlace, Positions, TransformerDropout, TransformerSpec};

@@ -62,7 +62,7 @@ pub struct Logits {
 
 /// A recognizer with its parameters.
 #[derive(Clone, Debug)]
-pub struct Recognizer {
+pub struct RecognizerModel {
     spec: RecognizerSpec,
     layout: Layout,
     body: Body,
@@ -72,7 +72,7 @@ pub struct Recognizer {
     next_symbols: Option<(Param, Param)>,
 }
 
-impl Recognizer {
+impl RecognizerModel {
     /// Builds the model.
     pub fn new(spec: RecognizerSpec) -> Result<Self, SpecError> {
         if let Some(complaint) = spec.body.complaint() {

@@ -1,0 +1,132 @@
+use super::*;
+use crate::model::{Family, Labelled, LossWeights, RecognizerModel};
+
+/// Parity of ones, for eight strings.
+fn strings() -> Vec<Vec<u32>> {
+    let texts: [&[u32]; 8] =
+        [&[], &[1], &[0, 1], &[1, 1, 0], &[0, 0], &[1, 0, 1, 1], &[0, 1, 1, 0, 1], &[1, 0, 0, 1]];
+    texts.iter().map(|s| s.to_vec()).collect()
+}
+
+fn labelled(strings: &[Vec<u32>]) -> Vec<Labelled<'_>> {
+    let odd = |s: &[u32]| s.iter().sum::<u32>() % 2 == 1;
+    strings.iter().map(|string| Labelled { string, label: odd(string), next: &[] }).collect()
+}
+
+fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
+    TrainSpec {
+        optimizer: OptimizerSpec::adam().clipped(5.0),
+        schedule: Schedule::Plateau { rate, factor: 0.5, patience: 4 },
+        batch_symbols: 16,
+        max_epochs,
+        patience: 1000,
+    }
+}
+
+const FAMILIES: [Family; 4] = [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer];
+
+#[test]
+fn every_family_learns_eight_strings_by_heart() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    for family in FAMILIES {
+        let model = RecognizerModel::new(family.recognizer(16, 2, (true, false), 0.0)).unwrap();
+        let objective = Recognition::new(
+            &model,
+            &examples,
+            &examples,
+            LossWeights { language_modeling: 0.01, next_symbols: 0.0 },
+        );
+        let schedule = Schedule::Constant { rate: 3e-3 };
+        let mut trainer =
+            Trainer::<f32, _>::new(&objective, TrainSpec { schedule, ..spec(0.0, 400) }, Seed::new(3))
+                .unwrap();
+        let mut last = f64::INFINITY;
+        assert_eq!(trainer.run(|progress| last = last.min(progress.validation)), Outcome::Finished);
+        assert!(last < 0.1, "{family:?}: {last}");
+    }
+}
+
+#[test]
+fn a_run_taken_up_again_gives_the_same_bytes() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    for family in FAMILIES {
+        let model = RecognizerModel::new(family.recognizer(8, 2, (false, false), 0.2)).unwrap();
+        let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
+        let spec = spec(1e-2, 9);
+        let mut whole = Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).unwrap();
+        whole.run(|_| ());
+        let mut first = Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).unwrap();
+        for _ in 0..4 {
+            first.epoch();
+        }
+        let saved = first.save();
+        let mut second = Trainer::<f32, _>::resume(&objective, spec, &saved).unwrap();
+        assert_eq!(second.save(), saved);
+        second.run(|_| ());
+        assert_eq!(second.save(), whole.save(), "{family:?}");
+    }
+}
+
+#[test]
+fn divergence_is_an_outcome_and_nothing_to_learn_an_error() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
+    let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
+    let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e30, 9), Seed::new(1)).unwrap();
+    let Outcome::Diverged { step } = trainer.run(|_| ()) else { panic!("a rate of 1e30 should diverge") };
+    assert!(step >= 1);
+    assert!(trainer.best().iter().all(|x| x.is_finite()));
+    let nothing = Recognition::new(&model, &[], &examples, LossWeights::default());
+    assert_eq!(Trainer::<f32, _>::new(&nothing, spec(1.0, 9), Seed::new(1)).err(), Some(NoExamples));
+}
+
+#[test]
+fn training_stops_when_validation_no_longer_improves() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
+    let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
+    let mut trainer =
+        Trainer::<f64, _>::new(&objective, TrainSpec { patience: 3, ..spec(0.0, 50) }, Seed::new(1)).unwrap();
+    let mut epochs = 0;
+    assert_eq!(trainer.run(|progress| epochs = progress.epoch), Outcome::Stopped);
+    assert_eq!(epochs, 4); // the first is the best, then three without improvement
+}
+
+#[test]
+fn weights_survive_and_strangers_are_named() {
+    let model = |d| RecognizerModel::new(Family::Gru.recognizer(d, 2, (true, true), 0.0)).unwrap();
+    let (small, large) = (model(8), model(9));
+    let params: Vec<f32> = small.layout().initialise(Seed::new(1));
+    let bytes = save_weights(small.layout(), &params);
+    assert_eq!(load_weights::<f32>(small.layout(), &bytes).unwrap(), params);
+    let wide: Vec<f64> = load_weights(small.layout(), &bytes).unwrap();
+    assert_eq!(wide[3], f64::from(params[3]));
+    let error = load_weights::<f32>(large.layout(), &bytes).unwrap_err();
+    assert_eq!(error.to_string(), "embedding has shape [3, 8], but the model needs [3, 9]");
+    let error = load_weights::<f32>(small.layout(), &bytes[..20]).unwrap_err();
+    assert!(matches!(error, CheckpointError::Format(_)), "{error}");
+}
+
+#[test]
+fn a_string_is_read_alike_alone_and_in_any_company() {
+    let strings = strings();
+    for family in FAMILIES {
+        let model = RecognizerModel::new(family.recognizer(16, 2, (false, false), 0.1)).unwrap();
+        let params: Vec<f64> = model.layout().initialise(Seed::new(5));
+        let mut tape = Tape::default();
+        let mut logits = |strings: &[&[u32]]| {
+            let mut record = tape.record(&params, Mode::Judge);
+            let out = model.forward(&mut record, strings);
+            record.value(out).to_vec()
+        };
+        let together = logits(&strings.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        for (string, expected) in strings.iter().zip(together) {
+            let alone = logits(&[string])[0];
+            assert!((alone - expected).abs() < 1e-12, "{family:?} {string:?}: {alone} {expected}");
+        }
+    }
+}
