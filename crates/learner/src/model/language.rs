@@ -91,7 +91,32 @@ impl LanguageModel {
         rows: impl IntoIterator<Item = u32>,
     ) -> Var {
         let rows = r.select(states.var, rows, states.width);
-        r.linear(rows, self.weight, self.bias, states.width, Activation::Identity)
+        self.output(r, rows)
+    }
+
+    /// Logits of states that are already rows.
+    pub fn output<R: Real>(&self, r: &mut Record<'_, R>, rows: Var) -> Var {
+        r.linear(rows, self.weight, self.bias, self.body.width(), Activation::Identity)
+    }
+
+    /// What a recurrent body remembers before the first symbol, and the state outputs are read from; both empty for a
+    /// transformer.
+    pub fn initial_memory<R: Real>(&self, params: &[R]) -> (Vec<R>, Vec<R>) {
+        match &self.body {
+            Body::Recurrent(body) => body.initial_memory(params),
+            Body::Transformer(_) => (vec![], vec![]),
+        }
+    }
+
+    /// One step of a recurrent body: changes what it remembers and gives the state outputs are read from.
+    ///
+    /// # Panics
+    /// If the body is a transformer, which remembers nothing but the prefix.
+    pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut [R], symbol: u32) -> Vec<R> {
+        match &self.body {
+            Body::Recurrent(body) => body.advance(r, memory, symbol),
+            Body::Transformer(_) => panic!("a transformer has no memory to advance"),
+        }
     }
 
     /// The row of the state from which symbol `position` of string `b` is predicted: that after the symbols before it.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::init::{Initialization, Role};
 use super::states::States;
-use crate::kernel::{Activation, Real, Recurrence};
+use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
 use crate::tape::{Layer, Record, Var};
 
@@ -139,6 +139,52 @@ impl Recurrent {
             x = r.dropout(after, p);
         }
         unreachable!("a spec has at least one layer")
+    }
+
+    /// `h` of every layer, then `c` of every layer of an LSTM, before the first symbol; and the last layer's `h`.
+    pub(crate) fn initial_memory<R: Real>(&self, params: &[R]) -> (Vec<R>, Vec<R>) {
+        let (h, layers) = (self.spec.hidden, self.spec.layers);
+        let mut memory = match self.initial {
+            Some(initial) => initial.of(params).to_vec(),
+            None => vec![R::ZERO; layers * h],
+        };
+        if self.initial.is_some() {
+            activate(&mut memory, &[], Activation::Tanh);
+        }
+        let top = memory[(layers - 1) * h..].to_vec();
+        if self.spec.cell == Cell::Lstm {
+            memory.resize(2 * layers * h, R::ZERO);
+        }
+        (memory, top)
+    }
+
+    /// One step of one string.
+    pub(crate) fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut [R], symbol: u32) -> Vec<R> {
+        let (h, gates) = (self.spec.hidden, self.spec.cell.gates());
+        let (hs, cs) = memory.split_at_mut(self.spec.layers * h);
+        let mut x = match (self.embedding, self.spec.embedding) {
+            (Some(table), Some(d)) => r.embedding(table, [symbol], d, 1.0),
+            _ => r.one_hot([symbol], self.vocabulary),
+        };
+        for (l, &layer) in self.layers.iter().enumerate() {
+            let n = Recurrence { steps: 1, batch: 1, input: layer.input.len() / (gates * h), hidden: h };
+            let own = l * h..(l + 1) * h;
+            let h0 = r.constant(&hs[own.clone()]);
+            let states = match self.spec.cell {
+                Cell::Rnn => r.rnn(x, Some(h0), layer, n, Activation::Tanh),
+                Cell::ReluRnn => r.rnn(x, Some(h0), layer, n, Activation::Relu),
+                Cell::Gru => r.gru(x, Some(h0), layer, n),
+                Cell::Lstm => {
+                    let c0 = r.constant(&cs[own.clone()]);
+                    let (states, cell) = r.lstm(x, Some((h0, c0)), layer, n);
+                    cs[own.clone()].copy_from_slice(r.value(cell));
+                    states
+                }
+            };
+            x = r.part(states, h, h);
+            hs[own].copy_from_slice(r.value(x));
+        }
+        r.value(x).to_vec()
     }
 
     fn layer<R: Real>(

@@ -1,0 +1,228 @@
+//! What a trained learner can be asked. Suites see these three interfaces and nothing of a model, so that learners from
+//! elsewhere can stand in for ours.
+
+use crate::kernel::{Real, softmax};
+use crate::model::{LanguageModel, RecognizerModel};
+use crate::tape::{Mode, Tape};
+use crate::train::batches;
+
+/// Says whether strings are in a language.
+pub trait Recognizer {
+    /// The log-odds that each string is in the language: accepted if not negative.
+    fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64>;
+
+    /// The probability that each string is in the language.
+    fn probabilities(&mut self, strings: &[&[u32]]) -> Vec<f64> {
+        self.log_odds(strings).into_iter().map(|z| 1.0 / (1.0 + libm::exp(-z))).collect()
+    }
+}
+
+/// Says what comes next.
+pub trait NextSymbol {
+    /// Where the learner stands after a prefix. Cloned where strings part, so that a shared prefix is read once.
+    type State: Clone;
+
+    /// Before the first symbol.
+    fn start(&mut self) -> Self::State;
+
+    /// After one more symbol.
+    fn push(&mut self, state: &mut Self::State, symbol: u32);
+
+    /// The probability of every symbol to come next.
+    fn next(&mut self, state: &Self::State) -> Vec<f64>;
+
+    /// The natural logarithm of the probability of each symbol of a string, given those before it.
+    fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
+        let mut state = self.start();
+        let mut logs = Vec::with_capacity(string.len());
+        for &symbol in string {
+            logs.push(libm::log(self.next(&state)[symbol as usize]));
+            self.push(&mut state, symbol);
+        }
+        logs
+    }
+}
+
+/// Turns strings into strings.
+pub trait Transducer {
+    /// The natural logarithm of the probability of an output (its end included), given an input.
+    fn log_prob(&mut self, input: &[u32], output: &[u32]) -> f64;
+
+    /// The output chosen symbol by symbol, up to its end or to so many symbols.
+    fn greedy(&mut self, input: &[u32], limit: usize) -> Vec<u32>;
+}
+
+/// A model with the parameters it has learned.
+#[derive(Debug)]
+pub struct Trained<M, R> {
+    model: M,
+    params: Vec<R>,
+    tape: Tape<R>,
+}
+
+impl<M, R: Real> Trained<M, R> {
+    /// Puts model and parameters together; they must belong together.
+    pub fn new(model: M, params: Vec<R>) -> Self {
+        Self { model, params, tape: Tape::default() }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// What it has learned.
+    pub fn params(&self) -> &[R] {
+        &self.params
+    }
+}
+
+/// Symbols judged at once.
+const JUDGED: usize = 8192;
+
+impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
+    fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64> {
+        let lengths: Vec<usize> = strings.iter().map(|s| s.len()).collect();
+        let mut odds = vec![0.0; strings.len()];
+        for batch in batches(&lengths, JUDGED) {
+            let longest = batch.iter().map(|&i| lengths[i]).max().unwrap_or(0);
+            for part in batch.chunks(self.model.strings_at_once(longest)) {
+                let strings: Vec<&[u32]> = part.iter().map(|&i| strings[i]).collect();
+                let mut record = self.tape.record(&self.params, Mode::Judge);
+                let logits = self.model.forward(&mut record, &strings);
+                for (&i, logit) in part.iter().zip(record.value(logits)) {
+                    odds[i] = logit.wide();
+                }
+            }
+        }
+        odds
+    }
+}
+
+/// Where a [`LanguageModel`] stands: what its layers remember, or for a transformer the prefix itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prefix<R> {
+    /// Symbols read so far.
+    symbols: Vec<u32>,
+    /// `h` of every layer, then `c` of every layer that has cells; empty for a transformer.
+    memory: Vec<R>,
+    /// The state that outputs are read from; empty if nothing has been read by a transformer.
+    top: Vec<R>,
+}
+
+impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
+    type State = Prefix<R>;
+
+    fn start(&mut self) -> Prefix<R> {
+        let (memory, top) = self.model.initial_memory(&self.params);
+        Prefix { symbols: vec![], memory, top }
+    }
+
+    fn push(&mut self, state: &mut Prefix<R>, symbol: u32) {
+        state.symbols.push(symbol);
+        if state.memory.is_empty() {
+            let mut record = self.tape.record(&self.params, Mode::Judge);
+            let states = self.model.states(&mut record, &[&state.symbols]);
+            let row = self.model.row(states, 0, state.symbols.len()) as usize;
+            let values = &record.value(states.var)[row * states.width..];
+            state.top = values[..states.width].to_vec();
+        } else {
+            state.symbols.clear();
+            let mut record = self.tape.record(&self.params, Mode::Judge);
+            state.top = self.model.advance(&mut record, &mut state.memory, symbol);
+        }
+    }
+
+    /// A transformer says nothing before its first symbol: all are equally likely.
+    fn next(&mut self, state: &Prefix<R>) -> Vec<f64> {
+        let v = self.model.spec().vocabulary;
+        if state.top.is_empty() {
+            return vec![1.0 / v as f64; v];
+        }
+        let mut record = self.tape.record(&self.params, Mode::Judge);
+        let top = record.constant(&state.top);
+        let logits = self.model.output(&mut record, top);
+        let mut row = record.value(logits).to_vec();
+        softmax(&mut row);
+        row.into_iter().map(Real::wide).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Sinusoid;
+    use crate::model::{
+        BodySpec, Cell, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecurrentSpec,
+        Start, TransformerDropout, TransformerSpec,
+    };
+    use wug_dataset::Seed;
+
+    fn bodies() -> Vec<BodySpec> {
+        let recurrent = |cell, start, embedding| {
+            BodySpec::Recurrent(RecurrentSpec {
+                cell,
+                layers: 2,
+                hidden: 6,
+                embedding,
+                biases: 2,
+                start,
+                dropout: 0.1,
+            })
+        };
+        let transformer = |norm, positions| {
+            BodySpec::Transformer(TransformerSpec {
+                layers: 2,
+                width: 8,
+                heads: 4,
+                feedforward: 10,
+                norm,
+                final_norm: false,
+                positions,
+                scale_embedding: true,
+                dropout: TransformerDropout::everywhere(0.1),
+            })
+        };
+        vec![
+            recurrent(Cell::Rnn, Start::Zero, None),
+            recurrent(Cell::ReluRnn, Start::Learned, Some(3)),
+            recurrent(Cell::Lstm, Start::Learned, Some(6)),
+            recurrent(Cell::Gru, Start::Zero, Some(4)),
+            transformer(NormPlace::Pre, Positions::None),
+            transformer(NormPlace::Post, Positions::Learned { max: 9 }),
+            transformer(NormPlace::Post, Positions::Sinusoidal { layout: Sinusoid::Halves, first: 0 }),
+        ]
+    }
+
+    #[test]
+    fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
+        let string: Vec<u32> = vec![0, 3, 1, 1, 2, 3, 0, 2];
+        for body in bodies() {
+            let spec = LanguageModelSpec {
+                body,
+                vocabulary: 4,
+                output: Output::Linear,
+                initialization: Initialization::Torch,
+            };
+            let model = LanguageModel::new(spec).unwrap();
+            let params: Vec<f64> = model.layout().initialise(Seed::new(2));
+            let mut tape = Tape::default();
+            let mut record = tape.record(&params, Mode::Judge);
+            // Symbol 0 begins the string and is given; the others are predicted.
+            let asked: Vec<(usize, usize, f64)> = (1..8).map(|p| (0, p, 1.0)).collect();
+            model.loss(&mut record, &[&string], &asked);
+            let at_once = record.loss();
+            let mut trained = Trained::new(model, params);
+            let logs = trained.log_probs(&string);
+            let one_by_one = -logs[1..].iter().sum::<f64>();
+            assert!((at_once - one_by_one).abs() < 1e-11, "{at_once} {one_by_one}");
+            // A cloned state goes its own way.
+            let mut state = trained.start();
+            trained.push(&mut state, 0);
+            let mut other = state.clone();
+            trained.push(&mut other, 2);
+            assert!((trained.next(&state)[3] - libm::exp(logs[1])).abs() < 1e-12);
+            assert!((trained.next(&other).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+}
