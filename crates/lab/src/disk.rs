@@ -42,19 +42,34 @@ impl Library for Directory {
     }
 }
 
-/// All files under a directory, by their names from it on with `/` between folders.
+/// All files under a directory, by their names from it on with `/` between folders. Links to directories are not followed: they may lead in circles.
 fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let full = format!("{prefix}{name}");
-        if entry.path().is_dir() {
+        if entry.file_type()?.is_dir() {
             collect(&entry.path(), &format!("{full}/"), names)?;
-        } else {
+        } else if entry.path().is_file() {
             names.push(full);
         }
     }
     Ok(())
+}
+
+/// How the temporary names of unfinished directories begin; the number of the process follows.
+const PART: &str = ".wug-part-";
+
+/// Removes what processes that were killed left behind, where it can be told that they no longer run.
+fn sweep(place: &Path) {
+    let alive = |id: &str| !Path::new("/proc/self").exists() || Path::new("/proc").join(id).exists();
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let stale = name.to_str().and_then(|n| n.strip_prefix(PART)).is_some_and(|id| !alive(id));
+        if stale {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// A directory being written. Until [`finish`](Self::finish) all files stand under a temporary name; if it is dropped before, they are removed.
@@ -74,14 +89,11 @@ impl Staging {
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(LabError::disk(target)(error)),
         };
-        let part = format!(".wug-part-{}", std::process::id());
-        let stage = if existed {
-            target.join(part)
-        } else {
-            let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            fs::create_dir_all(parent).map_err(LabError::disk(parent))?;
-            parent.join(part)
-        };
+        let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let place = if existed { target } else { parent };
+        fs::create_dir_all(place).map_err(LabError::disk(place))?;
+        sweep(place);
+        let stage = place.join(format!("{PART}{}", std::process::id()));
         fs::create_dir(&stage).map_err(LabError::disk(&stage))?;
         Ok(Self { target: target.to_path_buf(), stage, existed })
     }
@@ -183,6 +195,15 @@ mod tests {
         assert!(listing(root.path()).is_empty());
         write(&target, "one", false).unwrap();
         assert_eq!(listing(root.path()), ["new/a/b.txt"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_swept_away() {
+        let root = tempfile::tempdir().unwrap();
+        let stale = root.path().join(format!("{PART}4294967295"));
+        fs::create_dir(&stale).unwrap();
+        write(&root.path().join("new"), "one", false).unwrap();
+        assert_eq!(stale.exists(), !Path::new("/proc/self").exists());
     }
 
     #[test]
