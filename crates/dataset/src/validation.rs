@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use wug_language::Reading;
 
 /// The findings of one data set.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Validation {
     /// The format that was read.
     pub format: String,
@@ -52,6 +53,12 @@ impl Findings {
 }
 
 impl Validation {
+    /// Nothing found yet.
+    pub fn new(format: &str, language: &str, reading: Reading) -> Self {
+        let (format, language, reading) = (format.to_owned(), language.to_owned(), reading.to_string());
+        Self { format, language, reading, errors: 0, splits: Map::new(), notes: Vec::new() }
+    }
+
     /// Adds a split's findings.
     pub fn add(&mut self, split: &str, findings: Findings) {
         let Findings { mut values, errors, samples } = findings;

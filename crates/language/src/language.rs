@@ -74,8 +74,13 @@ pub trait Language: fmt::Debug + Send + Sync {
 
     /// The lengths in a range at which there are members.
     fn lengths(&self, range: LengthRange) -> Vec<usize> {
-        let scanner = self.scanner();
-        range.filter(|&n| scanner.completes(n)).collect()
+        range.filter(|&n| self.has_length(n)).collect()
+    }
+
+    /// The lengths in a range at which there are members, or the error that there are none.
+    fn some_lengths(&self, range: &LengthRange) -> Result<Vec<usize>, NoSuchLength> {
+        let lengths = self.lengths(range.clone());
+        if lengths.is_empty() { Err(self.no_such_length(range)) } else { Ok(lengths) }
     }
 
     /// The members of one length, in lexicographic order of their symbols.

@@ -7,6 +7,7 @@
 pub mod automaton;
 mod big;
 pub mod draw;
+mod edit;
 pub mod grammar;
 mod language;
 mod languages;

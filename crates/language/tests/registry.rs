@@ -57,9 +57,10 @@ fn random_context_free(seed: u64) -> Option<Box<dyn Language>> {
     for left in names {
         for _ in 0..2 {
             let length = draw::below(&mut rng, 4);
-            let item = |rng: &mut ChaCha8Rng| match draw::chance(rng, 0.4) {
-                true => *draw::choose(rng, &names),
-                false => *draw::choose(rng, &["0", "1"]),
+            let item = |rng: &mut ChaCha8Rng| {
+                let letters = ["0", "1"];
+                let choices = if draw::chance(rng, 0.4) { &names[..] } else { &letters[..] };
+                *draw::choose(rng, choices)
             };
             rules.push((left, 0.2 + draw::unit(&mut rng), (0..length).map(|_| item(&mut rng)).collect()));
         }

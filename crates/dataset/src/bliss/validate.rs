@@ -20,12 +20,7 @@ pub fn validate(
     language: &dyn Language,
     reading: Reading,
 ) -> Result<Validation, DataError> {
-    let mut report = Validation {
-        format: "bliss".to_owned(),
-        language: named.spelled(),
-        reading: reading.to_string(),
-        ..Validation::default()
-    };
+    let mut report = Validation::new("bliss", &named.spelled(), reading);
     let files = library.names().map_err(DataError::io("."))?;
     let check =
         Check { library, language, text: text_of(language)?, published: named.entry.name.parse().ok() };

@@ -27,12 +27,7 @@ use crate::{DataError, Library, Pair, Rule, RuleTask, Seed};
 /// ```
 pub fn validate(library: &dyn Library, task: &str, seed: Seed) -> Result<Validation, DataError> {
     let task = build(task, seed).map_err(|error| DataError::Request(error.to_string()))?;
-    let mut report = Validation {
-        format: "find".to_owned(),
-        language: task.name.clone(),
-        reading: Reading::Published.to_string(),
-        ..Validation::default()
-    };
+    let mut report = Validation::new("find", &task.name, Reading::Published);
     let rows = check_rows(library, &task, &mut report)?;
     let text = check_text(library, &task, &mut report)?;
     if rows || text {

@@ -75,12 +75,7 @@ fn check_splits(
     reading: Reading,
     read: impl Fn(&str) -> Result<Option<Split>, DataError>,
 ) -> Result<Validation, DataError> {
-    let mut report = Validation {
-        format: format.to_owned(),
-        language: name.to_owned(),
-        reading: reading.to_string(),
-        ..Validation::default()
-    };
+    let mut report = Validation::new(format, name, reading);
     let mut training: Option<BTreeSet<Word>> = None;
     for name in splits {
         let Some(split) = read(name)? else {

@@ -16,12 +16,7 @@ pub fn validate(
     language: &dyn Language,
     reading: Reading,
 ) -> Result<Validation, DataError> {
-    let mut report = Validation {
-        format: "tse".to_owned(),
-        language: name.to_owned(),
-        reading: reading.to_string(),
-        ..Validation::default()
-    };
+    let mut report = Validation::new("tse", name, reading);
     let mut files: Vec<String> =
         library.names().map_err(DataError::io("."))?.into_iter().filter(|f| f.ends_with(".jsonl")).collect();
     if files.is_empty() {

@@ -28,12 +28,7 @@ use crate::{DataError, Library, MaskedSequence};
 /// assert!(errors(wade::Reading::Corrected) > 0);
 /// ```
 pub fn validate(library: &dyn Library, task: &Task, reading: Reading) -> Result<Validation, DataError> {
-    let mut report = Validation {
-        format: "wade".to_owned(),
-        language: task.name.to_owned(),
-        reading: reading.to_string(),
-        ..Validation::default()
-    };
+    let mut report = Validation::new("wade", task.name, reading);
     let mut training: Option<BTreeSet<Word>> = None;
     for split in SPLITS {
         let Some(sequences) = read(library, split, task)? else {

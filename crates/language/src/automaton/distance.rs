@@ -123,24 +123,11 @@ fn put(buckets: &mut Vec<Vec<StateId>>, level: usize, state: StateId) {
     buckets[level].push(state);
 }
 
-/// The Levenshtein distance between two strings.
-#[cfg(test)]
-pub(crate) fn levenshtein(u: &[Symbol], v: &[Symbol]) -> usize {
-    let mut row: Vec<usize> = (0..=v.len()).collect();
-    for (i, a) in u.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in v.iter().enumerate() {
-            let best = (diagonal + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], best);
-        }
-    }
-    row[v.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::automaton::random;
+    use crate::edit::levenshtein;
     use crate::{Language as _, Regular};
     use proptest::prelude::*;
 

@@ -121,10 +121,7 @@ impl Language for Dyck {
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
-        let possible: Vec<usize> = lengths.clone().filter(|&n| self.has_length(n)).collect();
-        if possible.is_empty() {
-            return Err(self.no_such_length(&lengths));
-        }
+        let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(UniformDyck { language: self, possible }))
     }
 

@@ -58,10 +58,7 @@ impl Language for MissingDuplicate {
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
-        let possible = self.lengths(lengths.clone());
-        if possible.is_empty() {
-            return Err(self.no_such_length(&lengths));
-        }
+        let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(Blanked { language: self, possible }))
     }
 

@@ -52,10 +52,7 @@ impl Language for Palindromes {
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
-        let possible: Vec<usize> = lengths.clone().filter(|n| n % 2 == 0).collect();
-        if possible.is_empty() {
-            return Err(self.no_such_length(&lengths));
-        }
+        let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(Mirrored { language: self, possible }))
     }
 

@@ -28,12 +28,7 @@ use crate::{DataError, Library, Pair};
 /// assert_eq!(report.splits["mine.txt"]["output_errors"], 1);
 /// ```
 pub fn validate_scan(library: &dyn Library) -> Result<Validation, DataError> {
-    let mut report = Validation {
-        format: "scan".to_owned(),
-        language: "scan".to_owned(),
-        reading: Reading::Published.to_string(),
-        ..Validation::default()
-    };
+    let mut report = Validation::new("scan", "scan", Reading::Published);
     let names = library.names().map_err(DataError::io("."))?;
     let mut training: Vec<Training> = Vec::new();
     let mut tests = Vec::new();
