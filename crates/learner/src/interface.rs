@@ -77,8 +77,8 @@ impl<M, R: Real> Trained<M, R> {
     }
 }
 
-/// Symbols judged at once.
-const JUDGED: usize = 8192;
+/// Symbols judged at once: many strings share a step, and memory stays modest.
+const JUDGED: usize = 1 << 16;
 
 impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
     fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64> {

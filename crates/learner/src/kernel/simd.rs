@@ -98,8 +98,6 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     #[doc(hidden)]
     fn sqrt<S: Simd>(s: S, a: Self::Reg<S>) -> Self::Reg<S>;
     #[doc(hidden)]
-    fn abs<S: Simd>(s: S, a: Self::Reg<S>) -> Self::Reg<S>;
-    #[doc(hidden)]
     fn less<S: Simd>(s: S, a: Self::Reg<S>, b: Self::Reg<S>) -> Self::Mask<S>;
     #[doc(hidden)]
     fn select<S: Simd>(s: S, m: Self::Mask<S>, yes: Self::Reg<S>, no: Self::Reg<S>) -> Self::Reg<S>;
@@ -122,9 +120,9 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// (exp r − 1 − r) / r² for |r| ≤ ½ ln 2, highest power first.
     #[doc(hidden)]
     const EXP_POLY: &'static [Self];
-    /// (tanh x − x) / x³ as a fraction of polynomials in x² for |x| < 0.625, highest power first.
+    /// Beyond these, `tanh` is ±1 to the last place.
     #[doc(hidden)]
-    const TANH_POLY: (&'static [Self], &'static [Self]);
+    const TANH_RANGE: (Self, Self);
     #[doc(hidden)]
     fn small(x: f64) -> Self;
 }
@@ -139,7 +137,7 @@ mod sealed {
 macro_rules! lane {
     ($r:ident, $reg:ident, $mask:ident, $lanes:ident, $bits:ident, $mantissa:literal,
      $splat:ident, $split:ident, $split_mut:ident, $part:ident, $part_store:ident, $add:ident, $sub:ident, $mul:ident,
-     $div:ident, $mul_add:ident, $max:ident, $min:ident, $sqrt:ident, $abs:ident, $less:ident, $select:ident, $sum:ident,
+     $div:ident, $mul_add:ident, $max:ident, $min:ident, $sqrt:ident, $less:ident, $select:ident, $sum:ident,
      $maximum:ident, { $($consts:tt)* }) => {
         impl Lane for $r {
             type Reg<S: Simd> = S::$reg;
@@ -208,10 +206,6 @@ macro_rules! lane {
                 s.$sqrt(a)
             }
             #[inline(always)]
-            fn abs<S: Simd>(s: S, a: S::$reg) -> S::$reg {
-                s.$abs(a)
-            }
-            #[inline(always)]
             fn less<S: Simd>(s: S, a: S::$reg, b: S::$reg) -> S::$mask {
                 s.$less(a, b)
             }
@@ -264,7 +258,6 @@ lane!(
     max_f32s,
     min_f32s,
     sqrt_f32s,
-    abs_f32s,
     less_than_f32s,
     select_f32s,
     reduce_sum_f32s,
@@ -275,8 +268,7 @@ lane!(
         const EXP_STEP: (f32, f32, f32) = (std::f32::consts::LOG2_E, 0.693_359_4, -2.121_944_4e-4);
         const EXP_POLY: &'static [f32] =
             &[1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
-        const TANH_POLY: (&'static [f32], &'static [f32]) =
-            (&[-5.704_988_7e-3, 2.063_909e-2, -5.373_971_5e-2, 0.133_314_42, -0.333_332_8], &[1.0]);
+        const TANH_RANGE: (f32, f32) = (-9.5, 9.5);
     }
 );
 
@@ -300,7 +292,6 @@ lane!(
     max_f64s,
     min_f64s,
     sqrt_f64s,
-    abs_f64s,
     less_than_f64s,
     select_f64s,
     reduce_sum_f64s,
@@ -325,10 +316,7 @@ lane!(
             1.0 / 6.0,
             0.5,
         ];
-        const TANH_POLY: (&'static [f64], &'static [f64]) = (
-            &[-9.643_991_794_250_523e-1, -9.928_772_310_019_185e1, -1.614_687_684_417_084_5e3],
-            &[1.0, 1.128_116_784_916_329_3e2, 2.235_488_390_601_004_5e3, 4.844_063_053_251_255e3],
-        );
+        const TANH_RANGE: (f64, f64) = (-20.0, 20.0);
     }
 );
 
@@ -418,11 +406,6 @@ impl<R: Lane, S: Simd> V<R, S> {
         Self { s: self.s, v: R::sqrt(self.s, self.v) }
     }
 
-    #[inline(always)]
-    pub(crate) fn abs(self) -> Self {
-        Self { s: self.s, v: R::abs(self.s, self.v) }
-    }
-
     /// Lane by lane: `yes` where `self < bound`, else `no`.
     #[inline(always)]
     pub(crate) fn if_less(self, bound: Self, yes: Self, no: Self) -> Self {
@@ -451,19 +434,30 @@ impl<R: Lane, S: Simd> V<R, S> {
         p
     }
 
+    /// x = n·ln 2 + r with |r| ≤ ½ ln 2: gives (n + shifter, eʳ − 1).
+    #[inline(always)]
+    fn reduce(self) -> (Self, Self) {
+        let s = self.s;
+        let (log2_e, head, tail) = R::EXP_STEP;
+        let shifter = Self::splat(s, R::SHIFTER);
+        let shifted = self.mul_add(Self::splat(s, log2_e), shifter);
+        let n = shifted - shifter;
+        let r = (-n).mul_add(Self::splat(s, tail), (-n).mul_add(Self::splat(s, head), self));
+        (shifted, (r * r).mul_add(r.horner(R::EXP_POLY), r))
+    }
+
+    /// Keeps a number within bounds; one that is none stays none.
+    #[inline(always)]
+    fn clamp(self, lo: R, hi: R) -> Self {
+        Self::splat(self.s, hi).min(Self::splat(self.s, lo).max(self))
+    }
+
     /// eˣ to about one unit in the last place; x is clamped so that the result is a normal number.
     #[inline(always)]
     pub(crate) fn exp(self) -> Self {
-        let s = self.s;
-        let (lo, hi) = R::EXP_RANGE;
-        let x = Self::splat(s, hi).min(Self::splat(s, lo).max(self));
-        let (log2_e, head, tail) = R::EXP_STEP;
-        let shifter = Self::splat(s, R::SHIFTER);
-        let shifted = x.mul_add(Self::splat(s, log2_e), shifter);
-        let n = shifted - shifter;
-        let r = (-n).mul_add(Self::splat(s, tail), (-n).mul_add(Self::splat(s, head), x));
-        let p = (r * r).mul_add(r.horner(R::EXP_POLY), r) + Self::constant(s, 1.0);
-        Self { s, v: R::scale(s, p.v, shifted.v) }
+        let (shifted, p) = self.clamp(R::EXP_RANGE.0, R::EXP_RANGE.1).reduce();
+        let p = p + Self::constant(self.s, 1.0);
+        Self { s: self.s, v: R::scale(self.s, p.v, shifted.v) }
     }
 
     /// 1 / (1 + e⁻ˣ).
@@ -473,18 +467,17 @@ impl<R: Lane, S: Simd> V<R, S> {
         one / (one + (-self).exp())
     }
 
-    /// The hyperbolic tangent: near zero a polynomial (so that tiny numbers keep their digits), else from `exp`.
+    /// The hyperbolic tangent, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
+    /// tiny numbers.
     #[inline(always)]
     pub(crate) fn tanh(self) -> Self {
-        let s = self.s;
-        let one = Self::constant(s, 1.0);
-        let far = one - Self::constant(s, 2.0) / ((self.abs() + self.abs()).exp() + one);
-        let far = self.if_less(Self::constant(s, 0.0), -far, far);
-        let z = self * self;
-        let (p, q) = R::TANH_POLY;
-        let ratio = if q.len() == 1 { z.horner(p) } else { z.horner(p) / z.horner(q) };
-        let near = (z * self).mul_add(ratio, self);
-        self.abs().if_less(Self::constant(s, 0.625), near, far)
+        let (s, one) = (self.s, Self::constant(self.s, 1.0));
+        let (lo, hi) = R::TANH_RANGE;
+        let x = self.clamp(lo, hi);
+        let (shifted, p) = (x + x).reduce();
+        let power = Self { s, v: R::scale(s, one.v, shifted.v) };
+        let e = power.mul_add(p, power - one);
+        e / (e + one + one)
     }
 }
 

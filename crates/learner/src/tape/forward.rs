@@ -78,11 +78,19 @@ impl<R: Real> Record<'_, R> {
 
     /// `x[B,T,D]` plus the code of its position, in place.
     pub fn add_sinusoids(&mut self, x: Var, t: usize, first: usize, d: usize, layout: Sinusoid) {
-        grow(&mut self.tape.scratch, t * d);
-        let codes = &mut self.tape.scratch[..t * d];
-        kernel::sinusoids(codes, first, d, layout);
-        let range = self.tape.tensors[x.0 as usize].range();
-        for rows in self.tape.values.data[range].chunks_mut(t * d) {
+        let tape = &mut *self.tape;
+        if tape.codes_of != Some((layout, first, d)) {
+            tape.codes.clear();
+            tape.codes_of = Some((layout, first, d));
+        }
+        let known = tape.codes.len() / d;
+        if known < t {
+            tape.codes.resize(t * d, R::ZERO);
+            kernel::sinusoids(&mut tape.codes[known * d..], first + known, d, layout);
+        }
+        let codes = &tape.codes[..t * d];
+        let range = tape.tensors[x.0 as usize].range();
+        for rows in tape.values.data[range].chunks_mut(t * d) {
             kernel::add(rows, codes);
         }
     }
@@ -181,6 +189,7 @@ impl<R: Real> Record<'_, R> {
         let out = self.new_tensor((n.steps + 1) * row, true);
         let last_cell = self.new_tensor(row, true);
         self.set_state(out, start.map(|(h, _)| h), row);
+        self.forget();
         let cells = self.tape.saved.take((n.steps + 1) * row);
         let gates = self.tape.saved.take(n.steps * 4 * row);
         self.sum_biases(layer);
@@ -210,6 +219,7 @@ impl<R: Real> Record<'_, R> {
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
         self.set_state(out, h0, row);
+        self.forget();
         let gates = self.tape.saved.take(n.steps * 3 * row);
         let sums = self.tape.saved.take(n.steps * 3 * row);
         let params = self.params;
@@ -227,6 +237,7 @@ impl<R: Real> Record<'_, R> {
         let d = norm.gain.len();
         let len = self.tape.tensor(x).len;
         let out = self.new_tensor(len, true);
+        self.forget();
         let mean = self.tape.saved.take(len / d);
         let inverse = self.tape.saved.take(len / d);
         let params = self.params;
@@ -244,6 +255,7 @@ impl<R: Real> Record<'_, R> {
     pub fn attention(&mut self, qkv: Var, n: Attention, dropout: f64) -> Var {
         let mask = self.next_mask(dropout);
         let out = self.new_tensor(n.batch * n.queries * n.width, true);
+        self.forget();
         let kept = self.tape.saved.take(n.kept());
         let tape = &mut *self.tape;
         grow(&mut tape.scratch, n.scratch());
@@ -300,6 +312,13 @@ impl<R: Real> Record<'_, R> {
         kernel::logistic_cross_entropy(losses, &tape.values.data[range], y);
         self.loss += weighted(losses, &tape.saved.data[weights.clone()]);
         self.push(Op::LogisticLoss { logits, truth: ys, weights });
+    }
+
+    /// What earlier operations kept for the way back is of no use if there is none: its room is taken again.
+    fn forget(&mut self) {
+        if self.mode == Mode::Judge {
+            self.tape.saved.top = 0;
+        }
     }
 
     /// The values of an input and of the output being written.

@@ -32,7 +32,7 @@ mod op;
 
 use std::ops::Range;
 
-use crate::kernel::Real;
+use crate::kernel::{Real, Sinusoid};
 pub use op::{Layer, LayerNorm};
 use op::{Op, Tensor};
 
@@ -63,6 +63,9 @@ pub struct Tape<R> {
     scratch: Vec<R>,
     /// Where a second gradient of a tensor waits to be added to the first.
     spare: Vec<R>,
+    /// The codes of positions so far asked for, which never change, and what they are the codes of.
+    codes: Vec<R>,
+    codes_of: Option<(Sinusoid, usize, usize)>,
     symbols: Vec<u32>,
     tensors: Vec<Tensor>,
     ops: Vec<Op>,

@@ -45,7 +45,9 @@ fn write<'a, R: Real>(tensors: impl IntoIterator<Item = (&'a str, Vec<usize>, &'
     let (mut header, mut data) = (Map::new(), Vec::new());
     for (name, shape, numbers) in tensors {
         let start = data.len();
-        numbers.iter().for_each(|&x| R::put_bytes(x, &mut data));
+        for &x in numbers {
+            x.put_bytes(&mut data);
+        }
         header.insert(
             name.to_owned(),
             json!({"dtype": R::NAME, "shape": shape, "data_offsets": [start, data.len()]}),

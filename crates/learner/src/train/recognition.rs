@@ -29,8 +29,8 @@ impl<'a> Recognition<'a> {
     }
 }
 
-/// Symbols judged at once.
-const JUDGED: usize = 8192;
+/// Symbols judged at once: many strings share a step, and memory stays modest.
+const JUDGED: usize = 1 << 16;
 
 impl<R: Real> Objective<R> for Recognition<'_> {
     fn layout(&self) -> &Layout {

@@ -1,0 +1,28 @@
+//! Times the evaluation of 5,010 strings of up to 500 symbols by the three 64k-parameter recognizers, one JSON line each.
+//!
+//! ```text
+//! cargo run --release -p wug-learner --example judge
+//! ```
+
+#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+
+use wug_dataset::Seed;
+use wug_learner::interface::{Recognizer, Trained};
+use wug_learner::model::{Family, RecognizerModel};
+
+fn main() {
+    let text: Vec<u32> = (0..500).map(|i| (i * i / 7 % 2) as u32).collect();
+    let strings: Vec<&[u32]> = (0..5010).map(|i| &text[..i % 501]).collect();
+    let symbols: usize = strings.iter().map(|s| s.len()).sum();
+    for (name, family, d) in
+        [("rnn", Family::Rnn, 79), ("lstm", Family::Lstm, 40), ("transformer", Family::Transformer, 32)]
+    {
+        let model = RecognizerModel::new(family.recognizer(d, 2, (false, false), 0.1)).expect("a sound spec");
+        let params: Vec<f32> = model.layout().initialise(Seed::new(0));
+        let mut trained = Trained::new(model, params);
+        let start = cpu_time::ProcessTime::now();
+        let sum: f64 = trained.log_odds(&strings).iter().sum();
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{{\"model\": \"{name}\", \"symbols\": {symbols}, \"seconds\": {seconds}, \"sum\": {sum}}}");
+    }
+}
