@@ -186,8 +186,9 @@ impl Settings {
 
     pub(crate) fn probability(&self, name: &'static str) -> Result<f64, BuildError> {
         let given = self.get(name);
-        let value = given.parse().ok().filter(|p: &f64| *p > 0.0 && *p < 1.0);
-        value.ok_or_else(|| BuildError::value(name, given, "a number above 0 and below 1"))
+        // Smaller ones would only make strings that nobody can store.
+        let value = given.parse().ok().filter(|p: &f64| *p >= 1e-4 && *p < 1.0);
+        value.ok_or_else(|| BuildError::value(name, given, "a number from 0.0001 to below 1"))
     }
 
     pub(crate) fn word(
@@ -214,6 +215,8 @@ enum Problem {
     Parameter { language: &'static str, unknown: String, allowed: String },
     #[error("`{piece}` is not a setting; write NAME:key=value,key=value")]
     Setting { piece: String },
+    #[error("`{key}` is set twice")]
+    Repeated { key: String },
     #[error("`{name}` cannot be `{given}`; it must be {allowed}")]
     Value { name: &'static str, given: String, allowed: String },
     #[error("{0}")]
@@ -272,7 +275,7 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
         let (kinds, depth) = canonical.strip_prefix("dyck-")?.split_once('-')?;
         for (key, value) in [("kinds", kinds), ("depth", depth)] {
             value.parse::<usize>().ok()?;
-            settings.insert(key.to_owned(), value.to_owned());
+            settings.insert(key.to_owned(), canonical_value(value));
         }
         Some(&bounded_dyck::ENTRY)
     });
@@ -281,9 +284,22 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
     for piece in rest.split(',').filter(|piece| !piece.trim().is_empty()) {
         let (key, value) =
             piece.split_once('=').ok_or_else(|| BuildError(Problem::Setting { piece: piece.to_owned() }))?;
-        settings.insert(key.trim().to_owned(), value.trim().to_owned());
+        let key = key.trim().to_owned();
+        if settings.insert(key.clone(), canonical_value(value.trim())).is_some() {
+            return Err(BuildError(Problem::Repeated { key }));
+        }
     }
+    // What is the default anyway is not worth saying: one language, one spelling.
+    settings.retain(|key, value| {
+        entry.parameters.iter().all(|p| p.name != key || canonical_value(p.default) != *value)
+    });
     Ok(Named { entry, settings })
+}
+
+/// A number in its shortest spelling (`.30` is `0.3`, `02` is `2`); other words as they are.
+fn canonical_value(text: &str) -> String {
+    let integer = text.parse::<u64>().map(|n| n.to_string());
+    integer.or_else(|_| text.parse::<f64>().map(|x| x.to_string())).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Builds a language by name, in the corrected reading.
@@ -316,7 +332,7 @@ mod tests {
 
     #[test]
     fn settings_are_checked() {
-        assert!(build("an-bn:prior=2").unwrap_err().to_string().contains("above 0 and below 1"));
+        assert!(build("an-bn:prior=2").unwrap_err().to_string().contains("from 0.0001 to below 1"));
         assert!(
             build("an-bn:p=0.3").unwrap_err().to_string().contains("has no parameter `p`; it has: prior")
         );
@@ -336,6 +352,11 @@ mod tests {
             assert!(find(name).is_ok(), "{name}");
         }
         assert_eq!(find("dyck-4-2").unwrap().spelled(), "dyck-2-3:depth=2,kinds=4");
+        for same in ["an_bn", "an-bn:prior=.3", "AN-BN:prior=0.30"] {
+            assert_eq!(find(same).unwrap().spelled(), "an-bn", "{same}");
+        }
+        assert_eq!(find("dyck-02-03").unwrap().spelled(), "dyck-2-3");
+        assert!(find("an-bn:prior=.3,prior=.4").unwrap_err().to_string().contains("set twice"));
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! A regular language: its automaton, read as a [`Language`].
 
+use std::rc::Rc;
+
 use num_bigint::BigUint;
 use rand_core::Rng;
 
 use super::{Dfa, LengthSampler, StateId};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthRange, Members, NextSet, NoSuchLength, Scanner, Symbol, Word,
+    draw,
 };
 
 /// A regular language, given by its automaton.
@@ -36,7 +39,13 @@ impl Language for Regular {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(State { language: self, state: Some(self.dfa.start()) })
+        Box::new(Place { language: self, at: Some(self.dfa.start()), table: None })
+    }
+
+    /// Whether a prefix can be completed is looked up, so that the delay between two members is that of writing them.
+    fn members(&self, length: usize) -> Members<'_> {
+        let table = Some(Rc::new(LengthSampler::new(&self.dfa, length)));
+        Members::new(Box::new(Place { language: self, at: Some(self.dfa.start()), table }), length)
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
@@ -83,22 +92,26 @@ impl Distribution for UniformLength<'_> {
 }
 
 #[derive(Clone)]
-struct State<'a> {
+struct Place<'a> {
     language: &'a Regular,
-    state: Option<StateId>,
+    at: Option<StateId>,
+    table: Option<Rc<LengthSampler<'a>>>,
 }
 
-impl Scanner for State<'_> {
+impl Scanner for Place<'_> {
     fn next(&self) -> NextSet {
-        self.state.map_or_else(NextSet::empty, |q| self.language.next[q.index()].clone())
+        self.at.map_or_else(NextSet::empty, |q| self.language.next[q.index()].clone())
     }
 
     fn push(&mut self, symbol: Symbol) {
-        self.state = self.state.and_then(|q| self.language.dfa.step(q, symbol));
+        self.at = self.at.and_then(|q| self.language.dfa.step(q, symbol));
     }
 
     fn completes(&self, rest: usize) -> bool {
-        let Some(state) = self.state else { return false };
+        let Some(state) = self.at else { return false };
+        if let Some(table) = self.table.as_ref().filter(|table| rest <= table.max()) {
+            return table.accepts_in(state, rest);
+        }
         let dfa = &self.language.dfa;
         let mut here = vec![false; dfa.states()];
         here[state.index()] = true;

@@ -70,6 +70,11 @@ impl<'a> LengthSampler<'a> {
         self.log_weight(length) > f64::NEG_INFINITY
     }
 
+    /// Whether some string of exactly `left` symbols leads from a state to acceptance.
+    pub fn accepts_in(&self, state: StateId, left: usize) -> bool {
+        self.at(left, state) > f64::NEG_INFINITY
+    }
+
     /// The probabilities of the arcs that leave a state when exactly `left` symbols must follow.
     pub fn step_probs(
         &self,

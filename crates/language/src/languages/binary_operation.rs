@@ -5,6 +5,7 @@ use rand_core::Rng;
 
 use super::answered::{Answer, Head, Read, Reader};
 use super::number::{Digits, Rounding, cut, greatest, is_zero, ln_choices, uniform, width};
+use crate::automaton::log_sum;
 use crate::registry::{BuildError, Settings};
 use crate::{
     Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
@@ -242,13 +243,13 @@ impl Distribution for Sums<'_> {
             cuts += self.cut_prob(n, long.len() - 1, short.len() - 1);
         }
         // Operands of one length may have been drawn in either order and then swapped, each with probability one half.
-        let drawn = libm::exp(self.ln_operands(short, long, z.len()));
+        let drawn = self.ln_operands(short, long, z.len());
         let orders = if first.len() == second.len() {
-            let other = libm::exp(self.ln_operands(second, first, z.len()));
-            libm::log(f64::midpoint(drawn, other))
+            log_sum([drawn, self.ln_operands(second, first, z.len())].into_iter())
         } else {
-            self.ln_operands(short, long, z.len()) - std::f64::consts::LN_2
+            drawn
         };
+        let orders = orders - std::f64::consts::LN_2;
         libm::log(cuts) + orders - libm::log((self.hi - self.lo + 1) as f64)
     }
 }

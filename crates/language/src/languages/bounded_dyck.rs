@@ -36,9 +36,12 @@ pub(crate) const ENTRY: Entry = Entry {
 /// More states than this would only be a mistake: Dyck-(2,3) has 15.
 const MOST_STATES: usize = 200_000;
 
+/// A state is a stack of open brackets, so depth costs its square.
+const MOST_DEPTH: usize = 2_000;
+
 fn build(settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
     let kinds = settings.integer("kinds", 1..=64)?;
-    let depth = settings.integer("depth", 1..=MOST_STATES)?;
+    let depth = settings.integer("depth", 1..=MOST_DEPTH)?;
     let states = (0..=depth)
         .try_fold((0usize, 1usize), |(sum, power), _| {
             let sum = sum.checked_add(power)?;
