@@ -11,7 +11,7 @@ use wug_learner::interface::{Recognizer, Trained};
 use wug_learner::model::{Family, RecognizerModel};
 
 fn main() {
-    let text: Vec<u32> = (0..500).map(|i| (i * i / 7 % 2) as u32).collect();
+    let text: Vec<u32> = (0..500u32).map(|i| i * i / 7 % 2).collect();
     let strings: Vec<&[u32]> = (0..5010).map(|i| &text[..i % 501]).collect();
     let symbols: usize = strings.iter().map(|s| s.len()).sum();
     for (name, family, d) in

@@ -1,5 +1,5 @@
 //! A long short-term memory layer over a whole sequence. Gates stand in the order input, forget, candidate, output
-//! (i, f, g, o), as in PyTorch. See [`super::rnn`] for how time is laid out and cut into blocks.
+//! (i, f, g, o), as in PyTorch. See [`super::rnn()`] for how time is laid out and cut into blocks.
 
 use pulp::Simd;
 

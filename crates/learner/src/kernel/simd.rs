@@ -63,7 +63,7 @@ pub fn instruction_set() -> &'static str {
     }
 }
 
-/// A number type that fills registers: what [`V`] needs from `f32` and `f64`.
+/// A number type that fills registers: what kernels need from `f32` and `f64`.
 pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// A register of this type.
     type Reg<S: Simd>: Copy + Debug;
@@ -356,7 +356,11 @@ impl<R: Lane, S: Simd> V<R, S> {
     #[inline(always)]
     pub(crate) fn array<const E: usize>(s: S, x: &[R]) -> [Self; E] {
         let regs = &R::regs::<S>(x)[..E];
-        std::array::from_fn(|e| Self { s, v: regs[e] })
+        let mut all = [Self { s, v: regs[0] }; E];
+        for (to, &v) in all.iter_mut().zip(regs) {
+            to.v = v;
+        }
+        all
     }
 
     /// Writes registers side by side.
