@@ -183,7 +183,7 @@ pub(crate) struct Data {
     /// As published, or corrected
     #[arg(long, default_value = "corrected", value_parser = reading)]
     pub(crate) reading: Reading,
-    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade), sizes=100,250 (bliss)
+    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade), sizes=100,250 or tests=stored (bliss)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
     /// Replace files that are there already and differ
@@ -221,7 +221,8 @@ pub(crate) struct Validate {
 }
 
 fn lengths(text: &str) -> Result<LengthRange, String> {
-    parse_lengths(text).ok_or_else(|| "lengths are written A..B, both included, A not above B".to_owned())
+    parse_lengths(text)
+        .ok_or_else(|| "lengths are written A..B, both included, A not above B, B up to 1000000".to_owned())
 }
 
 fn reading(text: &str) -> Result<Reading, String> {

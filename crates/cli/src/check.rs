@@ -20,8 +20,13 @@ pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
     match args.string.as_deref() {
         Some(text) if text != "-" => line(args, language, text, out),
         _ => {
-            for text in io::stdin().lock().lines() {
-                line(args, language, &text?, out)?;
+            for (i, text) in io::stdin().lock().lines().enumerate() {
+                let at = |message: String| Exit::usage(format!("line {}: {message}", i + 1));
+                let text = text.map_err(|error| at(error.to_string()))?;
+                line(args, language, &text, out).map_err(|exit| match exit {
+                    Exit::Usage(message) => at(message),
+                    other => other,
+                })?;
             }
             Ok(())
         }
@@ -70,7 +75,10 @@ fn print(row: &Value, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "\tdistance {distance} from `{}`", row["nearest"].as_str().unwrap_or_default())?;
     }
     if let Some(log_prob) = row.get("log_prob_given_length") {
-        write!(out, "\tlog-probability given its length {log_prob}")?;
+        match log_prob.as_f64() {
+            Some(log_prob) => write!(out, "\tlog-probability given its length {log_prob:?}")?,
+            None => write!(out, "\tprobability 0")?,
+        }
         if !row["log_prob"].is_null() {
             write!(out, ", of itself {}", row["log_prob"])?;
         }

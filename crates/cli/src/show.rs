@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
+use wug_lab::data::canonical;
 use wug_lab::dataset::{Seed, find, wade};
 use wug_lab::language::negative::{Coin, Negatives};
 use wug_lab::language::registry::{self, Named};
@@ -41,7 +42,13 @@ fn describe(name: &str) -> Result<Facts, Exit> {
         Ok(named) => return language(&named),
         Err(unknown) => unknown,
     };
+    let name = &canonical(name);
     let base = name.split(':').next().unwrap_or(name);
+    if base != name && wade::task(base).is_ok() {
+        return Err(Exit::usage(format!(
+            "`{base}` is shown as it is; its settings go with `wug data wade/{name}`"
+        )));
+    }
     if let Ok(task) = wade::task(base) {
         return Ok(wade_task(task));
     }

@@ -162,7 +162,8 @@ const SMALL: &[(&str, &[&str])] = &[
     ("flare/parity", &["--set", "training.size=200", "--set", "test.size=50"]),
     ("flare/stack-manipulation", &["--set", "training.size=200", "--reading", "published"]),
     ("flare/parity", &["--format", "jsonl", "--set", "training.size=200"]),
-    ("bliss/dyck-1", &["--set", "sizes=100,1000"]),
+    ("bliss/dyck-1", &["--set", "sizes=100,1000", "--set", "tests=stored"]),
+    ("bliss/dyck-2", &["--format", "jsonl"]),
     ("bliss/dyck-2", &["--reading", "published", "--plain"]),
     ("bliss/an-bm-cn-plus-m", &["--reading", "published"]),
     ("tse/nested:terminals=5", &["--set", "train=90", "--set", "test=50", "--set", "ood=50"]),
@@ -202,6 +203,85 @@ fn data_validate_and_repeat() {
         assert_eq!(report["errors"], 0, "{what}");
         assert!(!report["splits"].as_object().unwrap().is_empty(), "{what}");
     }
+}
+
+/// A directory of many data sets: each is checked in the reading of its own manifest, or one by name.
+#[test]
+fn directories_of_many_sets_are_checked_one_by_one() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().to_str().unwrap();
+    let sizes = [
+        "training.size=60",
+        "validation-short.size=9",
+        "validation-long.size=9",
+        "test.size=9",
+        "test-short-held-out.size=9",
+    ];
+    let mut args = vec!["data", "flare", "--reading", "published", "--out", dir];
+    args.extend(sizes.iter().flat_map(|size| ["--set", size]));
+    ok(&args);
+    let reports = json(&["validate", dir, "--json"]);
+    assert_eq!(reports.as_array().unwrap().len(), 18);
+    assert!(
+        reports.as_array().unwrap().iter().all(|r| r["reading"] == "published" && r["errors"] == 0),
+        "{reports}"
+    );
+    let one = json(&["validate", dir, "--language", "Stack_Manipulation", "--json"]);
+    assert_eq!(one["language"], "stack-manipulation");
+    assert_eq!(wug(&["validate", dir, "--language", "an-bn"]).0, 2);
+}
+
+/// What stands under another name, or is no longer what was written, is found.
+#[test]
+fn corpora_that_were_tampered_with_are_found() {
+    let root = tempfile::tempdir().unwrap();
+    let path = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+    ok(&[
+        "data",
+        "bliss/an-bn",
+        "--out",
+        &path("c"),
+        "--plain",
+        "--set",
+        "sizes=1000",
+        "--set",
+        "tests=stored",
+    ]);
+    let text = std::fs::read_to_string(path("c/test_1000.txt")).unwrap();
+    let fewer: Vec<&str> = text.lines().skip(1).collect();
+    std::fs::write(path("c/test_1000.txt"), fewer.join("\n")).unwrap();
+    std::fs::remove_file(path("c/wug.json")).unwrap();
+    let (code, out, _) = wug(&["validate", &path("c"), "--language", "an-bn", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 1);
+    assert!(report["splits"]["test_1000.txt"]["strings_that_differ"].as_u64().unwrap() >= 999, "{report}");
+}
+
+#[test]
+fn force_does_not_mix_data_sets() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().to_str().unwrap();
+    ok(&["data", "flare/parity", "--out", dir, "--set", "training.size=20"]);
+    ok(&["data", "flare/majority", "--out", dir, "--set", "training.size=20", "--force"]);
+    assert!(!root.path().join("datasets/test-edit-distance").exists());
+    assert_eq!(wug(&["validate", dir]).0, 0);
+}
+
+/// Numbers beyond reason are refused, not tried.
+#[test]
+fn huge_numbers_are_refused() {
+    for args in [
+        ["sample", "parity", "--length", "1000000000..1000000000"],
+        ["sample", "marked-copy", "--length", "18446744073709551614..18446744073709551615"],
+        ["data", "bliss/an-bn", "--set=sizes=1", "--out=nowhere"],
+        ["data", "tse/nested:classes=1", "--out", "nowhere"],
+        ["show", "dyck-1-40000", "--dot", "--json"],
+        ["sample", "an-bn:prior=1e-300", "--natural", "--json"],
+    ] {
+        let (code, out, err) = wug(&args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+    }
+    assert!(!Path::new("nowhere").exists());
 }
 
 #[test]
@@ -262,6 +342,8 @@ fn wrong_data_are_found_and_the_exit_code_says_so() {
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(report["splits"]["training"]["label_errors"], 50);
     assert_eq!(report["splits"]["test"]["label_errors"], 0);
+    assert_eq!(report["manifest"]["changed_files"], 1);
+    assert_eq!(report["manifest"]["missing_files"], 3);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wug_language::Reading;
 
-use crate::{DataError, Seed, Shelf};
+use crate::{DataError, Library, Seed, Shelf};
 
 /// The manifest's file name.
 pub const MANIFEST: &str = "wug.json";
@@ -125,6 +125,14 @@ impl<'a> Recorder<'a> {
             .map_err(DataError::io(MANIFEST))?;
         Ok(manifest)
     }
+}
+
+/// The hash of a file's content, as manifests have it; `None` if there is no such file.
+pub fn hash(library: &dyn Library, name: &str) -> Result<Option<String>, DataError> {
+    let Some(mut file) = library.open(name).map_err(DataError::io(name))? else { return Ok(None) };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(&mut file).map_err(DataError::io(name))?;
+    Ok(Some(hasher.finalize().to_hex().to_string()))
 }
 
 /// What a data set is, before its files are known.

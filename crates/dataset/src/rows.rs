@@ -1,12 +1,20 @@
 //! Files of rows: one value per line, read with errors that name file and line.
 
+use std::io::{BufRead, BufReader};
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use wug_language::{Alphabet, Word};
 
-use crate::flare::read_lines;
 use crate::{DataError, Library, MaskedSequence};
+
+/// The lines of a file; `None` if there is no such file.
+pub(crate) fn read_lines(library: &dyn Library, file: &str) -> Result<Option<Vec<String>>, DataError> {
+    let Some(reader) = library.open(file).map_err(DataError::io(file))? else { return Ok(None) };
+    let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
+    lines.map(Some).map_err(DataError::io(file))
+}
 
 /// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
 /// no such file.

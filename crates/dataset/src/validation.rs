@@ -17,6 +17,9 @@ pub struct Validation {
     pub errors: usize,
     /// By split, in order.
     pub splits: Map<String, Value>,
+    /// What its manifest says of the files, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Value>,
     /// What could not be checked, and why; and other remarks.
     pub notes: Vec<String>,
 }
@@ -56,16 +59,26 @@ impl Validation {
     /// Nothing found yet.
     pub fn new(format: &str, language: &str, reading: Reading) -> Self {
         let (format, language, reading) = (format.to_owned(), language.to_owned(), reading.to_string());
-        Self { format, language, reading, errors: 0, splits: Map::new(), notes: Vec::new() }
+        Self { format, language, reading, errors: 0, splits: Map::new(), manifest: None, notes: Vec::new() }
     }
 
     /// Adds a split's findings.
     pub fn add(&mut self, split: &str, findings: Findings) {
+        let value = self.count(findings);
+        self.splits.insert(split.to_owned(), value);
+    }
+
+    /// Adds what the manifest says.
+    pub fn add_manifest(&mut self, findings: Findings) {
+        self.manifest = Some(self.count(findings));
+    }
+
+    fn count(&mut self, findings: Findings) -> Value {
         let Findings { mut values, errors, samples } = findings;
         self.errors += errors;
         if !samples.is_empty() {
             values.insert("first_errors".to_owned(), samples.into());
         }
-        self.splits.insert(split.to_owned(), Value::Object(values));
+        Value::Object(values)
     }
 }

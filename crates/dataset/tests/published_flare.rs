@@ -53,7 +53,8 @@ fn published_data_validate() {
         let named = registry::find(&name).unwrap();
         for reading in Reading::ALL {
             let language = named.build(reading).unwrap();
-            let report = flare::validate(&memory, &name, language.as_ref(), reading).unwrap();
+            let report =
+                flare::validate(&memory, &name, language.as_ref(), reading, &flare::Ranges::new()).unwrap();
             for (split, findings) in &report.splits {
                 let at = format!("{name} {split} {reading}");
                 let wrong_roots = name == "compute-sqrt" && split == "test" && reading == Reading::Corrected;

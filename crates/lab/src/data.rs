@@ -34,11 +34,11 @@ impl Request {
     /// Takes `SUITE` or `SUITE/NAME` apart.
     pub fn parse(text: &str) -> Result<Self, LabError> {
         let (suite, name) = text.split_once('/').map_or((text, None), |(s, n)| (s, Some(n)));
-        let suite = Suite::named(suite).ok_or_else(|| {
+        let suite = Suite::named(&suite.to_lowercase()).ok_or_else(|| {
             let known = SUITES.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
             LabError::Usage(format!("unknown suite `{suite}`; there are: {known}"))
         })?;
-        let name = name.filter(|n| !n.is_empty()).map(str::to_owned);
+        let name = name.filter(|n| !n.is_empty()).map(canonical);
         Ok(Self {
             suite,
             name,
@@ -120,7 +120,7 @@ struct Job {
 
 enum Kind {
     Flare { named: Named, splits: Vec<flare::SplitSpec> },
-    Bliss { named: Named, sizes: Vec<usize> },
+    Bliss { named: Named, sizes: Vec<usize>, store_tests: bool },
     Tse { named: Named, sizes: tse::Sizes },
     Wade { settings: wade::Settings, task: &'static wade::Task, count: usize },
     Find { task: String },
@@ -130,7 +130,7 @@ fn plan(request: &Request) -> Result<Vec<Job>, LabError> {
     let format = request.resolved_format()?;
     let names: Vec<String> = match &request.name {
         Some(name) => vec![name.clone()],
-        None => request.suite.members().into_iter().map(str::to_owned).collect(),
+        None => request.suite.published(),
     };
     let alone = request.name.is_some();
     let mut options = Options { given: request.options.clone(), known: Vec::new() };
@@ -139,8 +139,12 @@ fn plan(request: &Request) -> Result<Vec<Job>, LabError> {
         options.known.clear();
         let kind = kind(request, &name, &mut options)?;
         options.all_known(request.suite.name)?;
-        let folder = if alone { String::new() } else { format!("{name}/") };
-        let format = if !alone && name == "scan" && request.format.is_none() { Format::Scan } else { format };
+        let folder = if alone { String::new() } else { format!("{}/", name.replace([':', '=', ','], "-")) };
+        let format = if !alone && name.starts_with("scan") && request.format.is_none() {
+            Format::Scan
+        } else {
+            format
+        };
         jobs.push(Job { name, folder, format, reading: request.reading, seed: request.seed, kind });
     }
     Ok(jobs)
@@ -162,8 +166,21 @@ fn kind(request: &Request, name: &str, options: &mut Options) -> Result<Kind, La
         "bliss" => {
             let named = registry::find(name)?;
             named.build(reading)?;
-            let sizes = options.counts("sizes", &bliss::SIZES)?;
-            Kind::Bliss { named, sizes }
+            let mut sizes = options.counts("sizes", &bliss::SIZES)?;
+            sizes.dedup();
+            if let Some(size) = sizes.iter().find(|size| !(50..=1_000_000).contains(*size)) {
+                return Err(bad(
+                    "sizes",
+                    &size.to_string(),
+                    "counts from 50 to 1000000, as 100,250,500,1000",
+                ));
+            }
+            let store_tests = match options.value("tests") {
+                None | Some("described") => false,
+                Some("stored") => true,
+                Some(other) => return Err(bad("tests", other, "`described` or `stored`")),
+            };
+            Kind::Bliss { named, sizes, store_tests }
         }
         "tse" => {
             let named = registry::find(name)?;
@@ -222,14 +239,14 @@ impl Job {
                 });
                 about("flare", named.spelled(), Value::Object(spec.collect()), data.facts())
             }
-            Kind::Bliss { named, sizes } => {
+            Kind::Bliss { named, sizes, store_tests } => {
                 let layout = match self.format {
                     Format::Text => bliss::Layout::Text,
                     Format::Jsonl => bliss::Layout::Rows,
                     _ => bliss::Layout::Archives,
                 };
                 let seed = self.seed.unwrap_or(u64::from(bliss::SEED));
-                let facts = bliss::write(named, sizes, self.reading, seed, layout, &mut out)?;
+                let facts = bliss::write(named, sizes, self.reading, seed, layout, *store_tests, &mut out)?;
                 let about = about("bliss", named.spelled(), json!({ "sizes": sizes }), facts);
                 About { seed: Seed::new(seed), ..about }
             }
@@ -304,8 +321,9 @@ impl Options {
 
     fn lengths(&mut self, key: &str, default: LengthRange) -> Result<LengthRange, LabError> {
         let Some(text) = self.value(key) else { return Ok(default) };
-        parse_lengths(text)
-            .ok_or_else(|| bad(key, text, "a range such as 0..40, the first not above the second"))
+        parse_lengths(text).ok_or_else(|| {
+            bad(key, text, "a range such as 0..40, the first not above the second, up to 1000000")
+        })
     }
 
     fn all_known(&self, suite: &str) -> Result<(), LabError> {
@@ -323,9 +341,19 @@ fn bad(key: &str, given: &str, allowed: &str) -> LabError {
     LabError::Usage(format!("`{key}` cannot be `{given}`; it must be {allowed}"))
 }
 
+/// Lower case, with hyphens, before the colon; settings are left as they are.
+pub fn canonical(name: &str) -> String {
+    let (base, settings) = name.split_once(':').map_or((name, None), |(b, s)| (b, Some(s)));
+    let base = base.to_lowercase().replace(['_', ' '], "-");
+    settings.map_or(base.clone(), |settings| format!("{base}:{settings}"))
+}
+
+/// The longest strings that can be asked for: far beyond any experiment, and within any machine's memory.
+pub const LONGEST: usize = 1_000_000;
+
 /// Reads `A..B`, inclusive at both ends, or a single length.
 pub fn parse_lengths(text: &str) -> Option<LengthRange> {
     let (lo, hi) = text.split_once("..").unwrap_or((text, text));
     let (lo, hi) = (lo.trim().parse().ok()?, hi.trim().trim_start_matches('=').parse().ok()?);
-    (lo <= hi).then_some(lo..=hi)
+    (lo <= hi && hi <= LONGEST).then_some(lo..=hi)
 }

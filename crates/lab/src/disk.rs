@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_dataset::{Library, Shelf};
 
 use crate::LabError;
@@ -47,6 +49,9 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<(
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with(PART) {
+            continue;
+        }
         let full = format!("{prefix}{name}");
         if entry.file_type()?.is_dir() {
             collect(&entry.path(), &format!("{full}/"), names)?;
@@ -57,27 +62,18 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<(
     Ok(())
 }
 
-/// How the temporary names of unfinished directories begin; the number of the process follows.
+/// How the temporary names of unfinished directories begin. They are nobody's data: reading passes them over.
 const PART: &str = ".wug-part-";
 
-/// Removes what processes that were killed left behind, where it can be told that they no longer run.
-fn sweep(place: &Path) {
-    let alive = |id: &str| !Path::new("/proc/self").exists() || Path::new("/proc").join(id).exists();
-    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let stale = name.to_str().and_then(|n| n.strip_prefix(PART)).is_some_and(|id| !alive(id));
-        if stale {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// A directory being written. Until [`finish`](Self::finish) all files stand under a temporary name; if it is dropped before, they are removed.
+/// A directory being written. Until [`finish`](Self::finish) all files stand under a temporary name of their own; if it is dropped before, they
+/// are removed, and so are the directories that were made for it. A process that is killed leaves its temporary directory and nothing else.
 #[derive(Debug)]
 pub struct Staging {
     target: PathBuf,
-    stage: PathBuf,
     existed: bool,
+    // Removed in this order when dropped: files first, then the directories that hold them.
+    stage: TempDir,
+    made: Vec<PathBuf>,
 }
 
 impl Staging {
@@ -91,34 +87,44 @@ impl Staging {
         };
         let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let place = if existed { target } else { parent };
-        fs::create_dir_all(place).map_err(LabError::disk(place))?;
-        sweep(place);
-        let stage = place.join(format!("{PART}{}", std::process::id()));
-        fs::create_dir(&stage).map_err(LabError::disk(&stage))?;
-        Ok(Self { target: target.to_path_buf(), stage, existed })
+        let made: Vec<PathBuf> =
+            place.ancestors().take_while(|p| !p.exists()).map(Path::to_path_buf).collect();
+        let stage = fs::create_dir_all(place)
+            .and_then(|()| tempfile::Builder::new().prefix(PART).tempdir_in(place))
+            .map_err(LabError::disk(target))?;
+        Ok(Self { target: target.to_path_buf(), existed, stage, made })
     }
 
     /// Gives every file its own name. A file that is there already with the same content is left alone; with another content it is an error,
-    /// found before anything is changed, unless `force` is given.
-    pub fn finish(self, force: bool) -> Result<(), LabError> {
+    /// found before anything is changed. With `force` it is replaced, and what the manifest of the data set before lists beside it is removed, so that
+    /// no two data sets mix. The manifest comes last.
+    pub fn finish(mut self, force: bool) -> Result<(), LabError> {
+        self.made.clear();
         if !self.existed {
-            return fs::rename(&self.stage, &self.target).map_err(LabError::disk(&self.target));
+            return fs::rename(self.stage.path(), &self.target).map_err(LabError::disk(&self.target));
         }
         let mut names = Vec::new();
-        collect(&self.stage, "", &mut names).map_err(LabError::disk(&self.stage))?;
-        names.sort_unstable();
+        collect(self.stage.path(), "", &mut names).map_err(LabError::disk(&self.target))?;
+        names.sort_unstable_by_key(|name| (name.ends_with(MANIFEST), name.clone()));
         let mut moves = Vec::new();
         for name in &names {
-            let (from, to) = (self.stage.join(name), self.target.join(name));
-            if to.exists() {
-                if same_content(&from, &to).map_err(LabError::disk(&to))? {
-                    continue;
-                }
-                if !force {
-                    return Err(LabError::Exists { path: to });
-                }
+            let (from, to) = (self.stage.path().join(name), self.target.join(name));
+            if to.is_dir() {
+                return Err(LabError::Usage(format!(
+                    "{} is a directory, where a file is to be written",
+                    to.display()
+                )));
+            }
+            if to.exists() && same_content(&from, &to).map_err(LabError::disk(&to))? {
+                continue;
+            }
+            if to.exists() && !force {
+                return Err(LabError::Exists { path: to });
             }
             moves.push((from, to));
+        }
+        if force {
+            self.remove_former(&names)?;
         }
         for (from, to) in moves {
             if let Some(parent) = to.parent() {
@@ -128,18 +134,37 @@ impl Staging {
         }
         Ok(())
     }
+
+    /// Removes the files that the manifest in the target lists and that are not about to be replaced.
+    fn remove_former(&self, names: &[String]) -> Result<(), LabError> {
+        let Ok(text) = fs::read(self.target.join(MANIFEST)) else { return Ok(()) };
+        let Ok(manifest) = serde_json::from_slice::<Manifest>(&text) else { return Ok(()) };
+        for file in manifest.files.iter().filter(|file| !names.contains(&file.name)) {
+            let path = self.target.join(&file.name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(LabError::disk(&path)(error));
+                }
+                _ => {}
+            }
+            // The folder goes too if that was its last file.
+            path.parent().filter(|p| *p != self.target).map(fs::remove_dir);
+        }
+        Ok(())
+    }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove; otherwise what is left is of no use to anyone.
-        let _ = fs::remove_dir_all(&self.stage);
+        let _ = fs::remove_dir_all(self.stage.path());
+        // Innermost first; one that holds something else stays.
+        self.made.iter().take_while(|path| fs::remove_dir(path).is_ok()).for_each(drop);
     }
 }
 
 impl Shelf for Staging {
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let path = self.stage.join(name);
+        let path = self.stage.path().join(name);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
@@ -198,12 +223,22 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_swept_away() {
+    fn what_a_killed_process_left_is_passed_over() {
         let root = tempfile::tempdir().unwrap();
-        let stale = root.path().join(format!("{PART}4294967295"));
-        fs::create_dir(&stale).unwrap();
-        write(&root.path().join("new"), "one", false).unwrap();
-        assert_eq!(stale.exists(), !Path::new("/proc/self").exists());
+        fs::create_dir(root.path().join(format!("{PART}x"))).unwrap();
+        fs::write(root.path().join(format!("{PART}x/half.txt")), "half").unwrap();
+        write(root.path(), "one", false).unwrap();
+        assert_eq!(Directory::open(root.path()).unwrap().names().unwrap(), ["a/b.txt"]);
+    }
+
+    #[test]
+    fn directories_made_in_vain_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        drop(Staging::begin(&root.path().join("x/y/z")).unwrap());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+        fs::create_dir_all(root.path().join("t/a/b.txt")).unwrap();
+        let error = write(&root.path().join("t"), "one", true).unwrap_err();
+        assert!(error.to_string().contains("is a directory"), "{error}");
     }
 
     #[test]

@@ -106,6 +106,24 @@ impl Suite {
         SUITES.iter().find(|suite| suite.name == name)
     }
 
+    /// The languages and tasks with the settings that the paper has, as `wug data SUITE` writes them.
+    pub fn published(&self) -> Vec<String> {
+        match self.name {
+            "find" => find::TASKS
+                .iter()
+                .flat_map(find::Entry::published)
+                .filter(|t| !t.starts_with("scan"))
+                .chain(["scan".to_owned()])
+                .collect(),
+            "tse" => {
+                let terminals = [5, 10, 50, 100, 500];
+                let with = |name: &str| terminals.map(|t| format!("{name}:terminals={t}"));
+                self.members().into_iter().flat_map(with).collect()
+            }
+            _ => self.members().into_iter().map(str::to_owned).collect(),
+        }
+    }
+
     /// The languages or tasks that the paper has.
     pub fn members(&self) -> Vec<&'static str> {
         match self.name {

@@ -11,7 +11,7 @@ use super::{
     deterministic_steps, test_after, valid_next, write_npz, write_zip,
 };
 use crate::manifest::Recorder;
-use crate::{DataError, Seed};
+use crate::{DataError, Library, Seed, rows};
 
 /// How the strings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +25,45 @@ pub enum Layout {
 }
 
 /// Writes the corpora and tests of a language, and says what is in them. As published: the released files, byte for byte. Corrected: for a
-/// training corpus of 1000/b strings, the true next 1000·b strings after its longest one.
+/// training corpus of 1000/b strings, the true next 1000·b strings after its longest one; `tests.jsonl` describes them, and they are stored
+/// only if asked for: they can be enumerated faster than read.
 pub fn write(
     named: &Named,
     sizes: &[usize],
     reading: Reading,
     seed: u64,
     layout: Layout,
+    store_tests: bool,
     out: &mut Recorder<'_>,
 ) -> Result<Value, DataError> {
     let language = named.build(reading)?;
-    let mut files = Files { language: language.as_ref(), layout, out };
+    let mut files = Files { language: language.as_ref(), layout, store_tests, out };
     match reading {
         Reading::Published => files.published(named, sizes, seed),
         Reading::Corrected => files.corrected(named, sizes, Seed::new(seed)),
     }
+}
+
+/// How many strings test a training corpus of this size: of order N = 3, train on 1000/b and test on 1000·b.
+pub fn test_count(train_size: usize) -> usize {
+    1_000_000 / train_size.max(1)
+}
+
+/// The strings of a file of rows; `None` if there is no such file.
+pub fn read_strings(
+    library: &dyn Library,
+    file: &str,
+    alphabet: &Alphabet,
+) -> Result<Option<Vec<Word>>, DataError> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Row {
+        string: String,
+    }
+    rows::read_rows(library, file, |text| {
+        let row: Row = rows::object(text, "a string")?;
+        rows::word(&row.string, alphabet)
+    })
 }
 
 fn request(error: impl std::fmt::Display) -> DataError {
@@ -49,6 +73,7 @@ fn request(error: impl std::fmt::Display) -> DataError {
 struct Files<'a, 'b> {
     language: &'a dyn Language,
     layout: Layout,
+    store_tests: bool,
     out: &'a mut Recorder<'b>,
 }
 
@@ -86,13 +111,12 @@ impl Files<'_, '_> {
             let words = corpus(self.language, size, seed).map_err(request)?;
             self.strings(&format!("train_{size}.txt"), &mut words.iter().cloned())?;
             let longest = words.last().map_or(0, Vec::len);
-            // Order N = 3: train on 1000/b, test on 1000·b.
-            let count = 1_000_000 / size;
+            let count = test_count(size);
             let test = json!({ "train": size, "longer_than": longest, "strings": count });
-            if self.layout != Layout::Rows {
+            if self.store_tests {
                 self.strings(&format!("test_{size}.txt"), &mut test_after(self.language, longest, count))?;
             }
-            if self.layout == Layout::Archives {
+            if self.store_tests && self.layout == Layout::Archives {
                 self.exact_mask(named, size, longest, count)?;
             }
             let mut row = self.facts(&words);

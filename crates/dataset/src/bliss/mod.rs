@@ -29,7 +29,7 @@ use wug_language::{Alphabet, Symbol, Word};
 pub use archive::{Archive, PASSWORD, write_zip};
 pub use corrected::{NoDistribution, corpus, test_after};
 pub use error::FormatError;
-pub use files::{Layout, write};
+pub use files::{Layout, read_strings, test_count, write};
 pub use mask::{deterministic_steps, valid_next};
 pub use npz::{MaskReader, write_npz};
 pub use published::{BadPrior, MaskKind, PRIOR, Published, SEED, SIZES, TEST_SIZE, UnknownLanguage};

@@ -6,14 +6,14 @@ use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
 use super::{
-    Archive, FormatError, Lines, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps,
-    valid_next,
+    Archive, FormatError, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps, read_strings,
+    test_after, test_count, valid_next,
 };
 use crate::validation::{Findings, Validation};
 use crate::{DataError, Library};
 
-/// Checks every text, archive and mask: strings that are not members, lines out of order and mask cells that differ are errors; whether a file equals the one
-/// that the released generator makes is a fact.
+/// Checks every text, archive, row and mask: strings that are not members or not those that the file's name promises, lines out of order and mask cells that
+/// differ are errors. In the corrected reading, whether a file equals the one that the released generator makes is only a fact.
 pub fn validate(
     library: &dyn Library,
     named: &Named,
@@ -22,17 +22,24 @@ pub fn validate(
 ) -> Result<Validation, DataError> {
     let mut report = Validation::new("bliss", &named.spelled(), reading);
     let files = library.names().map_err(DataError::io("."))?;
-    let check =
-        Check { library, language, text: text_of(language)?, published: named.entry.name.parse().ok() };
+    let check = Check {
+        library,
+        language,
+        text: text_of(language)?,
+        published: named.entry.name.parse().ok(),
+        reading,
+    };
     for file in &files {
-        if file.ends_with(".txt") || file.ends_with(".txt.zip") {
-            report.add(file, check.strings(file)?);
+        let described = file == "test.jsonl" || file == "tests.jsonl";
+        let strings = [".txt", ".txt.zip", ".jsonl"].iter().any(|ending| file.ends_with(ending));
+        if strings && !described && !file.contains('/') {
+            report.add(file, check.strings(file, &files)?);
         } else if file.ends_with(".npz") {
             report.add(file, check.mask(file, &files)?);
         }
     }
     if report.splits.is_empty() {
-        let hint = ", *.txt.zip or *.npz here: not a BLISS directory".to_owned();
+        let hint = ", *.txt.zip, *.jsonl or *.npz here: not a BLISS directory".to_owned();
         return Err(DataError::Missing { file: "*.txt".to_owned(), hint });
     }
     Ok(report)
@@ -51,63 +58,92 @@ struct Check<'a> {
     language: &'a dyn Language,
     text: Text,
     published: Option<Published>,
+    reading: Reading,
 }
 
+/// Strings, one by one.
+type Strings<'a> = Box<dyn Iterator<Item = Word> + 'a>;
+
 impl Check<'_> {
-    /// Lets something read the plain text of a file, unpacked if it is an archive.
-    fn read<T>(
-        &self,
-        file: &str,
-        read: impl FnOnce(Lines<'_, BufReader<&mut dyn Read>>) -> Result<T, DataError>,
-    ) -> Result<T, DataError> {
+    /// Shows every string of a file, text, archive or rows, to `see`.
+    fn each(&self, file: &str, mut see: impl FnMut(Word) -> Result<(), DataError>) -> Result<(), DataError> {
         let missing = || DataError::Missing { file: file.to_owned(), hint: String::new() };
+        let mut lines = |content: &mut dyn Read| {
+            self.text.read(BufReader::new(content)).try_for_each(|word| see(word.map_err(at(file))?))
+        };
         if file.ends_with(".zip") {
             let bytes = self.library.bytes(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
             let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
-            let mut content = archive.content(Some(PASSWORD)).map_err(at(file))?;
-            read(self.text.read(BufReader::new(&mut content)))
+            lines(&mut archive.content(Some(PASSWORD)).map_err(at(file))?)
+        } else if file.ends_with(".jsonl") {
+            let words = read_strings(self.library, file, self.language.alphabet())?.ok_or_else(missing)?;
+            words.into_iter().try_for_each(see)
         } else {
-            let mut content = self.library.open(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
-            read(self.text.read(BufReader::new(&mut content)))
+            lines(&mut self.library.open(file).map_err(DataError::io(file))?.ok_or_else(missing)?)
         }
     }
 
-    fn strings(&self, file: &str) -> Result<Findings, DataError> {
-        let mut expected = self.released(file);
+    fn strings(&self, file: &str, files: &[String]) -> Result<Findings, DataError> {
+        let mut expected = self.expected(file, files)?;
         let compared = expected.is_some();
-        let (mut strings, mut wrong, mut unordered, mut longest, mut last, mut equal) = (0, 0, 0, 0, 0, true);
+        let (mut strings, mut wrong, mut unordered, mut longest, mut last, mut differ) = (0, 0, 0, 0, 0, 0);
         let mut findings = Findings::default();
-        self.read(file, |lines| {
-            for word in lines {
-                let word = word.map_err(at(file))?;
-                strings += 1;
-                if !self.language.contains(&word) {
-                    wrong += 1;
-                    findings.sample(|| format!("line {strings}: not a member of the language"));
-                }
-                unordered += usize::from(word.len() < last);
-                last = word.len();
-                longest = longest.max(word.len());
-                equal &= expected.as_mut().is_some_and(|words| words.next().as_ref() == Some(&word));
+        self.each(file, |word| {
+            strings += 1;
+            if !self.language.contains(&word) {
+                wrong += 1;
+                findings.sample(|| format!("line {strings}: not a member of the language"));
+            }
+            unordered += usize::from(word.len() < last);
+            last = word.len();
+            longest = longest.max(word.len());
+            if let Some(expected) = &mut expected {
+                differ += usize::from(expected.next().as_ref() != Some(&word));
             }
             Ok(())
         })?;
-        equal &= expected.is_none_or(|mut words| words.next().is_none() || file.ends_with("preview.txt"));
+        if !file.ends_with("preview.txt") {
+            differ += expected.map_or(0, Iterator::count);
+        }
         findings.fact("examples", strings);
         findings.error("label_errors", wrong);
         findings.error("order_errors", unordered);
         findings.fact("longest", longest);
-        if compared {
-            findings.fact("equals_released", equal);
+        if compared && self.reading == Reading::Corrected && self.released(file).is_some() {
+            findings.fact("equals_released", differ == 0);
+        } else if compared {
+            findings.error("strings_that_differ", differ);
         }
         Ok(findings)
     }
 
+    /// The strings that a file should hold, where its name says so: what the released generator writes, or the true next strings after
+    /// those of the training corpus beside it.
+    fn expected(&self, file: &str, files: &[String]) -> Result<Option<Strings<'_>>, DataError> {
+        if let Some(released) = self.released(file) {
+            return Ok(Some(released));
+        }
+        let Some(size) =
+            file.strip_prefix("test_").and_then(|rest| rest.split('.').next()?.parse::<usize>().ok())
+        else {
+            return Ok(None);
+        };
+        let train = [".txt", ".txt.zip", ".jsonl"].map(|ending| format!("train_{size}{ending}"));
+        let Some(train) = train.iter().find(|name| files.contains(name)) else { return Ok(None) };
+        let mut longest = 0;
+        self.each(train, |word| {
+            longest = longest.max(word.len());
+            Ok(())
+        })?;
+        Ok(Some(Box::new(test_after(self.language, longest, test_count(size)))))
+    }
+
     /// What the released generator writes to a file of this name.
-    fn released(&self, file: &str) -> Option<Box<dyn Iterator<Item = Word>>> {
+    fn released(&self, file: &str) -> Option<Strings<'static>> {
         let published = self.published?;
-        let name = file.trim_end_matches(".zip").rsplit('/').next()?.strip_suffix(".txt")?;
-        if name == "test" || name == "preview" {
+        let name = file.trim_end_matches(".zip");
+        let name = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".jsonl"))?;
+        if matches!(file, "test.txt" | "test.txt.zip" | "preview.txt") {
             return Some(published.test());
         }
         let (size, rest) = name.strip_prefix("train_")?.split_once("_p_")?;
@@ -132,25 +168,22 @@ impl Check<'_> {
         let mut rows = MaskReader::new(archive.content(None).map_err(at(file))?).map_err(at(file))?;
         let (mut checked, mut wrong) = (0usize, 0usize);
         let mut findings = Findings::default();
-        self.read(about, |lines| {
-            for word in lines {
-                let word = word.map_err(at(about))?;
-                let cells = rows.next().transpose().map_err(at(file))?;
-                let Some(cells) = cells else {
-                    return Err(DataError::file(
-                        file,
-                        format!("it has {checked} rows, fewer than {about} has strings"),
-                    ));
-                };
-                let mut expected = self.expected_row(file, stem, &word);
-                expected.resize(cells.len().max(expected.len()), false);
-                let differ = expected.len() - cells.len()
-                    + expected.iter().zip(&cells).filter(|(a, b)| a != b).count();
-                checked += 1;
-                if differ > 0 {
-                    wrong += differ;
-                    findings.sample(|| format!("row {checked}: {differ} cells differ"));
-                }
+        self.each(about, |word| {
+            let cells = rows.next().transpose().map_err(at(file))?;
+            let Some(cells) = cells else {
+                return Err(DataError::file(
+                    file,
+                    format!("it has {checked} rows, fewer than {about} has strings"),
+                ));
+            };
+            let mut expected = self.expected_row(file, stem, &word);
+            expected.resize(cells.len().max(expected.len()), false);
+            let differ =
+                expected.len() - cells.len() + expected.iter().zip(&cells).filter(|(a, b)| a != b).count();
+            checked += 1;
+            if differ > 0 {
+                wrong += differ;
+                findings.sample(|| format!("row {checked}: {differ} cells differ"));
             }
             Ok(())
         })?;

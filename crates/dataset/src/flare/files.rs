@@ -1,12 +1,11 @@
 //! FLaRe directories as published: parallel files joined by line, the training split at the top and the others under `datasets/`. And the same
 //! data as one row per string.
 
-use std::io::{BufRead, BufReader};
-
 use wug_language::{Alphabet, Language};
 
 use crate::manifest::Recorder;
 use crate::recognition::{from_row, next_line, parse_next_line, to_row};
+use crate::rows::{read_lines, read_rows};
 use crate::{DataError, Labelled, Library, Split};
 
 /// The name of the split that published directories keep at the top.
@@ -149,13 +148,6 @@ fn attach(
     Ok(())
 }
 
-/// The lines of a file; `None` if there is no such file.
-pub(crate) fn read_lines(library: &dyn Library, file: &str) -> Result<Option<Vec<String>>, DataError> {
-    let Some(reader) = library.open(file).map_err(DataError::io(file))? else { return Ok(None) };
-    let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
-    lines.map(Some).map_err(DataError::io(file))
-}
-
 /// Writes splits as one row per string, a file per split.
 pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     for split in splits {
@@ -172,11 +164,6 @@ pub fn read_jsonl(
     alphabet: &Alphabet,
 ) -> Result<Option<Split>, DataError> {
     let file = format!("{split}.jsonl");
-    let Some(lines) = read_lines(library, &file)? else { return Ok(None) };
-    let examples: Result<Vec<Labelled>, DataError> = lines
-        .iter()
-        .enumerate()
-        .map(|(i, line)| from_row(line, alphabet).map_err(|message| DataError::line(&file, i + 1, message)))
-        .collect();
-    Ok(Some(Split { name: split.to_owned(), examples: examples? }))
+    let examples = read_rows(library, &file, |line| from_row(line, alphabet))?;
+    Ok(examples.map(|examples| Split { name: split.to_owned(), examples }))
 }

@@ -13,9 +13,8 @@ use wug_language::{Distribution, Language, LengthRange, Reading, Word, draw};
 
 use crate::{DataError, Labelled, Seed, Split};
 
-pub(crate) use files::read_lines;
 pub use files::{TRAINING, read, read_jsonl, write, write_jsonl};
-pub use validate::{split_names, validate, validate_jsonl};
+pub use validate::{Ranges, split_names, validate, validate_jsonl};
 
 /// How a split is made.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ fn what_is_written_is_read_back_and_validates() {
                 let back = read(&memory, &split.name, language.alphabet()).unwrap().unwrap();
                 assert_eq!(&back, split, "{} {reading} {}", entry.name, split.name);
             }
-            let report = validate(&memory, entry.name, language.as_ref(), reading).unwrap();
+            let report = validate(&memory, entry.name, language.as_ref(), reading, &Ranges::new()).unwrap();
             assert_eq!(report.errors, 0, "{} {reading}: {report:?}", entry.name);
             let mut rows = Memory::default();
             write_jsonl(&flare.splits, language.alphabet(), &mut Recorder::new(&mut rows, "")).unwrap();

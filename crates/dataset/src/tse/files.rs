@@ -102,7 +102,10 @@ pub fn read_corpus(
             Row::Released(sample) if sample.labels > 1 => {
                 return Err(format!("`labels` is {}, not 0 or 1", sample.labels));
             }
-            Row::Released(sample) => (sample.sequences.join(" "), sample.labels == 1),
+            Row::Released(sample) => {
+                same_length("num_seq", sample.num_seq, &sample.sequences)?;
+                (sample.sequences.join(" "), sample.labels == 1)
+            }
             Row::Ours { string } => (string, true),
         };
         Ok((rows::word(&tokens, alphabet)?, label))
@@ -123,9 +126,20 @@ pub fn read_pairs(
     }
     read_rows(library, file, |text| {
         let (good, bad) = match rows::object(text, "good_sequences and bad_sequences")? {
-            Row::Released(pair) => (pair.good_sequences.join(" "), pair.bad_sequences.join(" ")),
+            Row::Released(pair) => {
+                same_length("num_good_seq", pair.num_good_seq, &pair.good_sequences)?;
+                same_length("num_bad_seq", pair.num_bad_seq, &pair.bad_sequences)?;
+                (pair.good_sequences.join(" "), pair.bad_sequences.join(" "))
+            }
             Row::Ours { good, bad } => (good, bad),
         };
         Ok(MinimalPair { good: rows::word(&good, alphabet)?, bad: rows::word(&bad, alphabet)? })
     })
+}
+
+fn same_length(field: &str, stated: usize, tokens: &[String]) -> Result<(), String> {
+    if stated == tokens.len() {
+        return Ok(());
+    }
+    Err(format!("`{field}` is {stated}, but there are {} tokens", tokens.len()))
 }

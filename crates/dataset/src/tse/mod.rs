@@ -20,7 +20,7 @@ use wug_language::{Language, LengthRange, Reading, Word};
 use crate::{Bounds, DataError, MinimalPair, Seed};
 
 pub use files::{read_corpus, read_pairs, write, write_jsonl};
-pub use near_miss::Kind;
+pub use near_miss::{Kind, NearMisses};
 pub use validate::validate;
 
 /// How many strings of each part, and how long.
@@ -95,26 +95,28 @@ impl Tse {
 pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<Tse, DataError> {
     let language = named.build(reading)?;
     let kind = Kind::of(named, language.as_ref())?;
+    let near = NearMisses::new(kind, language.as_ref(), &sizes.lengths, reading)?;
+    let far = NearMisses::new(kind, language.as_ref(), &sizes.greater_lengths, reading)?;
     let seed = seed.derive("tse");
     let mut pool = Pool::new(language.as_ref(), &sizes.lengths, seed.derive("in-distribution"))?;
     pool.reserve(sizes.train + sizes.validation + sizes.test)?;
     let train = (0..sizes.train).map(|_| pool.fresh()).collect::<Result<_, _>>()?;
     let validation = (0..sizes.validation).map(|_| pool.fresh()).collect::<Result<_, _>>()?;
     let mut passed_over = 0;
-    let test = pairs(&mut pool, sizes.test, kind, reading, seed.derive("test/near-miss"), &mut passed_over)?;
-    let mut far = Pool::new(language.as_ref(), &sizes.greater_lengths, seed.derive("out-of-distribution"))?;
-    far.reserve(sizes.out_of_distribution)?;
+    let test = pairs(&mut pool, sizes.test, &near, seed.derive("test/near-miss"), &mut passed_over)?;
+    let mut distant =
+        Pool::new(language.as_ref(), &sizes.greater_lengths, seed.derive("out-of-distribution"))?;
+    distant.reserve(sizes.out_of_distribution)?;
     let near_miss = seed.derive("out-of-distribution/near-miss");
     let out_of_distribution =
-        pairs(&mut far, sizes.out_of_distribution, kind, reading, near_miss, &mut passed_over)?;
+        pairs(&mut distant, sizes.out_of_distribution, &far, near_miss, &mut passed_over)?;
     Ok(Tse { train, validation, test, out_of_distribution, passed_over })
 }
 
 fn pairs(
     pool: &mut Pool<'_>,
     count: usize,
-    kind: Kind,
-    reading: Reading,
+    near_misses: &NearMisses<'_>,
     seed: Seed,
     passed_over: &mut usize,
 ) -> Result<Vec<MinimalPair>, DataError> {
@@ -122,7 +124,7 @@ fn pairs(
     let mut pairs = Vec::with_capacity(count);
     while pairs.len() < count {
         let good = pool.fresh()?;
-        match kind.near_miss(&good, reading, &mut rng) {
+        match near_misses.of(&good, &mut rng) {
             Some(bad) => pairs.push(MinimalPair { good, bad }),
             None => *passed_over += 1,
         }

@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use wug_language::registry::Named;
-use wug_language::{Language, Reading, Symbol, Word, draw};
+use wug_language::{Distribution, Language, LengthRange, Reading, Symbol, Word, draw};
 
 use crate::DataError;
 
@@ -10,17 +10,13 @@ use crate::DataError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Some adjectives become nouns.
-    HeadFinal {
-        /// Terminals of each class.
-        terminals: usize,
-    },
+    HeadFinal,
     /// A word too many or too few in one half.
-    Count {
-        /// Terminals of each class.
-        terminals: usize,
-    },
+    Count,
     /// Two words of one half change places.
     Agreement {
+        /// Noun classes.
+        classes: usize,
         /// Terminals of each class.
         terminals: usize,
     },
@@ -29,58 +25,82 @@ pub enum Kind {
 impl Kind {
     /// The kind of one of the four languages.
     pub fn of(named: &Named, language: &dyn Language) -> Result<Self, DataError> {
-        let classes = match named.entry.name {
-            "nested" | "cross-serial" => {
-                2 * named.settings.get("classes").and_then(|k| k.parse().ok()).unwrap_or(3)
-            }
-            _ => 2,
-        };
-        let terminals = language.alphabet().len() / classes;
         match named.entry.name {
-            "adj-np" => Ok(Self::HeadFinal { terminals }),
-            "np-vp" => Ok(Self::Count { terminals }),
-            "nested" | "cross-serial" => Ok(Self::Agreement { terminals }),
+            "adj-np" => Ok(Self::HeadFinal),
+            "np-vp" => Ok(Self::Count),
+            "nested" | "cross-serial" => {
+                let classes: usize = named.settings.get("classes").and_then(|k| k.parse().ok()).unwrap_or(3);
+                Ok(Self::Agreement { classes, terminals: language.alphabet().len() / (2 * classes) })
+            }
             other => Err(DataError::Request(format!(
                 "minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `{other}`"
             ))),
         }
     }
+}
+
+/// Makes near misses of one language's strings.
+pub struct NearMisses<'a> {
+    kind: Kind,
+    reading: Reading,
+    // The shortest strings: one word of each class, drawn by the language's own law.
+    words: Box<dyn Distribution + 'a>,
+}
+
+impl<'a> NearMisses<'a> {
+    /// Near misses of strings in a range of lengths; an error if none of them has any.
+    pub fn new(
+        kind: Kind,
+        language: &'a dyn Language,
+        lengths: &LengthRange,
+        reading: Reading,
+    ) -> Result<Self, DataError> {
+        if let Kind::Agreement { classes, .. } = kind {
+            let swappable = language.lengths(lengths.clone()).into_iter().any(|n| n >= 4);
+            if !swappable || (classes < 2 && reading == Reading::Corrected) {
+                let (lo, hi) = (lengths.start(), lengths.end());
+                return Err(DataError::Request(format!(
+                    "no string of length {lo}..{hi} with {classes} classes has two words of different classes to swap"
+                )));
+            }
+        }
+        Ok(Self { kind, reading, words: language.by_length(2..=2)? })
+    }
 
     /// A neighbour of a member; `None` if it has none of the kind asked for.
-    pub fn near_miss(self, word: &[Symbol], reading: Reading, rng: &mut dyn Rng) -> Option<Word> {
-        match self {
-            Self::HeadFinal { terminals } => Some(nouns_inside(word, terminals, rng)),
-            Self::Count { terminals } => Some(one_more_or_less(word, terminals, rng)),
-            Self::Agreement { terminals } => swapped(word, terminals, reading, rng),
+    pub fn of(&self, word: &[Symbol], rng: &mut dyn Rng) -> Option<Word> {
+        match self.kind {
+            Kind::HeadFinal => Some(self.nouns_inside(word, rng)),
+            Kind::Count => Some(self.one_more_or_less(word, rng)),
+            Kind::Agreement { terminals, .. } => swapped(word, terminals, self.reading, rng),
         }
     }
-}
 
-/// k uniform in 1..n adjectives become nouns.
-fn nouns_inside(word: &[Symbol], terminals: usize, rng: &mut dyn Rng) -> Word {
-    let adjectives = word.len() - 1;
-    let places: Vec<usize> = (0..adjectives).collect();
-    let count = draw::between(rng, 1, adjectives);
-    let mut bad = word.to_vec();
-    for place in draw::subset(rng, &places, count) {
-        bad[place] = Symbol((terminals + draw::below(rng, terminals)) as u16);
+    /// k uniform in 1..n adjectives become nouns.
+    fn nouns_inside(&self, word: &[Symbol], rng: &mut dyn Rng) -> Word {
+        let adjectives = word.len() - 1;
+        let places: Vec<usize> = (0..adjectives).collect();
+        let count = draw::between(rng, 1, adjectives);
+        let mut bad = word.to_vec();
+        for place in draw::subset(rng, &places, count) {
+            bad[place] = self.words.sample(rng)[1];
+        }
+        bad
     }
-    bad
-}
 
-/// One word inserted into, or deleted from, the noun or the verb half.
-fn one_more_or_less(word: &[Symbol], terminals: usize, rng: &mut dyn Rng) -> Word {
-    let half = word.len() / 2;
-    let verbs = draw::coin(rng);
-    let place = usize::from(verbs) * half + draw::below(rng, half);
-    let mut bad = word.to_vec();
-    if draw::coin(rng) {
-        let terminal = usize::from(verbs) * terminals + draw::below(rng, terminals);
-        bad.insert(place, Symbol(terminal as u16));
-    } else {
-        bad.remove(place);
+    /// One word inserted into, or deleted from, the noun or the verb half.
+    fn one_more_or_less(&self, word: &[Symbol], rng: &mut dyn Rng) -> Word {
+        let half = word.len() / 2;
+        let verbs = usize::from(draw::coin(rng));
+        let place = verbs * half + draw::below(rng, half);
+        let mut bad = word.to_vec();
+        if draw::coin(rng) {
+            bad.insert(place, self.words.sample(rng)[verbs]);
+        } else {
+            bad.remove(place);
+        }
+        bad
     }
-    bad
 }
 
 /// Two words of one half exchanged: any two as released, or two of different classes.

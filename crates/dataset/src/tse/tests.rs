@@ -96,3 +96,28 @@ fn too_few_strings_are_an_error_not_an_endless_loop() {
     let error = generate(&named, &small(), Reading::Corrected, Seed::new(1)).unwrap_err().to_string();
     assert_eq!(error, "asked for 3000 distinct strings of length 4..30, but only 14 exist");
 }
+
+#[test]
+fn near_misses_that_cannot_be_are_refused_at_once() {
+    let refused = |name: &str, sizes: &Sizes| {
+        let named = registry::find(name).unwrap();
+        generate(&named, sizes, Reading::Corrected, Seed::new(1)).unwrap_err().to_string()
+    };
+    assert!(refused("nested:classes=1", &small()).contains("with 1 classes"));
+    let short = Sizes { lengths: 0..=2, ..small() };
+    assert!(refused("nested", &short).contains("length 0..2"));
+}
+
+/// Words that are put in follow the law of the language, or their frequency would give them away.
+#[test]
+fn near_misses_follow_the_law_of_the_terminals() {
+    let named = registry::find("adj-np:terminals=50,law=zipf").unwrap();
+    let data = generate(&named, &small(), Reading::Corrected, Seed::new(1)).unwrap();
+    let mut put_in: Vec<u16> = Vec::new();
+    for pair in &data.test {
+        put_in.extend(pair.good.iter().zip(&pair.bad).filter(|(g, b)| g != b).map(|(_, b)| b.0));
+    }
+    let first = put_in.iter().filter(|&&a| a == 50).count() as f64 / put_in.len() as f64;
+    let expected = 1.0 / (1..=50).map(|i| 1.0 / f64::from(i)).sum::<f64>();
+    assert!((first - expected).abs() < 0.02, "{first} of {expected}");
+}

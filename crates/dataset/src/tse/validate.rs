@@ -1,7 +1,9 @@
 //! Checking TSE files against the oracle.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 
+use serde_json::Value;
 use wug_language::{Language, Reading, Word};
 
 use super::{read_corpus, read_pairs};
@@ -29,8 +31,7 @@ pub fn validate(
     let mut training: BTreeSet<Word> = BTreeSet::new();
     for file in files {
         let split = file.trim_end_matches(".jsonl");
-        let paired = split.ends_with("_pair") || read_corpus(library, &file, language.alphabet()).is_err();
-        let findings = if paired {
+        let findings = if is_paired(library, &file)? {
             check_pairs(library, &file, language, reading)?
         } else {
             check_corpus(library, &file, language, reading, &mut training)?
@@ -38,6 +39,16 @@ pub fn validate(
         report.add(split, findings);
     }
     Ok(report)
+}
+
+/// Whether a file's first row is a pair.
+fn is_paired(library: &dyn Library, file: &str) -> Result<bool, DataError> {
+    let mut first = String::new();
+    if let Some(reader) = library.open(file).map_err(DataError::io(file))? {
+        BufReader::new(reader).read_line(&mut first).map_err(DataError::io(file))?;
+    }
+    let row: Value = serde_json::from_str(&first).unwrap_or_default();
+    Ok(row.get("good").or(row.get("good_sequences")).is_some())
 }
 
 fn check_corpus(

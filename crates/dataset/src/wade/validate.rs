@@ -6,7 +6,7 @@ use wug_language::{Alphabet, Reading, Symbol, Word};
 
 use super::oracle::{self, Answer};
 use super::{HARD_SYM_CT, SPLITS, Task, VOCABULARY, read};
-use crate::flare::read_lines;
+use crate::rows::read_lines;
 use crate::validation::{Findings, Validation};
 use crate::{DataError, Library, MaskedSequence};
 
