@@ -42,11 +42,14 @@ fn time(
     let mut optimizer = Optimizer::new(spec, params.len());
     let mut tape = Tape::default();
     let mut step = || {
-        gradients.fill(0.0);
         for part in 0..parts {
             let mut t = tape.record(&params, Mode::Trace);
             loss(&mut t, part);
-            t.backward(&mut gradients);
+            if part == 0 {
+                t.backward_fresh(&mut gradients);
+            } else {
+                t.backward(&mut gradients);
+            }
         }
         optimizer.step(&mut params, &gradients, 1e-3, 1.0).expect("these cases do not diverge");
     };

@@ -3,6 +3,7 @@
 
 use pulp::Simd;
 
+use super::rnn::first_into;
 use super::simd::{V, dispatch};
 use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
 
@@ -84,7 +85,8 @@ pub fn lstm_backward<R: Real>(
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
-    let RecurrentGradients { input: dinput, hidden: dhidden, bias: dbias } = dw;
+    let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
+    let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block(4 * n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
@@ -101,8 +103,9 @@ pub fn lstm_backward<R: Real>(
             let dinp = &mut dx[from * row_in..to * row_in];
             matmul(dinp, Into::Set, dsums, Mat::new(w.input, 4 * n.hidden, n.input));
         }
-        matmul(dinput, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
-        matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        matmul(dinput, into, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        into = Into::Add;
         if !dbias.is_empty() {
             column_sums(dbias, dsums.data());
         }
@@ -232,7 +235,7 @@ mod tests {
         let mut dp = vec![0.0; p.len()];
         let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
         let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
-        let dw = RecurrentGradients { input, hidden, bias };
+        let dw = RecurrentGradients { into: Into::Add, input, hidden, bias };
         let saved = (&run.h[..], &run.c[..], &x[..]);
         lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, saved, split(&p, n), n);
         slope(&x, &dx, |x| loss(&forward(&start, x, &p, n)));

@@ -43,9 +43,11 @@ pub struct RecurrentWeights<'a, R> {
     pub bias: &'a [R],
 }
 
-/// Where their gradients are added.
+/// Where their gradients go.
 #[derive(Debug)]
 pub struct RecurrentGradients<'a, R> {
+    /// Whether the gradients of weights replace what was there (the bias always adds).
+    pub into: Into,
     /// `[G·H, I]`
     pub input: &'a mut [R],
     /// `[G·H, H]`
@@ -86,7 +88,8 @@ pub fn rnn_backward<R: Real>(
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
-    let RecurrentGradients { input: dinput, hidden: dhidden, bias: dbias } = dw;
+    let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
+    let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
@@ -100,12 +103,22 @@ pub fn rnn_backward<R: Real>(
             let dinp = &mut dx[from * row_in..to * row_in];
             matmul(dinp, Into::Set, dsums, Mat::new(w.input, n.hidden, n.input));
         }
-        matmul(dinput, Into::Add, dsums.t(), Mat::new(inp, steps, n.input));
-        matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        matmul(dinput, into, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        into = Into::Add;
         if !dbias.is_empty() {
             column_sums(dbias, dsums.data());
         }
     }
+}
+
+/// How the first block of steps writes gradients of weights; without any step, nothing else would replace them.
+pub(super) fn first_into<R: Real>(into: Into, n: Recurrence, dinput: &mut [R], dhidden: &mut [R]) -> Into {
+    if into == Into::Set && n.steps == 0 {
+        dinput.fill(R::ZERO);
+        dhidden.fill(R::ZERO);
+    }
+    into
 }
 
 #[cfg(test)]
@@ -176,10 +189,11 @@ mod tests {
         let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
         for f in [Activation::Tanh, Activation::Relu] {
             let h = forward(&h0, &x, &p, n, f);
-            let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![0.0; p.len()]);
+            let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![7.0; p.len()]);
             let (input, rest) = dp.split_at_mut(n.hidden * n.input);
             let (hidden, bias) = rest.split_at_mut(n.hidden * n.hidden);
-            let dw = RecurrentGradients { input, hidden, bias };
+            bias.fill(0.0);
+            let dw = RecurrentGradients { into: Into::Set, input, hidden, bias };
             rnn_backward(&mut dx, &mut dh, dw, (&h, &x), weights(&p, n), n, f);
             slope(&x, &dx, |x| dot(&forward(&h0, x, &p, n, f), &g));
             slope(&p, &dp, |p| dot(&forward(&h0, &x, p, n, f), &g));

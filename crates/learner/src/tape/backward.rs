@@ -1,9 +1,11 @@
 //! The way back through a recording, last operation first.
 
+use std::ops::Range;
+
 use super::forward::{bias_len, gru_weights, sum_biases};
 use super::op::{Layer, Op, Tensor};
 use super::{Record, Tape, Var, grow};
-use crate::kernel::{self, GruGradients, Real, RecurrentGradients, RecurrentWeights};
+use crate::kernel::{self, GruGradients, Into, Real, RecurrentGradients, RecurrentWeights};
 use crate::params::Param;
 
 impl<R: Real> Record<'_, R> {
@@ -12,6 +14,23 @@ impl<R: Real> Record<'_, R> {
     /// # Panics
     /// If the recording was made only to judge.
     pub fn backward(&mut self, gradients: &mut [R]) {
+        self.tape.owned.clear();
+        self.walk_back(gradients);
+    }
+
+    /// The same, but replaces `gradients`: those of large weights are written without being cleared first.
+    pub fn backward_fresh(&mut self, gradients: &mut [R]) {
+        self.tape.find_owned();
+        let mut end = 0;
+        for owned in &self.tape.owned {
+            gradients[end..owned.start].fill(R::ZERO);
+            end = owned.end;
+        }
+        gradients[end..].fill(R::ZERO);
+        self.walk_back(gradients);
+    }
+
+    fn walk_back(&mut self, gradients: &mut [R]) {
         assert_ne!(self.mode, super::Mode::Judge, "a judging record has no way back");
         let needed = self.tape.values.data.len();
         grow(&mut self.tape.gradients, needed);
@@ -42,6 +61,30 @@ fn pair<'a, R: Real>(gradients: &'a mut [R], spare: &'a mut Vec<R>, x: Tensor, o
 }
 
 impl<R: Real> Tape<R> {
+    /// Finds the weights of recurrent layers that no other operation uses; their first gradient is their only one.
+    fn find_owned(&mut self) {
+        self.owned.clear();
+        let used = |weight: &Range<usize>| {
+            let overlaps =
+                |param: Param| param.range().start < weight.end && weight.start < param.range().end;
+            self.ops.iter().flat_map(Op::params).filter(|&param| overlaps(param)).count()
+        };
+        for op in &self.ops {
+            if let Op::Rnn { layer, .. } | Op::Lstm { layer, .. } = op {
+                let weights = [layer.input.range(), layer.hidden.range()];
+                if weights.iter().all(|weight| used(weight) == 1) {
+                    self.owned.extend(weights);
+                }
+            }
+        }
+        self.owned.sort_by_key(|range| range.start);
+    }
+
+    /// Whether the gradients of a layer's weights are replaced.
+    fn write(&self, layer: Layer) -> Into {
+        if self.owned.contains(&layer.hidden.range()) { Into::Set } else { Into::Add }
+    }
+
     /// After a kernel has written the gradient of `x`: adds it to what was there, or notes that it is the first.
     fn settle(&mut self, x: Var) {
         let tensor = &mut self.tensors[x.0 as usize];
@@ -211,9 +254,9 @@ impl<R: Real> Tape<R> {
         match *op {
             Op::Rnn { x, h0, out, layer, n, f } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
-                let bias = self.biases(layer, params);
+                let (bias, into) = (self.biases(layer, params), self.write(layer));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias);
+                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
                 kernel::rnn_backward(dx, dout, dw, saved, w, n, f);
                 self.settle(x);
@@ -224,11 +267,11 @@ impl<R: Real> Tape<R> {
             }
             Op::Lstm { x, start, out, last_cell, ref cells, ref gates, layer, n } => {
                 let (tensor, out, last) = (self.tensor(x), self.ready(out), self.ready(last_cell));
-                let bias = self.biases(layer, params);
+                let (bias, into) = (self.biases(layer, params), self.write(layer));
                 // The cells' gradient lies right behind that of the states.
                 let (before, dc) = self.gradients.split_at_mut(last.start);
                 let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
-                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias);
+                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
                 let saved = (&self.values.data[out.range()], &*c, &self.values.data[tensor.range()]);
                 kernel::lstm_backward(dx, dout, &mut dc[..last.len], dw, g, saved, w, n);
@@ -282,12 +325,13 @@ fn weights<'a, R: Real>(
     dparams: &'a mut [R],
     scratch: &'a mut [R],
     bias: usize,
+    into: Into,
 ) -> (RecurrentWeights<'a, R>, RecurrentGradients<'a, R>) {
     let (sum, dsum) = scratch[..2 * bias].split_at_mut(bias);
     let [input, hidden] = two(dparams, layer.input, layer.hidden);
     (
         RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias: sum },
-        RecurrentGradients { input, hidden, bias: dsum },
+        RecurrentGradients { into, input, hidden, bias: dsum },
     )
 }
 

@@ -69,6 +69,8 @@ pub struct Tape<R> {
     symbols: Vec<u32>,
     tensors: Vec<Tensor>,
     ops: Vec<Op>,
+    /// Weights whose gradient is replaced, not added to, on this way back.
+    owned: Vec<Range<usize>>,
 }
 
 /// Numbers handed out from the front and all taken back at once.

@@ -154,3 +154,27 @@ pub(super) enum Op {
         weights: Range<usize>,
     },
 }
+
+impl Op {
+    /// The parameters it uses.
+    pub(super) fn params(&self) -> impl Iterator<Item = Param> + use<> {
+        let all = match *self {
+            Self::Embedding { table: param, .. }
+            | Self::AddParam { rows: param, .. }
+            | Self::Repeat { param, .. } => [Some(param), None, None, None],
+            Self::Linear { weight, bias, .. } => [Some(weight), bias, None, None],
+            Self::Rnn { layer, .. } | Self::Lstm { layer, .. } | Self::Gru { layer, .. } => {
+                [Some(layer.input), Some(layer.hidden), layer.bias, layer.second_bias]
+            }
+            Self::Norm { norm, .. } => [Some(norm.gain), Some(norm.bias), None, None],
+            Self::View { .. }
+            | Self::Add { .. }
+            | Self::Select { .. }
+            | Self::Dropout { .. }
+            | Self::Attention { .. }
+            | Self::SoftmaxLoss { .. }
+            | Self::LogisticLoss { .. } => [None; 4],
+        };
+        all.into_iter().flatten()
+    }
+}

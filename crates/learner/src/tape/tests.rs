@@ -10,11 +10,16 @@ fn check(layout: &Layout, forward: impl Fn(&mut Record<'_, f64>)) {
     let mut tape = Tape::default();
     let mut gradients = vec![0.0; params.len()];
     let mut capacity = 0;
-    for _ in 0..3 {
-        gradients.fill(0.0);
+    for round in 0..4 {
         let mut t = tape.record(&params, mode);
         forward(&mut t);
-        t.backward(&mut gradients);
+        if round % 2 == 0 {
+            gradients.fill(0.0);
+            t.backward(&mut gradients);
+        } else {
+            gradients.fill(f64::NAN);
+            t.backward_fresh(&mut gradients);
+        }
         assert!(capacity == 0 || capacity == tape.capacity(), "the tape grew");
         capacity = tape.capacity();
     }

@@ -200,14 +200,17 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let done = self.optimizer.steps();
         let dropout = Seed::new(self.standing.seed).derive("train/dropout").nth(done as usize);
         let longest = batch.iter().map(|&i| self.objective.lengths()[i]).max().unwrap_or(0);
-        self.gradients.fill(R::ZERO);
         let mut loss = 0.0;
         for (p, part) in batch.chunks(self.objective.at_once(longest)).enumerate() {
             let mode = Mode::Learn { seed: dropout.nth(p).value() };
             let mut record = self.tape.record(&self.params, mode);
             self.objective.loss(&mut record, part, batch.len());
             loss += record.loss();
-            record.backward(&mut self.gradients);
+            if p == 0 {
+                record.backward_fresh(&mut self.gradients);
+            } else {
+                record.backward(&mut self.gradients);
+            }
         }
         if !loss.is_finite() {
             return None;
