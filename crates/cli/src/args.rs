@@ -159,6 +159,7 @@ Examples:
   wug data flare --out flare --seed 7                     all 18 languages, a folder each
   wug data flare/dyck-3-4 --out d --set test.size=1000 --set test.lengths=0..200
   wug data bliss/an-bn --reading published --out anbn --plain
+  wug data bliss/dyck-1 --out dyck-1 --set sizes=500 --set tests=stored
   wug data tse/nested:terminals=5 --out nested
   wug data wade/qa --out qa --set n=500
   wug data find/count-or-memorization:length=10 --out count
