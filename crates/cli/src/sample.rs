@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::json;
 use wug_lab::dataset::{DataError, Seed};
 use wug_lab::language::negative::{Coin, Negatives};
-use wug_lab::language::{Distribution, Language, Reading, registry};
+use wug_lab::language::{Distribution, Language, registry};
 
 use crate::args::Sample;
 use crate::exit::Exit;
@@ -48,10 +48,7 @@ fn positives(
 }
 
 fn negatives(args: &Sample, language: &dyn Language, out: &mut dyn Write) -> Result<(), Exit> {
-    let coin = match args.reading {
-        Reading::Published => Coin::PerProposal,
-        Reading::Corrected => Coin::PerExample,
-    };
+    let coin = Coin::of(args.reading);
     let negatives = Negatives::new(language, args.length.clone(), coin).map_err(DataError::from)?;
     let mut rng = Seed::new(args.seed).derive("sample/negative").rng();
     for _ in 0..args.n {

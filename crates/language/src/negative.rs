@@ -4,7 +4,7 @@
 use rand_core::Rng;
 use thiserror::Error;
 
-use crate::{Distribution, Language, LengthRange, NoSuchLength, Symbol, Word, draw};
+use crate::{Distribution, Language, LengthRange, NoSuchLength, Reading, Symbol, Word, draw};
 
 /// When it is decided whether a negative is uniform or perturbed, and by how many edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,14 @@ pub enum Coin {
 }
 
 impl Coin {
+    /// The coin of a reading.
+    pub fn of(reading: Reading) -> Self {
+        match reading {
+            Reading::Published => Self::PerProposal,
+            Reading::Corrected => Self::PerExample,
+        }
+    }
+
     /// How many proposals may be rejected before an example is given up. The released code allowed 100; with the kind and the number of edits
     /// kept, rare hits need more patience.
     pub fn patience(self) -> usize {

@@ -10,9 +10,9 @@ use thiserror::Error;
 use crate::edit::levenshtein;
 use crate::languages::{
     adj_np, an_bm_cn_plus_m, an_bn, an_bn_cn, an_bn_cn_dn, binary_addition, binary_multiplication,
-    bounded_dyck, bucket_sort, compute_sqrt, cross_serial, cycle_navigation, dyck, even_pairs, first,
-    majority, marked_copy, marked_reversal, missing_duplicate, modular_arithmetic, nested, np_vp, odds_first,
-    parity, repeat_01, stack_manipulation, unmarked_reversal,
+    bounded_dyck, bucket_sort, compute_sqrt, cross_serial, cycle_navigation, dyck_1, dyck_2, even_pairs,
+    first, majority, marked_copy, marked_reversal, missing_duplicate, modular_arithmetic, nested, np_vp,
+    odds_first, parity, repeat_01, stack_manipulation, unmarked_reversal,
 };
 use crate::{Language, Reading};
 
@@ -40,8 +40,8 @@ pub const LANGUAGES: &[Entry] = &[
     an_bn_cn::ENTRY,
     an_bn_cn_dn::ENTRY,
     an_bm_cn_plus_m::ENTRY,
-    dyck::DYCK_1,
-    dyck::DYCK_2,
+    dyck_1::ENTRY,
+    dyck_2::ENTRY,
     adj_np::ENTRY,
     np_vp::ENTRY,
     nested::ENTRY,

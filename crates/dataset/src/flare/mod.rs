@@ -140,10 +140,7 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(language: &'a dyn Language, spec: &SplitSpec, reading: Reading) -> Result<Self, DataError> {
-        let coin = match reading {
-            Reading::Published => Coin::PerProposal,
-            Reading::Corrected => Coin::PerExample,
-        };
+        let coin = Coin::of(reading);
         Ok(Self {
             language,
             positives: language.by_length(spec.lengths.clone())?,

@@ -1,17 +1,7 @@
-//! Dyck-1 and Dyck-2: balanced brackets of one or two kinds, nested to any depth.
+//! Balanced brackets of some kinds, nested to any depth: the common frame of Dyck-1 and Dyck-2.
 //!
-//! Left to itself the grammar S → ( S ) S, with probability p/k for each kind, or the empty string; here the prior p is the
+//! Left to itself the grammar is S → ( S ) S, with probability p/k for each kind, or the empty string; here the prior p is the
 //! probability of going on.
-//!
-//! ```
-//! let language = wug_language::registry::build("dyck-1").unwrap();
-//! let parse = |text: &str| language.alphabet().parse(text).unwrap();
-//! assert!(language.contains(&parse("(()())")));
-//! assert!(!language.contains(&parse("())(")));
-//! let two = wug_language::registry::build("dyck-2").unwrap();
-//! assert!(two.contains(&two.alphabet().parse("([])").unwrap()));
-//! assert!(!two.contains(&two.alphabet().parse("([)]").unwrap()));
-//! ```
 
 use num_bigint::BigUint;
 use num_integer::binomial;
@@ -19,52 +9,20 @@ use num_traits::Zero;
 use rand_core::Rng;
 
 use crate::big::ln;
-use crate::registry::{BLISS, BuildError, Class, Entry, Parameter, Settings};
+use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
     Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
 };
 
-const PRIOR: Parameter = Parameter {
+pub(super) const PRIOR: Parameter = Parameter {
     name: "prior",
     default: "0.3",
     meaning: "probability p of a further pair of brackets, below 0.5",
 };
 
-/// The registry's entry for one kind.
-pub(crate) const DYCK_1: Entry = Entry {
-    name: "dyck-1",
-    aliases: &[],
-    suite: "bliss",
-    class: Class::DeterministicContextFree,
-    summary: "balanced brackets of one kind",
-    definition: "S -> ( S ) S with probability p, S -> ε with 1-p",
-    citation: BLISS,
-    parameters: &[PRIOR],
-    members: &["", "( )", "( ( ) ( ) )"],
-    nonmembers: &["(", ") (", "( ) )"],
-    published: &[],
-    build: |settings| Dyck::boxed(&["(", ")"], settings),
-};
-
-/// The registry's entry for two kinds.
-pub(crate) const DYCK_2: Entry = Entry {
-    name: "dyck-2",
-    aliases: &[],
-    suite: "bliss",
-    class: Class::DeterministicContextFree,
-    summary: "balanced brackets of two kinds",
-    definition: "S -> ( S ) S with probability p/2, S -> [ S ] S with p/2, S -> ε with 1-p",
-    citation: BLISS,
-    parameters: &[PRIOR],
-    members: &["", "( [ ] )", "[ ] ( )"],
-    nonmembers: &["( ]", "( [ ) ]", "["],
-    published: &[],
-    build: |settings| Dyck::boxed(&["(", ")", "[", "]"], settings),
-};
-
 /// Symbol 2k opens and 2k + 1 closes a bracket of kind k.
 #[derive(Debug)]
-struct Dyck {
+pub(super) struct Dyck {
     alphabet: Alphabet,
     prior: f64,
 }
@@ -78,7 +36,7 @@ fn closing(open: Symbol) -> Symbol {
 }
 
 impl Dyck {
-    fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
+    pub(super) fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
         let prior = settings.probability("prior")?;
         if prior >= 0.5 {
             return Err(BuildError::value(

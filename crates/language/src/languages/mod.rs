@@ -3,6 +3,7 @@
 mod answered;
 mod binary_operation;
 mod counting;
+mod dyck;
 mod marked;
 mod number;
 mod phrase;
@@ -19,7 +20,8 @@ pub(crate) mod bucket_sort;
 pub(crate) mod compute_sqrt;
 pub(crate) mod cross_serial;
 pub(crate) mod cycle_navigation;
-pub(crate) mod dyck;
+pub(crate) mod dyck_1;
+pub(crate) mod dyck_2;
 pub(crate) mod even_pairs;
 pub(crate) mod first;
 pub(crate) mod majority;
