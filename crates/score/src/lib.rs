@@ -1,0 +1,41 @@
+//! Published metrics as pure functions of predictions, and the [`Record`] row that a measurement is kept in.
+//!
+//! A [`Prediction`] is plain data that any model can fill in, ours or another's. Put beside the string it
+//! answers it becomes an [`Example`], and a [`Metric`] gives each example a [`Ratio`]; a [`Score`] is the sum
+//! of numerators over the sum of denominators, so that parts can be put together again. Sums are taken in
+//! sorted order: the order of examples changes not one bit.
+//!
+//! What is undefined is `None`: there are no sentinels, and no NaN leaves this room. This crate knows no
+//! learners, no files and no reports.
+//!
+//! ```
+//! use wug_dataset::Labelled;
+//! use wug_dataset::language::{Alphabet, Symbol};
+//! use wug_score::{Example, Prediction, metric};
+//!
+//! let alphabet = Alphabet::new(["a", "b"]);
+//! let truths = [Labelled::new(vec![Symbol(0)], true), Labelled::new(vec![], false)];
+//! let predictions = [Prediction::of_logit(2.0), Prediction::of_logit(0.5)];
+//! let pairs = truths.iter().zip(&predictions);
+//! let examples: Vec<_> = pairs.map(|(t, p)| Example::new(t, p, &alphabet).unwrap()).collect();
+//! let score = metric::RECOGNITION_ACCURACY.score(&examples);
+//! assert_eq!((score.value(), score.tally.n, score.chance), (Some(0.5), 2, Some(0.5)));
+//! ```
+
+pub mod aggregate;
+pub mod bootstrap;
+pub mod chance;
+pub mod metric;
+mod prediction;
+mod ratio;
+mod record;
+pub mod select;
+pub mod strata;
+
+pub use aggregate::Aggregate;
+pub use bootstrap::{Bootstrap, Interval};
+pub use metric::{METRICS, Metric, Score, Unit};
+pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
+pub use ratio::{Ratio, Tally};
+pub use record::{Record, RecordError, Run};
+pub use strata::{Stratum, stratify};

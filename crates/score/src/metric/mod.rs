@@ -1,0 +1,219 @@
+//! The metrics, each with its meaning: one file per family, one entry in [`METRICS`].
+
+mod language_modeling;
+mod next_symbols;
+mod recognition;
+
+use serde::{Deserialize, Serialize};
+
+pub use language_modeling::{
+    LANGUAGE_MODELING_CROSS_ENTROPY, LANGUAGE_MODELING_EXCESS, LANGUAGE_MODELING_OPTIMUM,
+    LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, LANGUAGE_MODELING_SYMBOL_EXCESS,
+    LANGUAGE_MODELING_SYMBOL_OPTIMUM,
+};
+pub use next_symbols::{
+    NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
+    NEXT_SYMBOLS_SYMBOL_ACCURACY,
+};
+pub use recognition::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, binary_cross_entropy};
+
+use crate::{Aggregate, Bootstrap, Example, Interval, Ratio, Tally};
+
+/// Every metric, in the order reports list them.
+pub static METRICS: &[&Metric] = &[
+    &RECOGNITION_ACCURACY,
+    &RECOGNITION_CROSS_ENTROPY,
+    &LANGUAGE_MODELING_CROSS_ENTROPY,
+    &LANGUAGE_MODELING_OPTIMUM,
+    &LANGUAGE_MODELING_EXCESS,
+    &LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY,
+    &LANGUAGE_MODELING_SYMBOL_OPTIMUM,
+    &LANGUAGE_MODELING_SYMBOL_EXCESS,
+    &NEXT_SYMBOLS_CROSS_ENTROPY,
+    &NEXT_SYMBOLS_SYMBOL_ACCURACY,
+    &NEXT_SYMBOLS_SET_ACCURACY,
+    &NEXT_SYMBOLS_STRING_ACCURACY,
+];
+
+/// The metric of a name.
+///
+/// ```
+/// assert_eq!(wug_score::metric::find("recognition_accuracy").unwrap().unit.name(), "fraction");
+/// assert!(wug_score::metric::find("vibes").is_none());
+/// ```
+pub fn find(name: &str) -> Option<&'static Metric> {
+    METRICS.iter().copied().find(|metric| metric.name == name)
+}
+
+/// What a value is a number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A share of a whole, from 0 to 1.
+    Fraction,
+    /// Nats per yes-or-no answer.
+    Nats,
+    /// Nats per symbol, the end of a string counted as one.
+    NatsPerSymbol,
+}
+
+impl Unit {
+    /// Its name, as records write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fraction => "fraction",
+            Self::Nats => "nats",
+            Self::NatsPerSymbol => "nats_per_symbol",
+        }
+    }
+}
+
+/// Which of two values is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The higher one.
+    Higher,
+    /// The lower one.
+    Lower,
+}
+
+impl Direction {
+    /// Whether `x` is better than `y`; equals are not.
+    pub fn improves(self, x: f64, y: f64) -> bool {
+        match self {
+            Self::Higher => x > y,
+            Self::Lower => x < y,
+        }
+    }
+}
+
+/// A measure, with all that is needed to read its values.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name in records: for the measures of a released code, the name they have there.
+    pub name: &'static str,
+    /// What its values are numbers of.
+    pub unit: Unit,
+    /// Which values are better.
+    pub better: Direction,
+    /// What it says, in one line.
+    pub meaning: &'static str,
+    /// What the chance level is that of, if there is one.
+    pub chance_of: Option<&'static str>,
+    /// Where it was defined.
+    pub cite: &'static str,
+    /// One example's part; `None` where the measure does not apply.
+    each: fn(&Example<'_>) -> Option<Ratio>,
+    /// What a model scores on these examples that has not looked at them.
+    chance: fn(&[Example<'_>]) -> Option<f64>,
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Metric {
+    /// Whether higher values are better.
+    pub fn higher_is_better(&self) -> bool {
+        self.better == Direction::Higher
+    }
+
+    /// One example's part of the score; `None` where the measure does not apply.
+    pub fn ratio(&self, example: &Example<'_>) -> Option<Ratio> {
+        (self.each)(example)
+    }
+
+    /// The parts of all examples to which the measure applies, in their order.
+    pub fn ratios(&self, examples: &[Example<'_>]) -> Vec<Ratio> {
+        examples.iter().filter_map(self.each).collect()
+    }
+
+    /// The chance level on these examples. In a stratum of one label it is that of knowing the label: compare
+    /// strata with the whole set's.
+    pub fn chance(&self, examples: &[Example<'_>]) -> Option<f64> {
+        (self.chance)(examples)
+    }
+
+    /// The score on these examples.
+    pub fn score(&'static self, examples: &[Example<'_>]) -> Score {
+        let ratios = self.ratios(examples);
+        let values: Option<Vec<f64>> = ratios.iter().map(|r| r.value()).collect();
+        Score {
+            metric: self,
+            tally: Tally::of(&ratios),
+            spread: values.and_then(|values| Aggregate::PopulationStd.of(&values)),
+            chance: self.chance(examples),
+            interval: None,
+        }
+    }
+
+    /// The score on these examples, with an interval over them.
+    pub fn score_with_interval(&'static self, examples: &[Example<'_>], bootstrap: &Bootstrap) -> Score {
+        let interval = bootstrap.over_examples(&self.ratios(examples));
+        Score { interval, ..self.score(examples) }
+    }
+}
+
+/// A measured value that has not lost its meaning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// What was measured.
+    pub metric: &'static Metric,
+    /// The sums that the value is the ratio of.
+    pub tally: Tally,
+    /// The population standard deviation of the examples' own values (the shades of Figure 3 of Butoi et al.
+    /// 2025).
+    pub spread: Option<f64>,
+    /// The chance level on the same examples.
+    pub chance: Option<f64>,
+    /// How sure the value is.
+    pub interval: Option<Interval>,
+}
+
+impl Score {
+    /// The value; `None` if there were no examples, or if it is no finite number.
+    pub fn value(&self) -> Option<f64> {
+        self.tally.value()
+    }
+}
+
+/// For measures that no model can be said to guess.
+fn no_chance(_: &[Example<'_>]) -> Option<f64> {
+    None
+}
+
+/// The mean of what `each` says of the examples that it applies to; `None` without any.
+fn mean_over(examples: &[Example<'_>], each: impl Fn(&Example<'_>) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = examples.iter().filter_map(each).collect();
+    Aggregate::Mean.of(&values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_distinct_and_entries_are_whole() {
+        let names: BTreeSet<&str> = METRICS.iter().map(|m| m.name).collect();
+        assert_eq!(names.len(), METRICS.len());
+        for metric in METRICS {
+            assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
+            assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
+            assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
+            assert_eq!(metric.higher_is_better(), metric.unit == Unit::Fraction, "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn nothing_is_known_of_no_examples() {
+        for metric in METRICS {
+            let score = metric.score(&[]);
+            assert_eq!((score.value(), score.spread, score.chance), (None, None, None), "{}", metric.name);
+            assert_eq!(score.tally, Tally::default());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What one example adds to a score, and what many add up to.
+
+use serde::{Deserialize, Serialize};
+
+/// One example's part of a score.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// What was got.
+    pub numerator: f64,
+    /// Out of how much.
+    pub denominator: f64,
+}
+
+impl Ratio {
+    /// So much out of so much.
+    pub fn new(numerator: f64, denominator: f64) -> Self {
+        Self { numerator, denominator }
+    }
+
+    /// A value that counts once.
+    pub fn once(value: f64) -> Self {
+        Self::new(value, 1.0)
+    }
+
+    /// One if right, nothing if wrong, out of one.
+    pub fn right(right: bool) -> Self {
+        Self::once(if right { 1.0 } else { 0.0 })
+    }
+
+    /// Numerator over denominator; `None` if that is no finite number.
+    pub fn value(self) -> Option<f64> {
+        finite(self.numerator / self.denominator)
+    }
+}
+
+/// Sums over examples: what scores are made of, and all it takes to put the scores of parts together.
+///
+/// ```
+/// use wug_score::{Ratio, Tally};
+/// let first = Tally::of(&[Ratio::new(3.0, 4.0), Ratio::new(0.0, 1.0)]);
+/// let second = Tally::of(&[Ratio::new(1.0, 3.0)]);
+/// assert_eq!(first.value(), Some(3.0 / 5.0));
+/// assert_eq!(first.plus(second), Tally { numerator: 4.0, denominator: 8.0, n: 3 });
+/// assert_eq!(Tally::default().value(), None); // nothing was asked, so nothing is known
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// The sum of the numerators.
+    pub numerator: f64,
+    /// The sum of the denominators.
+    pub denominator: f64,
+    /// How many examples.
+    pub n: usize,
+}
+
+impl Tally {
+    /// The sums, independent of order.
+    pub fn of(ratios: &[Ratio]) -> Self {
+        Self {
+            numerator: sum(ratios.iter().map(|r| r.numerator)),
+            denominator: sum(ratios.iter().map(|r| r.denominator)),
+            n: ratios.len(),
+        }
+    }
+
+    /// The tally of both parts.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            numerator: self.numerator + other.numerator,
+            denominator: self.denominator + other.denominator,
+            n: self.n + other.n,
+        }
+    }
+
+    /// The micro-average; `None` without examples, or if it is no finite number (a model that gave
+    /// probability zero to what happened, or whose answers were no numbers).
+    pub fn value(self) -> Option<f64> {
+        Ratio::new(self.numerator, self.denominator).value()
+    }
+}
+
+/// The number, if it is finite.
+pub(crate) fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+/// A sum that does not depend on the order of its terms, because they are sorted first.
+pub(crate) fn sum(terms: impl IntoIterator<Item = f64>) -> f64 {
+    // An empty sum of floats is minus zero, which would be written as such.
+    sorted(terms).iter().sum::<f64>() + 0.0
+}
+
+/// The numbers in ascending order.
+pub(crate) fn sorted(terms: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut terms: Vec<f64> = terms.into_iter().collect();
+    terms.sort_unstable_by(f64::total_cmp);
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_has_no_value() {
+        assert_eq!(Ratio::new(0.0, 0.0).value(), None);
+        assert_eq!(Ratio::once(f64::INFINITY).value(), None);
+        assert_eq!(Tally::of(&[Ratio::once(1.0), Ratio::once(f64::NAN)]).value(), None);
+    }
+
+    #[test]
+    fn nothing_is_not_minus_zero() {
+        for ratios in [vec![], vec![Ratio::once(-0.0)]] {
+            assert!(Tally::of(&ratios).numerator.is_sign_positive());
+        }
+    }
+
+    #[test]
+    fn the_order_of_terms_is_nothing() {
+        let terms = [1e16, 1.0, -1e16, 3.0, 0.1];
+        let mut reversed = terms;
+        reversed.reverse();
+        assert_eq!(sum(terms).to_bits(), sum(reversed).to_bits());
+    }
+}

@@ -1,0 +1,235 @@
+//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label.
+//!
+//! ```
+//! use wug_score::strata::{Windows, stratify};
+//! let lengths = [3, 12, 25];
+//! let windows = Windows { step: 10, reach: 10, last: 30 };
+//! let parts = stratify(&lengths, |&n| windows.of(n));
+//! let named: Vec<_> = parts.iter().map(|(stratum, part)| (stratum.to_string(), part.len())).collect();
+//! let expected = [("length -10..10", 1), ("length 0..20", 2), ("length 10..30", 2), ("length 20..40", 1)];
+//! assert_eq!(named, expected.map(|(name, n)| (name.to_owned(), n)));
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use wug_dataset::Labelled;
+
+/// A named part of a set. In a record it is an object with one field, such as `{"length":"40..60"}`, or
+/// `"all"`.
+///
+/// ```
+/// use wug_score::strata::{Stratum, Window};
+/// let stratum = Stratum::Length(Window { lo: 40, hi: 60 });
+/// assert_eq!(serde_json::to_string(&stratum).unwrap(), r#"{"length":"40..60"}"#);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stratum {
+    /// The whole set.
+    All,
+    /// Members, or the others.
+    Label(Label),
+    /// One kind of negative.
+    Kind(Kind),
+    /// Strings of some lengths.
+    Length(Window),
+    /// Negatives made with so many edits.
+    Edits(usize),
+    /// Negatives at this edit distance from the language.
+    Distance(usize),
+}
+
+/// Members, or the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// Members.
+    Positive,
+    /// The others.
+    Negative,
+}
+
+/// How a negative was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A member with some edits.
+    Perturbed,
+    /// Symbols drawn uniformly.
+    Uniform,
+}
+
+/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre is where
+/// it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Window {
+    /// The shortest.
+    pub lo: i64,
+    /// The longest.
+    pub hi: i64,
+}
+
+impl Window {
+    /// The middle.
+    pub fn centre(self) -> f64 {
+        (self.lo + self.hi) as f64 / 2.0
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.lo, self.hi)
+    }
+}
+
+/// Not a range of lengths.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("`{0}` is no range of lengths; one is written as `40..60`")]
+pub struct BadWindow(String);
+
+impl TryFrom<String> for Window {
+    type Error = BadWindow;
+
+    fn try_from(text: String) -> Result<Self, BadWindow> {
+        let ends = text.split_once("..").and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
+        match ends {
+            Some((lo, hi)) if lo <= hi => Ok(Self { lo, hi }),
+            _ => Err(BadWindow(text)),
+        }
+    }
+}
+
+impl From<Window> for String {
+    fn from(window: Window) -> Self {
+        window.to_string()
+    }
+}
+
+impl fmt::Display for Stratum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Label(Label::Positive) => f.write_str("positive"),
+            Self::Label(Label::Negative) => f.write_str("negative"),
+            Self::Kind(Kind::Perturbed) => f.write_str("perturbed negative"),
+            Self::Kind(Kind::Uniform) => f.write_str("uniform negative"),
+            Self::Length(window) => write!(f, "length {window}"),
+            Self::Edits(k) => write!(f, "{k} edits"),
+            Self::Distance(d) => write!(f, "distance {d}"),
+        }
+    }
+}
+
+/// Windows of lengths `x - reach ..= x + reach` around `x = 0, step, 2 step, …, last`. They may overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// From one centre to the next; 0 is taken for 1.
+    pub step: usize,
+    /// How far a window goes to either side.
+    pub reach: usize,
+    /// The last centre.
+    pub last: usize,
+}
+
+impl Windows {
+    /// Those of Figure 3 of Butoi et al. 2025.
+    pub const PUBLISHED: Self = Self { step: 10, reach: 10, last: 500 };
+
+    /// The windows that a length falls into.
+    pub fn of(self, length: usize) -> impl Iterator<Item = Stratum> {
+        let centres = (0..=self.last).step_by(self.step.max(1));
+        let near = centres.filter(move |centre| centre.abs_diff(length) <= self.reach);
+        near.map(move |centre| {
+            let (centre, reach) = (centre as i64, self.reach as i64);
+            Stratum::Length(Window { lo: centre - reach, hi: centre + reach })
+        })
+    }
+}
+
+/// Member or not.
+pub fn by_label(truth: &Labelled) -> Option<Stratum> {
+    Some(Stratum::Label(if truth.label { Label::Positive } else { Label::Negative }))
+}
+
+/// How a negative was made. One without a number of edits counts as uniform, so this is for data that have
+/// those numbers.
+pub fn by_kind(truth: &Labelled) -> Option<Stratum> {
+    let kind = if truth.edits.is_some() { Kind::Perturbed } else { Kind::Uniform };
+    (!truth.label).then_some(Stratum::Kind(kind))
+}
+
+/// How many edits made a negative.
+pub fn by_edits(truth: &Labelled) -> Option<Stratum> {
+    truth.edits.filter(|_| !truth.label).map(Stratum::Edits)
+}
+
+/// How far a negative is from the language, where known.
+pub fn by_distance(truth: &Labelled) -> Option<Stratum> {
+    truth.distance.filter(|_| !truth.label).map(Stratum::Distance)
+}
+
+/// Sorts items into parts by their keys. An item goes into one part for each of its keys: none, one or
+/// several. Parts without items are absent.
+pub fn stratify<T: Copy, K: Ord, I: IntoIterator<Item = K>>(
+    items: &[T],
+    keys: impl Fn(&T) -> I,
+) -> BTreeMap<K, Vec<T>> {
+    let mut parts: BTreeMap<K, Vec<T>> = BTreeMap::new();
+    for item in items {
+        for key in keys(item) {
+            parts.entry(key).or_default().push(*item);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_windows_cover_every_length_once_or_more() {
+        assert_eq!(Windows::PUBLISHED.of(0).count(), 2);
+        assert_eq!(Windows::PUBLISHED.of(20).count(), 3);
+        assert_eq!(Windows::PUBLISHED.of(15).count(), 2);
+        assert_eq!(Windows::PUBLISHED.of(500).count(), 2);
+        let all: Vec<Stratum> = (0..=500).flat_map(|n| Windows::PUBLISHED.of(n)).collect();
+        assert_eq!(stratify(&all, |s| [*s]).len(), 51);
+    }
+
+    #[test]
+    fn strata_are_read_as_they_are_written() {
+        let window = Window { lo: -10, hi: 10 };
+        assert!(window.centre().abs() < f64::EPSILON);
+        let label = Stratum::Label(Label::Negative);
+        let kind = Stratum::Kind(Kind::Perturbed);
+        for stratum in
+            [Stratum::All, label, kind, Stratum::Length(window), Stratum::Edits(3), Stratum::Distance(1)]
+        {
+            let text = serde_json::to_string(&stratum).unwrap();
+            assert_eq!(serde_json::from_str::<Stratum>(&text).unwrap(), stratum, "{text}");
+        }
+        for bad in [r#"{"length":"5"}"#, r#"{"length":"9..3"}"#, r#"{"colour":"red"}"#] {
+            assert!(serde_json::from_str::<Stratum>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn keys_that_do_not_apply_leave_an_example_out() {
+        let positive = Labelled::new(vec![], true);
+        let uniform = Labelled::new(vec![], false);
+        let perturbed = Labelled { edits: Some(2), distance: Some(1), ..uniform.clone() };
+        let all = [&positive, &uniform, &perturbed];
+        assert_eq!(stratify(&all, |e| by_kind(e)).len(), 2);
+        assert_eq!(stratify(&all, |e| by_edits(e)).into_keys().collect::<Vec<_>>(), [Stratum::Edits(2)]);
+        assert_eq!(
+            stratify(&all, |e| by_distance(e)).into_keys().collect::<Vec<_>>(),
+            [Stratum::Distance(1)]
+        );
+        assert_eq!(stratify(&all, |e| by_label(e))[&Stratum::Label(Label::Negative)].len(), 2);
+    }
+}
