@@ -52,7 +52,8 @@ fn data_are_the_same_bytes_as_ever() {
     if std::env::var_os("WUG_BLESS").is_some() {
         std::fs::write(&file, serde_json::to_string_pretty(&hashes).unwrap() + "\n").unwrap();
     }
-    let pinned: BTreeMap<String, String> = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let pinned: BTreeMap<String, String> =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     for (name, hash) in &hashes {
         assert_eq!(pinned.get(name), Some(hash), "{name} is no longer the same bytes");
     }
