@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, BodySpec};
 use super::init::{Initialization, Role};
-use super::{SpecError, States};
+use super::{Positions, SpecError, States, TransformerSpec};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
 use crate::tape::{Record, Var};
@@ -20,6 +20,9 @@ pub enum Output {
     /// The embedding's weights, no bias.
     Tied,
 }
+
+/// Probabilities of next symbols kept at once.
+const PROBABILITIES: usize = 1 << 24;
 
 /// A language model, as written in a config. Symbols below `vocabulary` may be read and predicted alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +79,31 @@ impl LanguageModel {
     /// Its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Whether it predicts a symbol before it has read one: only what has an initial state does.
+    pub fn speaks_first(&self) -> bool {
+        matches!(self.body, Body::Recurrent(_))
+    }
+
+    /// The most symbols it can read, if there is a limit.
+    pub fn longest(&self) -> Option<usize> {
+        match &self.spec.body {
+            BodySpec::Transformer(TransformerSpec { positions: Positions::Learned { max }, .. }) => {
+                Some(*max)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many strings up to this length to read at once, as for a recognizer; fewer if a large vocabulary would make
+    /// the probabilities of all next symbols too many to keep.
+    pub fn strings_at_once(&self, longest: usize) -> usize {
+        let most = match self.spec.body {
+            BodySpec::Transformer(_) => 160 / (longest + 1),
+            BodySpec::Recurrent(_) => 512,
+        };
+        most.min(PROBABILITIES / ((longest + 1) * self.spec.vocabulary.max(1))).max(1)
     }
 
     /// The states after every prefix of every string (which should begin with the start symbol, if there is one).

@@ -7,6 +7,7 @@
 
 mod batch;
 mod checkpoint;
+mod language_modeling;
 mod recognition;
 mod schedule;
 
@@ -15,6 +16,7 @@ use wug_dataset::Seed;
 
 pub use batch::{batches, shuffled_batches};
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
+pub use language_modeling::{Average, Ends, LanguageModeling, Text, TextError, TextProblem};
 pub use recognition::Recognition;
 pub use schedule::{Rate, Schedule};
 
@@ -34,8 +36,11 @@ pub trait Objective<R: Real> {
     /// How many examples up to this length to record at once.
     fn at_once(&self, longest: usize) -> usize;
 
-    /// Records the loss of some examples of a batch of `total`.
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], total: usize);
+    /// What the loss of a batch is an average over: its examples, or its symbols.
+    fn size(&self, batch: &[usize]) -> f64;
+
+    /// Records the share of some examples in the loss of a batch of this size.
+    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64);
 
     /// The loss by which checkpoints are compared.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64;
@@ -79,7 +84,7 @@ pub struct Progress {
     pub epoch: usize,
     /// Steps done.
     pub steps: u64,
-    /// The mean training loss, per example.
+    /// The mean training loss, over what the objective averages over.
     pub training: f64,
     /// The validation loss.
     pub validation: f64,
@@ -181,22 +186,24 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let order = seed.derive("train/shuffle").nth(self.standing.epoch);
         let lengths = self.objective.lengths();
         let batches = shuffled_batches(lengths, self.spec.batch_symbols, order);
-        let mut total = 0.0;
+        let (mut total, mut sizes) = (0.0, 0.0);
         for batch in &batches {
-            match self.step(batch) {
-                Some(loss) => total += loss * batch.len() as f64,
+            let size = self.objective.size(batch);
+            match self.step(batch, size) {
+                Some(loss) => total += loss * size,
                 None => return self.diverged(),
             }
+            sizes += size;
         }
         let validation = self.objective.validate(&mut self.tape, &self.params);
         if !validation.is_finite() {
             return self.diverged();
         }
-        self.checkpoint(total / lengths.len() as f64, validation)
+        self.checkpoint(total / sizes, validation)
     }
 
     /// One update. None if it would have been nonsense.
-    fn step(&mut self, batch: &[usize]) -> Option<f64> {
+    fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
         let done = self.optimizer.steps();
         let dropout = Seed::new(self.standing.seed).derive("train/dropout").nth(done as usize);
         let longest = batch.iter().map(|&i| self.objective.lengths()[i]).max().unwrap_or(0);
@@ -204,7 +211,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         for (p, part) in batch.chunks(self.objective.at_once(longest)).enumerate() {
             let mode = Mode::Learn { seed: dropout.nth(p).value() };
             let mut record = self.tape.record(&self.params, mode);
-            self.objective.loss(&mut record, part, batch.len());
+            self.objective.loss(&mut record, part, size);
             loss += record.loss();
             if p == 0 {
                 record.backward_fresh(&mut self.gradients);

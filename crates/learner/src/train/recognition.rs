@@ -45,9 +45,13 @@ impl<R: Real> Objective<R> for Recognition<'_> {
         self.model.strings_at_once(longest)
     }
 
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], total: usize) {
+    fn size(&self, batch: &[usize]) -> f64 {
+        batch.len() as f64
+    }
+
+    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64) {
         let batch: Vec<Labelled<'_>> = examples.iter().map(|&i| self.training[i]).collect();
-        self.model.loss(record, &batch, self.weights, total);
+        self.model.loss(record, &batch, self.weights, size as usize);
     }
 
     /// The mean cross-entropy of recognition, in nats.
