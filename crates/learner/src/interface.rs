@@ -2,7 +2,7 @@
 //! elsewhere can stand in for ours.
 
 use crate::kernel::{Real, softmax};
-use crate::model::{LanguageModel, RecognizerModel};
+use crate::model::{LanguageModel, Memory, RecognizerModel};
 use crate::tape::{Mode, Tape};
 use crate::train::batches;
 
@@ -99,13 +99,10 @@ impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
     }
 }
 
-/// Where a [`LanguageModel`] stands: what its layers remember, or for a transformer the prefix itself.
+/// Where a [`LanguageModel`] stands: what its layers remember of the prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prefix<R> {
-    /// Symbols read so far.
-    symbols: Vec<u32>,
-    /// `h` of every layer, then `c` of every layer that has cells; empty for a transformer.
-    memory: Vec<R>,
+    memory: Memory<R>,
     /// The state that outputs are read from; empty if nothing has been read by a transformer.
     top: Vec<R>,
 }
@@ -115,22 +112,12 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 
     fn start(&mut self) -> Prefix<R> {
         let (memory, top) = self.model.initial_memory(&self.params);
-        Prefix { symbols: vec![], memory, top }
+        Prefix { memory, top }
     }
 
     fn push(&mut self, state: &mut Prefix<R>, symbol: u32) {
-        state.symbols.push(symbol);
-        if state.memory.is_empty() {
-            let mut record = self.tape.record(&self.params, Mode::Judge);
-            let states = self.model.states(&mut record, &[&state.symbols]);
-            let row = self.model.row(states, 0, state.symbols.len()) as usize;
-            let values = &record.value(states.var)[row * states.width..];
-            state.top = values[..states.width].to_vec();
-        } else {
-            state.symbols.clear();
-            let mut record = self.tape.record(&self.params, Mode::Judge);
-            state.top = self.model.advance(&mut record, &mut state.memory, symbol);
-        }
+        let mut record = self.tape.record(&self.params, Mode::Judge);
+        state.top = self.model.advance(&mut record, &mut state.memory, symbol);
     }
 
     /// A transformer says nothing before its first symbol: all are equally likely.
@@ -149,80 +136,4 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::Sinusoid;
-    use crate::model::{
-        BodySpec, Cell, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecurrentSpec,
-        Start, TransformerDropout, TransformerSpec,
-    };
-    use wug_dataset::Seed;
-
-    fn bodies() -> Vec<BodySpec> {
-        let recurrent = |cell, start, embedding| {
-            BodySpec::Recurrent(RecurrentSpec {
-                cell,
-                layers: 2,
-                hidden: 6,
-                embedding,
-                biases: 2,
-                start,
-                dropout: 0.1,
-            })
-        };
-        let transformer = |norm, positions| {
-            BodySpec::Transformer(TransformerSpec {
-                layers: 2,
-                width: 8,
-                heads: 4,
-                feedforward: 10,
-                norm,
-                final_norm: false,
-                positions,
-                scale_embedding: true,
-                dropout: TransformerDropout::everywhere(0.1),
-            })
-        };
-        vec![
-            recurrent(Cell::Rnn, Start::Zero, None),
-            recurrent(Cell::ReluRnn, Start::Learned, Some(3)),
-            recurrent(Cell::Lstm, Start::Learned, Some(6)),
-            recurrent(Cell::Gru, Start::Zero, Some(4)),
-            transformer(NormPlace::Pre, Positions::None),
-            transformer(NormPlace::Post, Positions::Learned { max: 9 }),
-            transformer(NormPlace::Post, Positions::Sinusoidal { layout: Sinusoid::Halves, first: 0 }),
-        ]
-    }
-
-    #[test]
-    fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
-        let string: Vec<u32> = vec![0, 3, 1, 1, 2, 3, 0, 2];
-        for body in bodies() {
-            let spec = LanguageModelSpec {
-                body,
-                vocabulary: 4,
-                output: Output::Linear,
-                initialization: Initialization::Torch,
-            };
-            let model = LanguageModel::new(spec).unwrap();
-            let params: Vec<f64> = model.layout().initialise(Seed::new(2));
-            let mut tape = Tape::default();
-            let mut record = tape.record(&params, Mode::Judge);
-            // Symbol 0 begins the string and is given; the others are predicted.
-            let asked: Vec<(usize, usize, f64)> = (1..8).map(|p| (0, p, 1.0)).collect();
-            model.loss(&mut record, &[&string], &asked);
-            let at_once = record.loss();
-            let mut trained = Trained::new(model, params);
-            let logs = trained.log_probs(&string);
-            let one_by_one = -logs[1..].iter().sum::<f64>();
-            assert!((at_once - one_by_one).abs() < 1e-11, "{at_once} {one_by_one}");
-            // A cloned state goes its own way.
-            let mut state = trained.start();
-            trained.push(&mut state, 0);
-            let mut other = state.clone();
-            trained.push(&mut other, 2);
-            assert!((trained.next(&state)[3] - libm::exp(logs[1])).abs() < 1e-12);
-            assert!((trained.next(&other).iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        }
-    }
-}
+mod tests;

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, BodySpec};
 use super::init::{Initialization, Role};
-use super::{Positions, SpecError, States, TransformerSpec};
-use crate::kernel::{Activation, Real};
+use super::{NormPlace, Positions, SpecError, States, TransformerSpec};
+use crate::kernel::{Activation, Attention, Mask, Real, cross_attention};
 use crate::params::{Layout, Param};
-use crate::tape::{Record, Var};
+use crate::tape::{LayerNorm, Record, Var};
 
 /// The output layer of a language model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +46,96 @@ pub struct LanguageModel {
     body: Body,
     weight: Param,
     bias: Option<Param>,
+    /// Of a transformer, for reading one symbol at a time.
+    blocks: Vec<StepBlock>,
+}
+
+/// What a model remembers of a prefix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory<R> {
+    /// Symbols read.
+    length: usize,
+    /// Of a transformer, keys and values `[length,2D]` of each layer; of a recurrent body, one vector: `h` of every layer,
+    /// then `c` of every layer that has cells.
+    layers: Vec<Vec<R>>,
+}
+
+/// A block of a transformer that reads one symbol at a time: weights with their biases.
+#[derive(Clone, Copy, Debug)]
+struct StepBlock {
+    qkv: (Param, Param),
+    out: (Param, Param),
+    up: (Param, Param),
+    down: (Param, Param),
+    norms: [LayerNorm; 2],
+}
+
+fn find(layout: &Layout, name: &str) -> Param {
+    layout.find(name).unwrap_or_else(|| panic!("a transformer has a parameter {name}")).param
+}
+
+fn norm(layout: &Layout, name: &str) -> LayerNorm {
+    let [gain, bias] = ["weight", "bias"].map(|part| find(layout, &format!("{name}.{part}")));
+    LayerNorm { gain, bias, epsilon: 1e-5 }
+}
+
+impl StepBlock {
+    fn new(layout: &Layout, l: usize) -> Self {
+        let pair = |part: &str| {
+            let name = |what: &str| format!("layers.{l}.{part}.{what}");
+            (find(layout, &name("weight")), find(layout, &name("bias")))
+        };
+        let norms = [1, 2].map(|n| norm(layout, &format!("layers.{l}.norm{n}")));
+        let [qkv, out, up, down] = ["attention.in", "attention.out", "up", "down"].map(pair);
+        Self { qkv, out, up, down, norms }
+    }
+
+    /// One row through the block; its key and value join the cache.
+    fn step<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        cache: &mut Vec<R>,
+        x: Var,
+    ) -> Var {
+        let [first, second] = self.norms;
+        let at = |place, r: &mut Record<'_, R>, x, norm| {
+            if spec.norm == place { r.layer_norm(x, norm) } else { x }
+        };
+        let y = at(NormPlace::Pre, r, x, first);
+        let y = self.attend(r, spec, cache, y);
+        let x = r.add(x, y);
+        let x = at(NormPlace::Post, r, x, first);
+        let y = at(NormPlace::Pre, r, x, second);
+        let y = self.feed(r, spec, y);
+        let x = r.add(x, y);
+        at(NormPlace::Post, r, x, second)
+    }
+
+    fn attend<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        cache: &mut Vec<R>,
+        x: Var,
+    ) -> Var {
+        let d = spec.width;
+        let x = r.linear(x, self.qkv.0, Some(self.qkv.1), d, Activation::Identity);
+        let (query, key_value) = r.value(x).split_at(d);
+        cache.extend_from_slice(key_value);
+        let keys = cache.len() / (2 * d);
+        let n = Attention { batch: 1, queries: 1, keys, width: d, heads: spec.heads, causal: false };
+        let (mut out, mut kept) = (vec![R::ZERO; d], vec![R::ZERO; n.kept()]);
+        let mut scratch = vec![R::ZERO; n.scratch()];
+        cross_attention(&mut out, &mut kept, &mut scratch, (query, cache), Mask::new(0, 0.0), n);
+        let x = r.constant(&out);
+        r.linear(x, self.out.0, Some(self.out.1), d, Activation::Identity)
+    }
+
+    fn feed<R: Real>(&self, r: &mut Record<'_, R>, spec: &TransformerSpec, x: Var) -> Var {
+        let x = r.linear(x, self.up.0, Some(self.up.1), spec.width, Activation::Relu);
+        r.linear(x, self.down.0, Some(self.down.1), spec.feedforward, Activation::Identity)
+    }
 }
 
 impl LanguageModel {
@@ -68,7 +158,11 @@ impl LanguageModel {
         };
         let bias = (spec.output == Output::Linear)
             .then(|| layout.add("output.bias", &[v], init.of(Role::HeadBias { i: d })));
-        Ok(Self { spec, layout, body, weight, bias })
+        let blocks = match &spec.body {
+            BodySpec::Transformer(spec) => (0..spec.layers).map(|l| StepBlock::new(&layout, l)).collect(),
+            BodySpec::Recurrent(_) => vec![],
+        };
+        Ok(Self { spec, layout, body, weight, bias, blocks })
     }
 
     /// As it was asked for.
@@ -127,24 +221,55 @@ impl LanguageModel {
         r.linear(rows, self.weight, self.bias, self.body.width(), Activation::Identity)
     }
 
-    /// What a recurrent body remembers before the first symbol, and the state outputs are read from; both empty for a
-    /// transformer.
-    pub fn initial_memory<R: Real>(&self, params: &[R]) -> (Vec<R>, Vec<R>) {
-        match &self.body {
-            Body::Recurrent(body) => body.initial_memory(params),
-            Body::Transformer(_) => (vec![], vec![]),
-        }
+    /// What the body remembers before the first symbol, and the state outputs are read from (empty for a transformer).
+    pub fn initial_memory<R: Real>(&self, params: &[R]) -> (Memory<R>, Vec<R>) {
+        let (layers, top) = match &self.body {
+            Body::Recurrent(body) => {
+                let (memory, top) = body.initial_memory(params);
+                (vec![memory], top)
+            }
+            Body::Transformer(_) => (vec![vec![]; self.blocks.len()], vec![]),
+        };
+        (Memory { length: 0, layers }, top)
     }
 
-    /// One step of a recurrent body: changes what it remembers and gives the state outputs are read from.
-    ///
-    /// # Panics
-    /// If the body is a transformer, which remembers nothing but the prefix.
-    pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut [R], symbol: u32) -> Vec<R> {
-        match &self.body {
-            Body::Recurrent(body) => body.advance(r, memory, symbol),
-            Body::Transformer(_) => panic!("a transformer has no memory to advance"),
+    /// Reads one symbol: changes what the body remembers and gives the state outputs are read from. Nothing read before is
+    /// read again; a transformer looks back at the keys and values of the prefix.
+    pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut Memory<R>, symbol: u32) -> Vec<R> {
+        let top = match (&self.body, &self.spec.body) {
+            (Body::Recurrent(body), _) => body.advance(r, &mut memory.layers[0], symbol),
+            (_, BodySpec::Transformer(spec)) => self.look_back(r, spec, memory, symbol),
+            (Body::Transformer(_), BodySpec::Recurrent(_)) => unreachable!("a body is built from its spec"),
+        };
+        memory.length += 1;
+        top
+    }
+
+    fn look_back<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        memory: &mut Memory<R>,
+        symbol: u32,
+    ) -> Vec<R> {
+        let (d, position) = (spec.width, memory.length);
+        let scale = if spec.scale_embedding { libm::sqrt(d as f64) } else { 1.0 };
+        let mut x = r.embedding(find(&self.layout, "embedding"), [symbol], d, scale);
+        match spec.positions {
+            Positions::None => {}
+            Positions::Learned { max } => {
+                assert!(position < max, "{} positions, but only {max} learned", position + 1);
+                x = r.add_param(x, find(&self.layout, "positions").part(position * d, d));
+            }
+            Positions::Sinusoidal { layout, first } => r.add_sinusoids(x, 1, first + position, d, layout),
         }
+        for (block, cache) in self.blocks.iter().zip(&mut memory.layers) {
+            x = block.step(r, spec, cache, x);
+        }
+        if spec.final_norm {
+            x = r.layer_norm(x, norm(&self.layout, "norm"));
+        }
+        r.value(x).to_vec()
     }
 
     /// The row of the state from which symbol `position` of string `b` is predicted: that after the symbols before it.

@@ -15,7 +15,7 @@ mod transformer;
 pub use body::BodySpec;
 pub use budget::{Family, Matching, matched};
 pub use init::Initialization;
-pub use language::{LanguageModel, LanguageModelSpec, Output};
+pub use language::{LanguageModel, LanguageModelSpec, Memory, Output};
 pub use recognizer::{Labelled, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
 pub use states::States;
