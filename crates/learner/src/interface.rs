@@ -1,6 +1,10 @@
 //! What a trained learner can be asked. Suites see these three interfaces and nothing of a model, so that learners from
 //! elsewhere can stand in for ours.
 
+mod saved;
+
+pub use saved::{LoadError, Model, SavedModel};
+
 use crate::kernel::{Real, softmax};
 use crate::model::{LanguageModel, Memory, RecognizerModel};
 use crate::tape::{Mode, Tape};

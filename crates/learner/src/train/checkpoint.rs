@@ -17,6 +17,19 @@ pub enum CheckpointError {
     /// A tensor is not there.
     #[error("the checkpoint has no tensor {0}")]
     Missing(String),
+    /// A tensor is there that the model does not have.
+    #[error("the checkpoint has a tensor {0}, but the model has none")]
+    Unknown(String),
+    /// A tensor has numbers of another precision.
+    #[error("{name} has {found} numbers, but {needed} are needed")]
+    Precision {
+        /// Of the tensor.
+        name: String,
+        /// In the bytes.
+        found: String,
+        /// In the model.
+        needed: &'static str,
+    },
     /// A tensor has another shape.
     #[error("{name} has shape {found:?}, but the model needs {needed:?}")]
     Shape {
@@ -68,9 +81,12 @@ struct Tensors<'a> {
 impl<'a> Tensors<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Self, CheckpointError> {
         let format = |what: &str| CheckpointError::Format(what.to_owned());
-        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(|| format("too short"))?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| format("too long"))?;
-        let (header, data) = rest.split_at_checked(length).ok_or_else(|| format("the header is cut off"))?;
+        let short = || format(&format!("{} bytes, but at least 8 are needed", bytes.len()));
+        let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(short)?;
+        let length = u64::from_le_bytes(*length);
+        let cut = || format(&format!("a header of {length} bytes, but only {} are there", rest.len()));
+        let (header, data) =
+            usize::try_from(length).ok().and_then(|l| rest.split_at_checked(l)).ok_or_else(cut)?;
         let header = serde_json::from_slice(header).map_err(|e| CheckpointError::Format(e.to_string()))?;
         Ok(Self { header, data })
     }
@@ -85,13 +101,17 @@ impl<'a> Tensors<'a> {
         let (shape, offsets) =
             (sizes("shape").ok_or_else(format)?, sizes("data_offsets").ok_or_else(format)?);
         let [start, end] = offsets[..] else { return Err(format()) };
-        let bytes = self.data.get(start..end).ok_or_else(format)?;
+        let cut =
+            || CheckpointError::Format(format!("{name} is bytes {start}..{end} of {}", self.data.len()));
+        let bytes = self.data.get(start..end).ok_or_else(cut)?;
         let numbers: Vec<R> = match entry["dtype"].as_str() {
             Some("F32") => bytes.as_chunks().0.iter().map(|&b| R::of(f32::from_le_bytes(b).into())).collect(),
             Some("F64") => bytes.as_chunks().0.iter().map(|&b| R::of(f64::from_le_bytes(b))).collect(),
             _ => return Err(format()),
         };
-        if numbers.len() == shape.iter().product::<usize>() { Ok((shape, numbers)) } else { Err(format()) }
+        // Sizes come from the bytes and may be anything.
+        let count = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        if count == Some(numbers.len()) { Ok((shape, numbers)) } else { Err(format()) }
     }
 
     fn get_as<R: Real>(&self, name: &str, needed: &[usize]) -> Result<Vec<R>, CheckpointError> {
@@ -108,14 +128,39 @@ pub fn save_weights<R: Real>(layout: &Layout, params: &[R]) -> Vec<u8> {
     write(layout.entries().iter().map(|e| (e.name.as_str(), e.shape.clone(), e.param.of(params))))
 }
 
-/// Parameters from safetensors; every tensor of the layout must be there, in its shape.
+/// Parameters from safetensors; every tensor of the layout must be there, in its shape, and no other.
 pub fn load_weights<R: Real>(layout: &Layout, bytes: &[u8]) -> Result<Vec<R>, CheckpointError> {
+    weights(layout, &Tensors::parse(bytes)?)
+}
+
+/// The same, if no number has to be rounded or widened.
+pub(crate) fn load_weights_as_they_are<R: Real>(
+    layout: &Layout,
+    bytes: &[u8],
+) -> Result<Vec<R>, CheckpointError> {
     let tensors = Tensors::parse(bytes)?;
-    let mut params = vec![R::ZERO; layout.count()];
     for entry in layout.entries() {
-        entry.param.of_mut(&mut params).copy_from_slice(&tensors.get_as(&entry.name, &entry.shape)?);
+        let dtype = tensors.header.get(&entry.name).and_then(|tensor| tensor["dtype"].as_str());
+        if let Some(found) = dtype.filter(|&found| found != R::NAME) {
+            let (name, found) = (entry.name.clone(), found.to_owned());
+            return Err(CheckpointError::Precision { name, found, needed: R::NAME });
+        }
     }
-    Ok(params)
+    weights(layout, &tensors)
+}
+
+fn weights<R: Real>(layout: &Layout, tensors: &Tensors<'_>) -> Result<Vec<R>, CheckpointError> {
+    // Grown tensor by tensor, so that a model far larger than the bytes is found out before room is made for it.
+    let mut params = Vec::new();
+    for entry in layout.entries() {
+        params.extend(tensors.get_as::<R>(&entry.name, &entry.shape)?);
+    }
+    // The format keeps free text under this name.
+    let free = |name: &str| name == "__metadata__";
+    match tensors.header.keys().find(|name| !free(name) && layout.find(name).is_none()) {
+        Some(name) => Err(CheckpointError::Unknown(name.clone())),
+        None => Ok(params),
+    }
 }
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 
 pub use batch::{batches, shuffled_batches};
+pub(crate) use checkpoint::load_weights_as_they_are;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
 pub use language_modeling::{Average, Ends, LanguageModeling, Text, TextError, TextProblem};
 pub use recognition::Recognition;

@@ -150,3 +150,51 @@ fn a_string_is_read_alike_alone_and_in_any_company() {
         }
     }
 }
+
+#[test]
+fn a_run_of_another_shape_or_in_pieces_is_named() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    let models =
+        [8, 9].map(|d| RecognizerModel::new(Family::Rnn.recognizer(d, 2, (false, false), 0.0)).unwrap());
+    let [small, large] =
+        [0, 1].map(|m| Recognition::new(&models[m], &examples, &examples, LossWeights::default()));
+    let spec = spec(1e-2, 3);
+    let saved = Trainer::<f32, _>::new(&small, spec, Seed::new(1)).unwrap().save();
+    let resume = |objective, spec, saved: &Saved| {
+        Trainer::<f32, _>::resume(objective, spec, saved).map(|_| ()).unwrap_err()
+    };
+    let [few, many] = [0, 1].map(|m| models[m].layout().count());
+    assert_eq!(
+        resume(&large, spec, &saved).to_string(),
+        format!("params has shape [{few}], but the model needs [{many}]")
+    );
+    // Plain descent remembers nothing, Adam two numbers per parameter.
+    let other = TrainSpec { optimizer: OptimizerSpec::sgd(), ..spec };
+    assert_eq!(
+        resume(&small, other, &saved).to_string(),
+        format!("mean has shape [{few}], but the model needs [0]")
+    );
+    let cut = Saved { tensors: saved.tensors[..saved.tensors.len() - 1].to_vec(), ..saved.clone() };
+    assert!(matches!(resume(&small, spec, &cut), CheckpointError::Format(_)));
+    let cut = Saved { state: saved.state[..saved.state.len() - 1].to_owned(), ..saved };
+    assert!(matches!(resume(&small, spec, &cut), CheckpointError::State(_)));
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_is_divergence_before_any_step() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    for family in FAMILIES {
+        let model = RecognizerModel::new(family.recognizer(8, 2, (false, false), 0.0)).unwrap();
+        let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
+        let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap();
+        trainer.params.fill(f32::NAN);
+        assert_eq!(trainer.run(|_| ()), Outcome::Diverged { step: 0 }, "{family:?}");
+        assert!(trainer.best().iter().all(|x| x.is_finite()));
+        // The outcome survives, and a run that is over stays over.
+        let saved = trainer.save();
+        let mut again = Trainer::<f32, _>::resume(&objective, spec(1e-2, 3), &saved).unwrap();
+        assert_eq!(again.run(|_| panic!("no epoch is left")), Outcome::Diverged { step: 0 });
+    }
+}

@@ -1,0 +1,151 @@
+//! A trained model as bytes: what it is (a `config.json`) and what it has learned (safetensors). Where the bytes are kept
+//! is somebody else's business.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Trained;
+use crate::kernel::Real;
+use crate::model::{LanguageModel, LanguageModelSpec, RecognizerModel, RecognizerSpec, SpecError};
+use crate::params::Layout;
+use crate::train::{CheckpointError, load_weights_as_they_are, save_weights};
+
+/// A model that can be built again from its spec.
+pub trait Model: Sized {
+    /// What it is called in a config.
+    const KIND: &'static str;
+    /// What a config holds of it.
+    type Spec: Serialize + DeserializeOwned;
+
+    /// Builds it.
+    fn build(spec: Self::Spec) -> Result<Self, SpecError>;
+
+    /// As it was asked for.
+    fn spec(&self) -> &Self::Spec;
+
+    /// Its parameters.
+    fn layout(&self) -> &Layout;
+}
+
+impl Model for RecognizerModel {
+    const KIND: &'static str = "recognizer";
+    type Spec = RecognizerSpec;
+
+    fn build(spec: RecognizerSpec) -> Result<Self, SpecError> {
+        Self::new(spec)
+    }
+
+    fn spec(&self) -> &RecognizerSpec {
+        self.spec()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.layout()
+    }
+}
+
+impl Model for LanguageModel {
+    const KIND: &'static str = "language-model";
+    type Spec = LanguageModelSpec;
+
+    fn build(spec: LanguageModelSpec) -> Result<Self, SpecError> {
+        Self::new(spec)
+    }
+
+    fn spec(&self) -> &LanguageModelSpec {
+        self.spec()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.layout()
+    }
+}
+
+/// The bytes of a trained model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedModel {
+    /// A `config.json`: the kind of model, its spec, the precision of its numbers, and the version of this crate, for the
+    /// record alone.
+    pub config: Vec<u8>,
+    /// What it has learned, as safetensors.
+    pub weights: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    kind: String,
+    version: String,
+    dtype: String,
+    spec: Value,
+}
+
+/// Bytes that are not the model asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The config cannot be read, or has a field too many or too few.
+    #[error("not the config of a {kind}: {message}")]
+    Config {
+        /// Of model.
+        kind: &'static str,
+        /// What is wrong, and where.
+        message: String,
+    },
+    /// Another kind of model.
+    #[error("the config is that of a {found}, but a {needed} is asked for")]
+    Kind {
+        /// In the bytes.
+        found: String,
+        /// Asked for.
+        needed: &'static str,
+    },
+    /// Numbers of another precision: reading them in this one may flip a score.
+    #[error("the config says {found} numbers, but {needed} are asked for")]
+    Precision {
+        /// In the bytes.
+        found: String,
+        /// Asked for.
+        needed: &'static str,
+    },
+    /// No model can be built from the spec.
+    #[error("no model can be built from the config: {0}")]
+    Spec(#[from] SpecError),
+    /// The weights are not those of the config's model.
+    #[error("the weights are not those of the config: {0}")]
+    Weights(#[from] CheckpointError),
+}
+
+impl<M: Model, R: Real> Trained<M, R> {
+    /// The model as bytes; the same model gives the same bytes.
+    pub fn save(&self) -> SavedModel {
+        let config = Config {
+            kind: M::KIND.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            dtype: R::NAME.to_owned(),
+            spec: json!(self.model.spec()),
+        };
+        SavedModel {
+            config: format!("{:#}\n", json!(config)).into_bytes(),
+            weights: save_weights(self.model.layout(), &self.params),
+        }
+    }
+
+    /// The model from bytes, which must be of this kind and precision.
+    pub fn load(saved: &SavedModel) -> Result<Self, LoadError> {
+        let unreadable = |e: serde_json::Error| LoadError::Config { kind: M::KIND, message: e.to_string() };
+        let config: Config = serde_json::from_slice(&saved.config).map_err(unreadable)?;
+        if config.kind != M::KIND {
+            return Err(LoadError::Kind { found: config.kind, needed: M::KIND });
+        }
+        if config.dtype != R::NAME {
+            return Err(LoadError::Precision { found: config.dtype, needed: R::NAME });
+        }
+        let model = M::build(serde_json::from_value(config.spec).map_err(unreadable)?)?;
+        let params = load_weights_as_they_are(model.layout(), &saved.weights)?;
+        Ok(Self::new(model, params))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use super::*;
+use crate::interface::{NextSymbol, Recognizer};
+use crate::model::{BodySpec, Cell, Family, Initialization, Output, RecurrentSpec, Start};
+use wug_dataset::Seed;
+
+fn recognizer(family: Family, d: usize) -> Trained<RecognizerModel, f32> {
+    let model = RecognizerModel::new(family.recognizer(d, 2, (true, true), 0.1)).unwrap();
+    let params = model.layout().initialise(Seed::new(1));
+    Trained::new(model, params)
+}
+
+fn language_model() -> Trained<LanguageModel, f64> {
+    let recurrent = RecurrentSpec {
+        cell: Cell::Lstm,
+        layers: 1,
+        hidden: 3,
+        embedding: None,
+        biases: 2,
+        start: Start::Zero,
+        dropout: 0.0,
+    };
+    let (body, output) = (BodySpec::Recurrent(recurrent), Output::Linear);
+    let spec = LanguageModelSpec { body, vocabulary: 4, output, initialization: Initialization::Torch };
+    let model = LanguageModel::new(spec).unwrap();
+    let params = model.layout().initialise(Seed::new(1));
+    Trained::new(model, params)
+}
+
+/// The saved language model with a change in its config.
+fn edited(from: &str, to: &str) -> SavedModel {
+    let saved = language_model().save();
+    let config = String::from_utf8(saved.config).unwrap();
+    assert!(config.contains(from), "{config}");
+    SavedModel { config: config.replace(from, to).into_bytes(), weights: saved.weights }
+}
+
+fn complaint(saved: &SavedModel) -> String {
+    Trained::<LanguageModel, f64>::load(saved).unwrap_err().to_string()
+}
+
+#[test]
+fn a_model_survives_its_bytes() {
+    let strings: [&[u32]; 3] = [&[], &[0, 1, 1], &[1]];
+    for family in [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer] {
+        let mut model = recognizer(family, 8);
+        let mut loaded = Trained::<RecognizerModel, f32>::load(&model.save()).unwrap();
+        assert_eq!(loaded.model().spec(), model.model().spec());
+        assert_eq!((loaded.params(), loaded.save()), (model.params(), model.save()));
+        assert_eq!(loaded.log_odds(&strings), model.log_odds(&strings));
+    }
+    let mut model = language_model();
+    let mut loaded = Trained::<LanguageModel, f64>::load(&model.save()).unwrap();
+    assert_eq!(loaded.save(), model.save());
+    assert_eq!(loaded.log_probs(&[0, 3, 1]), model.log_probs(&[0, 3, 1]));
+}
+
+#[test]
+fn the_config_says_what_it_is_of() {
+    let config: Value = serde_json::from_slice(&language_model().save().config).unwrap();
+    let known = ["kind", "version", "dtype"].map(|key| config[key].as_str().unwrap());
+    assert_eq!(known, ["language-model", env!("CARGO_PKG_VERSION"), "F64"]);
+    assert_eq!(config["spec"]["body"]["cell"], "lstm");
+}
+
+#[test]
+fn another_kind_or_precision_is_named() {
+    let error = Trained::<LanguageModel, f32>::load(&recognizer(Family::Rnn, 8).save()).unwrap_err();
+    assert_eq!(error, LoadError::Kind { found: "recognizer".to_owned(), needed: "language-model" });
+    let error = Trained::<RecognizerModel, f64>::load(&language_model().save()).unwrap_err();
+    assert_eq!(error.to_string(), "the config is that of a language-model, but a recognizer is asked for");
+    let error = Trained::<LanguageModel, f32>::load(&language_model().save()).unwrap_err();
+    assert_eq!(error.to_string(), "the config says F64 numbers, but F32 are asked for");
+    // The config may say one thing and the weights another.
+    let error = Trained::<LanguageModel, f32>::load(&edited("F64", "F32")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the weights are not those of the config: layers.0.weight_ih has F64 numbers, but F32 are needed"
+    );
+}
+
+#[test]
+fn unknown_missing_and_impossible_fields_are_named() {
+    for (from, to, parts) in [
+        ("\"version\"", "\"virsion\"", ["unknown field `virsion`", "expected one of `kind`, `version`"]),
+        ("\"layers\"", "\"leyers\"", ["unknown field `leyers`", "expected one of `cell`, `layers`"]),
+        ("\"output\"", "\"out\"", ["unknown field `out`", "`output`"]),
+        ("\"lstm\"", "\"lstn\"", ["unknown variant `lstn`", "expected one of `rnn`"]),
+        ("\"biases\": 2", "\"biases\": 3", ["3 biases", "0, 1 or 2 are possible"]),
+    ] {
+        let message = complaint(&edited(from, to));
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+}
+
+#[test]
+fn weights_of_another_shape_are_named() {
+    assert_eq!(
+        complaint(&edited("\"hidden\": 3", "\"hidden\": 5")),
+        "the weights are not those of the config: layers.0.weight_ih has shape [12, 4], but the model needs [20, 4]"
+    );
+    assert_eq!(
+        complaint(&edited("\"layers\": 1", "\"layers\": 2")),
+        "the weights are not those of the config: the checkpoint has no tensor layers.1.weight_ih"
+    );
+    assert_eq!(
+        complaint(&edited("\"output\": \"linear\"", "\"output\": \"no-bias\"")),
+        "the weights are not those of the config: the checkpoint has a tensor output.bias, but the model has none"
+    );
+}
+
+#[test]
+fn bytes_cut_off_anywhere_are_an_error() {
+    let whole = language_model().save();
+    // The last byte of the config ends its last line.
+    for end in 0..whole.config.len() - 1 {
+        let error = complaint(&SavedModel { config: whole.config[..end].to_vec(), ..whole.clone() });
+        assert!(error.starts_with("not the config of a language-model: EOF while parsing"), "{end}: {error}");
+    }
+    for end in 0..whole.weights.len() {
+        let saved = SavedModel { weights: whole.weights[..end].to_vec(), ..whole.clone() };
+        let error = Trained::<LanguageModel, f64>::load(&saved).unwrap_err();
+        assert!(matches!(error, LoadError::Weights(CheckpointError::Format(_))), "{end}: {error}");
+    }
+    let missing = whole.weights.len() - 1;
+    let error = complaint(&SavedModel { weights: whole.weights[..missing].to_vec(), ..whole });
+    assert_eq!(
+        error,
+        "the weights are not those of the config: not a safetensors file: output.bias is bytes 960..992 of 991"
+    );
+}
