@@ -9,7 +9,9 @@ use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, c
 
 /// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
 ///
-/// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back.
+/// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back. If there is
+/// none, `c` and `gates` may have room for as few steps as [`Recurrence::lstm_block`] says: it is used again and again,
+/// stays in cache, and `c` ends with the last cells at its end.
 pub fn lstm<R: Real>(
     h: &mut [R],
     c: &mut [R],
@@ -20,18 +22,34 @@ pub fn lstm<R: Real>(
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
-    for (from, to) in n.blocks(n.block(4 * n.hidden, size_of::<R>())) {
+    let kept = gates.len() == n.steps * row_gates;
+    for (from, to) in n.blocks(n.lstm_block::<R>()) {
+        // Where the saved steps of this block begin.
+        let base = if kept { from } else { 0 };
         let inp = Mat::new(&x[from * row_in..to * row_in], (to - from) * b, n.input);
-        let sums = &mut gates[from * row_gates..to * row_gates];
+        let sums = &mut gates[base * row_gates..(base + to - from) * row_gates];
         matmul(sums, Into::Set, inp, Mat::new(w.input, 4 * n.hidden, n.input).t());
         for t in from..to {
-            let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
+            let saved = base + t - from;
+            let gates = &mut gates[saved * row_gates..(saved + 1) * row_gates];
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
-            let (c_before, c_after) = c[t * row..(t + 2) * row].split_at_mut(row);
+            let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
             let wh = Mat::new(w.hidden, 4 * n.hidden, n.hidden);
             matmul(gates, Into::Add, Mat::new(h_before, b, n.hidden), wh.t());
             dispatch!(cells(&mut *h_after, &mut *c_after, &mut *gates, &*c_before, w.bias, n.hidden));
         }
+        if !kept {
+            let last = (to - from) * row;
+            let to = if to == n.steps { c.len() - row } else { 0 };
+            c.copy_within(last..last + row, to);
+        }
+    }
+}
+
+impl Recurrence {
+    /// Steps of a long short-term memory layer that are taken together.
+    pub fn lstm_block<R>(&self) -> usize {
+        self.block(4 * self.hidden, size_of::<R>())
     }
 }
 
@@ -87,7 +105,7 @@ pub fn lstm_backward<R: Real>(
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
-    for (from, to) in n.blocks(n.block(4 * n.hidden, size_of::<R>())).rev() {
+    for (from, to) in n.blocks(n.lstm_block::<R>()).rev() {
         for t in (from..to).rev() {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
             let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
@@ -218,8 +236,17 @@ mod tests {
             h[..row].copy_from_slice(&start32[..row]);
             c[..row].copy_from_slice(&start32[row..]);
             let mut gates = vec![0.0f32; run.gates.len()];
-            lstm(&mut h, &mut c, &mut gates, &singles(&x), RecurrentWeights { input, hidden, bias }, n);
+            let w = RecurrentWeights { input, hidden, bias };
+            lstm(&mut h, &mut c, &mut gates, &singles(&x), w, n);
             close_single(&h, &run.h, 2e-5);
+            // Room for one block of steps gives the same bits.
+            let block = n.lstm_block::<f32>().min(n.steps);
+            let (mut h2, mut c2) = (vec![0.0f32; h.len()], vec![0.0f32; (block + 1) * row]);
+            h2[..row].copy_from_slice(&start32[..row]);
+            c2[..row].copy_from_slice(&start32[row..]);
+            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], &singles(&x), w, n);
+            assert_eq!(h2, h);
+            assert_eq!(c2[block * row..], c[n.steps * row..]);
         }
     }
 

@@ -6,6 +6,9 @@
 
 use super::{Activation, Into, Mat, Real, activate, activate_backward, column_sums, matmul};
 
+/// The least number of rows in a block of steps.
+const ROWS: usize = 128;
+
 /// The sizes of a recurrent layer: `T`, `B`, `I`, `H`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recurrence {
@@ -20,9 +23,11 @@ pub struct Recurrence {
 }
 
 impl Recurrence {
-    /// Steps per block: as many as keep `width` numbers per string and step within a quarter of a megabyte.
+    /// Steps per block: as many as keep `width` numbers per string and step within a quarter of a megabyte, but not
+    /// fewer than make [`ROWS`] rows: every block costs one more pass over the gradients of the weights.
     pub(super) fn block(&self, width: usize, size_of: usize) -> usize {
-        ((1 << 18) / (self.batch * width * size_of).max(1)).clamp(1, self.steps.max(1))
+        let fitting = (1 << 18) / (self.batch * width * size_of).max(1);
+        fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))
     }
 
     /// The blocks of steps, first to last.

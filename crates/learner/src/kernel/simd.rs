@@ -105,6 +105,8 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     fn sum<S: Simd>(s: S, a: Self::Reg<S>) -> Self;
     #[doc(hidden)]
     fn maximum<S: Simd>(s: S, a: Self::Reg<S>) -> Self;
+    #[doc(hidden)]
+    fn rotate_right<S: Simd>(s: S, a: Self::Reg<S>, by: usize) -> Self::Reg<S>;
     /// `p · 2ⁿ`, where `shifted` = n + [`Lane::SHIFTER`], rounded.
     #[doc(hidden)]
     fn scale<S: Simd>(s: S, p: Self::Reg<S>, shifted: Self::Reg<S>) -> Self::Reg<S>;
@@ -138,7 +140,7 @@ macro_rules! lane {
     ($r:ident, $reg:ident, $mask:ident, $lanes:ident, $bits:ident, $mantissa:literal,
      $splat:ident, $split:ident, $split_mut:ident, $part:ident, $part_store:ident, $add:ident, $sub:ident, $mul:ident,
      $div:ident, $mul_add:ident, $max:ident, $min:ident, $sqrt:ident, $less:ident, $select:ident, $sum:ident,
-     $maximum:ident, { $($consts:tt)* }) => {
+     $maximum:ident, $rotate:ident, { $($consts:tt)* }) => {
         impl Lane for $r {
             type Reg<S: Simd> = S::$reg;
             type Mask<S: Simd> = S::$mask;
@@ -222,6 +224,10 @@ macro_rules! lane {
                 s.$maximum(a)
             }
             #[inline(always)]
+            fn rotate_right<S: Simd>(s: S, a: S::$reg, by: usize) -> S::$reg {
+                s.$rotate(a, by)
+            }
+            #[inline(always)]
             fn scale<S: Simd>(_: S, mut p: S::$reg, mut shifted: S::$reg) -> S::$reg {
                 let p_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut p));
                 let n_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut shifted));
@@ -262,6 +268,7 @@ lane!(
     select_f32s,
     reduce_sum_f32s,
     reduce_max_f32s,
+    rotate_right_f32s,
     {
         const SHIFTER: f32 = 12_582_912.0;
         const EXP_RANGE: (f32, f32) = (-87.3, 88.3);
@@ -296,6 +303,7 @@ lane!(
     select_f64s,
     reduce_sum_f64s,
     reduce_max_f64s,
+    rotate_right_f64s,
     {
         const SHIFTER: f64 = 6_755_399_441_055_744.0;
         const EXP_RANGE: (f64, f64) = (-708.39, 709.4);
@@ -421,6 +429,36 @@ impl<R: Lane, S: Simd> V<R, S> {
     #[inline(always)]
     pub(crate) fn sum(self) -> R {
         R::sum(self.s, self.v)
+    }
+
+    /// Lane `i` moves to lane `i + by`, the last ones to the front.
+    #[inline(always)]
+    pub(crate) fn rotate_right(self, by: usize) -> Self {
+        Self { s: self.s, v: R::rotate_right(self.s, self.v, by) }
+    }
+
+    /// The registers that `x` holds whole.
+    #[inline(always)]
+    pub(crate) fn regs(x: &[R]) -> &[R::Reg<S>] {
+        R::regs::<S>(x)
+    }
+
+    /// The registers that `x` holds whole, to write.
+    #[inline(always)]
+    pub(crate) fn regs_mut(x: &mut [R]) -> &mut [R::Reg<S>] {
+        R::regs_mut::<S>(x)
+    }
+
+    /// A register as a formula sees it.
+    #[inline(always)]
+    pub(crate) fn of(s: S, v: R::Reg<S>) -> Self {
+        Self { s, v }
+    }
+
+    /// The register itself.
+    #[inline(always)]
+    pub(crate) fn reg(self) -> R::Reg<S> {
+        self.v
     }
 
     /// The largest lane.

@@ -190,8 +190,12 @@ impl<R: Real> Record<'_, R> {
         let last_cell = self.new_tensor(row, true);
         self.set_state(out, start.map(|(h, _)| h), row);
         self.forget();
-        let cells = self.tape.saved.take((n.steps + 1) * row);
-        let gates = self.tape.saved.take(n.steps * 4 * row);
+        let kept = match self.mode {
+            Mode::Judge => n.lstm_block::<R>().min(n.steps),
+            _ => n.steps,
+        };
+        let cells = self.tape.saved.take((kept + 1) * row);
+        let gates = self.tape.saved.take(kept * 4 * row);
         self.sum_biases(layer);
         let params = self.params;
         let tape = &mut *self.tape;
@@ -209,7 +213,7 @@ impl<R: Real> Record<'_, R> {
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
         kernel::lstm(&mut after[..out_range.len()], c, g, &before[x_range], weights, n);
-        after[out_range.len()..][..row].copy_from_slice(&c[n.steps * row..]);
+        after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
         self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
         (out, last_cell)
     }
