@@ -1,10 +1,11 @@
 //! `x ∘ y = z` in binary, for an operation ∘: the common frame of Binary Addition and Binary Multiplication.
 
 use num_bigint::BigUint;
+use num_traits::Zero;
 use rand_core::Rng;
 
 use super::answered::{Answer, Head, Read, Reader};
-use super::number::{Digits, Rounding, cut, greatest, is_zero, ln_choices, uniform, width};
+use super::number::{Digits, Rounding, cut, greatest, ln_choices, uniform, width};
 use crate::automaton::log_sum;
 use crate::registry::{BuildError, Settings};
 use crate::{
@@ -68,7 +69,7 @@ impl BinaryOperation {
         let fits = greatest(y_width);
         match self.operator {
             Operator::Plus => fits.min(greatest(z_width) - x),
-            Operator::Times if is_zero(x) => fits,
+            Operator::Times if x.is_zero() => fits,
             Operator::Times => fits.min(greatest(z_width) / x),
         }
     }

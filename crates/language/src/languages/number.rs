@@ -2,7 +2,7 @@
 //! at the end.
 
 use num_bigint::BigUint;
-use num_traits::{One, Zero};
+use num_traits::One;
 use rand_core::Rng;
 
 use crate::registry::{BuildError, Parameter, Settings};
@@ -103,9 +103,4 @@ pub(super) fn cut(rng: &mut dyn Rng, n: usize, cells: usize, points: usize, cuts
 /// The logarithm of a value's number of alternatives `0..=most`.
 pub(super) fn ln_choices(most: &BigUint) -> f64 {
     crate::big::ln(&(most + 1u8))
-}
-
-/// Whether a value is zero, by a name that reads well.
-pub(super) fn is_zero(value: &BigUint) -> bool {
-    value.is_zero()
 }
