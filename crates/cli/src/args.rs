@@ -133,7 +133,8 @@ Examples:
 pub(crate) struct Check {
     /// NAME or NAME:key=value,…
     pub(crate) language: String,
-    /// The string, tokens separated by spaces (single characters need none); `-` or nothing reads lines from stdin
+    /// The string, tokens separated by spaces (single characters need none); `-` or nothing reads lines from
+    /// stdin
     pub(crate) string: Option<String>,
     /// What may come next at each prefix
     #[arg(long)]
@@ -184,7 +185,8 @@ pub(crate) struct Data {
     /// As published, or corrected
     #[arg(long, default_value = "corrected", value_parser = reading)]
     pub(crate) reading: Reading,
-    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade), sizes=100,250 or tests=stored (bliss)
+    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade), sizes=100,250 or
+    /// tests=stored (bliss)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
     /// Replace files that are there already and differ

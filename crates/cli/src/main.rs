@@ -1,4 +1,5 @@
-//! The `wug` command line: it reads what is typed, lets the lab do the work, and prints. Data go to stdout, talk to stderr.
+//! The `wug` command line: it reads what is typed, lets the lab do the work, and prints. Data go to stdout,
+//! talk to stderr.
 
 mod args;
 mod check;
@@ -36,7 +37,8 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Data(data) => data::run(&data, out)?,
         Command::Validate(validate) => return validate::run(&validate, out),
         Command::Completions { shell } => {
-            // A generator writes to memory first: a closed pipe is then ours to report, not its to panic over.
+            // A generator writes to memory first: a closed pipe is then ours to report, not its to panic
+            // over.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "wug", &mut script);
             out.write_all(&script)?;

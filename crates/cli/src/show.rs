@@ -97,7 +97,8 @@ fn language(named: &Named) -> Result<Facts, Exit> {
     Ok(facts)
 }
 
-/// The entry's worked examples; with other settings than the default ones, strings drawn from the language itself.
+/// The entry's worked examples; with other settings than the default ones, strings drawn from the language
+/// itself.
 fn examples(named: &Named, language: &dyn Language) -> (Vec<String>, Vec<String>) {
     let owned = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
     if named.settings.is_empty() {

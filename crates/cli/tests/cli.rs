@@ -1,4 +1,5 @@
-//! The real binary, as a person uses it: what it prints, how it fails, and that it leaves nothing half written.
+//! The real binary, as a person uses it: what it prints, how it fails, and that it leaves nothing half
+//! written.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 

@@ -1,7 +1,7 @@
 //! Examples drawn, split, encoded, imported and exported: the data of the five suites.
 //!
-//! This crate knows no models, no metrics and no paths: data sets are written to any [`Shelf`] and read from any [`Library`], and the lab
-//! decides what those are on disk.
+//! This crate knows no models, no metrics and no paths: data sets are written to any [`Shelf`] and read from
+//! any [`Library`], and the lab decides what those are on disk.
 
 pub mod bliss;
 mod error;

@@ -11,7 +11,8 @@ pub struct MinimalPair {
     pub bad: Word,
 }
 
-/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may be grammatical after all.
+/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may be grammatical
+/// after all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// How many pairs there are.
@@ -36,8 +37,8 @@ impl Bounds {
         count as f64 / self.pairs.max(1) as f64
     }
 
-    /// The accuracy of a model that knows the language, if the good string must score strictly higher: half of the grammatical "bad" strings
-    /// fall below by chance, and identical ones never do.
+    /// The accuracy of a model that knows the language, if the good string must score strictly higher: half
+    /// of the grammatical "bad" strings fall below by chance, and identical ones never do.
     ///
     /// ```
     /// use wug_dataset::Bounds;

@@ -50,7 +50,8 @@ impl Split {
     }
 }
 
-/// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and whether the string may end.
+/// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and
+/// whether the string may end.
 pub fn next_text(out: &mut String, set: &NextSet, alphabet: &Alphabet) {
     out.push_str("{\"s\":\"");
     let mut first = true;

@@ -1,4 +1,5 @@
-//! The published FLaRe data against the oracle. The data are not ours to ship: these tests run where they are found beside the project.
+//! The published FLaRe data against the oracle. The data are not ours to ship: these tests run where they are
+//! found beside the project.
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test says why it fails or skips")]
 
@@ -82,7 +83,8 @@ fn published_data_validate() {
     }
 }
 
-/// Sizes as counted from the released files (spec of FLaRe, 2.3): positives, distinct strings and tokens of the training split.
+/// Sizes as counted from the released files (spec of FLaRe, 2.3): positives, distinct strings and tokens of
+/// the training split.
 #[test]
 fn published_data_have_the_known_sizes() {
     let known = [

@@ -79,7 +79,8 @@ impl Request {
     }
 }
 
-/// Writes data sets to a directory, all or nothing. `progress` is told the name of each language or task before it is made.
+/// Writes data sets to a directory, all or nothing. `progress` is told the name of each language or task
+/// before it is made.
 pub fn write(
     request: &Request,
     target: &Path,

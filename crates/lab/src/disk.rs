@@ -1,4 +1,5 @@
-//! Data sets on disk. Nothing is ever half written: files are made under a temporary name, and take their own only when all of them are complete.
+//! Data sets on disk. Nothing is ever half written: files are made under a temporary name, and take their own
+//! only when all of them are complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -44,7 +45,8 @@ impl Library for Directory {
     }
 }
 
-/// All files under a directory, by their names from it on with `/` between folders. Links to directories are not followed: they may lead in circles.
+/// All files under a directory, by their names from it on with `/` between folders. Links to directories are
+/// not followed: they may lead in circles.
 fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -65,8 +67,9 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<(
 /// How the temporary names of unfinished directories begin. They are nobody's data: reading passes them over.
 const PART: &str = ".wug-part-";
 
-/// A directory being written. Until [`finish`](Self::finish) all files stand under a temporary name of their own; if it is dropped before, they
-/// are removed, and so are the directories that were made for it. A process that is killed leaves its temporary directory and nothing else.
+/// A directory being written. Until [`finish`](Self::finish) all files stand under a temporary name of their
+/// own; if it is dropped before, they are removed, and so are the directories that were made for it. A
+/// process that is killed leaves its temporary directory and nothing else.
 #[derive(Debug)]
 pub struct Staging {
     target: PathBuf,
@@ -95,9 +98,10 @@ impl Staging {
         Ok(Self { target: target.to_path_buf(), existed, stage, made })
     }
 
-    /// Gives every file its own name. A file that is there already with the same content is left alone; with another content it is an error,
-    /// found before anything is changed. With `force` it is replaced, and what the manifest of the data set before lists beside it is removed, so that
-    /// no two data sets mix. The manifest comes last.
+    /// Gives every file its own name. A file that is there already with the same content is left alone; with
+    /// another content it is an error, found before anything is changed. With `force` it is replaced, and
+    /// what the manifest of the data set before lists beside it is removed, so that no two data sets mix. The
+    /// manifest comes last.
     pub fn finish(mut self, force: bool) -> Result<(), LabError> {
         self.made.clear();
         if !self.existed {

@@ -1,4 +1,5 @@
-//! Where the rooms meet: the suites by name, and the disk. The lab alone touches files; the doors (command line, Python) use the rooms through it.
+//! Where the rooms meet: the suites by name, and the disk. The lab alone touches files; the doors (command
+//! line, Python) use the rooms through it.
 
 pub mod data;
 pub mod disk;

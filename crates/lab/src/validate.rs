@@ -45,7 +45,8 @@ fn io(file: &str) -> impl FnOnce(std::io::Error) -> LabError + '_ {
     |source| LabError::Data(DataError::io(file)(source))
 }
 
-/// The folders that hold a data set: the directory itself, or those inside it (of the language that is wanted, if one is).
+/// The folders that hold a data set: the directory itself, or those inside it (of the language that is
+/// wanted, if one is).
 fn data_sets(names: &[String], wanted: Option<&str>) -> Vec<String> {
     let here = names.iter().any(|name| !name.contains('/') || name.starts_with("datasets/"));
     let layouts = ["simple_split/", "add_prim_split/", "length_split/"];

@@ -1,5 +1,5 @@
-//! The same request gives the same bytes: on this machine, on every other, and in later versions. What is drawn is pinned by its hash; a change of a
-//! generator that changes data on purpose must say so here.
+//! The same request gives the same bytes: on this machine, on every other, and in later versions. What is
+//! drawn is pinned by its hash; a change of a generator that changes data on purpose must say so here.
 //!
 //! `WUG_BLESS=1 cargo test -p wug-lab --test same_bytes` writes the hashes anew.
 

@@ -1,4 +1,5 @@
-//! How long a language takes: to be ready to sample, to draw, to tell what may come next, to measure edit distances.
+//! How long a language takes: to be ready to sample, to draw, to tell what may come next, to measure edit
+//! distances.
 
 use divan::{Bencher, black_box};
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +15,8 @@ fn main() {
 const REGULAR: &[&str] =
     &["even-pairs", "repeat-01", "parity", "cycle-navigation", "modular-arithmetic", "dyck-2-3", "first"];
 
-/// A regular language from nothing to the first sample at lengths up to 500 (the authors' PyTorch: 2.2 to 24 s).
+/// A regular language from nothing to the first sample at lengths up to 500 (the authors' PyTorch: 2.2 to 24
+/// s).
 #[divan::bench(args = REGULAR)]
 fn ready_to_sample_500(bencher: Bencher<'_, '_>, name: &str) {
     bencher.bench(|| {

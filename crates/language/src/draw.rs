@@ -1,5 +1,5 @@
-//! Elementary random draws, written out so that the same seed gives the same bytes on every machine and with every
-//! version of the random-number crates: only the generator's 64-bit words are taken from outside.
+//! Elementary random draws, written out so that the same seed gives the same bytes on every machine and with
+//! every version of the random-number crates: only the generator's 64-bit words are taken from outside.
 
 use num_bigint::BigUint;
 use rand_core::Rng;

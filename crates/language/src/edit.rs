@@ -1,6 +1,7 @@
 //! The edit distance between two sequences.
 
-/// The least number of insertions, replacements and deletions that turn one sequence into the other (Levenshtein).
+/// The least number of insertions, replacements and deletions that turn one sequence into the other
+/// (Levenshtein).
 pub(crate) fn levenshtein<T: PartialEq>(u: &[T], v: &[T]) -> usize {
     let mut row: Vec<usize> = (0..=v.len()).collect();
     for (i, a) in u.iter().enumerate() {

@@ -48,11 +48,13 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// A reader that follows a string symbol by symbol and knows at every prefix what may come next.
     fn scanner(&self) -> Box<dyn Scanner + '_>;
 
-    /// The language's sampler over a range of lengths: a length first (as its paper says; uniform over the possible
-    /// ones unless stated otherwise), then a string of that length. `n..=n` conditions on one length.
+    /// The language's sampler over a range of lengths: a length first (as its paper says; uniform over the
+    /// possible ones unless stated otherwise), then a string of that length. `n..=n` conditions on one
+    /// length.
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength>;
 
-    /// The language's own distribution over strings of any length, where it has one (a grammar with probabilities).
+    /// The language's own distribution over strings of any length, where it has one (a grammar with
+    /// probabilities).
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
         None
     }

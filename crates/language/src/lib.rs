@@ -1,8 +1,9 @@
 //! What a formal language is: an alphabet, a membership test, samplers by length, exact string probabilities,
 //! enumeration and, at every prefix, the exact set of symbols that may come next.
 //!
-//! This crate knows no files, no tensors and no models. Randomness is an argument. Every language that wug has stands
-//! in [`registry::LANGUAGES`]; [`Regular`] and [`grammar::ContextFree`] make one of any automaton or grammar.
+//! This crate knows no files, no tensors and no models. Randomness is an argument. Every language that wug
+//! has stands in [`registry::LANGUAGES`]; [`Regular`] and [`grammar::ContextFree`] make one of any automaton
+//! or grammar.
 
 pub mod automaton;
 mod big;

@@ -2,10 +2,10 @@
 
 use crate::{Scanner, Symbol, Word};
 
-/// Walks the tree of prefixes depth first, entering a branch only if it can be completed to the length asked for, so
-/// that nothing is stored but the current path, and the delay between two members is length times alphabet times the cost of
-/// [`Scanner::completes`].
-/// Where only one symbol can come, the walk goes on without looking back: copies of places are made at forks alone.
+/// Walks the tree of prefixes depth first, entering a branch only if it can be completed to the length asked
+/// for, so that nothing is stored but the current path, and the delay between two members is length times
+/// alphabet times the cost of [`Scanner::completes`]. Where only one symbol can come, the walk goes on
+/// without looking back: copies of places are made at forks alone.
 pub struct Members<'a> {
     length: usize,
     // A member that is known without a walk.

@@ -1,5 +1,5 @@
-//! Strings outside a language (§3.1.3 and App. A of Butoi et al. 2025): propose one, uniform or a member with a few edits, until it is
-//! not a member.
+//! Strings outside a language (§3.1.3 and App. A of Butoi et al. 2025): propose one, uniform or a member with
+//! a few edits, until it is not a member.
 
 use rand_core::Rng;
 use thiserror::Error;
@@ -9,10 +9,11 @@ use crate::{Distribution, Language, LengthRange, NoSuchLength, Reading, Symbol, 
 /// When it is decided whether a negative is uniform or perturbed, and by how many edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coin {
-    /// For every proposal anew, as released: whatever is rejected more often becomes rarer, so that for Majority or First perturbed
-    /// strings nearly vanish at length 500.
+    /// For every proposal anew, as released: whatever is rejected more often becomes rarer, so that for
+    /// Majority or First perturbed strings nearly vanish at length 500.
     PerProposal,
-    /// Once per example and kept through rejection, so that half of the negatives are perturbed and their numbers of edits stay geometric.
+    /// Once per example and kept through rejection, so that half of the negatives are perturbed and their
+    /// numbers of edits stay geometric.
     PerExample,
 }
 
@@ -25,8 +26,8 @@ impl Coin {
         }
     }
 
-    /// How many proposals may be rejected before an example is given up. The released code allowed 100; with the kind and the number of edits
-    /// kept, rare hits need more patience.
+    /// How many proposals may be rejected before an example is given up. The released code allowed 100; with
+    /// the kind and the number of edits kept, rare hits need more patience.
     pub fn patience(self) -> usize {
         match self {
             Self::PerProposal => 100,
@@ -40,7 +41,8 @@ impl Coin {
 pub struct Negative {
     /// The string.
     pub word: Word,
-    /// How many edits were made to a member; `None` for a uniform string. An upper bound of the edit distance.
+    /// How many edits were made to a member; `None` for a uniform string. An upper bound of the edit
+    /// distance.
     pub edits: Option<usize>,
 }
 
@@ -174,7 +176,8 @@ mod tests {
         (perturbed / drawn.len() as f64, single / perturbed)
     }
 
-    /// §1.1 of the released data: 2.1 %, 3.0 % and 4.5 % of the long negatives are perturbed, and K = 1 for 59 % in Parity.
+    /// §1.1 of the released data: 2.1 %, 3.0 % and 4.5 % of the long negatives are perturbed, and K = 1 for
+    /// 59 % in Parity.
     #[test]
     fn tossing_again_lets_perturbed_negatives_vanish() {
         for (name, published) in [("majority", 0.021), ("first", 0.030), ("even-pairs", 0.045)] {

@@ -1,5 +1,5 @@
-//! Every language by name. Help, tables, data sets and tests derive from the one slice here, so adding a language is one file
-//! and one line.
+//! Every language by name. Help, tables, data sets and tests derive from the one slice here, so adding a
+//! language is one file and one line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -265,7 +265,8 @@ impl Named {
     }
 }
 
-/// Looks a name up: an entry's name or alias (`_` and capitals allowed), any `dyck-K-M`, with settings after a colon.
+/// Looks a name up: an entry's name or alias (`_` and capitals allowed), any `dyck-K-M`, with settings after
+/// a colon.
 pub fn find(text: &str) -> Result<Named, BuildError> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let canonical = name.trim().to_lowercase().replace(['_', ' '], "-");

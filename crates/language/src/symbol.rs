@@ -102,7 +102,8 @@ impl Alphabet {
         self.index.values().copied()
     }
 
-    /// Reads a word: tokens separated by white space, which may be left out if all tokens are single characters.
+    /// Reads a word: tokens separated by white space, which may be left out if all tokens are single
+    /// characters.
     pub fn parse(&self, text: &str) -> Result<Word, UnknownToken> {
         let mut word = Word::new();
         for piece in text.split_whitespace() {

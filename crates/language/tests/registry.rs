@@ -1,5 +1,5 @@
-//! Properties of every language in the registry, and of random automata and grammars, checked against brute force, so that a new entry is tested
-//! before anyone thinks of it.
+//! Properties of every language in the registry, and of random automata and grammars, checked against brute
+//! force, so that a new entry is tested before anyone thinks of it.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -33,7 +33,8 @@ fn languages() -> Vec<(String, Box<dyn Language>)> {
     list
 }
 
-/// A random automaton of up to six states over two symbols; states that lead nowhere are trimmed by the constructor.
+/// A random automaton of up to six states over two symbols; states that lead nowhere are trimmed by the
+/// constructor.
 fn random_regular(seed: u64) -> Box<dyn Language> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let states = draw::between(&mut rng, 2, 6);
@@ -49,7 +50,8 @@ fn random_regular(seed: u64) -> Box<dyn Language> {
     Box::new(Regular::new(Dfa::new(Alphabet::new(["0", "1"]), states, 0, &accepting, &arcs)))
 }
 
-/// A random grammar of up to three nonterminals over two symbols, with empty, unit and recursive rules alike; none if it derives nothing.
+/// A random grammar of up to three nonterminals over two symbols, with empty, unit and recursive rules alike;
+/// none if it derives nothing.
 fn random_context_free(seed: u64) -> Option<Box<dyn Language>> {
     let mut rng = ChaCha8Rng::seed_from_u64(1_000 + seed);
     let names = ["S", "A", "B"];
@@ -132,8 +134,8 @@ fn members_counts_and_lengths_equal_brute_force() {
     }
 }
 
-/// The end is allowed exactly at members, and a symbol exactly where some completion exists. Completions up to the reach of brute
-/// force are checked against it; beyond, the scanner's own word is taken.
+/// The end is allowed exactly at members, and a symbol exactly where some completion exists. Completions up
+/// to the reach of brute force are checked against it; beyond, the scanner's own word is taken.
 #[test]
 fn next_symbol_sets_equal_brute_force() {
     for (name, language) in languages() {

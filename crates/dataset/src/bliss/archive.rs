@@ -1,8 +1,8 @@
 //! Zip archives of one file, encrypted so that crawlers do not feed test data to language models.
 //!
-//! Reading is the `zip` crate's. Writing packs with it and encrypts here: the crate fills the head of the encrypted data
-//! from the system's randomness, and the same data set should be the same bytes wherever it is made. `ZipCrypto` keeps no
-//! secrets anyway, least of all with a published password.
+//! Reading is the `zip` crate's. Writing packs with it and encrypts here: the crate fills the head of the
+//! encrypted data from the system's randomness, and the same data set should be the same bytes wherever it is
+//! made. `ZipCrypto` keeps no secrets anyway, least of all with a published password.
 
 use std::io::{self, Cursor, Read, Seek, Write};
 
@@ -47,7 +47,8 @@ impl<R: Read + Seek> Archive<R> {
         Ok(self.zip.by_index_data(0)?.name()?.into_owned())
     }
 
-    /// The content of the file inside, unpacked as it is read. A password is not looked at if the file is not encrypted.
+    /// The content of the file inside, unpacked as it is read. A password is not looked at if the file is not
+    /// encrypted.
     pub fn content(&mut self, password: Option<&str>) -> Result<impl Read + '_, FormatError> {
         Ok(match password {
             Some(password) => self.zip.by_index_decrypt(0, password.as_bytes())?,

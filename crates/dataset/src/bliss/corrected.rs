@@ -1,5 +1,5 @@
-//! Corpora as the paper describes them, for any language: drawn from its own distribution, tested on the very next
-//! strings.
+//! Corpora as the paper describes them, for any language: drawn from its own distribution, tested on the very
+//! next strings.
 
 use thiserror::Error;
 use wug_language::{Language, Members, Word};
@@ -11,8 +11,9 @@ use crate::Seed;
 #[error("the language has no distribution over strings of any length to draw a corpus from")]
 pub struct NoDistribution;
 
-/// A training corpus: `size` draws from the language's own distribution, sorted by length (draws of one length in the
-/// order they were drawn). With the same seed, the draws of a smaller corpus are the first of a larger one.
+/// A training corpus: `size` draws from the language's own distribution, sorted by length (draws of one
+/// length in the order they were drawn). With the same seed, the draws of a smaller corpus are the first of a
+/// larger one.
 pub fn corpus(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Word>, NoDistribution> {
     let distribution = language.natural().ok_or(NoDistribution)?;
     let mut rng = seed.derive("bliss/train").rng();
@@ -21,8 +22,8 @@ pub fn corpus(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Wo
     Ok(words)
 }
 
-/// The `count` strings that come right after the length `longest`, in order of length and then of their symbols; fewer
-/// if the language has no more. Nothing is stored but the current string.
+/// The `count` strings that come right after the length `longest`, in order of length and then of their
+/// symbols; fewer if the language has no more. Nothing is stored but the current string.
 ///
 /// ```
 /// use wug_dataset::bliss::test_after;
@@ -44,8 +45,8 @@ struct After<'a> {
 }
 
 impl After<'_> {
-    /// How far to look for the next possible length: far enough for lengths that grow by a factor, and not for ever in
-    /// a finite language.
+    /// How far to look for the next possible length: far enough for lengths that grow by a factor, and not
+    /// for ever in a finite language.
     fn horizon(&self) -> usize {
         self.last.saturating_mul(4).saturating_add(1024)
     }

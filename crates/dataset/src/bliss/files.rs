@@ -24,9 +24,10 @@ pub enum Layout {
     Rows,
 }
 
-/// Writes the corpora and tests of a language, and says what is in them. As published: the released files, byte for byte. Corrected: for a
-/// training corpus of 1000/b strings, the true next 1000·b strings after its longest one; `tests.jsonl` describes them, and they are stored
-/// only if asked for: they can be enumerated faster than read.
+/// Writes the corpora and tests of a language, and says what is in them. As published: the released files,
+/// byte for byte. Corrected: for a training corpus of 1000/b strings, the true next 1000·b strings after its
+/// longest one; `tests.jsonl` describes them, and they are stored only if asked for: they can be enumerated
+/// faster than read.
 pub fn write(
     named: &Named,
     sizes: &[usize],
@@ -128,7 +129,8 @@ impl Files<'_, '_> {
         Ok(Value::Object(facts))
     }
 
-    /// The exact mask of a test set: deterministic steps for the counting languages, valid symbols for all others.
+    /// The exact mask of a test set: deterministic steps for the counting languages, valid symbols for all
+    /// others.
     fn exact_mask(
         &mut self,
         named: &Named,

@@ -1,6 +1,8 @@
-//! The released generator: strings expanded from grammars, or powers drawn, with NumPy's legacy random numbers.
+//! The released generator: strings expanded from grammars, or powers drawn, with NumPy's legacy random
+//! numbers.
 //!
-//! The seed is set again for every size, so that before sorting the smaller corpora are prefixes of the larger ones.
+//! The seed is set again for every size, so that before sorting the smaller corpora are prefixes of the
+//! larger ones.
 
 use wug_language::{Symbol, Word};
 

@@ -1,8 +1,8 @@
 //! What a perfect model knows at each step: whether only one symbol can come, and which can.
 //!
-//! The exact masks follow from a language's next-symbol sets. The released ones differ in three ways: the first step is
-//! never scored, although `a` is certain there; rows are padded with `false` to the longest string; and all but those of
-//! the powers have one column more than there are steps.
+//! The exact masks follow from a language's next-symbol sets. The released ones differ in three ways: the
+//! first step is never scored, although `a` is certain there; rows are padded with `false` to the longest
+//! string; and all but those of the powers have one column more than there are steps.
 
 use wug_language::{Language, NextSet, Symbol};
 
@@ -15,8 +15,8 @@ pub fn deterministic_steps(language: &dyn Language, word: &[Symbol]) -> Vec<bool
     mask
 }
 
-/// For each of the `word.len() + 1` steps, whether each symbol of the [`vocabulary`](super::vocabulary) can come: one
-/// row of `alphabet.len() + 1` cells after the other.
+/// For each of the `word.len() + 1` steps, whether each symbol of the [`vocabulary`](super::vocabulary) can
+/// come: one row of `alphabet.len() + 1` cells after the other.
 pub fn valid_next(language: &dyn Language, word: &[Symbol]) -> Vec<bool> {
     let alphabet = language.alphabet();
     let mut mask = Vec::with_capacity((word.len() + 1) * (alphabet.len() + 1));
@@ -65,8 +65,8 @@ impl Published {
         })
     }
 
-    /// True from the step that reads the first symbol after the free phases (the first `b`, or `c` where both `a` and
-    /// `b` are free) to the last.
+    /// True from the step that reads the first symbol after the free phases (the first `b`, or `c` where both
+    /// `a` and `b` are free) to the last.
     fn last_phase(self, word: &[Symbol]) -> Vec<bool> {
         let first = if self == Self::AnBmCnPlusM { Symbol(2) } else { Symbol(1) };
         let free = word.iter().position(|&symbol| symbol == first).unwrap_or(word.len());

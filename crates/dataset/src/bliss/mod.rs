@@ -1,13 +1,14 @@
-//! Corpora for learning a language from few strings: Lan, Chemla and Katzir (2023), *Benchmarking Neural Network
-//! Generalization for Grammar Induction*.
+//! Corpora for learning a language from few strings: Lan, Chemla and Katzir (2023), *Benchmarking Neural
+//! Network Generalization for Grammar Induction*.
 //!
-//! [`Published`] regenerates the six released languages byte for byte, quirks included: training corpora, test sets,
-//! masks, previews. The rest works for every language: [`corpus`] draws, [`test_after`] enumerates what comes right
-//! after the longest training string, [`deterministic_steps`] and [`valid_next`] say what a perfect model knows at each
-//! step. Test sets are lazy: a gigabyte of text and two of masks are never stored.
+//! [`Published`] regenerates the six released languages byte for byte, quirks included: training corpora,
+//! test sets, masks, previews. The rest works for every language: [`corpus`] draws, [`test_after`] enumerates
+//! what comes right after the longest training string, [`deterministic_steps`] and [`valid_next`] say what a
+//! perfect model knows at each step. Test sets are lazy: a gigabyte of text and two of masks are never
+//! stored.
 //!
-//! A model sees a string between two `#`, which is both start and end and has index 0 in the [`vocabulary`]. Step `i`
-//! reads position `i` of `#string` and predicts position `i` of `string#`.
+//! A model sees a string between two `#`, which is both start and end and has index 0 in the [`vocabulary`].
+//! Step `i` reads position `i` of `#string` and predicts position `i` of `string#`.
 
 mod archive;
 mod corrected;
@@ -45,8 +46,8 @@ pub fn vocabulary(alphabet: &Alphabet) -> Alphabet {
     Alphabet::new(std::iter::once("#").chain(alphabet.tokens().iter().map(String::as_str)))
 }
 
-/// A word as a model sees it: between two `#`, over the [`vocabulary`]. All but the last symbol are inputs, all but the
-/// first are targets.
+/// A word as a model sees it: between two `#`, over the [`vocabulary`]. All but the last symbol are inputs,
+/// all but the first are targets.
 ///
 /// ```
 /// use wug_dataset::bliss::{encode, vocabulary};

@@ -1,7 +1,8 @@
-//! Masks as NumPy writes them: a zip archive with one packed member `data.npy`, an array of Booleans in C order.
+//! Masks as NumPy writes them: a zip archive with one packed member `data.npy`, an array of Booleans in C
+//! order.
 //!
-//! The header is read and written here because it is one line of text, and because rows can then be passed on as they
-//! are unpacked: the largest published mask has 900 million cells.
+//! The header is read and written here because it is one line of text, and because rows can then be passed on
+//! as they are unpacked: the largest published mask has 900 million cells.
 
 use std::io::{self, Read, Seek, Write};
 

@@ -17,8 +17,8 @@ pub const SIZES: [usize; 4] = [100, 250, 500, 1000];
 /// The size of every released test set.
 pub const TEST_SIZE: usize = 15_000;
 
-/// A language of the released benchmark. Its words are over [`Published::alphabet`], which is that of the language of
-/// the same name in the registry.
+/// A language of the released benchmark. Its words are over [`Published::alphabet`], which is that of the
+/// language of the same name in the registry.
 ///
 /// ```
 /// use wug_dataset::bliss::{PRIOR, Published, SEED, Text};
@@ -134,10 +134,11 @@ impl Published {
         }
     }
 
-    /// The training corpus that the released generator makes: `size` strings, sorted by length, draws of one length in
-    /// the order they were drawn.
+    /// The training corpus that the released generator makes: `size` strings, sorted by length, draws of one
+    /// length in the order they were drawn.
     ///
-    /// The prior is the probability to *stop* for the counting languages and to *go on* for the Dyck languages.
+    /// The prior is the probability to *stop* for the counting languages and to *go on* for the Dyck
+    /// languages.
     pub fn corpus(self, size: usize, prior: f64, seed: u32) -> Result<Vec<Word>, BadPrior> {
         let (possible, role) = match self.mask_kind() {
             MaskKind::Deterministic => (prior > 0.0 && prior <= 1.0, "to stop: above 0 and up to 1"),

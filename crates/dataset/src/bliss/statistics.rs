@@ -32,8 +32,8 @@ impl Statistics {
     }
 }
 
-/// The bits that the best code needs for a corpus whose strings are drawn from the distribution: what a perfect model's
-/// cross-entropy, summed over all steps, cannot beat on average.
+/// The bits that the best code needs for a corpus whose strings are drawn from the distribution: what a
+/// perfect model's cross-entropy, summed over all steps, cannot beat on average.
 ///
 /// Infinite if some string cannot be drawn.
 pub fn code_length_bits(distribution: &dyn Distribution, words: &[Word]) -> f64 {

@@ -1,4 +1,5 @@
-//! The released test sets, as they are: only those of aⁿbⁿ, aⁿbⁿcⁿ and aⁿbⁿcⁿdⁿ hold the language's first strings.
+//! The released test sets, as they are: only those of aⁿbⁿ, aⁿbⁿcⁿ and aⁿbⁿcⁿdⁿ hold the language's first
+//! strings.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +10,9 @@ use super::published::{Published, TEST_SIZE};
 impl Published {
     /// The 15,000 strings of the released test set, in its order.
     ///
-    /// Powers are n = 1, 2, …. The two-count language takes a grid of 123 by 123 sorted by n + m, which cuts the corner
-    /// off: it misses strings from n + m = 125 on. The Dyck languages take derivations of limited depth, so that strings
-    /// are missing from length 10 (Dyck-1) and 8 (Dyck-2) on.
+    /// Powers are n = 1, 2, …. The two-count language takes a grid of 123 by 123 sorted by n + m, which cuts
+    /// the corner off: it misses strings from n + m = 125 on. The Dyck languages take derivations of limited
+    /// depth, so that strings are missing from length 10 (Dyck-1) and 8 (Dyck-2) on.
     pub fn test(self) -> Box<dyn Iterator<Item = Word>> {
         match self {
             Self::AnBn | Self::AnBnCn | Self::AnBnCnDn => {
@@ -54,7 +55,8 @@ fn grid() -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Strings of derivations S → open S close S | ε up to depth 1, 2, 3, … until there are enough, shortest first.
+/// Strings of derivations S → open S close S | ε up to depth 1, 2, 3, … until there are enough, shortest
+/// first.
 fn shallow_brackets(pairs: u16) -> Vec<Word> {
     let mut found = BTreeSet::new();
     let mut shallower: Vec<Word> = Vec::new();

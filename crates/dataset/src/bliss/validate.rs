@@ -12,8 +12,9 @@ use super::{
 use crate::validation::{Findings, Validation};
 use crate::{DataError, Library};
 
-/// Checks every text, archive, row and mask: strings that are not members or not those that the file's name promises, lines out of order and mask cells that
-/// differ are errors. In the corrected reading, whether a file equals the one that the released generator makes is only a fact.
+/// Checks every text, archive, row and mask: strings that are not members or not those that the file's name
+/// promises, lines out of order and mask cells that differ are errors. In the corrected reading, whether a
+/// file equals the one that the released generator makes is only a fact.
 pub fn validate(
     library: &dyn Library,
     named: &Named,
@@ -117,8 +118,8 @@ impl Check<'_> {
         Ok(findings)
     }
 
-    /// The strings that a file should hold, where its name says so: what the released generator writes, or the true next strings after
-    /// those of the training corpus beside it.
+    /// The strings that a file should hold, where its name says so: what the released generator writes, or
+    /// the true next strings after those of the training corpus beside it.
     fn expected(&self, file: &str, files: &[String]) -> Result<Option<Strings<'_>>, DataError> {
         if let Some(released) = self.released(file) {
             return Ok(Some(released));

@@ -1,5 +1,5 @@
-//! FLaRe directories as published: parallel files joined by line, the training split at the top and the others under `datasets/`. And the same
-//! data as one row per string.
+//! FLaRe directories as published: parallel files joined by line, the training split at the top and the
+//! others under `datasets/`. And the same data as one row per string.
 
 use wug_language::{Alphabet, Language};
 

@@ -34,7 +34,8 @@ pub struct SplitSpec {
 pub enum Kind {
     /// Nothing: a fair coin for each label.
     Plain,
-    /// No string of the splits before it (of those that are not longer) may occur; if that cannot be, the split is left out.
+    /// No string of the splits before it (of those that are not longer) may occur; if that cannot be, the
+    /// split is left out.
     HeldOut,
     /// Negatives alone, with their exact edit distance; for regular languages.
     Distance,
@@ -68,7 +69,8 @@ pub struct Flare {
 }
 
 impl Flare {
-    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and what was left out.
+    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and what was left
+    /// out.
     pub fn facts(&self) -> Value {
         let splits = self.splits.iter().map(|split| {
             let facts = json!({
@@ -83,8 +85,8 @@ impl Flare {
     }
 }
 
-/// Draws the splits of a language. In the published reading the coin of negatives is tossed for every proposal; `language` must be built in
-/// the same reading.
+/// Draws the splits of a language. In the published reading the coin of negatives is tossed for every
+/// proposal; `language` must be built in the same reading.
 pub fn generate(
     language: &dyn Language,
     specs: &[SplitSpec],

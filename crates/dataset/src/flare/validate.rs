@@ -8,7 +8,8 @@ use super::{TRAINING, published_splits};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, Labelled, Library, Split};
 
-/// The length ranges that splits were drawn from, where they are known; otherwise those of the published splits are assumed.
+/// The length ranges that splits were drawn from, where they are known; otherwise those of the published
+/// splits are assumed.
 pub type Ranges = BTreeMap<String, LengthRange>;
 
 /// The splits that a directory has, published ones first.
@@ -30,8 +31,9 @@ pub fn split_names(library: &dyn Library) -> Result<Vec<String>, DataError> {
     Ok(names)
 }
 
-/// Checks a published directory: labels, next-symbol sets, edit counts and distances are errors if wrong; balance, duplicates, overlap with training and
-/// log-probabilities are reported. `language` is the oracle, built in the reading to check against.
+/// Checks a published directory: labels, next-symbol sets, edit counts and distances are errors if wrong;
+/// balance, duplicates, overlap with training and log-probabilities are reported. `language` is the oracle,
+/// built in the reading to check against.
 pub fn validate(
     library: &dyn Library,
     name: &str,
@@ -141,7 +143,8 @@ fn check_labels(split: &Split, language: &dyn Language, findings: &mut Findings)
     findings.error("label_errors", wrong.len());
 }
 
-/// Next-symbol sets are compared on members alone: what may follow a prefix of a string that is wrongly labelled is no question of the sets.
+/// Next-symbol sets are compared on members alone: what may follow a prefix of a string that is wrongly
+/// labelled is no question of the sets.
 fn check_next(split: &Split, language: &dyn Language, findings: &mut Findings) {
     let (mut strings, mut positions, mut errors, mut wrong_strings) = (0, 0, 0, 0);
     for (i, example) in split.examples.iter().enumerate().filter(|(_, e)| e.label) {
@@ -186,7 +189,8 @@ fn check_distances(split: &Split, language: &dyn Language, findings: &mut Findin
     findings.error("edits_below_distance", known.iter().filter(beyond).count());
 }
 
-/// Log-probabilities depend on the sampler that drew the strings; ours are exact, so differences are reported and not counted as errors.
+/// Log-probabilities depend on the sampler that drew the strings; ours are exact, so differences are reported
+/// and not counted as errors.
 fn check_log_probs(
     split: &Split,
     language: &dyn Language,

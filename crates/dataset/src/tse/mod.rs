@@ -1,8 +1,8 @@
-//! Targeted syntactic evaluation: a corpus to learn from and minimal pairs to be tested on, at seen and at greater lengths (Someya, Yoshida
-//! and Oseki 2024).
+//! Targeted syntactic evaluation: a corpus to learn from and minimal pairs to be tested on, at seen and at
+//! greater lengths (Someya, Yoshida and Oseki 2024).
 //!
-//! The released negatives of the dependency languages swap any two words of one half, so that a third of them stay grammatical; the
-//! corrected reading swaps words of different classes.
+//! The released negatives of the dependency languages swap any two words of one half, so that a third of them
+//! stay grammatical; the corrected reading swaps words of different classes.
 
 mod files;
 mod near_miss;

@@ -10,8 +10,9 @@ use super::{read_corpus, read_pairs};
 use crate::validation::{Findings, Validation};
 use crate::{Bounds, DataError, Library};
 
-/// Checks every `*.jsonl`: strings called correct must be grammatical, others must not; overlap with training is reported. In the published reading the
-/// released negatives of the dependency languages are what they are: grammatical ones are counted, not errors.
+/// Checks every `*.jsonl`: strings called correct must be grammatical, others must not; overlap with training
+/// is reported. In the published reading the released negatives of the dependency languages are what they
+/// are: grammatical ones are counted, not errors.
 pub fn validate(
     library: &dyn Library,
     name: &str,

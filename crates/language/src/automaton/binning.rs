@@ -1,5 +1,6 @@
-//! The sampler as the paper describes it, kept as the oracle for the one that we use: weights in the binning semiring over
-//! the log semiring (Def. 6), summed over all paths with Lehmann's algorithm (Algorithms 1 to 4).
+//! The sampler as the paper describes it, kept as the oracle for the one that we use: weights in the binning
+//! semiring over the log semiring (Def. 6), summed over all paths with Lehmann's algorithm (Algorithms 1 to
+//! 4).
 
 use super::sampler::log_sum;
 use super::{Dfa, LengthSampler, random};

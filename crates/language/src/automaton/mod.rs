@@ -35,8 +35,9 @@ impl StateId {
 
 /// A partial DFA (Def. 1 of Butoi et al. 2025): a missing transition means that no member goes on that way.
 ///
-/// It is always *trim*: every state can be reached and can reach acceptance. So the symbols that may follow a prefix
-/// are simply those that leave its state. A language without members is the one exception: it has one dead state.
+/// It is always *trim*: every state can be reached and can reach acceptance. So the symbols that may follow a
+/// prefix are simply those that leave its state. A language without members is the one exception: it has one
+/// dead state.
 ///
 /// ```
 /// use wug_language::{Alphabet, Dfa, Symbol};

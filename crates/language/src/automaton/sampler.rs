@@ -1,8 +1,10 @@
-//! Sampling a string of a given length from an automaton whose actions are equally likely (§3.1.2 of Butoi et al. 2025).
+//! Sampling a string of a given length from an automaton whose actions are equally likely (§3.1.2 of Butoi et
+//! al. 2025).
 //!
-//! The paper lifts the automaton to a binning semiring and sums over paths with Lehmann's cubic algorithm. A DFA has no
-//! empty transitions, so the weight of all ways to accept in exactly `i` more symbols follows from that for `i − 1`: one
-//! backward pass over lengths, O(|δ|·n). Weights are logarithms in f64, so nothing underflows at length 500 or 50,000.
+//! The paper lifts the automaton to a binning semiring and sums over paths with Lehmann's cubic algorithm. A
+//! DFA has no empty transitions, so the weight of all ways to accept in exactly `i` more symbols follows from
+//! that for `i − 1`: one backward pass over lengths, O(|δ|·n). Weights are logarithms in f64, so nothing
+//! underflows at length 500 or 50,000.
 
 use rand_core::Rng;
 

@@ -80,7 +80,8 @@ impl Language for ContextFree {
     }
 }
 
-/// A length uniform over the possible ones, then a derivation in proportion to its probability among those of that length.
+/// A length uniform over the possible ones, then a derivation in proportion to its probability among those of
+/// that length.
 struct ByLength<'a> {
     grammar: &'a Grammar,
     inside: Inside<'a>,

@@ -127,7 +127,8 @@ impl Scanner for Earley<'_> {
         self.sets.push(Rc::new(set));
     }
 
-    /// What can still follow a state is what its rule has left, and then what can follow its left-hand side where it was begun.
+    /// What can still follow a state is what its rule has left, and then what can follow its left-hand side
+    /// where it was begun.
     fn completes(&self, rest: usize) -> bool {
         let mask = (BigUint::one() << (rest + 1)) - 1u8;
         let lengths = self.all_lengths(&mask);

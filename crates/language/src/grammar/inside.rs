@@ -1,9 +1,10 @@
 //! Inside weights: how likely a nonterminal derives a string of some length, or a given string.
 //!
-//! Both have the same form. A rule's right-hand side shares out a *size* (a length, or a span of the string) among its items, and
-//! items that derive the empty string leave the whole size to one of the others. So at each size the weights of nonterminals depend on each
-//! other linearly, through the matrix `M[A][B]` = P(A rewrites to … B … with everything else empty), and w = (I − M)⁻¹ · base, where
-//! base counts the ways that split the size properly. Weights are logarithms, so long strings do not underflow.
+//! Both have the same form. A rule's right-hand side shares out a *size* (a length, or a span of the string)
+//! among its items, and items that derive the empty string leave the whole size to one of the others. So at
+//! each size the weights of nonterminals depend on each other linearly, through the matrix `M[A][B]` = P(A
+//! rewrites to … B … with everything else empty), and w = (I − M)⁻¹ · base, where base counts the ways that
+//! split the size properly. Weights are logarithms, so long strings do not underflow.
 
 use super::{Grammar, Item, Rule};
 use crate::Symbol;
@@ -74,8 +75,9 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// The weights at one size greater than nothing. `splits(head, rule, dot)` gives the log-weights of the ways in which the item at
-    /// the dot takes a part that is neither nothing nor everything, or is a letter, and what follows takes the rest.
+    /// The weights at one size greater than nothing. `splits(head, rule, dot)` gives the log-weights of the
+    /// ways in which the item at the dot takes a part that is neither nothing nor everything, or is a letter,
+    /// and what follows takes the rest.
     pub(super) fn solve(&self, splits: impl Fn(Item, usize, usize) -> f64) -> Weights {
         let rules = &self.grammar.rules;
         let mut base = vec![Vec::new(); self.grammar.nonterminals.len()];
@@ -178,8 +180,9 @@ fn fixed_point(grammar: &Grammar, of: impl Fn(Item, &[f64]) -> f64) -> Vec<f64> 
     value
 }
 
-/// (I − M)⁻¹ by Gauss–Jordan elimination with pivoting. M's entries are those of a grammar without useless symbols whose rewriting to the
-/// same size ends with probability one, so the inverse exists and has no negative entry.
+/// (I − M)⁻¹ by Gauss–Jordan elimination with pivoting. M's entries are those of a grammar without useless
+/// symbols whose rewriting to the same size ends with probability one, so the inverse exists and has no
+/// negative entry.
 fn invert(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = matrix.len();
     let unit = |i: usize, j: usize| f64::from(u8::from(i == j));

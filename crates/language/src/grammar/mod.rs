@@ -1,5 +1,5 @@
-//! Probabilistic context-free grammars, and everything that a context-free language gets from one: membership and next-symbol
-//! sets by Earley's algorithm, sampling by length, exact string probabilities, enumeration.
+//! Probabilistic context-free grammars, and everything that a context-free language gets from one: membership
+//! and next-symbol sets by Earley's algorithm, sampling by length, exact string probabilities, enumeration.
 
 mod context_free;
 mod earley;
@@ -35,7 +35,8 @@ pub struct Rule {
     pub probability: f64,
 }
 
-/// A probabilistic context-free grammar without useless rules: every nonterminal is reached from the start and derives a string.
+/// A probabilistic context-free grammar without useless rules: every nonterminal is reached from the start
+/// and derives a string.
 ///
 /// ```
 /// use wug_language::grammar::{ContextFree, Grammar};
@@ -75,8 +76,8 @@ pub enum GrammarError {
 }
 
 impl Grammar {
-    /// A grammar from weighted rules. What stands on some left-hand side is a nonterminal, everything else a letter; letters are
-    /// ordered by code point. Weights are divided by their sum for each left-hand side.
+    /// A grammar from weighted rules. What stands on some left-hand side is a nonterminal, everything else a
+    /// letter; letters are ordered by code point. Weights are divided by their sum for each left-hand side.
     pub fn new(start: &str, rules: &[(&str, f64, &[&str])]) -> Result<Self, GrammarError> {
         if rules.iter().all(|(left, ..)| *left != start) {
             return Err(GrammarError::NoStart(start.to_owned()));

@@ -1,7 +1,8 @@
 //! Strings that pose a question and answer it: a free head, a marker, and a tail that the head determines.
 //!
-//! Copying, reversing, sorting, arithmetic and stack programs all have this shape. One reader serves them: it follows the
-//! head as the language says, computes the answer once at the marker, and from there on allows nothing else.
+//! Copying, reversing, sorting, arithmetic and stack programs all have this shape. One reader serves them: it
+//! follows the head as the language says, computes the answer once at the marker, and from there on allows
+//! nothing else.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Binary Addition: `x+y=z` in binary, least significant bit first, with any number of zeros at the end of each number.
+//! Binary Addition: `x+y=z` in binary, least significant bit first, with any number of zeros at the end of
+//! each number.
 //!
 //! ```
 //! let language = wug_language::registry::build("binary-addition").unwrap();

@@ -1,4 +1,5 @@
-//! Binary Multiplication: `x×y=z` in binary, least significant bit first, with any number of zeros at the end of each number.
+//! Binary Multiplication: `x×y=z` in binary, least significant bit first, with any number of zeros at the end
+//! of each number.
 //!
 //! ```
 //! let language = wug_language::registry::build("binary-multiplication").unwrap();

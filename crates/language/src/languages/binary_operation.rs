@@ -158,7 +158,8 @@ impl Head for Operands<'_> {
     }
 }
 
-/// A length uniform over the range, its digits shared out at random, then numbers uniform among those that fit.
+/// A length uniform over the range, its digits shared out at random, then numbers uniform among those that
+/// fit.
 struct Sums<'a> {
     language: &'a BinaryOperation,
     lo: usize,
@@ -243,7 +244,8 @@ impl Distribution for Sums<'_> {
         if short.len() != long.len() {
             cuts += self.cut_prob(n, long.len() - 1, short.len() - 1);
         }
-        // Operands of one length may have been drawn in either order and then swapped, each with probability one half.
+        // Operands of one length may have been drawn in either order and then swapped, each with probability
+        // one half.
         let drawn = self.ln_operands(short, long, z.len());
         let orders = if first.len() == second.len() {
             log_sum([drawn, self.ln_operands(second, first, z.len())].into_iter())

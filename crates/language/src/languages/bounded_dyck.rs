@@ -1,6 +1,7 @@
 //! Bounded Dyck-(k, m): balanced brackets of k kinds, nested at most m deep. Dyck-(2,3) is the one of FLaRe.
 //!
-//! Kinds are numbered: `(0 )0 (1 )1`. Any `dyck-K-M` is a name of this language with that many kinds and that depth.
+//! Kinds are numbered: `(0 )0 (1 )1`. Any `dyck-K-M` is a name of this language with that many kinds and that
+//! depth.
 //!
 //! ```
 //! let language = wug_language::registry::build("dyck-2-3").unwrap();

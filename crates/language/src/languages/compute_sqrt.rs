@@ -1,6 +1,8 @@
-//! Compute Sqrt: `x=z` in binary, least significant bit first, where z is the integer part of the square root of x.
+//! Compute Sqrt: `x=z` in binary, least significant bit first, where z is the integer part of the square root
+//! of x.
 //!
-//! The released data took the root in double precision, which goes wrong from about 88 bits on; `root=float` does the same.
+//! The released data took the root in double precision, which goes wrong from about 88 bits on; `root=float`
+//! does the same.
 //!
 //! ```
 //! let language = wug_language::registry::build("compute-sqrt").unwrap();
@@ -124,7 +126,8 @@ impl Head for Radicand<'_> {
     }
 }
 
-/// A length uniform over the range, two thirds of the digits for x on average, then x uniform among those whose root fits.
+/// A length uniform over the range, two thirds of the digits for x on average, then x uniform among those
+/// whose root fits.
 struct Roots<'a> {
     language: &'a ComputeSqrt,
     lo: usize,

@@ -1,7 +1,7 @@
 //! Equal blocks, `a₁ⁿ a₂ⁿ … aₖⁿ` with n ≥ 1: the common frame of aⁿbⁿ, aⁿbⁿcⁿ and aⁿbⁿcⁿdⁿ.
 //!
-//! Left to itself the language draws n from a geometric distribution whose parameter, the prior p, is the probability of
-//! stopping.
+//! Left to itself the language draws n from a geometric distribution whose parameter, the prior p, is the
+//! probability of stopping.
 
 use num_bigint::BigUint;
 use rand_core::Rng;

@@ -1,4 +1,5 @@
-//! Cycle Navigation: moves on a cycle of five places (`>` right, `<` left, `=` stay), then the place where they end.
+//! Cycle Navigation: moves on a cycle of five places (`>` right, `<` left, `=` stay), then the place where
+//! they end.
 //!
 //! ```
 //! let language = wug_language::registry::build("cycle-navigation").unwrap();

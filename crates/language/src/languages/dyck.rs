@@ -1,7 +1,7 @@
 //! Balanced brackets of some kinds, nested to any depth: the common frame of Dyck-1 and Dyck-2.
 //!
-//! Left to itself the grammar is S → ( S ) S, with probability p/k for each kind, or the empty string; here the prior p is the
-//! probability of going on.
+//! Left to itself the grammar is S → ( S ) S, with probability p/k for each kind, or the empty string; here
+//! the prior p is the probability of going on.
 
 use num_bigint::BigUint;
 use num_integer::binomial;
@@ -151,7 +151,8 @@ impl Distribution for UniformDyck<'_> {
         let mut expected = Word::new();
         let mut word = Word::with_capacity(length);
         for left in (1..=length).rev() {
-            // Among the paths from height h back to 0 in `left` steps, the share that first goes up (ballot numbers).
+            // Among the paths from height h back to 0 in `left` steps, the share that first goes up (ballot
+            // numbers).
             let h = expected.len();
             let up = draw::below(rng, 2 * left * (h + 1)) < (h + 2) * (left - h);
             let symbol = if up {

@@ -71,8 +71,9 @@ impl Language for MissingDuplicate {
     }
 }
 
-/// Follows a string (blanks read as 1) with the lengths of its borders (Knuth–Morris–Pratt), so that "the prefix is a square"
-/// is known after every symbol at constant amortised cost: it is when its shortest period divides its half.
+/// Follows a string (blanks read as 1) with the lengths of its borders (Knuth–Morris–Pratt), so that "the
+/// prefix is a square" is known after every symbol at constant amortised cost: it is when its shortest period
+/// divides its half.
 #[derive(Clone)]
 struct Borders<'a> {
     alphabet: &'a Alphabet,
@@ -124,7 +125,8 @@ impl Scanner for Borders<'_> {
         if (half..read).any(|i| self.filled[i] != self.filled[i - half]) {
             return false;
         }
-        // A blank that is still to come stands for a 1: either a free symbol of the first half, or a copied 1.
+        // A blank that is still to come stands for a 1: either a free symbol of the first half, or a copied
+        // 1.
         self.blanks == 1 || read < half || (read - half..half).any(|i| self.filled[i] == ONE)
     }
 
@@ -152,7 +154,8 @@ impl Distribution for Blanked<'_> {
         word
     }
 
-    /// With c ones in u of length m: u arises with 2c/(m·2ᵐ), one of the 2c ones is blanked, so 1/(m·2ᵐ) whatever c is.
+    /// With c ones in u of length m: u arises with 2c/(m·2ᵐ), one of the 2c ones is blanked, so 1/(m·2ᵐ)
+    /// whatever c is.
     fn log_prob(&self, word: &[Symbol]) -> f64 {
         if self.possible.binary_search(&word.len()).is_err() || !self.language.contains(word) {
             return f64::NEG_INFINITY;

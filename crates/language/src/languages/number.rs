@@ -1,5 +1,5 @@
-//! Binary numbers as the arithmetic languages write them: least significant bit first, at least one digit, any number of zeros
-//! at the end.
+//! Binary numbers as the arithmetic languages write them: least significant bit first, at least one digit,
+//! any number of zeros at the end.
 
 use num_bigint::BigUint;
 use num_traits::One;
@@ -66,8 +66,9 @@ pub(super) const CUT: Parameter = Parameter {
               string longer than the shortest gets at least two digits)",
 };
 
-/// How cuts are rounded. The released code takes floor(n · point), so that the last of n digits is never cut off and a longer
-/// string's last number never stays at one digit, though such members exist; n + 1 cells reach them all.
+/// How cuts are rounded. The released code takes floor(n · point), so that the last of n digits is never cut
+/// off and a longer string's last number never stays at one digit, though such members exist; n + 1 cells
+/// reach them all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding {
     released: bool,
@@ -84,8 +85,9 @@ impl Rounding {
     }
 }
 
-/// `n` digits shared out at the places of `cuts` sorted uniform points, as floor(cells · point): what rounding a Dirichlet
-/// vector with integer parameters comes to, since it is the gaps between uniform order statistics.
+/// `n` digits shared out at the places of `cuts` sorted uniform points, as floor(cells · point): what
+/// rounding a Dirichlet vector with integer parameters comes to, since it is the gaps between uniform order
+/// statistics.
 pub(super) fn cut(rng: &mut dyn Rng, n: usize, cells: usize, points: usize, cuts: &[usize]) -> Vec<usize> {
     let mut uniform: Vec<f64> = (0..points).map(|_| draw::unit(rng)).collect();
     uniform.sort_unstable_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! Strings of word classes in which every class is spelled out by one of its T terminals: the common frame of the four languages
-//! of targeted syntactic evaluation (Someya, Yoshida and Oseki 2024).
+//! Strings of word classes in which every class is spelled out by one of its T terminals: the common frame of
+//! the four languages of targeted syntactic evaluation (Someya, Yoshida and Oseki 2024).
 //!
 //! The terminals are the numbers 0, 1, 2, …: class c has those from c·T to c·T + T − 1.
 
@@ -35,7 +35,8 @@ pub(super) const LAW: Parameter = Parameter {
 pub(super) enum Skeleton {
     /// One or more of class 0, then one of class 1.
     HeadFinal,
-    /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string may be left out.
+    /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string may be left
+    /// out.
     Agreement { classes: usize, order: Order, empty: bool },
 }
 
@@ -201,7 +202,8 @@ impl Language for Phrase {
     }
 }
 
-/// The classes that still wait for their partner (for head-final phrases: nothing waits, `answering` means complete).
+/// The classes that still wait for their partner (for head-final phrases: nothing waits, `answering` means
+/// complete).
 #[derive(Clone)]
 struct Parse<'a> {
     language: &'a Phrase,

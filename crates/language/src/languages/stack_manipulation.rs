@@ -1,7 +1,9 @@
-//! Stack Manipulation: a stack from bottom to top, push and pop operations, `#`, and the resulting stack from top to bottom.
+//! Stack Manipulation: a stack from bottom to top, push and pop operations, `#`, and the resulting stack from
+//! top to bottom.
 //!
-//! Two readings differ in the next-symbol sets alone. The released data list `POP` before anything is on the stack, and leave
-//! out `PUSH` once the sampler's own number of pushes is reached, which no reader of the prefix can know; Eq. 7 does neither.
+//! Two readings differ in the next-symbol sets alone. The released data list `POP` before anything is on the
+//! stack, and leave out `PUSH` once the sampler's own number of pushes is reached, which no reader of the
+//! prefix can know; Eq. 7 does neither.
 //!
 //! ```
 //! let language = wug_language::registry::build("stack-manipulation").unwrap();
@@ -180,7 +182,8 @@ impl Head for Program {
     }
 }
 
-/// The possible sizes: for each initial stack, the least and greatest number of pushes that keeps to the range.
+/// The possible sizes: for each initial stack, the least and greatest number of pushes that keeps to the
+/// range.
 struct Shapes {
     stacks: Vec<(usize, usize, usize)>,
 }
@@ -241,7 +244,8 @@ impl Distribution for Shapes {
         if !(least..=most).contains(&&pushes) {
             return f64::NEG_INFINITY;
         }
-        // One coin per initial and pushed symbol, and one per operation and for the end unless the stack is empty.
+        // One coin per initial and pushed symbol, and one per operation and for the end unless the stack is
+        // empty.
         let mut coins = initial + pushes;
         let mut size = initial;
         for &symbol in word[initial..marker].iter().filter(|a| [POP, PUSH].contains(a)) {

@@ -1,4 +1,5 @@
-//! Unmarked Reversal, `{ u uᴿ | u ∈ {0,1}* }`: even palindromes, the classic nondeterministic context-free language.
+//! Unmarked Reversal, `{ u uᴿ | u ∈ {0,1}* }`: even palindromes, the classic nondeterministic context-free
+//! language.
 //!
 //! ```
 //! let language = wug_language::registry::build("unmarked-reversal").unwrap();
@@ -65,14 +66,14 @@ impl Language for Palindromes {
     }
 }
 
-/// Follows a string with a tree of its palindromes, so that "the whole prefix is a palindrome" is known after every
-/// symbol at constant amortised cost: it is when its longest palindromic suffix is itself.
+/// Follows a string with a tree of its palindromes, so that "the whole prefix is a palindrome" is known after
+/// every symbol at constant amortised cost: it is when its longest palindromic suffix is itself.
 #[derive(Clone)]
 struct Suffixes<'a> {
     alphabet: &'a Alphabet,
     word: Word,
-    // Each node is a palindrome that occurs: its length, its longest proper palindromic suffix, and the nodes a·p·a.
-    // Node 0 has length −1 (so that a single symbol is a·p·a) and node 1 is the empty string.
+    // Each node is a palindrome that occurs: its length, its longest proper palindromic suffix, and the nodes
+    // a·p·a. Node 0 has length −1 (so that a single symbol is a·p·a) and node 1 is the empty string.
     nodes: Vec<Node>,
     longest: usize,
 }
@@ -90,7 +91,8 @@ impl<'a> Suffixes<'a> {
         Self { alphabet, word: Word::new(), nodes: vec![root(-1), root(0)], longest: 1 }
     }
 
-    /// The longest palindromic suffix of the word before its last symbol, from `node` on, that can be put around with it.
+    /// The longest palindromic suffix of the word before its last symbol, from `node` on, that can be put
+    /// around with it.
     fn extendable(&self, mut node: usize) -> usize {
         let last = self.word.len() - 1;
         loop {
