@@ -256,3 +256,18 @@ impl Distribution for Sums<'_> {
         libm::log(cuts) + orders - libm::log((self.hi - self.lo + 1) as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::registry;
+
+    /// Each operand's probability alone is below the least f64; their logarithms are not.
+    #[test]
+    fn long_operands_of_one_length_keep_their_probability() {
+        let language = registry::build("binary-addition").unwrap();
+        let ones = "1".repeat(560);
+        let word = language.alphabet().parse(&format!("{ones}+{ones}=0{ones}")).unwrap();
+        let log_prob = language.by_length(word.len()..=word.len()).unwrap().log_prob(&word);
+        assert!((-800.0..-700.0).contains(&log_prob), "{log_prob}");
+    }
+}
