@@ -87,7 +87,8 @@ pub fn write(
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Manifest>, LabError> {
-    // Everything that can be wrong with the request is found before the disk is touched.
+    // Most mistakes in a request are found here, before the disk is touched; what only shows while data are
+    // drawn leaves nothing behind either, because the stage is removed with all that was made for it.
     let jobs = plan(request)?;
     let mut stage = Staging::begin(target)?;
     let mut manifests = Vec::new();
