@@ -1,4 +1,5 @@
-//! Published metrics as pure functions of predictions, and the [`Record`] row that a measurement is kept in.
+//! Published metrics as pure functions of predictions, and what is kept of a run: a [`RunResult`] with a
+//! [`Measurement`] per metric and part of a split.
 //!
 //! A [`Prediction`] is plain data that any model can fill in, ours or another's. Put beside the string it
 //! answers it becomes an [`Example`], and a [`Metric`] gives each example a [`Ratio`]; a [`Score`] is the sum
@@ -29,6 +30,7 @@ pub mod metric;
 mod prediction;
 mod ratio;
 mod record;
+mod result;
 pub mod select;
 pub mod strata;
 
@@ -37,5 +39,6 @@ pub use bootstrap::{Bootstrap, Interval};
 pub use metric::{METRICS, Metric, Score, Unit};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
 pub use ratio::{Ratio, Tally};
-pub use record::{Record, RecordError, Run};
+pub use record::{Measurement, Record, Run};
+pub use result::{Ending, FORMAT, Hard, Point, ResultError, RunResult};
 pub use strata::{Stratum, stratify};
