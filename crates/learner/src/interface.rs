@@ -1,14 +1,15 @@
 //! What a trained learner can be asked. Suites see these three interfaces and nothing of a model, so that learners from
 //! elsewhere can stand in for ours.
 
+mod judge;
 mod saved;
 
+pub use judge::Judgement;
 pub use saved::{LoadError, Model, SavedModel};
 
 use crate::kernel::{Real, softmax};
-use crate::model::{LanguageModel, Memory, RecognizerModel};
+use crate::model::{LanguageModel, Memory};
 use crate::tape::{Mode, Tape};
-use crate::train::batches;
 
 /// Says whether strings are in a language.
 pub trait Recognizer {
@@ -78,28 +79,6 @@ impl<M, R: Real> Trained<M, R> {
     /// What it has learned.
     pub fn params(&self) -> &[R] {
         &self.params
-    }
-}
-
-/// Symbols judged at once: many strings share a step, and memory stays modest.
-const JUDGED: usize = 1 << 16;
-
-impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
-    fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64> {
-        let lengths: Vec<usize> = strings.iter().map(|s| s.len()).collect();
-        let mut odds = vec![0.0; strings.len()];
-        for batch in batches(&lengths, JUDGED) {
-            let longest = batch.iter().map(|&i| lengths[i]).max().unwrap_or(0);
-            for part in batch.chunks(self.model.strings_at_once(longest)) {
-                let strings: Vec<&[u32]> = part.iter().map(|&i| strings[i]).collect();
-                let mut record = self.tape.record(&self.params, Mode::Judge);
-                let logits = self.model.forward(&mut record, &strings);
-                for (&i, logit) in part.iter().zip(record.value(logits)) {
-                    odds[i] = logit.wide();
-                }
-            }
-        }
-        odds
     }
 }
 

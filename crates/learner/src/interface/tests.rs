@@ -1,8 +1,8 @@
 use super::*;
 use crate::kernel::Sinusoid;
 use crate::model::{
-    BodySpec, Cell, Family, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecurrentSpec,
-    Start, TransformerDropout, TransformerSpec,
+    BodySpec, Cell, Family, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecognizerModel,
+    RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
 use wug_dataset::Seed;
 

@@ -129,10 +129,35 @@ impl RecognizerModel {
 
     /// The recognition logits of strings, one each.
     pub fn forward<R: Real>(&self, r: &mut Record<'_, R>, strings: &[&[u32]]) -> Var {
+        self.read(r, strings, |_| false).recognition
+    }
+
+    /// The logits of strings: recognition of all of them, the other heads at every prefix of those (by their place) that
+    /// are asked for.
+    pub fn read<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        strings: &[&[u32]],
+        asked: impl Fn(usize) -> bool,
+    ) -> Logits {
         let states = self.body.forward(r, strings, self.bos);
+        let d = states.width;
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
-        let last = r.select(states.var, ends, states.width);
-        r.linear(last, self.head.0, Some(self.head.1), states.width, Activation::Identity)
+        let last = r.select(states.var, ends, d);
+        let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);
+        let headless = self.language_modeling.is_none() && self.next_symbols.is_none();
+        if headless || !(0..strings.len()).any(&asked) {
+            return Logits { recognition, language_modeling: None, next_symbols: None };
+        }
+        let asked = strings.iter().enumerate().filter(|(b, _)| asked(*b));
+        let prefixes = asked.flat_map(|(b, s)| (0..=s.len()).map(move |p| states.row(b, p)));
+        let rows = r.select(states.var, prefixes, d);
+        let mut head = |weight, bias| r.linear(rows, weight, bias, d, Activation::Identity);
+        Logits {
+            recognition,
+            language_modeling: self.language_modeling.map(|table| head(table, None)),
+            next_symbols: self.next_symbols.map(|(weight, bias)| head(weight, Some(bias))),
+        }
     }
 
     /// Records the loss of a batch: recognition of all examples, the auxiliary losses of positive ones (averaged over
@@ -146,39 +171,26 @@ impl RecognizerModel {
         total: usize,
     ) -> Logits {
         let strings: Vec<&[u32]> = batch.iter().map(|e| e.string).collect();
-        let states = self.body.forward(r, &strings, self.bos);
-        let (d, share) = (states.width, 1.0 / total as f64);
-        let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
-        let last = r.select(states.var, ends, d);
-        let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);
-        r.logistic_loss(recognition, batch.iter().map(|e| (f64::from(u8::from(e.label)), share)));
-        let mut logits = Logits { recognition, language_modeling: None, next_symbols: None };
-        if self.language_modeling.is_none() && self.next_symbols.is_none() {
-            return logits;
-        }
-        let positives = || batch.iter().enumerate().filter(|(_, e)| e.label);
-        let prefixes = positives().flat_map(|(b, e)| (0..=e.string.len()).map(move |p| states.row(b, p)));
-        let rows = r.select(states.var, prefixes, d);
-        let end = self.spec.alphabet as u32;
-        if let Some(table) = self.language_modeling {
-            let out = r.linear(rows, table, None, d, Activation::Identity);
-            let truth = positives().flat_map(|(_, e)| {
+        let logits = self.read(r, &strings, |b| batch[b].label);
+        let share = 1.0 / total as f64;
+        r.logistic_loss(logits.recognition, batch.iter().map(|e| (f64::from(u8::from(e.label)), share)));
+        let positives = || batch.iter().filter(|e| e.label);
+        let v = self.spec.alphabet + 1;
+        if let Some(out) = logits.language_modeling {
+            let end = self.spec.alphabet as u32;
+            let truth = positives().flat_map(|e| {
                 let weight = weights.language_modeling * share / (e.string.len() + 1) as f64;
                 e.string.iter().copied().chain([end]).map(move |symbol| (symbol, weight))
             });
-            r.softmax_loss(out, self.spec.alphabet + 1, truth);
-            logits.language_modeling = Some(out);
+            r.softmax_loss(out, v, truth);
         }
-        if let Some((weight, bias)) = self.next_symbols {
-            let out = r.linear(rows, weight, Some(bias), d, Activation::Identity);
-            let v = self.spec.alphabet + 1;
-            let truth = positives().flat_map(|(_, e)| {
+        if let Some(out) = logits.next_symbols {
+            let truth = positives().flat_map(|e| {
                 let weight = weights.next_symbols * share / ((e.string.len() + 1) * v) as f64;
                 assert_eq!(e.next.len(), e.string.len() + 1, "one next-symbol set per prefix");
                 e.next.iter().flat_map(move |set| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight)))
             });
             r.logistic_loss(out, truth);
-            logits.next_symbols = Some(out);
         }
         logits
     }
