@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::forward::{bias_len, gru_weights, sum_biases};
 use super::op::{Layer, Op, Tensor};
 use super::{Record, Tape, Var, grow};
-use crate::kernel::{self, GruGradients, Into, Real, RecurrentGradients, RecurrentWeights};
+use crate::kernel::{self, Into, Real};
 use crate::params::Param;
 
 impl<R: Real> Record<'_, R> {
@@ -42,12 +41,17 @@ impl<R: Real> Record<'_, R> {
 }
 
 /// The gradient of an input (in place, or beside it if it has one already), and of the output.
-struct Pair<'a, R> {
-    dx: &'a mut [R],
-    dout: &'a mut [R],
+pub(super) struct Pair<'a, R> {
+    pub(super) dx: &'a mut [R],
+    pub(super) dout: &'a mut [R],
 }
 
-fn pair<'a, R: Real>(gradients: &'a mut [R], spare: &'a mut Vec<R>, x: Tensor, out: Tensor) -> Pair<'a, R> {
+pub(super) fn pair<'a, R: Real>(
+    gradients: &'a mut [R],
+    spare: &'a mut Vec<R>,
+    x: Tensor,
+    out: Tensor,
+) -> Pair<'a, R> {
     let (before, after) = gradients.split_at_mut(out.start);
     let dx = if !x.needs {
         &mut []
@@ -81,12 +85,12 @@ impl<R: Real> Tape<R> {
     }
 
     /// Whether the gradients of a layer's weights are replaced.
-    fn write(&self, layer: Layer) -> Into {
+    pub(super) fn write(&self, layer: Layer) -> Into {
         if self.owned.contains(&layer.hidden.range()) { Into::Set } else { Into::Add }
     }
 
     /// After a kernel has written the gradient of `x`: adds it to what was there, or notes that it is the first.
-    fn settle(&mut self, x: Var) {
+    pub(super) fn settle(&mut self, x: Var) {
         let tensor = &mut self.tensors[x.0 as usize];
         if tensor.touched && tensor.needs {
             kernel::add(&mut self.gradients[tensor.range()], &self.spare[..tensor.len]);
@@ -95,7 +99,7 @@ impl<R: Real> Tape<R> {
     }
 
     /// Gives `x` a gradient that stands elsewhere among the gradients (after it).
-    fn pass(&mut self, x: Var, from: usize) {
+    pub(super) fn pass(&mut self, x: Var, from: usize) {
         let tensor = self.tensor(x);
         let (before, after) = self.gradients.split_at_mut(from);
         let (to, from) = (&mut before[tensor.range()], &after[..tensor.len]);
@@ -108,7 +112,7 @@ impl<R: Real> Tape<R> {
     }
 
     /// An output nobody used has no gradient; the kernels want zeros.
-    fn ready(&mut self, out: Var) -> Tensor {
+    pub(super) fn ready(&mut self, out: Var) -> Tensor {
         let tensor = &mut self.tensors[out.0 as usize];
         if !tensor.touched {
             tensor.touched = true;
@@ -118,7 +122,6 @@ impl<R: Real> Tape<R> {
         self.tensor(out)
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm per operation, each a few lines")]
     fn step_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
         match *op {
             Op::View { whole, part } => self.view_back(whole, part),
@@ -204,37 +207,7 @@ impl<R: Real> Tape<R> {
                 );
                 self.settle(x);
             }
-            Op::SoftmaxLoss { logits, ref probabilities, ref weights, ref targets } => {
-                let tensor = self.tensor(logits);
-                grow(&mut self.spare, tensor.len);
-                let d = if tensor.touched {
-                    &mut self.spare[..tensor.len]
-                } else {
-                    &mut self.gradients[tensor.range()]
-                };
-                let p = &self.saved.data[probabilities.clone()];
-                let (targets, weights) = (&self.symbols[targets.clone()], &self.saved.data[weights.clone()]);
-                kernel::softmax_cross_entropy_backward(
-                    d,
-                    p,
-                    targets,
-                    weights,
-                    p.len() / targets.len().max(1),
-                );
-                self.settle(logits);
-            }
-            Op::LogisticLoss { logits, ref truth, ref weights } => {
-                let tensor = self.tensor(logits);
-                grow(&mut self.spare, tensor.len);
-                let d = if tensor.touched {
-                    &mut self.spare[..tensor.len]
-                } else {
-                    &mut self.gradients[tensor.range()]
-                };
-                let (y, weights) = (&self.saved.data[truth.clone()], &self.saved.data[weights.clone()]);
-                kernel::logistic_cross_entropy_backward(d, &self.values.data[tensor.range()], y, weights);
-                self.settle(logits);
-            }
+            Op::SoftmaxLoss { .. } | Op::LogisticLoss { .. } => self.loss_back(op),
             Op::Rnn { .. } | Op::Lstm { .. } | Op::Gru { .. } => self.recurrent_back(op, params, dparams),
         }
     }
@@ -249,99 +222,9 @@ impl<R: Real> Tape<R> {
             self.tensors[whole.0 as usize].touched = true;
         }
     }
-
-    fn recurrent_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
-        match *op {
-            Op::Rnn { x, h0, out, layer, n, f } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                let (bias, into) = (self.biases(layer, params), self.write(layer));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
-                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
-                kernel::rnn_backward(dx, dout, dw, saved, w, n, f);
-                self.settle(x);
-                self.spread_biases(layer, dparams);
-                if let Some(h0) = h0 {
-                    self.pass(h0, out.start);
-                }
-            }
-            Op::Lstm { x, start, out, last_cell, ref cells, ref gates, layer, n } => {
-                let (tensor, out, last) = (self.tensor(x), self.ready(out), self.ready(last_cell));
-                let (bias, into) = (self.biases(layer, params), self.write(layer));
-                // The cells' gradient lies right behind that of the states.
-                let (before, dc) = self.gradients.split_at_mut(last.start);
-                let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
-                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
-                let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
-                let saved = (&self.values.data[out.range()], &*c, &self.values.data[tensor.range()]);
-                kernel::lstm_backward(dx, dout, &mut dc[..last.len], dw, g, saved, w, n);
-                self.settle(x);
-                self.spread_biases(layer, dparams);
-                if let Some((h0, c0)) = start {
-                    self.pass(h0, out.start);
-                    self.pass(c0, last.start);
-                }
-            }
-            Op::Gru { x, h0, out, ref gates, ref sums, layer, n } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                let [input, hidden, input_bias, hidden_bias] = four(dparams, layer);
-                let dw = GruGradients { input, hidden, input_bias, hidden_bias };
-                let (g, s) = self.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
-                kernel::gru_backward(dx, dout, dw, g, s, saved, gru_weights(layer, params), n);
-                self.settle(x);
-                if let Some(h0) = h0 {
-                    self.pass(h0, out.start);
-                }
-            }
-            _ => unreachable!("not a recurrent layer"),
-        }
-    }
-
-    /// Room in `scratch` for the biases' sum and its gradient; gives its length.
-    fn biases(&mut self, layer: Layer, params: &[R]) -> usize {
-        let len = bias_len(layer);
-        grow(&mut self.scratch, 2 * len);
-        sum_biases(&mut self.spare, layer, params);
-        self.scratch[..len].copy_from_slice(&self.spare[..len]);
-        self.scratch[len..2 * len].fill(R::ZERO);
-        len
-    }
-
-    /// The gradient of the sum is that of each bias.
-    fn spread_biases(&mut self, layer: Layer, dparams: &mut [R]) {
-        let len = bias_len(layer);
-        for bias in [layer.bias, layer.second_bias].into_iter().flatten() {
-            kernel::add(bias.of_mut(dparams), &self.scratch[len..2 * len]);
-        }
-    }
-}
-
-/// Weights and gradients of a layer, the biases' sum and its gradient standing in `scratch`.
-fn weights<'a, R: Real>(
-    layer: Layer,
-    params: &'a [R],
-    dparams: &'a mut [R],
-    scratch: &'a mut [R],
-    bias: usize,
-    into: Into,
-) -> (RecurrentWeights<'a, R>, RecurrentGradients<'a, R>) {
-    let (sum, dsum) = scratch[..2 * bias].split_at_mut(bias);
-    let [input, hidden] = two(dparams, layer.input, layer.hidden);
-    (
-        RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias: sum },
-        RecurrentGradients { into, input, hidden, bias: dsum },
-    )
 }
 
 /// Two parameters at once, the first lying before the second.
-fn two<R>(all: &mut [R], first: Param, second: Param) -> [&mut [R]; 2] {
+pub(super) fn two<R>(all: &mut [R], first: Param, second: Param) -> [&mut [R]; 2] {
     all.get_disjoint_mut([first.range(), second.range()]).expect("parameters do not overlap")
-}
-
-fn four<R>(all: &mut [R], layer: Layer) -> [&mut [R]; 4] {
-    let [b1, b2] = [layer.bias, layer.second_bias].map(|b| b.map_or(0..0, Param::range));
-    all.get_disjoint_mut([layer.input.range(), layer.hidden.range(), b1, b2])
-        .expect("parameters do not overlap")
 }

@@ -1,10 +1,8 @@
 //! The operations, as a model calls them.
 
-use super::op::{Layer, LayerNorm, Op, Tensor};
+use super::op::{LayerNorm, Op, Tensor};
 use super::{Mode, Record, Var, grow};
-use crate::kernel::{
-    self, Activation, Attention, Gru, Mask, Real, Recurrence, RecurrentWeights, Sinusoid, activate,
-};
+use crate::kernel::{self, Activation, Attention, Mask, Real, Sinusoid, activate};
 use crate::params::Param;
 
 impl<R: Real> Record<'_, R> {
@@ -166,76 +164,6 @@ impl<R: Real> Record<'_, R> {
         out
     }
 
-    /// A simple recurrent layer; gives `[T+1,B,H]` with the initial state (zero if none is given) in front.
-    pub fn rnn(&mut self, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence, f: Activation) -> Var {
-        let row = n.batch * n.hidden;
-        let out = self.new_tensor((n.steps + 1) * row, true);
-        self.set_state(out, h0, row);
-        self.sum_biases(layer);
-        let params = self.params;
-        let (x_range, start) = (self.tape.tensor(x).range(), self.tape.tensor(out).start);
-        let (before, after) = self.tape.values.data.split_at_mut(start);
-        let bias = &self.tape.spare[..bias_len(layer)];
-        let weights =
-            RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        kernel::rnn(&mut after[..(n.steps + 1) * row], &before[x_range], weights, n, f);
-        self.push(Op::Rnn { x, h0, out, layer, n, f });
-        out
-    }
-
-    /// An LSTM layer; gives all states `[T+1,B,H]` and the last cells `[B,H]`. It may start from `(h0, c0)`.
-    pub fn lstm(&mut self, x: Var, start: Option<(Var, Var)>, layer: Layer, n: Recurrence) -> (Var, Var) {
-        let row = n.batch * n.hidden;
-        let out = self.new_tensor((n.steps + 1) * row, true);
-        let last_cell = self.new_tensor(row, true);
-        self.set_state(out, start.map(|(h, _)| h), row);
-        self.forget();
-        let kept = match self.mode {
-            Mode::Judge => n.lstm_block::<R>().min(n.steps),
-            _ => n.steps,
-        };
-        let cells = self.tape.saved.take((kept + 1) * row);
-        let gates = self.tape.saved.take(kept * 4 * row);
-        self.sum_biases(layer);
-        let params = self.params;
-        let tape = &mut *self.tape;
-        let first_cells = &mut tape.saved.data[cells.start..cells.start + row];
-        match start {
-            Some((_, c0)) => {
-                first_cells.copy_from_slice(&tape.values.data[tape.tensors[c0.0 as usize].range()]);
-            }
-            None => first_cells.fill(R::ZERO),
-        }
-        let (x_range, out_range) = (tape.tensor(x).range(), tape.tensor(out).range());
-        let (before, after) = tape.values.data.split_at_mut(out_range.start);
-        let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
-        let bias = &tape.spare[..bias_len(layer)];
-        let weights =
-            RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        kernel::lstm(&mut after[..out_range.len()], c, g, &before[x_range], weights, n);
-        after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
-        self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
-        (out, last_cell)
-    }
-
-    /// A gated recurrent layer; both biases must be there. Gives `[T+1,B,H]`.
-    pub fn gru(&mut self, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence) -> Var {
-        let row = n.batch * n.hidden;
-        let out = self.new_tensor((n.steps + 1) * row, true);
-        self.set_state(out, h0, row);
-        self.forget();
-        let gates = self.tape.saved.take(n.steps * 3 * row);
-        let sums = self.tape.saved.take(n.steps * 3 * row);
-        let params = self.params;
-        let tape = &mut *self.tape;
-        let (x_range, start) = (tape.tensor(x).range(), tape.tensor(out).start);
-        let (before, after) = tape.values.data.split_at_mut(start);
-        let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-        kernel::gru(&mut after[..(n.steps + 1) * row], g, s, &before[x_range], gru_weights(layer, params), n);
-        self.push(Op::Gru { x, h0, out, gates, sums, layer, n });
-        out
-    }
-
     /// Layer normalisation of rows of `D` numbers.
     pub fn layer_norm(&mut self, x: Var, norm: LayerNorm) -> Var {
         let d = norm.gain.len();
@@ -271,113 +199,17 @@ impl<R: Real> Record<'_, R> {
         out
     }
 
-    /// Adds `Σ weight · −ln softmax(logits)[target]` over rows of `v` logits to the loss; one (target, weight) per row.
-    pub fn softmax_loss(&mut self, logits: Var, v: usize, truth: impl IntoIterator<Item = (u32, f64)>) {
-        let (len, start) = (self.tape.tensor(logits).len, self.tape.symbols.len());
-        let weights = self.tape.saved.take(len / v);
-        let mut truth = truth.into_iter();
-        for weight in &mut self.tape.saved.data[weights.clone()] {
-            let (target, w) = truth.next().expect("one target per row");
-            self.tape.symbols.push(target);
-            *weight = R::of(w);
-        }
-        let targets = start..self.tape.symbols.len();
-        let probabilities = self.tape.saved.take(len);
-        let tape = &mut *self.tape;
-        grow(&mut tape.scratch, len / v);
-        let losses = &mut tape.scratch[..len / v];
-        let logits_range = tape.tensors[logits.0 as usize].range();
-        kernel::softmax_cross_entropy(
-            losses,
-            &mut tape.saved.data[probabilities.clone()],
-            &tape.values.data[logits_range],
-            &tape.symbols[targets.clone()],
-            v,
-        );
-        self.loss += weighted(losses, &tape.saved.data[weights.clone()]);
-        self.push(Op::SoftmaxLoss { logits, probabilities, weights, targets });
-    }
-
-    /// Adds `Σ weight · logistic loss` to the loss; one (truth in 0..=1, weight) per logit.
-    pub fn logistic_loss(&mut self, logits: Var, truth: impl IntoIterator<Item = (f64, f64)>) {
-        let len = self.tape.tensor(logits).len;
-        let (ys, weights) = (self.tape.saved.take(len), self.tape.saved.take(len));
-        let mut pairs = truth.into_iter();
-        for i in 0..len {
-            let (y, weight) = pairs.next().expect("one truth per logit");
-            self.tape.saved.data[ys.start + i] = R::of(y);
-            self.tape.saved.data[weights.start + i] = R::of(weight);
-        }
-        let tape = &mut *self.tape;
-        grow(&mut tape.scratch, len);
-        let losses = &mut tape.scratch[..len];
-        let range = tape.tensors[logits.0 as usize].range();
-        let y = &tape.saved.data[ys.clone()];
-        kernel::logistic_cross_entropy(losses, &tape.values.data[range], y);
-        self.loss += weighted(losses, &tape.saved.data[weights.clone()]);
-        self.push(Op::LogisticLoss { logits, truth: ys, weights });
-    }
-
     /// What earlier operations kept for the way back is of no use if there is none: its room is taken again.
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         if self.mode == Mode::Judge {
             self.tape.saved.top = 0;
         }
     }
 
     /// The values of an input and of the output being written.
-    fn in_out(&mut self, x: Var, out: Var) -> (&[R], &mut [R]) {
+    pub(super) fn in_out(&mut self, x: Var, out: Var) -> (&[R], &mut [R]) {
         let (x, out) = (self.tape.tensor(x), self.tape.tensor(out));
         let (before, after) = self.tape.values.data.split_at_mut(out.start);
         (&before[x.range()], &mut after[..out.len])
     }
-
-    /// Puts the initial state in front of `out`.
-    fn set_state(&mut self, out: Var, h0: Option<Var>, row: usize) {
-        if let Some(h0) = h0 {
-            let (state, values) = self.in_out(h0, out);
-            values[..row].copy_from_slice(state);
-        } else {
-            let start = self.tape.tensor(out).start;
-            self.tape.values.data[start..start + row].fill(R::ZERO);
-        }
-    }
-
-    /// The sum of a layer's biases, into `spare`.
-    fn sum_biases(&mut self, layer: Layer) {
-        sum_biases(&mut self.tape.spare, layer, self.params);
-    }
-}
-
-/// The sum of a layer's biases, into the front of `spare`.
-pub(super) fn sum_biases<R: Real>(spare: &mut Vec<R>, layer: Layer, params: &[R]) {
-    if let Some(bias) = layer.bias {
-        grow(spare, bias.len());
-        let sum = &mut spare[..bias.len()];
-        sum.copy_from_slice(bias.of(params));
-        if let Some(second) = layer.second_bias {
-            kernel::add(sum, second.of(params));
-        }
-    }
-}
-
-pub(super) fn bias_len(layer: Layer) -> usize {
-    layer.bias.map_or(0, Param::len)
-}
-
-/// The parameters of a GRU layer.
-pub(super) fn gru_weights<R>(layer: Layer, params: &[R]) -> Gru<'_, R> {
-    let bias = |b: Option<Param>| b.map_or(&[][..], |b| b.of(params));
-    Gru {
-        input: layer.input.of(params),
-        hidden: layer.hidden.of(params),
-        input_bias: bias(layer.bias),
-        hidden_bias: bias(layer.second_bias),
-    }
-}
-
-fn weighted<R: Real>(losses: &[R], weights: &[R]) -> f64 {
-    // A row of no weight costs nothing, even if its loss is not a number.
-    let cost = |(loss, weight): (&R, &R)| if *weight == R::ZERO { 0.0 } else { loss.wide() * weight.wide() };
-    losses.iter().zip(weights).map(cost).sum()
 }

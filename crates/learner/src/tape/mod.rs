@@ -28,7 +28,9 @@
 
 mod backward;
 mod forward;
+mod loss;
 mod op;
+mod recurrent;
 
 use std::ops::Range;
 

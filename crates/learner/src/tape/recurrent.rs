@@ -1,0 +1,211 @@
+//! Recurrent layers over a whole sequence, there and back.
+
+use super::backward::{Pair, pair, two};
+use super::op::{Layer, Op};
+use super::{Mode, Record, Tape, Var, grow};
+use crate::kernel::{
+    self, Activation, Gru, GruGradients, Into, Real, Recurrence, RecurrentGradients, RecurrentWeights,
+};
+use crate::params::Param;
+
+impl<R: Real> Record<'_, R> {
+    /// A simple recurrent layer; gives `[T+1,B,H]` with the initial state (zero if none is given) in front.
+    pub fn rnn(&mut self, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence, f: Activation) -> Var {
+        let row = n.batch * n.hidden;
+        let out = self.new_tensor((n.steps + 1) * row, true);
+        self.set_state(out, h0, row);
+        let params = self.params;
+        sum_biases(&mut self.tape.spare, layer, params);
+        let (x_range, start) = (self.tape.tensor(x).range(), self.tape.tensor(out).start);
+        let (before, after) = self.tape.values.data.split_at_mut(start);
+        let bias = &self.tape.spare[..bias_len(layer)];
+        let weights =
+            RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
+        kernel::rnn(&mut after[..(n.steps + 1) * row], &before[x_range], weights, n, f);
+        self.push(Op::Rnn { x, h0, out, layer, n, f });
+        out
+    }
+
+    /// An LSTM layer; gives all states `[T+1,B,H]` and the last cells `[B,H]`. It may start from `(h0, c0)`.
+    pub fn lstm(&mut self, x: Var, start: Option<(Var, Var)>, layer: Layer, n: Recurrence) -> (Var, Var) {
+        let row = n.batch * n.hidden;
+        let out = self.new_tensor((n.steps + 1) * row, true);
+        let last_cell = self.new_tensor(row, true);
+        self.set_state(out, start.map(|(h, _)| h), row);
+        self.forget();
+        let kept = match self.mode {
+            Mode::Judge => n.lstm_block::<R>().min(n.steps),
+            _ => n.steps,
+        };
+        let cells = self.tape.saved.take((kept + 1) * row);
+        let gates = self.tape.saved.take(kept * 4 * row);
+        let params = self.params;
+        sum_biases(&mut self.tape.spare, layer, params);
+        let tape = &mut *self.tape;
+        let first_cells = &mut tape.saved.data[cells.start..cells.start + row];
+        match start {
+            Some((_, c0)) => {
+                first_cells.copy_from_slice(&tape.values.data[tape.tensors[c0.0 as usize].range()]);
+            }
+            None => first_cells.fill(R::ZERO),
+        }
+        let (x_range, out_range) = (tape.tensor(x).range(), tape.tensor(out).range());
+        let (before, after) = tape.values.data.split_at_mut(out_range.start);
+        let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
+        let bias = &tape.spare[..bias_len(layer)];
+        let weights =
+            RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
+        kernel::lstm(&mut after[..out_range.len()], c, g, &before[x_range], weights, n);
+        after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
+        self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
+        (out, last_cell)
+    }
+
+    /// A gated recurrent layer; both biases must be there. Gives `[T+1,B,H]`.
+    pub fn gru(&mut self, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence) -> Var {
+        let row = n.batch * n.hidden;
+        let out = self.new_tensor((n.steps + 1) * row, true);
+        self.set_state(out, h0, row);
+        self.forget();
+        let gates = self.tape.saved.take(n.steps * 3 * row);
+        let sums = self.tape.saved.take(n.steps * 3 * row);
+        let params = self.params;
+        let tape = &mut *self.tape;
+        let (x_range, start) = (tape.tensor(x).range(), tape.tensor(out).start);
+        let (before, after) = tape.values.data.split_at_mut(start);
+        let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
+        kernel::gru(&mut after[..(n.steps + 1) * row], g, s, &before[x_range], gru_weights(layer, params), n);
+        self.push(Op::Gru { x, h0, out, gates, sums, layer, n });
+        out
+    }
+
+    /// Puts the initial state in front of `out`.
+    fn set_state(&mut self, out: Var, h0: Option<Var>, row: usize) {
+        if let Some(h0) = h0 {
+            let (state, values) = self.in_out(h0, out);
+            values[..row].copy_from_slice(state);
+        } else {
+            let start = self.tape.tensor(out).start;
+            self.tape.values.data[start..start + row].fill(R::ZERO);
+        }
+    }
+}
+
+impl<R: Real> Tape<R> {
+    pub(super) fn recurrent_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
+        match *op {
+            Op::Rnn { x, h0, out, layer, n, f } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let (bias, into) = (self.biases(layer, params), self.write(layer));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
+                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
+                kernel::rnn_backward(dx, dout, dw, saved, w, n, f);
+                self.settle(x);
+                self.spread_biases(layer, dparams);
+                if let Some(h0) = h0 {
+                    self.pass(h0, out.start);
+                }
+            }
+            Op::Lstm { x, start, out, last_cell, ref cells, ref gates, layer, n } => {
+                let (tensor, out, last) = (self.tensor(x), self.ready(out), self.ready(last_cell));
+                let (bias, into) = (self.biases(layer, params), self.write(layer));
+                // The cells' gradient lies right behind that of the states.
+                let (before, dc) = self.gradients.split_at_mut(last.start);
+                let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
+                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
+                let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
+                let saved = (&self.values.data[out.range()], &*c, &self.values.data[tensor.range()]);
+                kernel::lstm_backward(dx, dout, &mut dc[..last.len], dw, g, saved, w, n);
+                self.settle(x);
+                self.spread_biases(layer, dparams);
+                if let Some((h0, c0)) = start {
+                    self.pass(h0, out.start);
+                    self.pass(c0, last.start);
+                }
+            }
+            Op::Gru { x, h0, out, ref gates, ref sums, layer, n } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let [input, hidden, input_bias, hidden_bias] = four(dparams, layer);
+                let dw = GruGradients { input, hidden, input_bias, hidden_bias };
+                let (g, s) = self.saved.data[gates.start..sums.end].split_at_mut(gates.len());
+                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
+                kernel::gru_backward(dx, dout, dw, g, s, saved, gru_weights(layer, params), n);
+                self.settle(x);
+                if let Some(h0) = h0 {
+                    self.pass(h0, out.start);
+                }
+            }
+            _ => unreachable!("not a recurrent layer"),
+        }
+    }
+
+    /// Room in `scratch` for the biases' sum and its gradient; gives its length.
+    fn biases(&mut self, layer: Layer, params: &[R]) -> usize {
+        let len = bias_len(layer);
+        grow(&mut self.scratch, 2 * len);
+        sum_biases(&mut self.spare, layer, params);
+        self.scratch[..len].copy_from_slice(&self.spare[..len]);
+        self.scratch[len..2 * len].fill(R::ZERO);
+        len
+    }
+
+    /// The gradient of the sum is that of each bias.
+    fn spread_biases(&mut self, layer: Layer, dparams: &mut [R]) {
+        let len = bias_len(layer);
+        for bias in [layer.bias, layer.second_bias].into_iter().flatten() {
+            kernel::add(bias.of_mut(dparams), &self.scratch[len..2 * len]);
+        }
+    }
+}
+
+/// The sum of a layer's biases, into the front of `spare`.
+fn sum_biases<R: Real>(spare: &mut Vec<R>, layer: Layer, params: &[R]) {
+    if let Some(bias) = layer.bias {
+        grow(spare, bias.len());
+        let sum = &mut spare[..bias.len()];
+        sum.copy_from_slice(bias.of(params));
+        if let Some(second) = layer.second_bias {
+            kernel::add(sum, second.of(params));
+        }
+    }
+}
+
+fn bias_len(layer: Layer) -> usize {
+    layer.bias.map_or(0, Param::len)
+}
+
+/// The parameters of a GRU layer.
+fn gru_weights<R>(layer: Layer, params: &[R]) -> Gru<'_, R> {
+    let bias = |b: Option<Param>| b.map_or(&[][..], |b| b.of(params));
+    Gru {
+        input: layer.input.of(params),
+        hidden: layer.hidden.of(params),
+        input_bias: bias(layer.bias),
+        hidden_bias: bias(layer.second_bias),
+    }
+}
+
+/// Weights and gradients of a layer, the biases' sum and its gradient standing in `scratch`.
+fn weights<'a, R: Real>(
+    layer: Layer,
+    params: &'a [R],
+    dparams: &'a mut [R],
+    scratch: &'a mut [R],
+    bias: usize,
+    into: Into,
+) -> (RecurrentWeights<'a, R>, RecurrentGradients<'a, R>) {
+    let (sum, dsum) = scratch[..2 * bias].split_at_mut(bias);
+    let [input, hidden] = two(dparams, layer.input, layer.hidden);
+    (
+        RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias: sum },
+        RecurrentGradients { into, input, hidden, bias: dsum },
+    )
+}
+
+fn four<R>(all: &mut [R], layer: Layer) -> [&mut [R]; 4] {
+    let [b1, b2] = [layer.bias, layer.second_bias].map(|b| b.map_or(0..0, Param::range));
+    all.get_disjoint_mut([layer.input.range(), layer.hidden.range(), b1, b2])
+        .expect("parameters do not overlap")
+}
