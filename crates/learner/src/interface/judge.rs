@@ -4,7 +4,7 @@ use super::{Recognizer, Trained};
 use crate::kernel::{Real, softmax};
 use crate::model::RecognizerModel;
 use crate::tape::{Mode, Record};
-use crate::train::batches;
+use crate::train::judged_parts;
 
 /// All that a recognizer says of one string.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,9 +18,6 @@ pub struct Judgement {
     pub next: Option<Vec<Vec<f64>>>,
 }
 
-/// Symbols judged at once: many strings share a step, and memory stays modest.
-const JUDGED: usize = 1 << 16;
-
 impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
     fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64> {
         self.judge(strings, |_| false).into_iter().map(|judgement| judgement.log_odds).collect()
@@ -32,28 +29,25 @@ impl<R: Real> Trained<RecognizerModel, R> {
     pub fn judge(&mut self, strings: &[&[u32]], asked: impl Fn(usize) -> bool) -> Vec<Judgement> {
         let lengths: Vec<usize> = strings.iter().map(|s| s.len()).collect();
         let mut judgements = vec![Judgement::default(); strings.len()];
-        for batch in batches(&lengths, JUDGED) {
-            let longest = batch.iter().map(|&i| lengths[i]).max().unwrap_or(0);
-            for part in batch.chunks(self.model.strings_at_once(longest)) {
-                let texts: Vec<&[u32]> = part.iter().map(|&i| strings[i]).collect();
-                let mut record = self.tape.record(&self.params, Mode::Judge);
-                let logits = self.model.read(&mut record, &texts, |b| asked(part[b]));
-                for (&i, logit) in part.iter().zip(record.value(logits.recognition)) {
-                    judgements[i].log_odds = logit.wide();
+        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+            let texts: Vec<&[u32]> = part.iter().map(|&i| strings[i]).collect();
+            let mut record = self.tape.record(&self.params, Mode::Judge);
+            let logits = self.model.read(&mut record, &texts, |b| asked(part[b]));
+            for (&i, logit) in part.iter().zip(record.value(logits.recognition)) {
+                judgements[i].log_odds = logit.wide();
+            }
+            let asked: Vec<usize> = part.iter().copied().filter(|&i| asked(i)).collect();
+            let choices = self.model.spec().alphabet + 1;
+            if let Some(out) = logits.language_modeling {
+                let mut rows = rows(&record, out, choices);
+                for &i in &asked {
+                    judgements[i].log_probs = Some(log_probs(strings[i], &mut rows));
                 }
-                let asked: Vec<usize> = part.iter().copied().filter(|&i| asked(i)).collect();
-                let choices = self.model.spec().alphabet + 1;
-                if let Some(out) = logits.language_modeling {
-                    let mut rows = rows(&record, out, choices);
-                    for &i in &asked {
-                        judgements[i].log_probs = Some(log_probs(strings[i], &mut rows));
-                    }
-                }
-                if let Some(out) = logits.next_symbols {
-                    let mut rows = rows(&record, out, choices);
-                    for &i in &asked {
-                        judgements[i].next = Some(rows.by_ref().take(lengths[i] + 1).collect());
-                    }
+            }
+            if let Some(out) = logits.next_symbols {
+                let mut rows = rows(&record, out, choices);
+                for &i in &asked {
+                    judgements[i].next = Some(rows.by_ref().take(lengths[i] + 1).collect());
                 }
             }
         }

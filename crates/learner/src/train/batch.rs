@@ -1,7 +1,39 @@
-//! Which strings are read together: strings of like length, as many as a budget of symbols allows.
+//! Which strings are read together.
 
+use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_language::draw;
+
+/// How many examples share a step, as written in a config.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchSize {
+    /// Strings of like length, as many as a budget of symbols allows: see [`batches`] (Butoi et al.).
+    Symbols(usize),
+    /// So many, of whatever lengths; the last batch of an epoch may be smaller (Someya et al.).
+    Examples(usize),
+    /// All there are (Kharitonov and Chaabouni, Lan et al.).
+    All,
+}
+
+impl BatchSize {
+    /// The batches of one epoch, drawn from the seed.
+    pub fn epoch(self, lengths: &[usize], seed: Seed) -> Vec<Vec<usize>> {
+        let mut rng = seed.rng();
+        let mut order: Vec<usize> = (0..lengths.len()).collect();
+        draw::shuffle(&mut rng, &mut order);
+        match self {
+            Self::Symbols(budget) => {
+                // Strings are shuffled before they are sorted, and batches after they are cut.
+                let mut batches = cut(order, lengths, budget);
+                draw::shuffle(&mut rng, &mut batches);
+                batches
+            }
+            Self::Examples(count) => order.chunks(count.max(1)).map(<[usize]>::to_vec).collect(),
+            Self::All => vec![order],
+        }
+    }
+}
 
 /// Cuts strings, given by their lengths, into batches: shortest first (equal lengths in the given order), each batch as
 /// large as `count × longest ≤ budget` allows. A single string over the budget gets a batch of its own; empty ones cost
@@ -27,14 +59,16 @@ fn cut(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec<usize
     batches
 }
 
-/// The batches of one epoch: strings shuffled before they are sorted, and batches after they are cut.
-pub fn shuffled_batches(lengths: &[usize], budget: usize, seed: Seed) -> Vec<Vec<usize>> {
-    let mut rng = seed.rng();
-    let mut order: Vec<usize> = (0..lengths.len()).collect();
-    draw::shuffle(&mut rng, &mut order);
-    let mut batches = cut(order, lengths, budget);
-    draw::shuffle(&mut rng, &mut batches);
-    batches
+/// Symbols judged at once: many strings share a step, and memory stays modest.
+const JUDGED: usize = 1 << 16;
+
+/// The parts in which strings are judged; `at_once` says how many strings up to a length a model reads together.
+pub(crate) fn judged_parts(lengths: &[usize], at_once: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
+    let parts = |batch: Vec<usize>| {
+        let longest = batch.last().map_or(0, |&i| lengths[i]);
+        batch.chunks(at_once(longest)).map(<[usize]>::to_vec).collect::<Vec<_>>()
+    };
+    batches(lengths, JUDGED).into_iter().flat_map(parts).collect()
 }
 
 #[cfg(test)]
@@ -44,16 +78,41 @@ mod tests {
     #[test]
     fn an_epoch_holds_every_string_once_and_depends_on_its_seed() {
         let lengths: Vec<usize> = (0..200).map(|i| i * 7 % 41).collect();
-        let [one, two] = [1, 2].map(|seed| shuffled_batches(&lengths, 128, Seed::new(seed)));
-        assert_ne!(one, two);
-        for epoch in [one, two] {
-            for batch in &epoch {
-                let longest = batch.iter().map(|&i| lengths[i]).max().unwrap();
-                assert!(batch.len() == 1 || batch.len() * longest <= 128, "{batch:?}");
+        for size in [BatchSize::Symbols(128), BatchSize::Examples(48), BatchSize::All] {
+            let [one, two] = [1, 2].map(|seed| size.epoch(&lengths, Seed::new(seed)));
+            assert_ne!(one, two);
+            for epoch in [one, two] {
+                let mut all: Vec<usize> = epoch.concat();
+                all.sort_unstable();
+                assert_eq!(all, (0..200).collect::<Vec<_>>());
             }
-            let mut all: Vec<usize> = epoch.concat();
-            all.sort_unstable();
-            assert_eq!(all, (0..200).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn batches_are_as_large_as_asked() {
+        let lengths: Vec<usize> = (0..200).map(|i| i * 7 % 41).collect();
+        for batch in BatchSize::Symbols(128).epoch(&lengths, Seed::new(1)) {
+            let longest = batch.iter().map(|&i| lengths[i]).max().unwrap();
+            assert!(batch.len() == 1 || batch.len() * longest <= 128, "{batch:?}");
+        }
+        let sizes = |size: BatchSize| -> Vec<usize> {
+            size.epoch(&lengths, Seed::new(1)).iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(BatchSize::Examples(48)), [48, 48, 48, 48, 8]);
+        assert_eq!(sizes(BatchSize::Examples(1000)), [200]);
+        assert_eq!(sizes(BatchSize::All), [200]);
+    }
+
+    #[test]
+    fn a_config_names_what_a_batch_is_counted_in() {
+        for (size, text) in [
+            (BatchSize::Symbols(7), r#"{"symbols":7}"#),
+            (BatchSize::Examples(512), r#"{"examples":512}"#),
+            (BatchSize::All, r#""all""#),
+        ] {
+            assert_eq!(serde_json::to_string(&size).unwrap(), text);
+            assert_eq!(serde_json::from_str::<BatchSize>(text).unwrap(), size);
         }
     }
 }

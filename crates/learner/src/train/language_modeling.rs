@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Objective, batches};
+use super::{Objective, judged_parts};
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
@@ -134,8 +134,6 @@ impl Line {
 
 /// Strings to learn from and to stop by. Validated by the mean cross-entropy per predicted symbol, in nats, whatever the
 /// average that is trained on.
-///
-/// All strings are one batch if [`TrainSpec::batch_symbols`](super::TrainSpec::batch_symbols) is `usize::MAX`.
 #[derive(Debug)]
 pub struct LanguageModeling<'a> {
     model: &'a LanguageModel,
@@ -182,9 +180,6 @@ impl<'a> LanguageModeling<'a> {
     }
 }
 
-/// Symbols judged at once: many strings share a step, and memory stays modest.
-const JUDGED: usize = 1 << 16;
-
 impl<R: Real> Objective<R> for LanguageModeling<'_> {
     fn layout(&self) -> &Layout {
         self.model.layout()
@@ -214,21 +209,21 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         });
     }
 
-    /// The mean cross-entropy of predicted symbols, in nats; 0 if there are none.
+    fn validated(&self) -> usize {
+        self.validation.len()
+    }
+
+    /// The mean cross-entropy of predicted symbols, in nats.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(|line| line.string.len()).collect();
-        let (mut loss, mut symbols) = (0.0, 0.0);
-        for batch in batches(&lengths, JUDGED) {
-            let longest = batch.iter().map(|&i| lengths[i]).max().unwrap_or(0);
-            for part in batch.chunks(self.model.strings_at_once(longest)) {
-                let lines: Vec<&Line> = part.iter().map(|&i| &self.validation[i]).collect();
-                let mut record = tape.record(params, Mode::Judge);
-                self.record(&mut record, &lines, |line| line.weight);
-                loss += record.loss();
-                symbols += lines.iter().map(|line| line.symbols()).sum::<f64>();
-            }
+        let mut loss = 0.0;
+        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+            let lines: Vec<&Line> = part.iter().map(|&i| &self.validation[i]).collect();
+            let mut record = tape.record(params, Mode::Judge);
+            self.record(&mut record, &lines, |line| line.weight);
+            loss += record.loss();
         }
-        if symbols > 0.0 { loss / symbols } else { 0.0 }
+        loss / self.validation.iter().map(Line::symbols).sum::<f64>()
     }
 }
 

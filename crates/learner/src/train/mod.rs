@@ -1,4 +1,4 @@
-//! The training loop: batches under a symbol budget, gradients in parts, clipped steps, a checkpoint per epoch, early
+//! The training loop: batches, gradients in parts, clipped steps, a checkpoint per epoch, early
 //! stopping, the best parameters kept.
 //!
 //! A [`Trainer`] moves one epoch at a time and between epochs is a value that can be saved as bytes and taken up again,
@@ -14,7 +14,8 @@ mod schedule;
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 
-pub use batch::{batches, shuffled_batches};
+pub(crate) use batch::judged_parts;
+pub use batch::{BatchSize, batches};
 pub(crate) use checkpoint::load_weights_as_they_are;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
 pub use language_modeling::{Average, Ends, LanguageModeling, Text, TextError, TextProblem};
@@ -43,6 +44,9 @@ pub trait Objective<R: Real> {
     /// Records the share of some examples in the loss of a batch of this size.
     fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64);
 
+    /// How many validation examples there are.
+    fn validated(&self) -> usize;
+
     /// The loss by which checkpoints are compared.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64;
 }
@@ -55,8 +59,8 @@ pub struct TrainSpec {
     pub optimizer: OptimizerSpec,
     /// Learning rates.
     pub schedule: Schedule,
-    /// Symbols per batch.
-    pub batch_symbols: usize,
+    /// How many examples share a step.
+    pub batch: BatchSize,
     /// Epochs at most.
     pub max_epochs: usize,
     /// Stop after so many checkpoints in a row without a strictly smaller validation loss.
@@ -95,10 +99,19 @@ pub struct Progress {
     pub outcome: Option<Outcome>,
 }
 
-/// There is nothing to learn from.
+/// A run that cannot begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are no training examples; at least one is needed")]
-pub struct NoExamples;
+pub enum TrainError {
+    /// There is nothing to learn from.
+    #[error("there are no training examples; at least one is needed")]
+    NoTraining,
+    /// There is nothing to stop by.
+    #[error("there are no validation examples; at least one is needed to compare checkpoints by")]
+    NoValidation,
+    /// There is nothing in a batch.
+    #[error("batches of 0 are asked for; at least 1 is needed")]
+    NoBatch,
+}
 
 /// Where a run stands, apart from its tensors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,9 +142,15 @@ pub struct Trainer<'a, R, O> {
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     /// A run that has not begun: parameters are drawn from the seed.
-    pub fn new(objective: &'a O, spec: TrainSpec, seed: Seed) -> Result<Self, NoExamples> {
+    pub fn new(objective: &'a O, spec: TrainSpec, seed: Seed) -> Result<Self, TrainError> {
         if objective.lengths().is_empty() {
-            return Err(NoExamples);
+            return Err(TrainError::NoTraining);
+        }
+        if objective.validated() == 0 {
+            return Err(TrainError::NoValidation);
+        }
+        if matches!(spec.batch, BatchSize::Symbols(0) | BatchSize::Examples(0)) {
+            return Err(TrainError::NoBatch);
         }
         let params: Vec<R> = objective.layout().initialise(seed.derive("init"));
         let standing = Standing {
@@ -186,7 +205,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let seed = Seed::new(self.standing.seed);
         let order = seed.derive("train/shuffle").nth(self.standing.epoch);
         let lengths = self.objective.lengths();
-        let batches = shuffled_batches(lengths, self.spec.batch_symbols, order);
+        let batches = self.spec.batch.epoch(lengths, order);
         let (mut total, mut sizes) = (0.0, 0.0);
         for batch in &batches {
             let size = self.objective.size(batch);

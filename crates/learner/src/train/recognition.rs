@@ -1,6 +1,6 @@
 //! Learning to recognise: labelled strings, validated by the recognition loss alone.
 
-use super::{Objective, batches};
+use super::{Objective, judged_parts};
 use crate::kernel::Real;
 use crate::model::{Labelled, LossWeights, RecognizerModel};
 use crate::params::Layout;
@@ -29,9 +29,6 @@ impl<'a> Recognition<'a> {
     }
 }
 
-/// Symbols judged at once: many strings share a step, and memory stays modest.
-const JUDGED: usize = 1 << 16;
-
 impl<R: Real> Objective<R> for Recognition<'_> {
     fn layout(&self) -> &Layout {
         self.model.layout()
@@ -54,20 +51,22 @@ impl<R: Real> Objective<R> for Recognition<'_> {
         self.model.loss(record, &batch, self.weights, size as usize);
     }
 
+    fn validated(&self) -> usize {
+        self.validation.len()
+    }
+
     /// The mean cross-entropy of recognition, in nats.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(|e| e.string.len()).collect();
         let mut total = 0.0;
-        for batch in batches(&lengths, JUDGED) {
-            for part in batch.chunks(self.model.strings_at_once(lengths[batch[batch.len() - 1]])) {
-                let strings: Vec<&[u32]> = part.iter().map(|&i| self.validation[i].string).collect();
-                let mut record = tape.record(params, Mode::Judge);
-                let logits = self.model.forward(&mut record, &strings);
-                let truth = part.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
-                record.logistic_loss(logits, truth);
-                total += record.loss();
-            }
+        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+            let strings: Vec<&[u32]> = part.iter().map(|&i| self.validation[i].string).collect();
+            let mut record = tape.record(params, Mode::Judge);
+            let logits = self.model.forward(&mut record, &strings);
+            let truth = part.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
+            record.logistic_loss(logits, truth);
+            total += record.loss();
         }
-        total / self.validation.len().max(1) as f64
+        total / self.validation.len() as f64
     }
 }

@@ -17,7 +17,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
     TrainSpec {
         optimizer: OptimizerSpec::adam().clipped(5.0),
         schedule: Schedule::Plateau { rate, factor: 0.5, patience: 4 },
-        batch_symbols: 16,
+        batch: BatchSize::Symbols(16),
         max_epochs,
         patience: 1000,
     }
@@ -90,7 +90,7 @@ fn runs_side_by_side_give_the_same_bytes_as_one_after_the_other() {
 }
 
 #[test]
-fn divergence_is_an_outcome_and_nothing_to_learn_an_error() {
+fn divergence_is_an_outcome() {
     let strings = strings();
     let examples = labelled(&strings);
     let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
@@ -99,8 +99,24 @@ fn divergence_is_an_outcome_and_nothing_to_learn_an_error() {
     let Outcome::Diverged { step } = trainer.run(|_| ()) else { panic!("a rate of 1e30 should diverge") };
     assert!(step >= 1);
     assert!(trainer.best().iter().all(|x| x.is_finite()));
-    let nothing = Recognition::new(&model, &[], &examples, LossWeights::default());
-    assert_eq!(Trainer::<f32, _>::new(&nothing, spec(1.0, 9), Seed::new(1)).err(), Some(NoExamples));
+}
+
+#[test]
+fn a_run_without_examples_or_batches_cannot_begin() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
+    let begin = |training, validation, batch| {
+        let objective = Recognition::new(&model, training, validation, LossWeights::default());
+        let spec = TrainSpec { batch, ..spec(1.0, 9) };
+        Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).err()
+    };
+    let all = BatchSize::All;
+    assert_eq!(begin(&[], &examples, all), Some(TrainError::NoTraining));
+    assert_eq!(begin(&examples, &[], all), Some(TrainError::NoValidation));
+    assert_eq!(begin(&examples, &examples, BatchSize::Examples(0)), Some(TrainError::NoBatch));
+    assert_eq!(begin(&examples, &examples, BatchSize::Symbols(0)), Some(TrainError::NoBatch));
+    assert_eq!(begin(&examples, &examples, all), None);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::model::{
     TransformerDropout, TransformerSpec,
 };
 use crate::optim::OptimizerSpec;
-use crate::train::{NoExamples, Outcome, Schedule, TrainSpec, Trainer};
+use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer};
 use wug_dataset::Seed;
 
 /// Over three symbols, 0 for both ends.
@@ -46,7 +46,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
     TrainSpec {
         optimizer: OptimizerSpec::adam(),
         schedule: Schedule::Constant { rate },
-        batch_symbols: usize::MAX,
+        batch: BatchSize::All,
         max_epochs,
         patience: usize::MAX,
     }
@@ -156,7 +156,7 @@ fn every_model_learns_a_few_strings_as_well_as_they_can_be_learned() {
 fn a_run_gives_the_same_bytes_taken_up_again_and_beside_others() {
     let strings = strings(&[1, 2, 3, 4, 0]);
     let texts = texts(&strings);
-    let spec = TrainSpec { batch_symbols: 8, ..spec(1e-2, 6) };
+    let spec = TrainSpec { batch: BatchSize::Symbols(8), ..spec(1e-2, 6) };
     let run = |model: &LanguageModel, stop: usize| {
         let objective = LanguageModeling::new(model, &texts, &texts, ENDS, Average::Examples).unwrap();
         let mut trainer = Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).unwrap();
@@ -204,9 +204,12 @@ fn what_cannot_be_learned_from_is_named() {
     assert_eq!((error.corpus, error.index, error.problem), ("validation", 0, TextProblem::First));
     let rest = [masked(&[1])];
     assert!(LanguageModeling::new(&transformer, &rest, &rest, bare, Average::Symbols).is_ok());
-    let nothing = LanguageModeling::new(&recurrent, &[], &[text], ENDS, Average::Symbols).unwrap();
-    let error = Trainer::<f32, _>::new(&nothing, spec(0.1, 1), Seed::new(1)).err();
-    assert_eq!(error, Some(NoExamples));
+    for (training, validation, error) in
+        [(&[][..], &[text][..], TrainError::NoTraining), (&[text], &[], TrainError::NoValidation)]
+    {
+        let some = LanguageModeling::new(&recurrent, training, validation, ENDS, Average::Symbols).unwrap();
+        assert_eq!(Trainer::<f32, _>::new(&some, spec(0.1, 1), Seed::new(1)).err(), Some(error));
+    }
 }
 
 #[test]
