@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::SpecError;
 use super::init::Initialization;
-use super::recurrent::{Recurrent, RecurrentSpec};
+use super::recurrent::{self, Recurrent, RecurrentSpec};
 use super::states::States;
-use super::transformer::{Transformer, TransformerSpec};
+use super::transformer::{self, Part, Sight, Transformer, TransformerSpec};
 use crate::kernel::Real;
 use crate::params::{Layout, Param};
 use crate::tape::Record;
@@ -29,29 +30,20 @@ impl BodySpec {
         }
     }
 
-    /// What is wrong with it, if anything.
-    pub(super) fn complaint(&self) -> Option<String> {
+    /// How many strings up to this length to read at once: small parts of a transformer stay in cache, while recurrent
+    /// layers gain from every string that shares a step.
+    pub(super) fn strings_at_once(&self, longest: usize) -> usize {
         match self {
-            Self::Recurrent(spec) if spec.layers == 0 || spec.hidden == 0 => {
-                Some(format!("{} layers of {} units; both must be at least 1", spec.layers, spec.hidden))
-            }
-            Self::Recurrent(spec) if spec.biases > 2 => {
-                Some(format!("{} biases per layer; 0, 1 or 2 are possible", spec.biases))
-            }
-            Self::Recurrent(spec) if !(0.0..1.0).contains(&spec.dropout) => {
-                Some(format!("a dropout of {}; it must be in 0..1", spec.dropout))
-            }
-            Self::Transformer(spec) if spec.heads == 0 || spec.width == 0 || spec.width % spec.heads != 0 => {
-                Some(format!("{} heads cannot share a width of {}", spec.heads, spec.width))
-            }
-            Self::Transformer(spec) => {
-                let p = spec.dropout;
-                [p.embedding, p.attention, p.hidden, p.residual]
-                    .into_iter()
-                    .find(|p| !(0.0..1.0).contains(p))
-                    .map(|p| format!("a dropout of {p}; it must be in 0..1"))
-            }
-            Self::Recurrent(_) => None,
+            Self::Transformer(_) => transformer::strings_at_once(longest),
+            Self::Recurrent(_) => recurrent::STRINGS_AT_ONCE,
+        }
+    }
+
+    /// Whether there can be such a body.
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        match self {
+            Self::Recurrent(spec) => spec.check(),
+            Self::Transformer(spec) => spec.check(),
         }
     }
 }
@@ -70,7 +62,8 @@ impl Body {
                 Self::Recurrent(Recurrent::new(spec.clone(), vocabulary, init, layout))
             }
             BodySpec::Transformer(spec) => {
-                Self::Transformer(Transformer::new(spec.clone(), vocabulary, init, layout))
+                let whole = Part { prefix: "", cross: false };
+                Self::Transformer(Transformer::new(spec.clone(), vocabulary, whole, init, layout))
             }
         }
     }
@@ -78,7 +71,7 @@ impl Body {
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Recurrent(body) => body.width(),
-            Self::Transformer(body) => body.width(),
+            Self::Transformer(body) => body.spec().width,
         }
     }
 
@@ -110,7 +103,7 @@ impl Body {
                 // Row 0 is the state before the start symbol, if there is one.
                 States { skip: shift, ..states }
             }
-            Self::Transformer(body) => body.forward(r, sizes, symbol),
+            Self::Transformer(body) => body.forward(r, sizes, symbol, Sight::Back, None),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The architectures of the five suites, each written as its forward pass over the [tape](crate::tape).
 //!
-//! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]. Specs are what a
-//! `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
+//! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]. Specs are what a `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
 
 mod body;
 mod budget;
 mod init;
 mod language;
+mod limits;
 mod recognizer;
 mod recurrent;
 mod states;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::SpecError;
 use super::body::{Body, BodySpec};
 use super::init::{Initialization, Role};
+use super::limits::{bounded, countable};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
 use crate::tape::{Record, Var};
@@ -75,9 +76,8 @@ pub struct RecognizerModel {
 impl RecognizerModel {
     /// Builds the model.
     pub fn new(spec: RecognizerSpec) -> Result<Self, SpecError> {
-        if let Some(complaint) = spec.body.complaint() {
-            return Err(SpecError(complaint));
-        }
+        spec.body.check()?;
+        bounded([("an alphabet", spec.alphabet)])?;
         if spec.next_symbols && spec.alphabet >= 64 {
             return Err(SpecError(format!("a next-symbol head over {} symbols; at most 63", spec.alphabet)));
         }
@@ -105,6 +105,7 @@ impl RecognizerModel {
                 return Err(SpecError(message.to_owned()));
             }
         };
+        countable(&layout)?;
         Ok(Self { spec, layout, body, bos, head, language_modeling, next_symbols })
     }
 
@@ -121,10 +122,7 @@ impl RecognizerModel {
     /// How many strings up to this length to read at once. Gradients of parts of a batch add up to those of the whole; small
     /// parts of a transformer stay in cache, while recurrent layers gain from every string that shares a step.
     pub fn strings_at_once(&self, longest: usize) -> usize {
-        match self.spec.body {
-            BodySpec::Transformer(_) => (160 / (longest + 1)).max(1),
-            BodySpec::Recurrent(_) => 512,
-        }
+        self.spec.body.strings_at_once(longest)
     }
 
     /// The recognition logits of strings, one each.

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::SpecError;
 use super::init::{Initialization, Role};
+use super::limits::{bounded, layered, probability};
 use super::states::States;
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
@@ -61,6 +63,26 @@ pub struct RecurrentSpec {
     pub start: Start,
     /// Probability of dropping numbers after the embedding, between layers and after the last (initial state included).
     pub dropout: f64,
+}
+
+/// How many strings to read at once.
+pub(super) const STRINGS_AT_ONCE: usize = 512;
+
+impl RecurrentSpec {
+    /// Whether there can be such a stack.
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        if self.layers == 0 || self.hidden == 0 {
+            let message = format!("{} layers of {} units; both must be at least 1", self.layers, self.hidden);
+            return Err(SpecError(message));
+        }
+        if self.biases > 2 {
+            let message = format!("{} biases per layer; 0, 1 or 2 are possible", self.biases);
+            return Err(SpecError(message));
+        }
+        probability(self.dropout)?;
+        layered(self.layers)?;
+        bounded([("a hidden size", self.hidden), ("an embedding", self.embedding.unwrap_or(0))])
+    }
 }
 
 /// The same, with its parameters.

@@ -1,10 +1,16 @@
-//! Causal transformers.
+//! Transformers: a stack of blocks over whole strings, or for one more symbol after a prefix.
+
+mod block;
 
 use serde::{Deserialize, Serialize};
 
+use self::block::{Block, norm};
+pub(crate) use self::block::{Sight, Source};
+use super::SpecError;
 use super::init::{Initialization, Role};
+use super::limits::{bounded, layered, probability};
 use super::states::States;
-use crate::kernel::{Activation, Attention, Real, Sinusoid};
+use crate::kernel::{Real, Sinusoid};
 use crate::params::{Layout, Param};
 use crate::tape::{LayerNorm, Record, Var};
 
@@ -59,7 +65,7 @@ impl TransformerDropout {
     }
 }
 
-/// A causal transformer, as written in a config.
+/// A transformer, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransformerSpec {
@@ -83,45 +89,43 @@ pub struct TransformerSpec {
     pub dropout: TransformerDropout,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    qkv: Param,
-    qkv_bias: Param,
-    out: Param,
-    out_bias: Param,
-    up: Param,
-    up_bias: Param,
-    down: Param,
-    down_bias: Param,
-    norm1: LayerNorm,
-    norm2: LayerNorm,
+/// How many strings up to this length to read at once.
+pub(super) fn strings_at_once(longest: usize) -> usize {
+    (160 / (longest + 1)).max(1)
 }
 
-impl Block {
-    fn new(l: usize, spec: &TransformerSpec, init: Initialization, layout: &mut Layout) -> Self {
-        let (d, f) = (spec.width, spec.feedforward);
-        let mut add = |part: &str, shape: &[usize], role: Role| {
-            layout.add(format!("layers.{l}.{part}"), shape, init.of(role))
+impl TransformerSpec {
+    /// Whether there can be such a transformer.
+    pub(crate) fn check(&self) -> Result<(), SpecError> {
+        if self.heads == 0 || self.width == 0 || !self.width.is_multiple_of(self.heads) {
+            let message = format!("{} heads cannot share a width of {}", self.heads, self.width);
+            return Err(SpecError(message));
+        }
+        if self.layers == 0 {
+            return Err(SpecError("a transformer of 0 layers; at least 1 is needed".to_owned()));
+        }
+        let p = self.dropout;
+        [p.embedding, p.attention, p.hidden, p.residual].into_iter().try_for_each(probability)?;
+        let positions = match self.positions {
+            Positions::None => 0,
+            Positions::Learned { max } => max,
+            Positions::Sinusoidal { first, .. } => first,
         };
-        Self {
-            qkv: add("attention.in.weight", &[3 * d, d], Role::AttentionIn { d }),
-            qkv_bias: add("attention.in.bias", &[3 * d], Role::AttentionInBias { d }),
-            out: add("attention.out.weight", &[d, d], Role::AttentionOut { d }),
-            out_bias: add("attention.out.bias", &[d], Role::AttentionOutBias),
-            up: add("up.weight", &[f, d], Role::Linear { i: d, o: f }),
-            up_bias: add("up.bias", &[f], Role::LinearBias { i: d }),
-            down: add("down.weight", &[d, f], Role::Linear { i: f, o: d }),
-            down_bias: add("down.bias", &[d], Role::LinearBias { i: f }),
-            norm1: norm(layout, &format!("layers.{l}.norm1"), d, init),
-            norm2: norm(layout, &format!("layers.{l}.norm2"), d, init),
+        layered(self.layers)?;
+        bounded([
+            ("a width", self.width),
+            ("a feed-forward layer", self.feedforward),
+            ("a position", positions),
+        ])
+    }
+
+    /// The most symbols it can read, if there is a limit.
+    pub fn longest(&self) -> Option<usize> {
+        match self.positions {
+            Positions::Learned { max } => Some(max),
+            Positions::None | Positions::Sinusoidal { .. } => None,
         }
     }
-}
-
-fn norm(layout: &mut Layout, name: &str, d: usize, init: Initialization) -> LayerNorm {
-    let gain = layout.add(format!("{name}.weight"), &[d], init.of(Role::NormGain));
-    let bias = layout.add(format!("{name}.bias"), &[d], init.of(Role::NormBias));
-    LayerNorm { gain, bias, epsilon: 1e-5 }
 }
 
 /// The same, with its parameters.
@@ -134,26 +138,38 @@ pub(crate) struct Transformer {
     final_norm: Option<LayerNorm>,
 }
 
+/// Which transformer of a model it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'a> {
+    /// What the names of its parameters begin with.
+    pub(crate) prefix: &'a str,
+    /// Whether it looks at another's states too.
+    pub(crate) cross: bool,
+}
+
 impl Transformer {
     pub(crate) fn new(
         spec: TransformerSpec,
         vocabulary: usize,
+        part: Part<'_>,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
-        let d = spec.width;
-        let embedding = layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d }));
-        let positions = match spec.positions {
-            Positions::Learned { max } => Some(layout.add("positions", &[max, d], init.of(Role::Positions))),
-            Positions::None | Positions::Sinusoidal { .. } => None,
-        };
-        let blocks = (0..spec.layers).map(|l| Block::new(l, &spec, init, layout)).collect();
-        let final_norm = spec.final_norm.then(|| norm(layout, "norm", d, init));
+        let (d, prefix) = (spec.width, part.prefix);
+        let embedding =
+            layout.add(format!("{prefix}embedding"), &[vocabulary, d], init.of(Role::Embedding { d }));
+        let positions = spec
+            .longest()
+            .map(|max| layout.add(format!("{prefix}positions"), &[max, d], init.of(Role::Positions)));
+        let blocks = (0..spec.layers)
+            .map(|l| Block::new(&format!("{prefix}layers.{l}"), &spec, part.cross, init, layout))
+            .collect();
+        let final_norm = spec.final_norm.then(|| norm(layout, &format!("{prefix}norm"), d, init));
         Self { spec, embedding, positions, blocks, final_norm }
     }
 
-    pub(crate) fn width(&self) -> usize {
-        self.spec.width
+    pub(crate) fn spec(&self) -> &TransformerSpec {
+        &self.spec
     }
 
     /// The states at every position. `symbol(t, b)` is the input of string `b` at position `t`, or padding.
@@ -162,63 +178,68 @@ impl Transformer {
         r: &mut Record<'_, R>,
         (t, batch): (usize, usize),
         symbol: impl Fn(usize, usize) -> u32,
+        sight: Sight<'_>,
+        source: Option<&Source>,
     ) -> States {
+        let symbols = (0..t * batch).map(|i| symbol(i % t, i / t));
+        let x = self.embed(r, symbols, 0, t);
+        let mut x = r.dropout(x, self.spec.dropout.embedding);
+        for (l, block) in self.blocks.iter().enumerate() {
+            x = block.forward(r, &self.spec, x, (t, batch), sight, source.map(|s| s.of(l)));
+        }
+        States { var: self.finish(r, x), width: self.spec.width, per_position: 1, per_string: t, skip: 0 }
+    }
+
+    /// Reads one symbol after a prefix, whose keys and values `caches` holds for each block; those of the symbol join them.
+    pub(crate) fn advance<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        caches: &mut [Vec<R>],
+        symbol: u32,
+        source: Option<&Source>,
+    ) -> Var {
+        let position = caches[0].len() / (2 * self.spec.width);
+        let mut x = self.embed(r, [symbol], position, 1);
+        for (l, (block, cache)) in self.blocks.iter().zip(caches).enumerate() {
+            x = block.advance(r, &self.spec, x, cache, source.map(|s| s.of(l)));
+        }
+        self.finish(r, x)
+    }
+
+    /// What is remembered before the first symbol.
+    pub(crate) fn caches<R: Real>(&self) -> Vec<Vec<R>> {
+        vec![vec![]; self.blocks.len()]
+    }
+
+    /// Another's states `[B,T,D]`, of which the first `lengths[b]` of each string count, ready to be looked at.
+    pub(crate) fn source<R: Real>(&self, r: &mut Record<'_, R>, states: Var, lengths: &[usize]) -> Source {
+        Source {
+            keys_values: self.blocks.iter().map(|block| block.source(r, states)).collect(),
+            lengths: lengths.to_vec(),
+        }
+    }
+
+    /// Symbols and where they stand, `t` of each string from `position` on.
+    fn embed<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        symbols: impl IntoIterator<Item = u32>,
+        position: usize,
+        t: usize,
+    ) -> Var {
         let d = self.spec.width;
         let scale = if self.spec.scale_embedding { libm::sqrt(d as f64) } else { 1.0 };
-        let symbols = (0..t * batch).map(|i| symbol(i % t, i / t));
-        let mut x = r.embedding(self.embedding, symbols, d, scale);
+        let x = r.embedding(self.embedding, symbols, d, scale);
         if let Positions::Sinusoidal { layout, first } = self.spec.positions {
-            r.add_sinusoids(x, t, first, d, layout);
+            r.add_sinusoids(x, t, first + position, d, layout);
         }
-        if let Some(positions) = self.positions {
-            assert!(t * d <= positions.len(), "{t} positions, but only {} learned", positions.len() / d);
-            x = r.add_param(x, positions.part(0, t * d));
-        }
-        x = r.dropout(x, self.spec.dropout.embedding);
-        let n = Attention { batch, queries: t, keys: t, width: d, heads: self.spec.heads, causal: true };
-        for block in &self.blocks {
-            x = self.block(r, x, block, n);
-        }
-        if let Some(norm) = self.final_norm {
-            x = r.layer_norm(x, norm);
-        }
-        States { var: x, width: d, per_position: 1, per_string: t, skip: 0 }
+        let Some(table) = self.positions else { return x };
+        let needed = position + t;
+        assert!(needed * d <= table.len(), "{needed} positions, but only {} learned", table.len() / d);
+        r.add_param(x, table.part(position * d, t * d))
     }
 
-    fn block<R: Real>(&self, r: &mut Record<'_, R>, x: Var, block: &Block, n: Attention) -> Var {
-        match self.spec.norm {
-            NormPlace::Pre => {
-                let y = r.layer_norm(x, block.norm1);
-                let y = self.attend(r, y, block, n);
-                let x = r.add(x, y);
-                let y = r.layer_norm(x, block.norm2);
-                let y = self.feed(r, y, block);
-                r.add(x, y)
-            }
-            NormPlace::Post => {
-                let y = self.attend(r, x, block, n);
-                let x = r.add(x, y);
-                let x = r.layer_norm(x, block.norm1);
-                let y = self.feed(r, x, block);
-                let x = r.add(x, y);
-                r.layer_norm(x, block.norm2)
-            }
-        }
-    }
-
-    fn attend<R: Real>(&self, r: &mut Record<'_, R>, x: Var, block: &Block, n: Attention) -> Var {
-        let (d, p) = (self.spec.width, self.spec.dropout);
-        let x = r.linear(x, block.qkv, Some(block.qkv_bias), d, Activation::Identity);
-        let x = r.attention(x, n, p.attention);
-        let x = r.linear(x, block.out, Some(block.out_bias), d, Activation::Identity);
-        r.dropout(x, p.residual)
-    }
-
-    fn feed<R: Real>(&self, r: &mut Record<'_, R>, x: Var, block: &Block) -> Var {
-        let (d, f, p) = (self.spec.width, self.spec.feedforward, self.spec.dropout);
-        let x = r.linear(x, block.up, Some(block.up_bias), d, Activation::Relu);
-        let x = r.dropout(x, p.hidden);
-        let x = r.linear(x, block.down, Some(block.down_bias), f, Activation::Identity);
-        r.dropout(x, p.residual)
+    fn finish<R: Real>(&self, r: &mut Record<'_, R>, x: Var) -> Var {
+        self.final_norm.map_or(x, |norm| r.layer_norm(x, norm))
     }
 }

@@ -111,6 +111,18 @@ impl<R: Real> Tape<R> {
         self.tensors[x.0 as usize].touched = true;
     }
 
+    /// Gives `x` a gradient that stands in `spare`.
+    pub(super) fn receive(&mut self, x: Var, from: usize) {
+        let tensor = &mut self.tensors[x.0 as usize];
+        let (to, from) = (&mut self.gradients[tensor.range()], &self.spare[from..from + tensor.len]);
+        if tensor.touched {
+            kernel::add(to, from);
+        } else {
+            to.copy_from_slice(from);
+        }
+        tensor.touched = true;
+    }
+
     /// An output nobody used has no gradient; the kernels want zeros.
     pub(super) fn ready(&mut self, out: Var) -> Tensor {
         let tensor = &mut self.tensors[out.0 as usize];
@@ -143,6 +155,15 @@ impl<R: Real> Tape<R> {
                 self.pass(x, out.start);
                 self.pass(y, out.start);
             }
+            Op::Scale { x, out, factor } => {
+                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                for (dx, &d) in dx.iter_mut().zip(&*dout) {
+                    *dx = R::of(factor) * d;
+                }
+                self.settle(x);
+            }
+            Op::Join { ref parts, out, rows } => self.join_back(parts.clone(), out, rows),
             Op::Select { x, out, ref rows, d } => {
                 let out = self.ready(out);
                 let x = self.ready(x);
@@ -191,24 +212,26 @@ impl<R: Real> Tape<R> {
                 );
                 self.settle(x);
             }
-            Op::Attention { x, out, ref kept, mask, n } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                grow(&mut self.scratch, n.scratch());
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                kernel::attention_backward(
-                    dx,
-                    &mut self.scratch,
-                    dout,
-                    &self.values.data[out.range()],
-                    &self.saved.data[kept.clone()],
-                    &self.values.data[tensor.range()],
-                    mask,
-                    n,
-                );
-                self.settle(x);
-            }
+            Op::Attention { .. } | Op::CrossAttention { .. } => self.attention_back(op),
             Op::SoftmaxLoss { .. } | Op::LogisticLoss { .. } => self.loss_back(op),
             Op::Rnn { .. } | Op::Lstm { .. } | Op::Gru { .. } => self.recurrent_back(op, params, dparams),
+        }
+    }
+
+    /// Each part gets its share of every row.
+    fn join_back(&mut self, parts: Range<usize>, out: Var, rows: usize) {
+        let out = self.ready(out);
+        let mut offset = 0;
+        for i in parts {
+            let x = Var(self.symbols[i]);
+            let (tensor, whole) = (self.tensor(x), out.len / rows);
+            let width = tensor.len / rows;
+            let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+            for (to, from) in dx.chunks_exact_mut(width).zip(dout.chunks_exact(whole)) {
+                to.copy_from_slice(&from[offset..offset + width]);
+            }
+            self.settle(x);
+            offset += width;
         }
     }
 

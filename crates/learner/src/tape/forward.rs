@@ -1,8 +1,8 @@
 //! The operations, as a model calls them.
 
 use super::op::{LayerNorm, Op, Tensor};
-use super::{Mode, Record, Var, grow};
-use crate::kernel::{self, Activation, Attention, Mask, Real, Sinusoid, activate};
+use super::{Mode, Record, Var};
+use crate::kernel::{self, Activation, Mask, Real, Sinusoid, activate};
 use crate::params::Param;
 
 impl<R: Real> Record<'_, R> {
@@ -104,6 +104,36 @@ impl<R: Real> Record<'_, R> {
         out
     }
 
+    /// `factor · x`.
+    pub fn scale(&mut self, x: Var, factor: f64) -> Var {
+        let out = self.new_tensor(self.tape.tensor(x).len, true);
+        let (x_values, values) = self.in_out(x, out);
+        for (y, &x) in values.iter_mut().zip(x_values) {
+            *y = R::of(factor) * x;
+        }
+        self.push(Op::Scale { x, out, factor });
+        out
+    }
+
+    /// Tensors of `rows` rows each, every row of the first followed by that of the second, and so on. With one row, one
+    /// tensor after the other.
+    pub fn join(&mut self, parts: &[Var], rows: usize) -> Var {
+        let len = parts.iter().map(|&x| self.tape.tensor(x).len).sum();
+        let symbols = self.push_symbols(parts.iter().map(|x| x.0));
+        let out = self.new_tensor(len, true);
+        let mut offset = 0;
+        for &x in parts {
+            let width = self.tape.tensor(x).len / rows;
+            let (x_values, values) = self.in_out(x, out);
+            for (to, from) in values.chunks_exact_mut(len / rows).zip(x_values.chunks_exact(width)) {
+                to[offset..offset + width].copy_from_slice(from);
+            }
+            offset += width;
+        }
+        self.push(Op::Join { parts: symbols, out, rows });
+        out
+    }
+
     /// Rows of `d` numbers by index.
     pub fn select(&mut self, x: Var, rows: impl IntoIterator<Item = u32>, d: usize) -> Var {
         let rows = self.push_symbols(rows);
@@ -144,7 +174,7 @@ impl<R: Real> Record<'_, R> {
         out
     }
 
-    fn next_mask(&mut self, probability: f64) -> Mask {
+    pub(super) fn next_mask(&mut self, probability: f64) -> Mask {
         self.dropouts += 1;
         match self.mode {
             Mode::Learn { seed } => Mask::new(seed, probability).nth(self.dropouts),
@@ -180,22 +210,6 @@ impl<R: Real> Record<'_, R> {
         let (gain, bias) = (norm.gain.of(params), norm.bias.of(params));
         kernel::layer_norm(&mut after[..len], m, i, &before[x_range], gain, bias, R::of(norm.epsilon));
         self.push(Op::Norm { x, out, norm, mean, inverse });
-        out
-    }
-
-    /// Self-attention over `qkv[B,T,3D]`, dropping weights with a probability when learning.
-    pub fn attention(&mut self, qkv: Var, n: Attention, dropout: f64) -> Var {
-        let mask = self.next_mask(dropout);
-        let out = self.new_tensor(n.batch * n.queries * n.width, true);
-        self.forget();
-        let kept = self.tape.saved.take(n.kept());
-        let tape = &mut *self.tape;
-        grow(&mut tape.scratch, n.scratch());
-        let (x_range, out_range) = (tape.tensor(qkv).range(), tape.tensor(out).range());
-        let (before, after) = tape.values.data.split_at_mut(out_range.start);
-        let sums = &mut tape.saved.data[kept.clone()];
-        kernel::attention(&mut after[..out_range.len()], sums, &mut tape.scratch, &before[x_range], mask, n);
-        self.push(Op::Attention { x: qkv, out, kept, mask, n });
         out
     }
 

@@ -26,6 +26,7 @@
 //! assert_eq!(gradients, [-0.5, 0.5]);
 //! ```
 
+mod attention;
 mod backward;
 mod forward;
 mod loss;

@@ -75,6 +75,18 @@ pub(super) enum Op {
         y: Var,
         out: Var,
     },
+    /// `out = factor · x`
+    Scale {
+        x: Var,
+        out: Var,
+        factor: f64,
+    },
+    /// Rows of several tensors (symbols), one beside the other.
+    Join {
+        parts: Range<usize>,
+        out: Var,
+        rows: usize,
+    },
     /// `out[rows] = x[symbols[rows]]`
     Select {
         x: Var,
@@ -142,6 +154,16 @@ pub(super) enum Op {
         mask: Mask,
         n: Attention,
     },
+    /// Queries of one tensor, keys and values of another, of whose strings only `lengths` (symbols) count.
+    CrossAttention {
+        q: Var,
+        kv: Var,
+        out: Var,
+        lengths: Range<usize>,
+        kept: Range<usize>,
+        mask: Mask,
+        n: Attention,
+    },
     SoftmaxLoss {
         logits: Var,
         probabilities: Range<usize>,
@@ -169,9 +191,12 @@ impl Op {
             Self::Norm { norm, .. } => [Some(norm.gain), Some(norm.bias), None, None],
             Self::View { .. }
             | Self::Add { .. }
+            | Self::Scale { .. }
+            | Self::Join { .. }
             | Self::Select { .. }
             | Self::Dropout { .. }
             | Self::Attention { .. }
+            | Self::CrossAttention { .. }
             | Self::SoftmaxLoss { .. }
             | Self::LogisticLoss { .. } => [None; 4],
         };

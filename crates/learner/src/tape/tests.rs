@@ -147,3 +147,30 @@ fn judging_drops_nothing_and_data_needs_no_gradient() {
     let out = t.linear(x, weight, None, 3, Activation::Identity);
     assert_eq!(t.value(out), [params[2], params[5], params[0], params[3]]);
 }
+
+#[test]
+fn strings_of_unequal_length_are_looked_at_joined_and_scaled() {
+    let (v, d) = (4, 6);
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", v * d);
+    let (query, key) = (add(&mut layout, "query", d * d), add(&mut layout, "key", d * d));
+    let out = add(&mut layout, "out", v * 2 * d);
+    check(&layout, |t| {
+        // Two strings, of three symbols and of one, asked about at two places each; asked twice, as by a decoder's steps.
+        let source = t.embedding(table, [0, 1, 3, 2, 0, 0], d, 1.0);
+        let keys = t.linear(source, key, None, d, Activation::Identity);
+        let scaled = t.scale(keys, 1.5);
+        let both = t.join(&[scaled, source], 6);
+        let x = t.embedding(table, [1, 2, 3, 1], d, 1.0);
+        let first = t.linear(x, query, None, d, Activation::Identity);
+        let once = t.cross_attention(first, both, &[3, 1], (d, 2), 0.3);
+        let second = t.linear(once, query, None, d, Activation::Tanh);
+        let twice = t.cross_attention(second, both, &[3, 1], (d, 2), 0.0);
+        let nothing = t.zeros(4 * d);
+        let all = t.join(&[twice, once], 4);
+        let more = t.join(&[nothing, x], 4);
+        let rows = t.join(&[all, more], 1);
+        let logits = t.linear(rows, out, None, 2 * d, Activation::Identity);
+        t.softmax_loss(logits, v, targets(8, v as u32));
+    });
+}

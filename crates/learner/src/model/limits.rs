@@ -1,0 +1,42 @@
+//! Sizes that a config may ask for. The limits are far beyond any experiment here, and small enough that no product of
+//! sizes overflows.
+
+use super::SpecError;
+use crate::params::Layout;
+
+/// Of anything but layers.
+const LARGEST: usize = 1 << 20;
+const LAYERS: usize = 1 << 10;
+/// Four gigabytes in single precision, of which training needs several times as much.
+const PARAMETERS: usize = 1 << 30;
+
+/// Complains of the first size that is too large.
+pub(super) fn bounded<const N: usize>(sizes: [(&str, usize); N]) -> Result<(), SpecError> {
+    match sizes.into_iter().find(|&(_, size)| size > LARGEST) {
+        Some((what, size)) => Err(SpecError(format!("{what} of {size}; at most {LARGEST} is possible"))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn layered(layers: usize) -> Result<(), SpecError> {
+    if layers <= LAYERS {
+        return Ok(());
+    }
+    Err(SpecError(format!("{layers} layers; at most {LAYERS} are possible")))
+}
+
+/// Complains of a model that has more parameters than can be trained.
+pub(super) fn countable(layout: &Layout) -> Result<(), SpecError> {
+    match layout.count() {
+        ..=PARAMETERS => Ok(()),
+        count => Err(SpecError(format!("{count} parameters; at most {PARAMETERS} are possible"))),
+    }
+}
+
+/// Complains of a dropout that is no probability, or drops everything.
+pub(super) fn probability(p: f64) -> Result<(), SpecError> {
+    if (0.0..1.0).contains(&p) {
+        return Ok(());
+    }
+    Err(SpecError(format!("a dropout of {p}; it must be in 0..1")))
+}

@@ -1,0 +1,220 @@
+//! One block: attention to the own string, attention to another if there is one, and a feed-forward network.
+
+use super::{NormPlace, TransformerSpec};
+use crate::kernel::{Activation, Attention, Real};
+use crate::model::init::{Initialization, Role};
+use crate::params::{Layout, Param};
+use crate::tape::{LayerNorm, Record, Var};
+
+/// What the positions of strings see of their own string.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sight<'a> {
+    /// Themselves and what came before.
+    Back,
+    /// All of it; strings have these lengths.
+    Around(&'a [usize]),
+}
+
+/// Strings to look at beside the own: keys and values for each block, and how many of each string count.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(super) keys_values: Vec<Var>,
+    pub(super) lengths: Vec<usize>,
+}
+
+impl Source {
+    /// What block `l` sees.
+    pub(super) fn of(&self, l: usize) -> (Var, &[usize]) {
+        (self.keys_values[l], &self.lengths)
+    }
+}
+
+/// Weights and biases of one attention: queries, keys and values in one matrix, and the output.
+#[derive(Clone, Copy, Debug)]
+struct Heads {
+    input: (Param, Param),
+    out: (Param, Param),
+}
+
+impl Heads {
+    fn new(name: &str, d: usize, init: Initialization, layout: &mut Layout) -> Self {
+        let mut add = |part: &str, shape: &[usize], role: Role| {
+            layout.add(format!("{name}.{part}"), shape, init.of(role))
+        };
+        Self {
+            input: (
+                add("in.weight", &[3 * d, d], Role::AttentionIn { d }),
+                add("in.bias", &[3 * d], Role::AttentionInBias { d }),
+            ),
+            out: (
+                add("out.weight", &[d, d], Role::AttentionOut { d }),
+                add("out.bias", &[d], Role::AttentionOutBias),
+            ),
+        }
+    }
+
+    /// Rows `from..from + count` (in widths) of queries, keys and values.
+    fn project<R: Real>(self, r: &mut Record<'_, R>, x: Var, d: usize, from: usize, count: usize) -> Var {
+        let (weight, bias) = self.input;
+        let (weight, bias) = (weight.part(from * d * d, count * d * d), bias.part(from * d, count * d));
+        r.linear(x, weight, Some(bias), d, Activation::Identity)
+    }
+
+    fn queries<R: Real>(self, r: &mut Record<'_, R>, x: Var, d: usize) -> Var {
+        self.project(r, x, d, 0, 1)
+    }
+
+    fn keys_values<R: Real>(self, r: &mut Record<'_, R>, x: Var, d: usize) -> Var {
+        self.project(r, x, d, 1, 2)
+    }
+
+    fn output<R: Real>(self, r: &mut Record<'_, R>, x: Var, spec: &TransformerSpec) -> Var {
+        let x = r.linear(x, self.out.0, Some(self.out.1), spec.width, Activation::Identity);
+        r.dropout(x, spec.dropout.residual)
+    }
+
+    /// Looks with queries of `x` at keys and values.
+    fn look<R: Real>(
+        self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        x: Var,
+        (keys_values, lengths): (Var, &[usize]),
+    ) -> Var {
+        let q = self.queries(r, x, spec.width);
+        let x = r.cross_attention(q, keys_values, lengths, (spec.width, spec.heads), spec.dropout.attention);
+        self.output(r, x, spec)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    own: (Heads, LayerNorm),
+    cross: Option<(Heads, LayerNorm)>,
+    up: (Param, Param),
+    down: (Param, Param),
+    norm: LayerNorm,
+}
+
+pub(super) fn norm(layout: &mut Layout, name: &str, d: usize, init: Initialization) -> LayerNorm {
+    let gain = layout.add(format!("{name}.weight"), &[d], init.of(Role::NormGain));
+    let bias = layout.add(format!("{name}.bias"), &[d], init.of(Role::NormBias));
+    LayerNorm { gain, bias, epsilon: 1e-5 }
+}
+
+impl Block {
+    pub(super) fn new(
+        name: &str,
+        spec: &TransformerSpec,
+        cross: bool,
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
+        let (d, f) = (spec.width, spec.feedforward);
+        let heads = Heads::new(&format!("{name}.attention"), d, init, layout);
+        let mut linear = |part: &str, i: usize, o: usize| {
+            let weight = layout.add(format!("{name}.{part}.weight"), &[o, i], init.of(Role::Linear { i, o }));
+            (weight, layout.add(format!("{name}.{part}.bias"), &[o], init.of(Role::LinearBias { i })))
+        };
+        let (up, down) = (linear("up", d, f), linear("down", f, d));
+        let own = (heads, norm(layout, &format!("{name}.norm1"), d, init));
+        let last = norm(layout, &format!("{name}.norm2"), d, init);
+        let cross = cross.then(|| {
+            let heads = Heads::new(&format!("{name}.cross"), d, init, layout);
+            (heads, norm(layout, &format!("{name}.cross.norm"), d, init))
+        });
+        Self { own, cross, up, down, norm: last }
+    }
+
+    /// Keys and values of another's states.
+    pub(super) fn source<R: Real>(&self, r: &mut Record<'_, R>, states: Var) -> Var {
+        let (heads, norm) = self.cross.expect("only a decoder looks at another's states");
+        heads.keys_values(r, states, norm.gain.len())
+    }
+
+    /// Whole strings, `t` positions each.
+    pub(super) fn forward<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        x: Var,
+        (t, batch): (usize, usize),
+        sight: Sight<'_>,
+        source: Option<(Var, &[usize])>,
+    ) -> Var {
+        let (d, heads) = (spec.width, self.own.0);
+        let x = sublayer(r, spec.norm, x, self.own.1, |r, x| match sight {
+            Sight::Back => {
+                let x = heads.project(r, x, d, 0, 3);
+                let n = Attention { batch, queries: t, keys: t, width: d, heads: spec.heads, causal: true };
+                let x = r.attention(x, n, spec.dropout.attention);
+                heads.output(r, x, spec)
+            }
+            Sight::Around(lengths) => {
+                let keys_values = heads.keys_values(r, x, d);
+                heads.look(r, spec, x, (keys_values, lengths))
+            }
+        });
+        self.rest(r, spec, x, source)
+    }
+
+    /// One position; its key and value join the cache.
+    pub(super) fn advance<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        x: Var,
+        cache: &mut Vec<R>,
+        source: Option<(Var, &[usize])>,
+    ) -> Var {
+        let (d, heads) = (spec.width, self.own.0);
+        let x = sublayer(r, spec.norm, x, self.own.1, |r, x| {
+            let new = heads.keys_values(r, x, d);
+            cache.extend_from_slice(r.value(new));
+            let keys_values = r.constant(cache);
+            heads.look(r, spec, x, (keys_values, &[cache.len() / (2 * d)]))
+        });
+        self.rest(r, spec, x, source)
+    }
+
+    /// What follows attention to the own string.
+    fn rest<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        spec: &TransformerSpec,
+        mut x: Var,
+        source: Option<(Var, &[usize])>,
+    ) -> Var {
+        if let (Some((heads, norm)), Some(source)) = (self.cross, source) {
+            x = sublayer(r, spec.norm, x, norm, |r, x| heads.look(r, spec, x, source));
+        }
+        sublayer(r, spec.norm, x, self.norm, |r, x| {
+            let x = r.linear(x, self.up.0, Some(self.up.1), spec.width, Activation::Relu);
+            let x = r.dropout(x, spec.dropout.hidden);
+            let x = r.linear(x, self.down.0, Some(self.down.1), spec.feedforward, Activation::Identity);
+            r.dropout(x, spec.dropout.residual)
+        })
+    }
+}
+
+/// A residual branch with its normalisation.
+fn sublayer<R: Real>(
+    r: &mut Record<'_, R>,
+    place: NormPlace,
+    x: Var,
+    norm: LayerNorm,
+    branch: impl FnOnce(&mut Record<'_, R>, Var) -> Var,
+) -> Var {
+    match place {
+        NormPlace::Pre => {
+            let y = r.layer_norm(x, norm);
+            let y = branch(r, y);
+            r.add(x, y)
+        }
+        NormPlace::Post => {
+            let y = branch(r, x);
+            let x = r.add(x, y);
+            r.layer_norm(x, norm)
+        }
+    }
+}
