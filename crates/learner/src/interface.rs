@@ -3,12 +3,15 @@
 
 mod judge;
 mod saved;
+mod transduce;
 
 pub use judge::Judgement;
 pub use saved::{LoadError, Model, SavedModel};
 
+use std::ops::RangeInclusive;
+
 use crate::kernel::{Real, softmax};
-use crate::model::{LanguageModel, Memory};
+use crate::model::{LanguageModel, Memory, Pair};
 use crate::tape::{Mode, Tape};
 
 /// Says whether strings are in a language.
@@ -50,11 +53,16 @@ pub trait NextSymbol {
 
 /// Turns strings into strings.
 pub trait Transducer {
-    /// The natural logarithm of the probability of an output (its end included), given an input.
-    fn log_prob(&mut self, input: &[u32], output: &[u32]) -> f64;
+    /// The natural logarithm of the probability of each output (its end included), given its input.
+    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64>;
 
-    /// The output chosen symbol by symbol, up to its end or to so many symbols.
-    fn greedy(&mut self, input: &[u32], limit: usize) -> Vec<u32>;
+    /// The same of a single pair.
+    fn log_prob(&mut self, input: &[u32], output: &[u32]) -> f64 {
+        self.log_probs(&[Pair { input, output }]).iter().sum()
+    }
+
+    /// The output chosen symbol by symbol, of a length in this range.
+    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32>;
 }
 
 /// A model with the parameters it has learned.

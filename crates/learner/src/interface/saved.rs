@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 use super::Trained;
 use crate::kernel::Real;
-use crate::model::{LanguageModel, LanguageModelSpec, RecognizerModel, RecognizerSpec, SpecError};
+use crate::model::{
+    LanguageModel, LanguageModelSpec, RecognizerModel, RecognizerSpec, SpecError, TransducerModel,
+    TransducerSpec,
+};
 use crate::params::Layout;
 use crate::train::{CheckpointError, load_weights_as_they_are, save_weights};
 
@@ -54,6 +57,23 @@ impl Model for LanguageModel {
     }
 
     fn spec(&self) -> &LanguageModelSpec {
+        self.spec()
+    }
+
+    fn layout(&self) -> &Layout {
+        self.layout()
+    }
+}
+
+impl Model for TransducerModel {
+    const KIND: &'static str = "transducer";
+    type Spec = TransducerSpec;
+
+    fn build(spec: TransducerSpec) -> Result<Self, SpecError> {
+        Self::new(spec)
+    }
+
+    fn spec(&self) -> &TransducerSpec {
         self.spec()
     }
 

@@ -1,6 +1,7 @@
 //! The architectures of the five suites, each written as its forward pass over the [tape](crate::tape).
 //!
-//! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]. Specs are what a `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
+//! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]; or an encoder and
+//! a decoder: [`TransducerModel`]. Specs are what a `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
 
 mod body;
 mod budget;
@@ -10,6 +11,7 @@ mod limits;
 mod recognizer;
 mod recurrent;
 mod states;
+mod transducer;
 mod transformer;
 
 pub use body::BodySpec;
@@ -19,6 +21,7 @@ pub use language::{LanguageModel, LanguageModelSpec, Memory, Output};
 pub use recognizer::{Labelled, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
 pub use states::States;
+pub use transducer::{LstmTransducerSpec, Pair, TransducerBodySpec, TransducerModel, TransducerSpec};
 pub use transformer::{NormPlace, Positions, TransformerDropout, TransformerSpec};
 
 /// A config that no model can be built from.

@@ -10,6 +10,7 @@ mod checkpoint;
 mod language_modeling;
 mod recognition;
 mod schedule;
+mod transduction;
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
@@ -21,6 +22,8 @@ pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
 pub use language_modeling::{Average, Ends, LanguageModeling, Text, TextError, TextProblem};
 pub use recognition::Recognition;
 pub use schedule::{Rate, Schedule};
+pub(crate) use transduction::symbols as pair_symbols;
+pub use transduction::{PairError, PairProblem, Transduction};
 
 use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};

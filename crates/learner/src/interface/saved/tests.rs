@@ -86,6 +86,18 @@ fn unknown_missing_and_impossible_fields_are_named() {
         ("\"output\"", "\"out\"", ["unknown field `out`", "`output`"]),
         ("\"lstm\"", "\"lstn\"", ["unknown variant `lstn`", "expected one of `rnn`"]),
         ("\"biases\": 2", "\"biases\": 3", ["3 biases", "0, 1 or 2 are possible"]),
+        (
+            "\"hidden\": 3",
+            "\"hidden\": 9999999999999999999",
+            ["a hidden size of 9999999999999999999", "at most 1048576"],
+        ),
+        ("\"layers\": 1", "\"layers\": 99999999999", ["99999999999 layers", "at most 1024 are possible"]),
+        (
+            "\"vocabulary\": 4",
+            "\"vocabulary\": 99999999999",
+            ["a vocabulary of 99999999999", "at most 1048576"],
+        ),
+        ("\"hidden\": 3", "\"hidden\": 1048576", ["parameters", "at most 1073741824 are possible"]),
     ] {
         let message = complaint(&edited(from, to));
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");

@@ -1,0 +1,67 @@
+//! An encoder that sees all of the input, and a decoder that sees what it has written and what the encoder made of the input.
+
+use super::{longest, symbol};
+use crate::kernel::Real;
+use crate::model::States;
+use crate::model::init::Initialization;
+use crate::model::transformer::{Part, Sight, Source, Transformer, TransformerSpec};
+use crate::params::Layout;
+use crate::tape::{Record, Var};
+
+#[derive(Clone, Debug)]
+pub(super) struct TransformerTransducer {
+    encoder: Transformer,
+    decoder: Transformer,
+}
+
+impl TransformerTransducer {
+    pub(super) fn new(
+        spec: &TransformerSpec,
+        (inputs, outputs): (usize, usize),
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
+        let encoder = Part { prefix: "encoder.", cross: false };
+        let decoder = Part { prefix: "decoder.", cross: true };
+        Self {
+            encoder: Transformer::new(spec.clone(), inputs, encoder, init, layout),
+            decoder: Transformer::new(spec.clone(), outputs, decoder, init, layout),
+        }
+    }
+
+    /// What the decoder sees of inputs.
+    pub(super) fn read<R: Real>(&self, r: &mut Record<'_, R>, sources: &[Vec<u32>]) -> Source {
+        let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
+        let sizes = (longest(sources), sources.len());
+        let sight = Sight::Around(&lengths);
+        let states = self.encoder.forward(r, sizes, |t, b| symbol(sources, t, b), sight, None);
+        self.decoder.source(r, states.var, &lengths)
+    }
+
+    /// The states after every symbol of the targets.
+    pub(super) fn forward<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        sources: &[Vec<u32>],
+        targets: &[Vec<u32>],
+    ) -> States {
+        let source = self.read(r, sources);
+        let sizes = (longest(targets), targets.len());
+        self.decoder.forward(r, sizes, |t, b| symbol(targets, t, b), Sight::Back, Some(&source))
+    }
+
+    pub(super) fn caches<R: Real>(&self) -> Vec<Vec<R>> {
+        self.decoder.caches()
+    }
+
+    /// The state after one more symbol.
+    pub(super) fn advance<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        source: &Source,
+        caches: &mut [Vec<R>],
+        symbol: u32,
+    ) -> Var {
+        self.decoder.advance(r, caches, symbol, Some(source))
+    }
+}

@@ -1,0 +1,119 @@
+//! Learning to turn strings into strings.
+
+use super::{Objective, judged_parts};
+use crate::kernel::Real;
+use crate::model::{Pair, TransducerModel};
+use crate::params::Layout;
+use crate::tape::{Mode, Record, Tape};
+
+/// A pair that a model cannot learn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{corpus} pair {index}: {problem}")]
+pub struct PairError {
+    /// Training or validation.
+    pub corpus: &'static str,
+    /// The pair's number.
+    pub index: usize,
+    /// What is wrong.
+    pub problem: PairProblem,
+}
+
+/// What is wrong with a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PairProblem {
+    #[error("symbol {symbol} is in its {side}, but the model has only {vocabulary} there")]
+    Symbol { side: &'static str, symbol: u32, vocabulary: usize },
+    #[error("its {side} has {length} symbols with its end, but the model has only {max} positions")]
+    Long { side: &'static str, length: usize, max: usize },
+}
+
+fn check(model: &TransducerModel, pair: &Pair<'_>) -> Result<(), PairProblem> {
+    let spec = model.spec();
+    for (side, string, vocabulary) in
+        [("input", pair.input, spec.inputs), ("output", pair.output, spec.outputs)]
+    {
+        if let Some(&symbol) = string.iter().find(|&&s| s as usize >= vocabulary) {
+            return Err(PairProblem::Symbol { side, symbol, vocabulary });
+        }
+        let length = string.len() + 1;
+        if let Some(max) = model.longest().filter(|&max| length > max) {
+            return Err(PairProblem::Long { side, length, max });
+        }
+    }
+    Ok(())
+}
+
+/// Pairs to learn from and to stop by. The loss is the mean over pairs of the cross-entropy of a whole output, its end
+/// included, in nats (Kharitonov and Chaabouni).
+#[derive(Debug)]
+pub struct Transduction<'a> {
+    model: &'a TransducerModel,
+    training: &'a [Pair<'a>],
+    validation: &'a [Pair<'a>],
+    lengths: Vec<usize>,
+}
+
+/// Symbols of a pair.
+pub(crate) fn symbols(pair: &Pair<'_>) -> usize {
+    pair.input.len() + pair.output.len()
+}
+
+impl<'a> Transduction<'a> {
+    /// What `model` is to learn.
+    pub fn new(
+        model: &'a TransducerModel,
+        training: &'a [Pair<'a>],
+        validation: &'a [Pair<'a>],
+    ) -> Result<Self, PairError> {
+        for (corpus, pairs) in [("training", training), ("validation", validation)] {
+            for (index, pair) in pairs.iter().enumerate() {
+                check(model, pair).map_err(|problem| PairError { corpus, index, problem })?;
+            }
+        }
+        Ok(Self { model, training, validation, lengths: training.iter().map(symbols).collect() })
+    }
+}
+
+impl<R: Real> Objective<R> for Transduction<'_> {
+    fn layout(&self) -> &Layout {
+        self.model.layout()
+    }
+
+    fn lengths(&self) -> &[usize] {
+        &self.lengths
+    }
+
+    fn at_once(&self, longest: usize) -> usize {
+        self.model.pairs_at_once(longest)
+    }
+
+    fn size(&self, batch: &[usize]) -> f64 {
+        batch.len() as f64
+    }
+
+    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64) {
+        let pairs: Vec<Pair<'_>> = examples.iter().map(|&i| self.training[i]).collect();
+        self.model.loss(record, &pairs, 1.0 / size);
+    }
+
+    fn validated(&self) -> usize {
+        self.validation.len()
+    }
+
+    /// The mean cross-entropy of an output, in nats.
+    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
+        let lengths: Vec<usize> = self.validation.iter().map(symbols).collect();
+        let mut total = 0.0;
+        for part in judged_parts(&lengths, |longest| self.model.pairs_at_once(longest)) {
+            let pairs: Vec<Pair<'_>> = part.iter().map(|&i| self.validation[i]).collect();
+            let mut record = tape.record(params, Mode::Judge);
+            self.model.loss(&mut record, &pairs, 1.0);
+            total += record.loss();
+        }
+        total / self.validation.len() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! The encoder–decoders of Kharitonov and Chaabouni against the code they ran (fairseq 0.9.0): logits, losses, greedy
+//! outputs and the gradient of every tensor.
+
+#![expect(clippy::unwrap_used, reason = "a broken golden file should fail the test")]
+
+use serde_json::Value;
+use wug_learner::interface::{Trained, Transducer};
+use wug_learner::kernel::{Real, Sinusoid};
+use wug_learner::model::{
+    Initialization, LstmTransducerSpec, NormPlace, Pair, Positions, TransducerBodySpec, TransducerModel,
+    TransducerSpec, TransformerDropout, TransformerSpec,
+};
+use wug_learner::tape::{Mode, Tape};
+
+const GOLDEN: &str = include_str!("../../../testdata/learner/find_models.json");
+
+fn flat(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(flat).collect(),
+        other => vec![other.as_f64().unwrap()],
+    }
+}
+
+fn strings(value: &Value) -> Vec<Vec<u32>> {
+    value.as_array().unwrap().iter().map(|s| flat(s).iter().map(|&x| x as u32).collect()).collect()
+}
+
+fn size(case: &Value, key: &str) -> usize {
+    usize::try_from(case[key].as_u64().unwrap()).unwrap()
+}
+
+fn lstm(
+    layers: usize,
+    (hidden, embedding): (usize, usize),
+    output: usize,
+    attention: bool,
+) -> TransducerBodySpec {
+    TransducerBodySpec::Lstm(LstmTransducerSpec {
+        layers,
+        hidden,
+        embedding,
+        output,
+        attention,
+        dropout: 0.5,
+    })
+}
+
+fn model(body: TransducerBodySpec, (inputs, outputs): (usize, usize)) -> TransducerModel {
+    let initialization = Initialization::FindLstm;
+    let spec = TransducerSpec { body, inputs, outputs, end: 2, padding: Some(1), initialization };
+    TransducerModel::new(spec).unwrap()
+}
+
+fn body(case: &Value) -> TransducerBodySpec {
+    let layers = size(case, "layers");
+    if case["name"].as_str().unwrap().starts_with("lstm") {
+        return lstm(layers, (6, 4), size(case, "output"), case["attention"].as_bool().unwrap());
+    }
+    TransducerBodySpec::Transformer(TransformerSpec {
+        layers,
+        width: 8,
+        heads: 2,
+        feedforward: 10,
+        norm: NormPlace::Post,
+        final_norm: false,
+        positions: Positions::Sinusoidal { layout: Sinusoid::Halves, first: 2 },
+        scale_embedding: true,
+        dropout: TransformerDropout::everywhere(0.5),
+    })
+}
+
+fn check<R: Real>(case: &Value, tolerance: f64) {
+    let name = case["name"].as_str().unwrap();
+    let close = |what: &str, got: f64, expected: f64| {
+        let allowed = tolerance * expected.abs().max(1.0);
+        assert!((got - expected).abs() < allowed, "{name} {what}: {got} {expected}");
+    };
+    let model = model(body(case), (8, 9));
+    let layout = model.layout();
+    let mut params = vec![R::ZERO; layout.count()];
+    assert_eq!(case["params"].as_object().unwrap().len(), layout.entries().len(), "{name}");
+    for entry in layout.entries() {
+        let values = flat(&case["params"][&entry.name]);
+        assert_eq!(values.len(), entry.param.len(), "{name} {}", entry.name);
+        for (to, from) in entry.param.of_mut(&mut params).iter_mut().zip(values) {
+            *to = R::of(from);
+        }
+    }
+    let mut trained = Trained::new(model.clone(), params.clone());
+    for run in case["runs"].as_array().unwrap() {
+        let (inputs, outputs) = (strings(&run["inputs"]), strings(&run["outputs"]));
+        let pairs: Vec<Pair<'_>> =
+            inputs.iter().zip(&outputs).map(|(input, output)| Pair { input, output }).collect();
+        let (mut tape, mut gradients) = (Tape::default(), vec![R::ZERO; layout.count()]);
+        let mut t = tape.record(&params, Mode::Trace);
+        let logits = model.loss(&mut t, &pairs, 1.0 / pairs.len() as f64);
+        let expected = flat(&run["logits"]);
+        assert_eq!(t.value(logits).len(), expected.len());
+        for (got, expected) in t.value(logits).iter().zip(expected) {
+            close("logit", got.wide(), expected);
+        }
+        close("loss", t.loss(), run["loss"].as_f64().unwrap());
+        t.backward(&mut gradients);
+        for entry in layout.entries() {
+            let gradient = entry.param.of(&gradients).iter().map(|g| g.wide());
+            let sum: f64 = gradient.clone().sum();
+            let weighted: f64 = gradient.enumerate().map(|(j, g)| g * libm::cos(j as f64)).sum();
+            let expected = flat(&run["gradients"][&entry.name]);
+            close(&entry.name, sum, expected[0]);
+            close(&entry.name, weighted, expected[1]);
+        }
+        for (log, expected) in trained.log_probs(&pairs).iter().zip(flat(&run["losses"])) {
+            close("log-probability", *log, -expected);
+        }
+        let greedy = strings(&run["greedy"]).into_iter().zip(flat(&run["greedy_log_probs"]));
+        for (input, (expected, log)) in inputs.iter().zip(greedy) {
+            // fairseq bans the end at first, so that nothing is never an output.
+            let output = trained.greedy(input, 1..=size(run, "cap"));
+            assert_eq!(output, expected, "{name}");
+            close("greedy log-probability", trained.log_prob(input, &output), log);
+        }
+    }
+}
+
+#[test]
+fn encoder_decoders_agree_with_fairseq() {
+    let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+    let cases = golden["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 6);
+    for case in cases {
+        check::<f64>(case, 1e-9);
+        check::<f32>(case, 1e-4);
+    }
+}
+
+#[test]
+fn sizes_are_the_published_ones() {
+    let count = |attention| model(lstm(1, (512, 16), 512, attention), (8, 8)).layout().count();
+    assert_eq!([count(false), count(true)], [3_223_816, 4_010_248]);
+}
