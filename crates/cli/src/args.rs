@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use wug_lab::data::parse_lengths;
 use wug_lab::language::{LengthRange, Reading};
+use wug_lab::spec::Scale;
 use wug_lab::suite::Format;
 
 /// Did it learn the rule, or the data? wug measures how sequence models generalise.
@@ -22,11 +23,12 @@ First steps:
   wug sample dyck-2-3 -n 5 --length 10..20  five of its strings
   wug check parity 0110                     is this a member?
   wug data flare/parity --out parity        a data set, with its manifest
-  wug validate parity                       check it against the oracle";
+  wug validate parity                       check it against the oracle
+  wug run quickstart                        train and measure: a tour of two minutes";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// What there is: languages, tasks, suites
+    /// What there is: languages, tasks, suites, learners, metrics, experiments
     List(List),
     /// One thing in full: definition, class, alphabet, parameters, examples, citation, automaton
     Show(Show),
@@ -38,6 +40,14 @@ pub(crate) enum Command {
     Data(Data),
     /// Check a data set against the oracle
     Validate(Validate),
+    /// Run an experiment: a published table by name, or a .toml file of your own
+    Run(Run),
+    /// How far a sweep has come, and what went wrong
+    Status(StatusArgs),
+    /// Set failed runs of a sweep aside, so that they are done again
+    Retry(StatusArgs),
+    /// Work on a sweep; any number of workers may
+    Worker(Worker),
     /// Print the completions for a shell
     #[command(
         after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug"
@@ -59,6 +69,9 @@ pub(crate) enum Thing {
     Languages,
     Tasks,
     Suites,
+    Learners,
+    Metrics,
+    Experiments,
 }
 
 #[derive(ClapArgs)]
@@ -221,6 +234,76 @@ pub(crate) struct Validate {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug run quickstart                                    a tour, two minutes
+  wug run flare_table2 --scale quick                    an evening on two cores
+  wug run flare_table2 --scale quick --set languages=parity,dyck-2-3 --set seeds=1 --out here
+  wug run my.toml --plan                                the runs, without running them
+
+An experiment that was killed goes on where it was when the same command is given again.")]
+pub(crate) struct Run {
+    /// The name of an experiment (`wug list experiments`) or the path of a .toml file
+    pub(crate) experiment: String,
+    /// The directory to work in [default: runs/EXPERIMENT-SCALE]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) staff: StaffArgs,
+    /// How much of it: smoke (seconds), quick (an evening) or paper (all of it)
+    #[arg(long, default_value = "paper", value_parser = scale)]
+    pub(crate) scale: Scale,
+    /// A value of the spec, such as seeds=3, languages=parity,first or data.longest=200
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Print the runs and do none
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct StaffArgs {
+    /// Runs at a time [default: the number of processors]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+    /// Put unfinished runs away after so many seconds, to be taken up again if killed
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    pub(crate) checkpoint: u64,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct StatusArgs {
+    /// The directory of the sweep
+    pub(crate) dir: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Worker {
+    /// The directory of the sweep
+    pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) staff: StaffArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn scale(text: &str) -> Result<Scale, String> {
+    Scale::named(text).ok_or_else(|| format!("the scales are: {}", Scale::ALL.map(Scale::name).join(", ")))
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    let n = text.parse().ok().filter(|n| (1..=1024).contains(n));
+    n.ok_or_else(|| "from 1 to 1024 runs at a time".to_owned())
 }
 
 fn lengths(text: &str) -> Result<LengthRange, String> {

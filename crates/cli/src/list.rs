@@ -5,6 +5,9 @@ use std::io::Write;
 use serde_json::{Value, json};
 use wug_lab::dataset::{find, wade};
 use wug_lab::language::registry::LANGUAGES;
+use wug_lab::recognition::Learner;
+use wug_lab::score::{METRICS, Metric};
+use wug_lab::spec::BUILT_IN;
 use wug_lab::suite::SUITES;
 
 use crate::args::{List, Thing};
@@ -15,6 +18,9 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
         Thing::Languages => (vec!["name", "suite", "class", "summary"], languages()),
         Thing::Tasks => (vec!["name", "suite", "summary"], tasks()),
         Thing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
+        Thing::Learners => (vec!["name", "protocol", "summary"], learners()),
+        Thing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
+        Thing::Experiments => (vec!["name", "title"], experiments()),
     };
     if args.json {
         let objects: Vec<Value> = rows
@@ -44,6 +50,26 @@ fn tasks() -> Vec<Vec<String>> {
 
 fn suites() -> Vec<Vec<String>> {
     SUITES.iter().map(|s| [s.name, s.question, s.measure, s.citation].map(str::to_owned).to_vec()).collect()
+}
+
+fn learners() -> Vec<Vec<String>> {
+    let row = |l: &Learner| [l.name(), "recognition", l.summary()].map(str::to_owned).to_vec();
+    Learner::ALL.iter().map(row).collect()
+}
+
+fn metrics() -> Vec<Vec<String>> {
+    let better = |higher: bool| if higher { "higher" } else { "lower" };
+    let row = |m: &&Metric| {
+        [m.name, m.unit.name(), better(m.higher_is_better()), m.meaning, m.cite].map(str::to_owned).to_vec()
+    };
+    METRICS.iter().map(row).collect()
+}
+
+fn experiments() -> Vec<Vec<String>> {
+    let title = |text: &str| {
+        text.lines().find_map(|line| line.strip_prefix("title = ")).map(|t| t.trim_matches('"').to_owned())
+    };
+    BUILT_IN.iter().map(|(name, text)| vec![(*name).to_owned(), title(text).unwrap_or_default()]).collect()
 }
 
 /// Columns as wide as their widest cell, two spaces apart; the last one runs free.

@@ -6,9 +6,11 @@ mod check;
 mod data;
 mod exit;
 mod list;
+mod run;
 mod sample;
 mod show;
 mod validate;
+mod watch;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -36,6 +38,10 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Check(check) => check::run(&check, out)?,
         Command::Data(data) => data::run(&data, out)?,
         Command::Validate(validate) => return validate::run(&validate, out),
+        Command::Run(args) => return run::run(&args, out),
+        Command::Worker(args) => return run::worker(&args, out),
+        Command::Status(args) => run::status(&args, out)?,
+        Command::Retry(args) => run::retry(&args, out)?,
         Command::Completions { shell } => {
             // A generator writes to memory first: a closed pipe is then ours to report, not its to panic
             // over.

@@ -178,6 +178,21 @@ impl Shelf for Staging {
     }
 }
 
+/// Writes a file whole: under a temporary name first, so that nobody ever sees half of it. Whoever writes must be the only
+/// one who does; what a killed process left behind is written over.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let part = path.with_file_name(format!("{PART}{name}"));
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&part, path)).map_err(|source| {
+        let _ = fs::remove_file(&part);
+        LabError::Disk { path: path.to_path_buf(), source }
+    })
+}
+
 fn same_content(a: &Path, b: &Path) -> io::Result<bool> {
     if fs::metadata(a)?.len() != fs::metadata(b)?.len() {
         return Ok(false);

@@ -2,11 +2,18 @@
 //! line, Python) use the rooms through it.
 
 pub mod data;
+pub mod desk;
 pub mod disk;
 mod error;
+pub mod plan;
+pub mod recognition;
+pub mod spec;
 pub mod suite;
+pub mod sweep;
 pub mod validate;
+pub mod work;
 
 pub use error::LabError;
 pub use wug_dataset as dataset;
 pub use wug_language as language;
+pub use wug_score as score;

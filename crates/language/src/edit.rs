@@ -14,6 +14,24 @@ pub(crate) fn levenshtein<T: PartialEq>(u: &[T], v: &[T]) -> usize {
     row[v.len()]
 }
 
+/// The names closest to a misspelt one: up to three equally close, none if all are far.
+///
+/// ```
+/// use wug_language::nearest_names;
+/// assert_eq!(nearest_names("partiy", ["parity", "first"]), ["parity"]);
+/// assert!(nearest_names("wug", ["parity", "first"]).is_empty());
+/// ```
+pub fn nearest_names<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let distance = |name: &'a str| (levenshtein(given.as_bytes(), name.as_bytes()), name);
+    let mut close: Vec<(usize, &'a str)> = names.into_iter().map(distance).collect();
+    close.sort_unstable();
+    let best = close.first().map_or(0, |(d, _)| *d);
+    if best > given.len() / 2 {
+        return Vec::new();
+    }
+    close.into_iter().take_while(|(d, _)| *d == best).map(|(_, name)| name).take(3).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::levenshtein;

@@ -20,6 +20,7 @@ pub mod registry;
 mod symbol;
 
 pub use automaton::{Dfa, LengthSampler, Nearest, Regular, StateId};
+pub use edit::nearest_names;
 pub use language::{Distribution, Language, LengthRange, NoSuchLength, Scanner};
 pub use members::Members;
 pub use next::NextSet;

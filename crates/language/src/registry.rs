@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use thiserror::Error;
 
-use crate::edit::levenshtein;
+use crate::edit::nearest_names;
 use crate::languages::{
     adj_np, an_bm_cn_plus_m, an_bn, an_bn_cn, an_bn_cn_dn, binary_addition, binary_multiplication,
     bounded_dyck, bucket_sort, compute_sqrt, cross_serial, cycle_navigation, dyck_1, dyck_2, even_pairs,
@@ -310,15 +310,7 @@ pub fn build(text: &str) -> Result<Box<dyn Language>, BuildError> {
 
 /// The names closest to a misspelt one.
 fn nearest(given: &str) -> Vec<&'static str> {
-    let names = LANGUAGES.iter().flat_map(|e| std::iter::once(&e.name).chain(e.aliases)).copied();
-    let mut close: Vec<(usize, &'static str)> =
-        names.map(|name| (levenshtein(given.as_bytes(), name.as_bytes()), name)).collect();
-    close.sort_unstable();
-    let best = close.first().map_or(0, |(d, _)| *d);
-    if best > given.len() / 2 {
-        return Vec::new();
-    }
-    close.into_iter().take_while(|(d, _)| *d == best).map(|(_, name)| name).take(3).collect()
+    nearest_names(given, LANGUAGES.iter().flat_map(|e| std::iter::once(&e.name).chain(e.aliases)).copied())
 }
 
 #[cfg(test)]

@@ -39,6 +39,6 @@ pub use bootstrap::{Bootstrap, Interval};
 pub use metric::{METRICS, Metric, Score, Unit};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
 pub use ratio::{Ratio, Tally};
-pub use record::{Measurement, Record, Run};
+pub use record::{Measurement, Record, Run, reading_name};
 pub use result::{Ending, FORMAT, Hard, Point, ResultError, RunResult};
 pub use strata::{Stratum, stratify};

@@ -95,18 +95,19 @@ pub struct Record<'a> {
     pub measurement: &'a Measurement,
 }
 
-/// A reading by its name.
-mod reading_name {
+/// A reading by its name, for `#[serde(with = …)]`.
+pub mod reading_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
     use wug_language::Reading;
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-    pub(super) fn serialize<S: Serializer>(reading: &Reading, to: S) -> Result<S::Ok, S::Error> {
+    /// Writes the name.
+    pub fn serialize<S: Serializer>(reading: &Reading, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(reading.name())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reading, D::Error> {
+    /// Reads the name.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reading, D::Error> {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }

@@ -1,0 +1,181 @@
+//! `wug run`, `wug worker`, `wug status` and `wug retry`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wug_lab::language::nearest_names;
+use wug_lab::spec::{BUILT_IN, Experiment, Scale};
+use wug_lab::sweep::{RunState, Status, Sweep};
+use wug_lab::work::{Staff, Tally, work};
+
+use crate::args::{Run, StaffArgs, StatusArgs, Worker};
+use crate::exit::Exit;
+use crate::watch::Watch;
+
+pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    let experiment = experiment(&args.experiment, args.scale, &args.set)?;
+    let root = args.out.clone().unwrap_or_else(|| default_directory(&experiment));
+    if args.plan {
+        for plan in &experiment.runs {
+            writeln!(out, "{}\t{}", plan.id(), plan.label())?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sweep = Sweep::begin(&root, &experiment)?;
+    work_on(&sweep, &args.staff, args.json, out)
+}
+
+pub(crate) fn worker(args: &Worker, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    work_on(&Sweep::open(&args.dir)?, &args.staff, args.json, out)
+}
+
+/// The experiment of a name, or of a file.
+fn experiment(name: &str, scale: Scale, sets: &[(String, String)]) -> Result<Experiment, Exit> {
+    let path = Path::new(name);
+    let file = path.extension().is_some_and(|e| e == "toml") || name.contains(std::path::MAIN_SEPARATOR);
+    if file {
+        let text = std::fs::read_to_string(path).map_err(|error| Exit::usage(format!("{name}: {error}")))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        return Ok(Experiment::read(&stem, name, &text, scale, sets)?);
+    }
+    let names = || BUILT_IN.iter().map(|(name, _)| *name);
+    let found = BUILT_IN.iter().find(|(built_in, _)| *built_in == name.replace('-', "_"));
+    let (name, text) = found.ok_or_else(|| {
+        let near = nearest_names(name, names());
+        let hint = near.first().map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let all: Vec<&str> = names().collect();
+        Exit::usage(format!(
+            "unknown experiment `{name}`{hint} There are: {}; or give the path of a .toml file",
+            all.join(", ")
+        ))
+    })?;
+    Ok(Experiment::read(name, &format!("experiments/{name}.toml"), text, scale, sets)?)
+}
+
+fn default_directory(experiment: &Experiment) -> PathBuf {
+    let folder = match experiment.scale {
+        Scale::Paper => experiment.name.clone(),
+        scale => format!("{}-{}", experiment.name, scale.name()),
+    };
+    Path::new("runs").join(folder)
+}
+
+fn work_on(sweep: &Sweep, staff: &StaffArgs, json: bool, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    let jobs = staff.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let staff = Staff { jobs: jobs.min(sweep.runs.len()), checkpoint: Duration::from_secs(staff.checkpoint) };
+    let watch = Watch::new(sweep, staff.jobs);
+    let tally = work(sweep, staff, &watch);
+    watch.close();
+    let tally = tally?;
+    let status = sweep.status()?;
+    finish(sweep, &status, tally, json, out)?;
+    Ok(if status.ended("failed") > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Says what came out, and where it is.
+fn finish(sweep: &Sweep, status: &Status, tally: Tally, json: bool, out: &mut dyn Write) -> Result<(), Exit> {
+    let dir = sweep.root().display();
+    if json {
+        let line = json!({ "directory": dir.to_string(), "done": tally.done, "failed": tally.failed, "elsewhere": tally.elsewhere });
+        writeln!(out, "{line}")?;
+        return Ok(());
+    }
+    if tally.elsewhere > 0 {
+        writeln!(out, "{} runs are in other hands; `wug status {dir}` tells how they do", tally.elsewhere)?;
+        return Ok(());
+    }
+    let results = status.clone().results();
+    writeln!(out, "{} runs in {dir}", results.len())?;
+    let failed = status.ended("failed");
+    if failed > 0 {
+        writeln!(
+            out,
+            "{failed} runs failed: `wug status {dir}` says why, `wug retry {dir}` sets them aside"
+        )?;
+    }
+    Ok(())
+}
+
+pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> {
+    let sweep = Sweep::open(&args.dir)?;
+    let status = sweep.status()?;
+    let counts = counts(&status);
+    if args.json {
+        let runs: Vec<Value> = status.runs.iter().map(|(run, state)| {
+            json!({ "id": run.id, "label": run.plan.label(), "state": name(state), "problem": problem(state) })
+        }).collect();
+        let counts: serde_json::Map<String, Value> =
+            counts.into_iter().map(|(name, n)| (name.to_owned(), json!(n))).collect();
+        writeln!(out, "{}", json!({ "plan": sweep.header, "counts": counts, "runs": runs }))?;
+        return Ok(());
+    }
+    writeln!(out, "{} (scale {}, wug {})", sweep.header.title, sweep.header.scale, sweep.header.version)?;
+    let parts: Vec<String> =
+        counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect();
+    writeln!(out, "{} runs: {}", status.runs.len(), parts.join(", "))?;
+    for (run, state) in &status.runs {
+        if let Some(problem) = problem(state) {
+            writeln!(out, "  {} {}: {} ({problem})", run.id, run.plan.label(), name(state))?;
+        } else if matches!(state, RunState::Running | RunState::Interrupted) {
+            writeln!(out, "  {} {}: {}", run.id, run.plan.label(), name(state))?;
+        }
+    }
+    Ok(())
+}
+
+fn counts(status: &Status) -> Vec<(&'static str, usize)> {
+    let ended = ["finished", "stopped", "diverged", "failed"].map(|name| (name, status.ended(name)));
+    let others = [
+        ("broken", status.count(|s| matches!(s, RunState::Broken(_)))),
+        ("running", status.count(|s| matches!(s, RunState::Running))),
+        ("interrupted", status.count(|s| matches!(s, RunState::Interrupted))),
+        ("waiting", status.count(|s| matches!(s, RunState::Waiting))),
+    ];
+    ended.into_iter().chain(others).collect()
+}
+
+fn name(state: &RunState) -> &'static str {
+    match state {
+        RunState::Done(result) => result.ending.name(),
+        RunState::Broken(_) => "broken",
+        RunState::Running => "running",
+        RunState::Interrupted => "interrupted",
+        RunState::Waiting => "waiting",
+    }
+}
+
+fn problem(state: &RunState) -> Option<String> {
+    use wug_lab::score::Ending;
+    match state {
+        RunState::Broken(message) => Some(message.clone()),
+        RunState::Done(result) => match &result.ending {
+            Ending::Failed { message } => Some(message.clone()),
+            Ending::Diverged { step } => Some(format!("after {step} updates")),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> {
+    let sweep = Sweep::open(&args.dir)?;
+    let again = sweep.retry()?;
+    if args.json {
+        let ids: Vec<&str> = again.iter().map(|run| run.id.as_str()).collect();
+        writeln!(out, "{}", json!({ "set_aside": ids }))?;
+        return Ok(());
+    }
+    for run in &again {
+        writeln!(out, "set aside {} {}", run.id, run.plan.label())?;
+    }
+    let dir = args.dir.display();
+    if again.is_empty() {
+        writeln!(out, "nothing in {dir} has failed")?;
+    } else {
+        writeln!(out, "`wug worker {dir}` does them again; what was there is in {dir}/aside")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Progress on stderr: a line per finished run, and on a terminal what every desk is at.
+
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wug_lab::score::{Ending, RunResult};
+use wug_lab::sweep::{Listed, Sweep};
+use wug_lab::work::{Observer, Progress};
+
+/// Watches a sweep.
+pub(crate) struct Watch {
+    bars: MultiProgress,
+    desks: Vec<ProgressBar>,
+    total: usize,
+    terminal: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(sweep: &Sweep, jobs: usize) -> Self {
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let terminal = !bars.is_hidden();
+        let style = ProgressStyle::with_template("  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        let desks =
+            (0..jobs).map(|_| bars.add(ProgressBar::new_spinner().with_style(style.clone()))).collect();
+        let watch = Self { bars, desks, total: sweep.runs.len(), terminal };
+        watch.say(&format!(
+            "{} ({} runs, scale {})",
+            sweep.header.title,
+            sweep.runs.len(),
+            sweep.header.scale
+        ));
+        watch
+    }
+
+    /// Takes the moving lines away.
+    pub(crate) fn close(&self) {
+        let _ = self.bars.clear();
+    }
+
+    #[expect(clippy::print_stderr, reason = "progress is talk")]
+    fn say(&self, line: &str) {
+        if self.terminal {
+            let _ = self.bars.println(line);
+        } else {
+            eprintln!("{line}");
+        }
+    }
+
+    fn tell(&self, desk: usize, message: String) {
+        if let Some(bar) = self.desks.get(desk) {
+            bar.set_message(message);
+            bar.tick();
+        }
+    }
+
+    fn label(&self, desk: usize) -> String {
+        self.desks.get(desk).map_or_else(String::new, ProgressBar::prefix)
+    }
+}
+
+impl Observer for Watch {
+    fn begins(&self, desk: usize, run: &Listed) {
+        if let Some(bar) = self.desks.get(desk) {
+            bar.set_prefix(run.plan.label());
+        }
+        self.tell(desk, run.plan.label());
+    }
+
+    fn epoch(&self, desk: usize, done: usize, validation: f64) {
+        self.tell(desk, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(desk)));
+    }
+
+    fn judging(&self, desk: usize, split: &str) {
+        self.tell(desk, format!("{}: judging {split}", self.label(desk)));
+    }
+
+    fn ends(&self, desk: usize, result: &RunResult, took: Duration, progress: Progress) {
+        let width = self.total.to_string().len();
+        let ending = match &result.ending {
+            Ending::Failed { message } => format!("failed: {message}"),
+            ending => format!("{} after {} epochs", ending.name(), result.curve.len()),
+        };
+        let test = result.value("test", "recognition_accuracy");
+        let test = test.map_or(String::new(), |x| format!(", test accuracy {x:.3}"));
+        let left = if progress.done == progress.total {
+            String::new()
+        } else {
+            format!(" · about {} left", span(progress.left))
+        };
+        self.say(&format!(
+            "[{:width$}/{}] {}: {ending}{test} ({}){left}",
+            progress.done,
+            progress.total,
+            self.label(desk),
+            span(took)
+        ));
+    }
+}
+
+/// A time in words that are short.
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}

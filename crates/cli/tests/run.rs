@@ -1,0 +1,128 @@
+//! Experiments with the real binary: what is typed, what is killed, and that results are the same in the end.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+const SMALL: &str = r#"
+title = "small"
+[[recognition]]
+languages = ["parity", "dyck-2-3"]
+learners = ["rnn", "lstm", "transformer"]
+losses = ["R", "R+LM+NS"]
+sizes = [2000]
+seeds = 1
+max_epochs = 6
+batch_symbols = 256
+[recognition.data]
+training = 200
+validation = 50
+test = 60
+held_out = 20
+distances = 5
+longest = 80
+"#;
+
+fn wug(args: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("wug"));
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+fn output(args: &[&str]) -> (i32, String, String) {
+    let output = wug(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn results(root: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(root.join("results")).unwrap().map(|e| e.unwrap());
+    let files = entries.filter(|e| !e.file_name().to_string_lossy().starts_with('.'));
+    files
+        .map(|e| (e.file_name().into_string().unwrap(), std::fs::read_to_string(e.path()).unwrap()))
+        .collect()
+}
+
+#[test]
+fn ten_kills_change_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dir.path().join("small.toml");
+    std::fs::write(&spec, SMALL).unwrap();
+    let (spec, calm, killed) = (spec.to_str().unwrap(), dir.path().join("calm"), dir.path().join("killed"));
+    let (code, _, err) = output(&["run", spec, "--out", calm.to_str().unwrap(), "--jobs", "2"]);
+    assert_eq!(code, 0, "{err}");
+    let args = ["run", spec, "--out", killed.to_str().unwrap(), "--jobs", "2", "--checkpoint", "0"];
+    let mut kills = 0;
+    for i in 0u64..10 {
+        let mut child = wug(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // Moments that fall anywhere: before the plan, between two files, in the middle of an epoch.
+        std::thread::sleep(Duration::from_millis(7 + (i * 7919) % 263));
+        child.kill().unwrap();
+        kills += usize::from(!child.wait().unwrap().success());
+    }
+    assert!(kills >= 5, "only {kills} kills came before the end");
+    let (code, _, err) = output(&args);
+    assert_eq!(code, 0, "{err}");
+    let (calm, killed) = (results(&calm), results(&killed));
+    assert_eq!(calm.len(), 24);
+    assert_eq!(calm, killed);
+}
+
+#[test]
+fn a_sweep_is_run_looked_at_and_exported() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dir.path().join("small.toml");
+    std::fs::write(&spec, SMALL).unwrap();
+    let sweep = dir.path().join("sweep");
+    let (spec, sweep) = (spec.to_str().unwrap(), sweep.to_str().unwrap());
+    let run = ["run", spec, "--out", sweep, "--set", "languages=parity", "--set", "learners=rnn"];
+    let (code, plan, _) = output(&[&run[..], &["--plan"]].concat());
+    assert_eq!((code, plan.lines().count()), (0, 4));
+    assert!(!Path::new(sweep).exists());
+    let (code, out, err) = output(&run);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("report.html") && err.contains("[4/4]"), "{out}{err}");
+    assert!(std::fs::read_to_string(Path::new(sweep).join("report.html")).unwrap().contains("<svg"));
+    let (_, status, _) = output(&["status", sweep, "--json"]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["counts"]["waiting"], 0);
+    for format in ["table", "markdown", "csv", "json", "html"] {
+        let (code, out, err) = output(&["report", sweep, "--format", format]);
+        assert!(code == 0 && out.len() > 100, "{format}: {err}");
+    }
+    let (_, rows, _) = output(&["export", sweep, "--format", "jsonl"]);
+    let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert_eq!((row["language"].as_str(), row["learner"].as_str()), (Some("parity"), Some("rnn")));
+    let (_, table, _) = output(&["export", sweep, "--format", "csv"]);
+    assert_eq!(table.lines().count(), rows.lines().count() + 1);
+    assert!(table.starts_with("plan,suite,language,learner,size,loss,validation,seed,reading"), "{table}");
+}
+
+#[test]
+fn what_cannot_be_is_said_with_the_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dir.path().join("typo.toml");
+    std::fs::write(&spec, SMALL.replace("learners", "lerners")).unwrap();
+    let spec = spec.to_str().unwrap();
+    let (code, _, err) = output(&["run", spec]);
+    assert_eq!(code, 2);
+    assert!(err.contains("typo.toml, line 5: `lerners`: unknown field; did you mean `learners`?"), "{err}");
+    let (code, _, err) = output(&["run", "flare_table3"]);
+    assert!(code == 2 && err.contains("did you mean `flare_table2`?"), "{err}");
+    let (code, _, err) = output(&["status", dir.path().to_str().unwrap()]);
+    assert!(code == 2 && err.contains("is no sweep"), "{err}");
+    let (code, _, err) = output(&["run", "no/such.toml"]);
+    assert!(code == 2 && err.contains("no/such.toml"), "{err}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_cannot_be_written_is_named() {
+    let (code, _, err) = output(&["run", "quickstart", "--scale", "smoke", "--out", "/proc/wug"]);
+    assert!(code == 1 && err.contains("/proc/wug"), "{err}");
+}

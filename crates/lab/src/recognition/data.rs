@@ -1,0 +1,181 @@
+//! The strings of a run, ready to be learned from and judged.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use wug_dataset::flare::{self, Flare, TRAINING};
+use wug_dataset::{Labelled, Seed, Split};
+use wug_language::registry::{self, Named};
+use wug_language::{Language, LengthRange};
+
+use super::plan::{DataPlan, Plan, Source};
+use crate::LabError;
+use crate::disk::Directory;
+
+/// A language with all its splits.
+pub struct Data {
+    /// The language.
+    pub language: Box<dyn Language>,
+    /// The splits.
+    pub splits: Vec<Prepared>,
+    /// Of every string and all that is known of it.
+    pub hash: String,
+    /// Sizes, and what was left out.
+    pub facts: Value,
+}
+
+impl std::fmt::Debug for Data {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Data").field("hash", &self.hash).field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+/// A split, as data and as learners read it.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The strings and what is true of them.
+    pub split: Split,
+    /// The strings as numbers.
+    pub strings: Vec<Vec<u32>>,
+    /// What may follow each prefix of a member, one bit per symbol and one for the end.
+    pub next: Vec<Vec<u64>>,
+    /// The lengths that were asked for, where the strings were drawn.
+    pub lengths: Option<LengthRange>,
+}
+
+/// The splits of a published directory.
+const SPLITS: [&str; 6] =
+    [TRAINING, "validation-short", "validation-long", "test", "test-short-held-out", "test-edit-distance"];
+
+impl Data {
+    /// The data of a plan.
+    pub fn of(plan: &Plan) -> Result<Self, LabError> {
+        let language = registry::find(&plan.language)?.build(plan.reading)?;
+        match &plan.data.source {
+            Source::Drawn { seed } => Self::drawn(language, plan, Seed::new(*seed)),
+            Source::Directory { path, hash } => {
+                let files = Self::read(path, language.as_ref())?;
+                if files.hash != *hash {
+                    return Err(LabError::Usage(format!(
+                        "{} has changed since the run was planned: its content was {hash}, and is {}",
+                        path.display(),
+                        files.hash
+                    )));
+                }
+                Ok(Self::prepared(language, files.flare, None, files.hash))
+            }
+        }
+    }
+
+    fn drawn(language: Box<dyn Language>, plan: &Plan, seed: Seed) -> Result<Self, LabError> {
+        let seed = seed.derive(&plan.language);
+        let mut flare = flare::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
+        measure_distances(language.as_ref(), &mut flare);
+        let hash = hash(&flare);
+        Ok(Self::prepared(language, flare, Some(&plan.data), hash))
+    }
+
+    fn prepared(language: Box<dyn Language>, flare: Flare, plan: Option<&DataPlan>, hash: String) -> Self {
+        let facts = flare.facts();
+        let specs = plan.map(DataPlan::splits).unwrap_or_default();
+        let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
+        let choices = language.alphabet().len();
+        let prepare = |split: Split| Prepared {
+            strings: split.examples.iter().map(|e| e.word.iter().map(|s| u32::from(s.0)).collect()).collect(),
+            next: split.examples.iter().map(|e| bits(e, choices)).collect(),
+            lengths: lengths(&split.name),
+            split,
+        };
+        Self { splits: flare.splits.into_iter().map(prepare).collect(), language, hash, facts }
+    }
+
+    /// Where the published directory of a language is: `directory` itself, or a folder in it under the language's name.
+    pub(super) fn find(directory: &Path, named: &Named) -> Result<PathBuf, String> {
+        let full = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+        let names = std::iter::once(&named.entry.name).chain(named.entry.aliases).copied();
+        let inside = names.clone().map(|name| full.join(name)).find(|path| path.join("main.tok").is_file());
+        let here = || {
+            let own = full.file_name().and_then(|n| n.to_str());
+            let ours = own.is_some_and(|own| names.clone().any(|name| name == own));
+            (ours && full.join("main.tok").is_file()).then(|| full.clone())
+        };
+        inside.or_else(here).ok_or_else(|| {
+            let folders: Vec<&str> = names.clone().collect();
+            format!(
+                "has no data of {}: looked for a folder {} with main.tok",
+                named.spelled(),
+                folders.join(" or ")
+            )
+        })
+    }
+
+    /// Reads a published directory.
+    pub(super) fn read(path: &Path, language: &dyn Language) -> Result<Files, LabError> {
+        let library = Directory::open(path)?;
+        let mut flare = Flare { splits: Vec::new(), notes: Vec::new() };
+        for name in SPLITS {
+            match flare::read(&library, name, language.alphabet())? {
+                Some(split) => flare.splits.push(split),
+                None => flare.notes.push(format!("{name}: not in the directory")),
+            }
+        }
+        Ok(Files { hash: hash(&flare), flare })
+    }
+
+    /// The split of a name.
+    pub fn split(&self, name: &str) -> Result<&Prepared, LabError> {
+        self.splits.iter().find(|p| p.split.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.splits.iter().map(|p| p.split.name.as_str()).collect();
+            LabError::Usage(format!("the data have no split `{name}`; they have: {}", names.join(", ")))
+        })
+    }
+}
+
+/// A directory as it was read.
+pub(super) struct Files {
+    flare: Flare,
+    pub(super) hash: String,
+}
+
+/// How far negatives of the long test are from a regular language.
+fn measure_distances(language: &dyn Language, flare: &mut Flare) {
+    let Some(dfa) = language.automaton() else { return };
+    for split in flare.splits.iter_mut().filter(|split| split.name == "test") {
+        for example in split.examples.iter_mut().filter(|e| !e.label) {
+            example.distance = dfa.nearest(&example.word).map(|near| near.distance);
+        }
+    }
+}
+
+fn bits(example: &Labelled, choices: usize) -> Vec<u64> {
+    // More symbols than bits: no model with a next-symbol head is built for such an alphabet.
+    if choices >= 64 {
+        return Vec::new();
+    }
+    let sets = example.next.iter().flatten();
+    sets.map(|set| set.symbols().fold(u64::from(set.end()) << choices, |bits, s| bits | 1 << s.index()))
+        .collect()
+}
+
+/// The hash of all strings, labels, edits and next-symbol sets.
+fn hash(flare: &Flare) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut number = |n: usize| {
+        hasher.update(&(n as u64).to_le_bytes());
+    };
+    for split in &flare.splits {
+        split.name.bytes().for_each(|b| number(usize::from(b)));
+        number(split.examples.len());
+        for e in &split.examples {
+            number(e.word.len());
+            e.word.iter().for_each(|s| number(s.index()));
+            number(usize::from(e.label));
+            number(e.edits.map_or(0, |k| k + 1));
+            for set in e.next.iter().flatten() {
+                number(usize::from(set.end()));
+                set.symbols().for_each(|s| number(s.index() + 2));
+            }
+        }
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}

@@ -1,0 +1,150 @@
+//! What a trained recognizer scores on a split: whole, and by length, label, kind of negative, edits and distance.
+
+use std::collections::BTreeMap;
+
+use wug_dataset::Seed;
+use wug_learner::interface::{Judgement, Trained};
+use wug_learner::kernel::Real;
+use wug_learner::model::RecognizerModel;
+use wug_score::metric::{METRICS, Metric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
+use wug_score::strata::{Windows, by_distance, by_edits, by_kind, by_label};
+use wug_score::{
+    Bootstrap, Example, Hard, Measurement, NextAnswer, Prediction, Stratum, Verdict, mean_inverse_length,
+    stratify,
+};
+
+use super::data::{Data, Prepared};
+use crate::LabError;
+
+/// The measurements of a split, and its strings with their cross-entropy.
+pub(super) struct Measured {
+    pub(super) scores: Vec<Measurement>,
+    pub(super) strings: Vec<Hard>,
+}
+
+/// How many of the hardest strings of each label are kept.
+const HARDEST: usize = 10;
+
+/// How finely a split is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// As a whole.
+    Whole,
+    /// In all its parts, with intervals.
+    Parts,
+}
+
+/// Judges every string of a split.
+pub(super) fn measure<R: Real>(
+    trained: &mut Trained<RecognizerModel, R>,
+    data: &Data,
+    part: &Prepared,
+    detail: Detail,
+    seed: Seed,
+) -> Result<Measured, LabError> {
+    let texts: Vec<&[u32]> = part.strings.iter().map(Vec::as_slice).collect();
+    let truths = &part.split.examples;
+    let judgements = trained.judge(&texts, |i| truths[i].label);
+    let predictions: Vec<Prediction> = judgements.into_iter().map(prediction).collect();
+    let examples = examples(data, part, &predictions)?;
+    let name = part.split.name.as_str();
+    let bootstrap =
+        Bootstrap::new(seed.derive(name), 1000, 0.95).map_err(|e| LabError::Usage(e.to_string()))?;
+    let mut scores = Vec::new();
+    for metric in METRICS {
+        let recognition = [&RECOGNITION_ACCURACY, &RECOGNITION_CROSS_ENTROPY].contains(metric);
+        let score = if recognition && detail == Detail::Parts {
+            metric.score_with_interval(&examples, &bootstrap)
+        } else {
+            metric.score(&examples)
+        };
+        // A measure that applies to no string of the split says nothing.
+        if score.tally.n > 0 {
+            scores.push(Measurement::new(name, Stratum::All, &score));
+        }
+    }
+    if detail == Detail::Parts {
+        strata(&examples, name, &mut scores);
+    }
+    Ok(Measured { scores, strings: strings(data, name, &examples) })
+}
+
+fn prediction(judgement: Judgement) -> Prediction {
+    Prediction {
+        recognition: Some(Verdict::Logit(judgement.log_odds)),
+        log_probs: judgement.log_probs,
+        next: judgement.next.map(NextAnswer::Logits),
+    }
+}
+
+/// Strings beside what was said of them; members with their exact probability where the sampler is known and somebody
+/// modelled them.
+fn examples<'a>(
+    data: &Data,
+    part: &'a Prepared,
+    predictions: &'a [Prediction],
+) -> Result<Vec<Example<'a>>, LabError> {
+    let modelled = predictions.iter().any(|p| p.log_probs.is_some());
+    let sampler = match &part.lengths {
+        Some(lengths) if modelled => data.language.by_length(lengths.clone()).ok(),
+        _ => None,
+    };
+    let lengths = part.split.examples.iter().filter(|e| e.label).map(|e| e.word.len());
+    let inverse = mean_inverse_length(lengths);
+    let pairs = part.split.examples.iter().zip(predictions);
+    pairs
+        .map(|(truth, prediction)| {
+            let example = Example::new(truth, prediction, data.language.alphabet())
+                .map_err(|error| LabError::Usage(error.to_string()))?;
+            Ok(match (&sampler, inverse) {
+                (Some(sampler), Some(inverse)) if truth.label => {
+                    example.drawn_from(sampler.as_ref(), inverse)
+                }
+                _ => example,
+            })
+        })
+        .collect()
+}
+
+fn strata(examples: &[Example<'_>], split: &str, scores: &mut Vec<Measurement>) {
+    let mut add = |strata: BTreeMap<Stratum, Vec<Example<'_>>>, metrics: &[&'static Metric]| {
+        for (stratum, part) in strata {
+            for metric in metrics {
+                scores.push(Measurement::new(split, stratum, &metric.score(&part)));
+            }
+        }
+    };
+    let both = [&RECOGNITION_ACCURACY, &RECOGNITION_CROSS_ENTROPY];
+    add(stratify(examples, |e| by_label(e.truth())), &both);
+    add(stratify(examples, |e| by_kind(e.truth())), &both);
+    add(stratify(examples, |e| by_edits(e.truth())), &both);
+    add(stratify(examples, |e| by_distance(e.truth())), &both);
+    let last = examples.iter().map(|e| e.truth().word.len()).max().unwrap_or(0).next_multiple_of(10);
+    let windows = Windows { last, ..Windows::PUBLISHED };
+    add(stratify(examples, |e| windows.of(e.truth().word.len())), &both);
+}
+
+fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<Hard> {
+    let hard = |example: &Example<'_>| {
+        let truth = example.truth();
+        let cross_entropy = RECOGNITION_CROSS_ENTROPY.ratio(example).and_then(wug_score::Ratio::value);
+        Hard {
+            split: split.to_owned(),
+            string: data.language.alphabet().format(&truth.word),
+            label: truth.label,
+            edits: truth.edits,
+            distance: truth.distance,
+            cross_entropy,
+        }
+    };
+    examples.iter().map(hard).collect()
+}
+
+/// The strings judged worst, of each label.
+pub(super) fn hardest(mut strings: Vec<Hard>) -> Vec<Hard> {
+    let worth = |h: &Hard| h.cross_entropy.unwrap_or(f64::INFINITY);
+    strings.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.string.cmp(&b.string)));
+    strings.dedup_by(|a, b| a.string == b.string);
+    let of = |label: bool| strings.iter().filter(move |h| h.label == label).take(HARDEST).cloned();
+    of(true).chain(of(false)).collect()
+}

@@ -1,0 +1,301 @@
+//! One run with nothing left open.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use wug_dataset::Seed;
+use wug_dataset::flare::{Kind, SplitSpec};
+use wug_language::Reading;
+use wug_learner::model::{
+    Family, LossWeights, Matching, RecognizerModel, RecognizerSpec, SpecError, matched,
+};
+use wug_learner::optim::OptimizerSpec;
+use wug_learner::train::{BatchSize, Schedule, TrainSpec};
+use wug_score::reading_name;
+
+/// All that determines a run's result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The language, in its canonical spelling.
+    pub language: String,
+    /// As published, or corrected.
+    #[serde(with = "reading_name")]
+    pub reading: Reading,
+    /// Where the strings come from.
+    pub data: DataPlan,
+    /// The architecture.
+    pub learner: Learner,
+    /// How many parameters it is to have.
+    pub size: usize,
+    /// How its width is found from that number.
+    pub matching: Match,
+    /// What it is trained on.
+    pub loss: Loss,
+    /// Which set stops it.
+    pub validation: Validation,
+    /// The seed of this run: every stream of randomness derives from it and from what the run is.
+    pub seed: u64,
+    /// Of Adam.
+    pub learning_rate: f64,
+    /// Symbols in a batch.
+    pub batch_symbols: usize,
+    /// What the auxiliary losses weigh.
+    pub weights: LossWeights,
+    /// In every layer.
+    pub dropout: f64,
+    /// Largest norm of a gradient.
+    pub clip: f64,
+    /// What the learning rate is multiplied by when the validation loss no longer falls.
+    pub decay: f64,
+    /// Bad checkpoints before that.
+    pub decay_patience: usize,
+    /// Bad checkpoints before the end.
+    pub patience: usize,
+    /// Epochs at most.
+    pub max_epochs: usize,
+    /// Of the arithmetic.
+    pub precision: Precision,
+}
+
+/// Where the strings come from, and how many of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataPlan {
+    /// Drawn or read.
+    pub source: Source,
+    /// Strings to learn from.
+    pub training: usize,
+    /// Strings to stop by.
+    pub validation: usize,
+    /// Strings of the long test.
+    pub test: usize,
+    /// Strings of the short test, none of which was seen.
+    pub held_out: usize,
+    /// Negatives with their distance from the language.
+    pub distances: usize,
+    /// The longest string to learn from.
+    pub short: usize,
+    /// The longest string of the long validation set.
+    pub long: usize,
+    /// The longest string of the long test.
+    pub longest: usize,
+}
+
+/// Where strings come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Source {
+    /// From the language's samplers.
+    Drawn {
+        /// The seed.
+        seed: u64,
+    },
+    /// From a directory in the published layout.
+    Directory {
+        /// Where it is.
+        path: PathBuf,
+        /// What was in it when the run was planned.
+        hash: String,
+    },
+}
+
+/// Defines an enum with names, as specs, plans and tables write them.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
+
+        impl $name {
+            /// All of them, in the order tables list them.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+    };
+}
+
+named! {
+    /// An architecture.
+    Learner {
+        /// Causal transformer, pre-norm, five layers.
+        Transformer = "transformer",
+        /// Simple recurrent network, five layers.
+        Rnn = "rnn",
+        /// Long short-term memory, five layers.
+        Lstm = "lstm",
+        /// Gated recurrent units, five layers (not in the paper).
+        Gru = "gru",
+    }
+}
+
+named! {
+    /// What a recognizer is trained on.
+    Loss {
+        /// Recognition alone.
+        R = "R",
+        /// And the next symbol of members.
+        Lm = "R+LM",
+        /// And the set of symbols that may come next in members.
+        Ns = "R+NS",
+        /// All three.
+        LmNs = "R+LM+NS",
+    }
+}
+
+named! {
+    /// Which set stops training and chooses the model.
+    Validation {
+        /// Strings as long as those learned from.
+        Short = "short",
+        /// Strings up to twice as long.
+        Long = "long",
+    }
+}
+
+named! {
+    /// How a width is found from a number of parameters.
+    Match {
+        /// As published: a rounded root of an approximation.
+        Published = "published",
+        /// The width whose true count is nearest.
+        Nearest = "nearest",
+    }
+}
+
+named! {
+    /// Of the arithmetic.
+    Precision {
+        /// Single.
+        F32 = "f32",
+        /// Double.
+        F64 = "f64",
+    }
+}
+
+impl Learner {
+    /// What it is, in one line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Transformer => {
+                "causal transformer, pre-norm, sinusoidal positions, five layers, eight heads"
+            }
+            Self::Rnn => "simple recurrent network, tanh, five layers, learned initial states",
+            Self::Lstm => "long short-term memory, five layers, learned initial states",
+            Self::Gru => "gated recurrent units, five layers, learned initial states (not in the paper)",
+        }
+    }
+
+    fn family(self) -> Family {
+        match self {
+            Self::Transformer => Family::Transformer,
+            Self::Rnn => Family::Rnn,
+            Self::Lstm => Family::Lstm,
+            Self::Gru => Family::Gru,
+        }
+    }
+}
+
+impl Loss {
+    /// Whether there is a language-modelling head, and whether there is a next-symbol head.
+    pub fn heads(self) -> (bool, bool) {
+        match self {
+            Self::R => (false, false),
+            Self::Lm => (true, false),
+            Self::Ns => (false, true),
+            Self::LmNs => (true, true),
+        }
+    }
+}
+
+impl Validation {
+    /// The name of the split.
+    pub fn split(self) -> &'static str {
+        match self {
+            Self::Short => "validation-short",
+            Self::Long => "validation-long",
+        }
+    }
+}
+
+impl DataPlan {
+    /// The splits to draw, under their published names.
+    pub fn splits(&self) -> Vec<SplitSpec> {
+        let split = |name: &str, size, longest, kind| SplitSpec {
+            name: name.to_owned(),
+            size,
+            lengths: 0..=longest,
+            kind,
+        };
+        vec![
+            split("training", self.training, self.short, Kind::Plain),
+            split("validation-short", self.validation, self.short, Kind::Plain),
+            split("validation-long", self.validation, self.long, Kind::Plain),
+            split("test", self.test, self.longest, Kind::Plain),
+            split("test-short-held-out", self.held_out, self.short, Kind::HeldOut),
+            split("test-edit-distance", self.distances, self.longest, Kind::Distance),
+        ]
+    }
+}
+
+impl Plan {
+    /// The seed of everything in this run. Runs that differ in what they are share no randomness.
+    pub fn root(&self) -> Seed {
+        let what = [
+            &self.language,
+            self.learner.name(),
+            &self.size.to_string(),
+            self.loss.name(),
+            self.validation.name(),
+        ];
+        Seed::new(self.seed).derive(&what.join("/"))
+    }
+
+    /// The model, for an alphabet of so many symbols.
+    pub fn model(&self, alphabet: usize) -> Result<RecognizerModel, SpecError> {
+        RecognizerModel::new(self.model_spec(alphabet)?)
+    }
+
+    fn model_spec(&self, alphabet: usize) -> Result<RecognizerSpec, SpecError> {
+        let family = self.learner.family();
+        let matching = match self.matching {
+            Match::Published => Matching::Published,
+            Match::Nearest => Matching::Nearest,
+        };
+        let width = matched(family, self.size, alphabet, self.loss.heads(), matching)?;
+        Ok(family.recognizer(width, alphabet, self.loss.heads(), self.dropout))
+    }
+
+    /// How to train.
+    pub fn training(&self) -> TrainSpec {
+        TrainSpec {
+            optimizer: OptimizerSpec { clip: Some(self.clip), ..OptimizerSpec::adam() },
+            schedule: Schedule::Plateau {
+                rate: self.learning_rate,
+                factor: self.decay,
+                patience: self.decay_patience,
+            },
+            batch: BatchSize::Symbols(self.batch_symbols),
+            max_epochs: self.max_epochs,
+            patience: self.patience,
+        }
+    }
+
+    /// What somebody who watches is told that this run is.
+    pub fn label(&self) -> String {
+        let size = if self.size == 64_000 { String::new() } else { format!(" {}k", self.size / 1000) };
+        let (learner, loss, validation) = (self.learner.name(), self.loss.name(), self.validation.name());
+        format!("{} {learner}{size} {loss} {validation} seed {}", self.language, self.seed)
+    }
+
+    /// About how long this takes beside other runs.
+    pub fn cost(&self) -> f64 {
+        let learner = if self.learner == Learner::Transformer { 3.0 } else { 1.0 };
+        // Small batches waste time on every step.
+        learner * self.size as f64 * (1.0 + 500.0 / self.batch_symbols as f64)
+    }
+}

@@ -1,0 +1,195 @@
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::*;
+use crate::spec::Scale;
+use crate::work::{Observer, Progress, Staff, work};
+
+const SMALL: &str = r#"
+title = "small"
+[[recognition]]
+languages = ["parity", "majority"]
+learners = ["rnn", "lstm"]
+losses = ["R", "R+LM+NS"]
+validation = ["short"]
+sizes = [2000]
+seeds = 1
+max_epochs = 2
+batch_symbols = 512
+[recognition.data]
+training = 60
+validation = 20
+test = 30
+held_out = 10
+distances = 5
+longest = 60
+"#;
+
+fn experiment(sets: &[(&str, &str)]) -> Experiment {
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Experiment::read("small", "small.toml", SMALL, Scale::Paper, &sets).unwrap()
+}
+
+/// Counts the runs that end.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Observer for Count {
+    fn begins(&self, _: usize, _: &Listed) {}
+    fn epoch(&self, _: usize, _: usize, _: f64) {}
+    fn judging(&self, _: usize, _: &str) {}
+    fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn results(root: &Path) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(root.join("results")).unwrap().map(|e| e.unwrap());
+    entries.map(|e| (e.file_name().into_string().unwrap(), fs::read_to_string(e.path()).unwrap())).collect()
+}
+
+fn swept(root: &Path, jobs: usize) -> BTreeMap<String, String> {
+    let sweep = Sweep::begin(root, &experiment(&[])).unwrap();
+    let tally = work(&sweep, Staff::new(jobs), &Count::default()).unwrap();
+    assert_eq!((tally.failed, tally.elsewhere), (0, 0));
+    results(root)
+}
+
+#[test]
+fn the_same_bytes_with_one_desk_and_with_two_and_again() {
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let one = swept(dirs[0].path(), 1);
+    let two = swept(dirs[1].path(), 2);
+    assert_eq!(one.len(), 8);
+    assert_eq!(one, two);
+    // A sweep that is done is left alone.
+    assert_eq!(swept(dirs[0].path(), 2), one);
+    assert!(fs::read_dir(dirs[0].path().join("claims")).unwrap().all(|e| e.unwrap().file_name() == "plan"));
+}
+
+#[test]
+fn two_workers_on_one_directory_do_each_run_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let count = Count::default();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+                work(&sweep, Staff::new(1), &count).unwrap();
+            });
+        }
+    });
+    assert_eq!(count.0.load(Ordering::SeqCst), 8);
+    assert_eq!(results(dir.path()).len(), 8);
+}
+
+#[test]
+fn what_is_claimed_is_left_alone_and_what_was_let_go_is_taken_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let id = &sweep.runs[0].id;
+    let held = sweep.claim(id).unwrap().unwrap();
+    assert!(sweep.claim(id).unwrap().is_none());
+    assert_eq!(sweep.state(id).unwrap(), RunState::Running);
+    let tally = work(&sweep, Staff::new(2), &Count::default()).unwrap();
+    assert_eq!((tally.done, tally.elsewhere), (7, 1));
+    drop(held);
+    assert_eq!(work(&sweep, Staff::new(1), &Count::default()).unwrap().done, 1);
+}
+
+#[test]
+fn a_sweep_grows_and_never_changes_into_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let small = Sweep::begin(dir.path(), &experiment(&[("languages", "parity")])).unwrap();
+    work(&small, Staff::new(2), &Count::default()).unwrap();
+    let before = results(dir.path());
+    let grown = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    assert_eq!((small.runs.len(), grown.runs.len()), (4, 8));
+    work(&grown, Staff::new(2), &Count::default()).unwrap();
+    assert!(before.iter().all(|(name, text)| results(dir.path())[name] == *text));
+    let error = Sweep::begin(dir.path(), &experiment(&[("max_epochs", "3")])).unwrap_err().to_string();
+    assert!(error.contains("holds another sweep") && error.contains("nothing was changed"), "{error}");
+    assert_eq!(Sweep::open(dir.path()).unwrap().runs, grown.runs);
+}
+
+#[test]
+fn truncated_results_and_other_versions_are_named_and_nothing_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    work(&sweep, Staff::new(2), &Count::default()).unwrap();
+    let all = results(dir.path());
+    let id = &sweep.runs[3].id;
+    let path = sweep.result_path(id);
+    fs::write(&path, &all[&format!("{id}.json")][..100]).unwrap();
+    let error = work(&sweep, Staff::new(1), &Count::default()).unwrap_err().to_string();
+    assert!(error.contains(&format!("{id}.json: not a result")) && error.contains("wug retry"), "{error}");
+    assert!(matches!(sweep.state(id).unwrap(), RunState::Broken(_)));
+    assert_eq!(sweep.retry().unwrap().len(), 1);
+    assert!(dir.path().join("aside").join(format!("{id}.json")).exists());
+    work(&sweep, Staff::new(1), &Count::default()).unwrap();
+    assert_eq!(results(dir.path()), all);
+
+    let plan = dir.path().join("plan.json");
+    let text = fs::read_to_string(&plan).unwrap();
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    fs::write(&plan, text.replace(&version, "\"version\": \"0.0.7\"")).unwrap();
+    let error = Sweep::begin(dir.path(), &experiment(&[])).unwrap_err().to_string();
+    assert!(error.contains("was made by wug 0.0.7"), "{error}");
+    assert_eq!(Sweep::open(dir.path()).unwrap().status().unwrap().results().len(), 8);
+    fs::write(&plan, text.replace("\"format\": 1", "\"format\": 99")).unwrap();
+    assert!(Sweep::open(dir.path()).unwrap_err().to_string().contains("format 99"));
+    fs::write(&plan, &text[..20]).unwrap();
+    assert!(Sweep::open(dir.path()).unwrap_err().to_string().contains("plan.json cannot be read"));
+    let none = Sweep::open(&dir.path().join("results")).unwrap_err().to_string();
+    assert!(none.contains("is no sweep"), "{none}");
+}
+
+#[test]
+fn a_run_that_cannot_be_done_is_a_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    // As if the language had been taken away since.
+    let RunPlan::Recognition(plan) = &mut sweep.runs[0].plan;
+    plan.language = "gone".to_owned();
+    sweep.runs[0].id = sweep.runs[0].plan.id();
+    let tally = work(&sweep, Staff::new(2), &Count::default()).unwrap();
+    assert_eq!((tally.done, tally.failed), (8, 1));
+    let RunState::Done(result) = sweep.state(&sweep.runs[0].id).unwrap() else { panic!("no result") };
+    assert!(
+        matches!(result.ending, wug_score::Ending::Failed { message } if message.contains("unknown language `gone`"))
+    );
+    assert_eq!(sweep.retry().unwrap().len(), 1);
+}
+
+// A checkpoint taken up in the middle gives the bytes of a run that was never interrupted.
+#[test]
+fn a_run_taken_up_between_epochs_ends_with_the_same_bytes() {
+    struct Killed {
+        after: usize,
+        bytes: Option<Vec<u8>>,
+    }
+    impl crate::desk::Desk for Killed {
+        fn taken_up(&mut self) -> Option<Vec<u8>> {
+            self.bytes.clone()
+        }
+        fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+            if self.after == 1 {
+                self.bytes = Some(bytes());
+            }
+            self.after = self.after.saturating_sub(1);
+        }
+        fn epoch(&mut self, _: usize, _: f64) {}
+        fn judging(&mut self, _: &str) {}
+    }
+    for run in experiment(&[("max_epochs", "4")]).runs {
+        let mut shelf = crate::plan::Shelf::default();
+        let mut desk = Killed { after: 2, bytes: None };
+        let whole = run.execute(&mut shelf, &mut desk).unwrap();
+        assert!(desk.bytes.is_some());
+        let resumed = run.execute(&mut shelf, &mut desk).unwrap();
+        assert_eq!(resumed.to_text().unwrap(), whole.to_text().unwrap());
+        desk.bytes = Some(b"no checkpoint".to_vec());
+        assert_eq!(run.execute(&mut shelf, &mut desk).unwrap(), whole);
+    }
+}
