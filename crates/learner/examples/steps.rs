@@ -1,4 +1,4 @@
-//! Times one full training step (forward, backward, clip, Adam) of six reference cases, one JSON line each:
+//! Times one full training step (forward, backward, clip, Adam) of five reference cases, one JSON line each:
 //! `{"case": …, "ms": median CPU milliseconds, "params": …}`.
 //!
 //! ```text
@@ -10,14 +10,15 @@
 use std::time::{Duration, Instant};
 
 use wug_dataset::Seed;
+use wug_learner::kernel::{Activation, Recurrence};
 use wug_learner::model::{
     BodySpec, Cell, Initialization, Labelled, LanguageModel, LanguageModelSpec, LossWeights,
     LstmTransducerSpec, NormPlace, Output, Pair, Positions, RecognizerModel, RecognizerSpec, RecurrentSpec,
     Start, TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout, TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
-use wug_learner::params::Layout;
-use wug_learner::tape::{Mode, Record, Tape};
+use wug_learner::params::{Init, Layout};
+use wug_learner::tape::{Layer, Mode, Record, Tape};
 
 const ALPHABET: usize = 32;
 const BATCH: usize = 100;
@@ -114,8 +115,35 @@ fn transformer() -> BodySpec {
     })
 }
 
-/// An encoder and a decoder of 512 units, one pair of strings of 40 symbols and their ends.
-fn find(case: &str, attention: bool) {
+/// An encoder and a decoder of 512 units, one pair of strings of 41 symbols.
+fn find(case: &str) {
+    let (v, d, h, steps) = (8, 16, 512, 41);
+    let mut layout = Layout::default();
+    let mut add = |name: &str, shape: &[usize], bound: f64| layout.add(name, shape, Init::Uniform(bound));
+    let tables = ["source", "target"].map(|name| add(name, &[v, d], 1.0));
+    let layers = ["encoder", "decoder"].map(|name| Layer {
+        input: add(&format!("{name}.weight_ih"), &[4 * h, d], 0.04),
+        hidden: add(&format!("{name}.weight_hh"), &[4 * h, h], 0.04),
+        bias: Some(add(&format!("{name}.bias_ih"), &[4 * h], 0.04)),
+        second_bias: Some(add(&format!("{name}.bias_hh"), &[4 * h], 0.04)),
+    });
+    let (weight, bias) = (add("output.weight", &[v, h], 0.04), add("output.bias", &[v], 0.04));
+    let (x, y, targets) = (symbols(steps, v, 2), symbols(steps, v, 3), symbols(steps, v, 4));
+    let n = Recurrence { steps, batch: 1, input: d, hidden: h };
+    time(case, &layout, OptimizerSpec::adam().clipped(25.0), 1, |t, _| {
+        let source = t.embedding(tables[0], x.iter().copied(), d, 1.0);
+        let (states, cell) = t.lstm(source, None, layers[0], n);
+        let last = t.part(states, steps * h, h);
+        let target = t.embedding(tables[1], y.iter().copied(), d, 1.0);
+        let (states, _) = t.lstm(target, Some((last, cell)), layers[1], n);
+        let states = t.part(states, h, steps * h);
+        let logits = t.linear(states, weight, Some(bias), h, Activation::Identity);
+        t.softmax_loss(logits, v, targets.iter().map(|&s| (s, 1.0 / steps as f64)));
+    });
+}
+
+/// The LSTM of Kharitonov and Chaabouni, whose decoder is fed what it gave out before.
+fn transducer(case: &str, attention: bool) {
     let body =
         LstmTransducerSpec { layers: 1, hidden: 512, embedding: 16, output: 512, attention, dropout: 0.5 };
     let spec = TransducerSpec {
@@ -149,21 +177,24 @@ fn wade(case: &str) {
     });
 }
 
+/// The cases of the comparison with PyTorch; the others are timed if they are asked for.
+const COMPARED: [&str; 5] = ["flare-lstm", "flare-rnn", "flare-transformer", "find-lstm", "wade-rnn"];
+
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    for case in
-        ["flare-lstm", "flare-rnn", "flare-transformer", "find-lstm", "find-lstm-attention", "wade-rnn"]
-    {
-        if !asked.is_empty() && !asked.iter().any(|a| a == case) {
-            continue;
-        }
-        match case {
+    let cases = if asked.is_empty() { COMPARED.map(str::to_owned).to_vec() } else { asked };
+    for case in &cases {
+        match case.as_str() {
             "flare-lstm" => flare(case, recurrent(Cell::Lstm, 5, 40, Some(40))),
             "flare-rnn" => flare(case, recurrent(Cell::Rnn, 5, 79, Some(79))),
             "flare-transformer" => flare(case, transformer()),
-            "find-lstm" => find(case, false),
-            "find-lstm-attention" => find(case, true),
-            _ => wade(case),
+            "find-lstm" => find(case),
+            "find-transducer" => transducer(case, false),
+            "find-transducer-attention" => transducer(case, true),
+            "wade-rnn" => wade(case),
+            other => panic!(
+                "unknown case {other}; there are: {COMPARED:?}, find-transducer, find-transducer-attention"
+            ),
         }
     }
 }
