@@ -42,3 +42,4 @@ pub use ratio::{Ratio, Tally};
 pub use record::{Measurement, Record, Run, reading_name};
 pub use result::{Ending, FORMAT, Hard, Point, ResultError, RunResult};
 pub use strata::{Stratum, stratify};
+pub use wug_language::Reading;

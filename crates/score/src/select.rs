@@ -43,7 +43,7 @@ pub fn rounded(x: f64, decimals: usize) -> Option<f64> {
 }
 
 /// To three decimals and then to two, as the published Table 2 of Butoi et al. 2025 was made from the printed
-/// Tables 4-21. Ties between losses were judged after this rounding.
+/// Tables 4-21. Ties between losses were judged after the first rounding, as Table 3 shows.
 ///
 /// ```
 /// assert_eq!(wug_score::select::published_rounding(0.9349), Some(0.94)); // by way of 0.935

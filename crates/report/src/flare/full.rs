@@ -1,0 +1,121 @@
+//! Tables 4-21: everything about one language.
+
+use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
+use wug_score::{Aggregate, RunResult};
+
+use super::blank;
+use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, accuracies, bad_endings, selected, spread};
+use crate::published::{FLARE_FULL, flare_languages};
+use crate::table::{Cell, Column, Places, Row, Table, Value};
+
+/// The columns of the model that was selected: head, column in print, split and metric.
+const SELECTED: [(&str, &str, &str, &str); 5] = [
+    ("Train", "train_acc", "training", RECOGNITION_ACCURACY.name),
+    ("Val. CE ↓", "val_ce", "validation", RECOGNITION_CROSS_ENTROPY.name),
+    ("Val.", "val_acc", "validation", RECOGNITION_ACCURACY.name),
+    ("S. Test", "short_test_acc", "test-short-held-out", RECOGNITION_ACCURACY.name),
+    ("L. Test", "long_test_acc", "test", RECOGNITION_ACCURACY.name),
+];
+
+const PLACES: Places = Places::Once(3);
+
+/// One table per language that was run.
+pub(super) fn tables(runs: &Runs<'_>) -> Vec<Table> {
+    let numbered = (4..).zip(flare_languages());
+    numbered.filter_map(|(number, language)| table(runs, number, language)).collect()
+}
+
+fn table(runs: &Runs<'_>, number: usize, language: &str) -> Option<Table> {
+    let own = runs.of_language(language);
+    if own.is_empty() {
+        return None;
+    }
+    let title = format!("Table {number}: full results on {language}");
+    let mut table = blank(runs, &number.to_string(), &title, &["learner", "loss", "validation"]);
+    table.about.insert("language".to_owned(), language.to_owned());
+    let heads =
+        SELECTED.map(|(head, ..)| head).into_iter().chain(["L. Test (mean)", "L. Test (max)", "runs"]);
+    table.columns = heads.map(Column::new).collect();
+    for learner in runs.learners() {
+        for loss in LOSSES {
+            for validation in VALIDATIONS {
+                table.rows.extend(row(runs, Place { language, learner, loss, validation, size: SIZE }));
+            }
+        }
+    }
+    table.notes.extend(notes(runs, language, &own));
+    Some(table)
+}
+
+/// The row of a place; `None` if it was neither run nor printed.
+fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
+    let own = runs.at(place);
+    let key = [place.language, place.learner, place.loss, place.validation];
+    if own.is_empty() && FLARE_FULL.text(&key, "long_test_mean").is_none() {
+        return None;
+    }
+    let model = selected(&own);
+    let mut cells: Vec<Cell> = SELECTED
+        .iter()
+        .map(|(_, printed, split, metric)| Cell {
+            ours: model.and_then(|model| measured(model, split, metric)),
+            paper: FLARE_FULL.number(&key, printed),
+            ..Cell::default()
+        })
+        .collect();
+    let scores = accuracies(&own);
+    let std = spread(&scores);
+    cells.push(Cell {
+        ours: Aggregate::Mean.of(&scores).map(|value| Value::Number { value, std, places: PLACES }),
+        paper: FLARE_FULL.mean(&key, "long_test_mean", "long_test_std"),
+        ..Cell::default()
+    });
+    cells.push(Cell {
+        ours: Aggregate::Max.of(&scores).map(|max| Value::number(max, PLACES)),
+        paper: FLARE_FULL.number(&key, "long_test_max"),
+        ..Cell::default()
+    });
+    cells.push(counted(&own, scores.len()));
+    let keys = vec![place.learner.to_owned(), place.loss.to_owned(), place.validation.to_owned()];
+    Some(Row { keys, cells })
+}
+
+/// The validation set of a run is the one it was given.
+fn measured(model: &RunResult, split: &str, metric: &str) -> Option<Value> {
+    let value = match (split, &model.run.validation) {
+        ("validation", Some(which)) => model.value(&format!("validation-{which}"), metric),
+        _ => model.value(split, metric),
+    };
+    Some(Value::number(value?, PLACES))
+}
+
+/// How many runs there are, and how many of them ended badly.
+fn counted(runs: &[&RunResult], scored: usize) -> Cell {
+    if runs.is_empty() {
+        return Cell::default();
+    }
+    let bad = bad_endings(runs);
+    Cell::ours(if bad.is_empty() { scored.to_string() } else { format!("{scored} ({bad})") })
+}
+
+fn notes(runs: &Runs<'_>, language: &str, own: &[&RunResult]) -> Vec<String> {
+    let mut notes = vec![
+        "Train, Val., S. Test and L. Test: recognition accuracy, and Val. CE cross-entropy in nats, of the run with the lowest Val. CE.".to_owned(),
+        "Mean ± population standard deviation and maximum of L. Test are over all runs; the last column counts those that were scored.".to_owned(),
+        "Lengths: training and short validation 0-40, long validation 0-80, S. Test 0-40 without strings seen in training, L. Test 0-500. Models of about 64k parameters.".to_owned(),
+    ];
+    if let Some((lowest, highest)) = runs.chance(Some(language)) {
+        let show = |x: f64| format!("{x:.3}");
+        let level = if show(lowest) == show(highest) {
+            show(lowest)
+        } else {
+            format!("{} to {}", show(lowest), show(highest))
+        };
+        notes.push(format!("Chance on L. Test, the accuracy of always giving the commoner answer: {level}."));
+    }
+    let bad = bad_endings(own);
+    if !bad.is_empty() {
+        notes.push(format!("Of {} runs, {bad}; a diverged run counts with what was best before.", own.len()));
+    }
+    notes
+}

@@ -1,0 +1,149 @@
+//! Table 2, what each architecture tends to learn and what it can learn, and Table 3, the losses behind it.
+
+use wug_score::Reading;
+
+use super::blank;
+use super::runs::{Chosen, Runs, bad_endings, label};
+use crate::published::{FLARE_BEST_LOSS, FLARE_MAIN};
+use crate::table::{Cell, Column, Places, Row, Table, Value};
+
+const BIAS: &str = "Inductive bias";
+const REACH: &str = "Expressivity";
+
+/// Table 2; `None` without runs of its size.
+pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
+    let title = "Table 2: recognition accuracy on the long test set";
+    let mut table = laid_out(runs, "2", title, |runs, language, learner| {
+        let paper = paper_column(learner);
+        let (mean, std) = (format!("ib_{paper}_mean"), format!("ib_{paper}_std"));
+        [
+            cell(runs, runs.inductive_bias(language, learner), FLARE_MAIN.mean(&[language], &mean, &std)),
+            cell(
+                runs,
+                runs.expressivity(language, learner),
+                FLARE_MAIN.number(&[language], &format!("ex_{paper}")),
+            ),
+        ]
+    })?;
+    for row in &mut table.rows {
+        mark_best(&mut row.cells);
+        row.cells.push(chance(runs, &row.keys[0]));
+    }
+    table.columns.push(Column::new("Chance"));
+    table.notes.extend(notes(runs));
+    Some(table)
+}
+
+/// Table 2 in short.
+pub(super) fn headline(runs: &Runs<'_>) -> Option<Table> {
+    let notes = [
+        "Inductive bias: best mean over the runs of a loss, validated on lengths 0-40.",
+        "Expressivity: best run of any loss, validated on lengths 0-80.",
+        "Trained on lengths 0-40, tested on lengths 0-500.",
+    ];
+    table(runs).map(|table| table.compact(&notes))
+}
+
+/// Table 3; `None` without runs of its size.
+pub(super) fn losses(runs: &Runs<'_>) -> Option<Table> {
+    let mut table = laid_out(runs, "3", "Table 3: the losses behind Table 2", |runs, language, learner| {
+        let paper = |prefix: &str| {
+            FLARE_BEST_LOSS.text(&[language], &format!("{prefix}_{}", paper_column(learner))).map(Value::from)
+        };
+        let ours = |chosen: Option<Chosen>| {
+            chosen.map(|chosen| Value::from(format!("{} (of {})", chosen.loss, chosen.losses)))
+        };
+        let cell = |chosen, prefix| Cell { ours: ours(chosen), paper: paper(prefix), ..Cell::default() };
+        [cell(runs.inductive_bias(language, learner), "ib"), cell(runs.expressivity(language, learner), "ex")]
+    })?;
+    table.notes.push("R is recognition, LM language modelling, NS next-symbol prediction; in brackets, of how many losses that were run.".to_owned());
+    table.notes.push(ties(runs.reading).to_owned());
+    Some(table)
+}
+
+/// A row per language, and per learner a column in each of the two groups.
+fn laid_out(
+    runs: &Runs<'_>,
+    name: &str,
+    title: &str,
+    cells: impl Fn(&Runs<'_>, &str, &str) -> [Cell; 2],
+) -> Option<Table> {
+    let (main, learners) = (runs.main(), runs.learners());
+    let run = |language: &&str| main.iter().any(|run| run.run.language == *language);
+    let row = |language: &str| {
+        let (bias, reach): (Vec<Cell>, Vec<Cell>) =
+            learners.iter().map(|learner| cells(runs, language, learner).into()).unzip();
+        Row { keys: vec![language.to_owned()], cells: bias.into_iter().chain(reach).collect() }
+    };
+    let heads = |group: &'static str| learners.iter().map(move |learner| Column::of(group, label(learner)));
+    let mut table = blank(runs, name, title, &["language"]);
+    table.columns = heads(BIAS).chain(heads(REACH)).collect();
+    table.rows = runs.languages().into_iter().filter(run).map(row).collect();
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn cell(runs: &Runs<'_>, chosen: Option<Chosen>, paper: Option<Value>) -> Cell {
+    let places = places(runs.reading);
+    let n = chosen.as_ref().map(|chosen| chosen.n);
+    let ours = chosen.map(|Chosen { value, std, .. }| Value::Number { value, std, places });
+    Cell { ours, paper, n, best: false }
+}
+
+/// How Table 2 rounds.
+pub(super) fn places(reading: Reading) -> Places {
+    if reading == Reading::Published { Places::Twice } else { Places::Once(2) }
+}
+
+/// The paper's name for a learner in the heads of its columns.
+pub(super) fn paper_column(learner: &str) -> &str {
+    if learner == "transformer" { "tf" } else { learner }
+}
+
+/// Marks the best of each group as it is shown: all of them where several show the same.
+fn mark_best(cells: &mut [Cell]) {
+    let half = cells.len() / 2;
+    for group in [0..half, half..cells.len()] {
+        let group = &mut cells[group];
+        let shown: Vec<Option<String>> =
+            group.iter().map(|cell| cell.ours.as_ref().map(Value::show_short)).collect();
+        let best = shown.iter().flatten().max().cloned();
+        let compared = shown.iter().flatten().count() > 1;
+        for (cell, shown) in group.iter_mut().zip(&shown) {
+            cell.best = compared && *shown == best;
+        }
+    }
+}
+
+fn chance(runs: &Runs<'_>, language: &str) -> Cell {
+    let level = runs.chance(Some(language));
+    Cell { ours: level.map(|(_, highest)| Value::number(highest, Places::Once(2))), ..Cell::default() }
+}
+
+fn ties(reading: Reading) -> &'static str {
+    match reading {
+        Reading::Published => {
+            "As published, losses are compared after rounding to three decimals; of equals the first in the order R, R+LM, R+NS, R+LM+NS is taken."
+        }
+        Reading::Corrected => {
+            "Losses are compared without rounding; of equals the first in the order R, R+LM, R+NS, R+LM+NS is taken."
+        }
+    }
+}
+
+fn notes(runs: &Runs<'_>) -> Vec<String> {
+    let rounding = match runs.reading {
+        Reading::Published => "Rounded to three decimals and then to two, as published.",
+        Reading::Corrected => "Rounded once.",
+    };
+    let main = runs.main();
+    let bad = bad_endings(&main);
+    let bad = if bad.is_empty() { "none diverged or failed".to_owned() } else { bad };
+    vec![
+        "Trained on lengths 0-40, tested on lengths 0-500; models of about 64k parameters.".to_owned(),
+        "Inductive bias: validated on lengths 0-40; mean ± population standard deviation over the runs of the loss with the best mean; in brackets the number of those runs.".to_owned(),
+        "Expressivity: validated on lengths 0-80; the maximum over the runs of all losses; in brackets the number of those runs.".to_owned(),
+        "The best architecture is in bold. Chance is the accuracy of always giving the commoner answer.".to_owned(),
+        format!("{rounding} {}", ties(runs.reading)),
+        format!("{} runs, {bad}; a diverged run counts with what was best before.", main.len()),
+    ]
+}

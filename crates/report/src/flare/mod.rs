@@ -1,0 +1,55 @@
+//! The tables and figures of FLaRe (Butoi et al. 2025), each with the paper's figures beside ours.
+
+mod full;
+mod main_table;
+mod runs;
+mod sizes;
+
+use std::collections::BTreeMap;
+
+use wug_score::{Reading, RunResult};
+
+use runs::Runs;
+pub(crate) use runs::has_place;
+
+use crate::published::FLARE;
+use crate::table::Table;
+
+/// Every table for which there is a run, one reading after the other.
+pub(crate) fn tables(results: &[RunResult]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for runs in readings(results) {
+        tables.extend(main_table::table(&runs));
+        tables.extend(main_table::losses(&runs));
+        tables.extend(full::tables(&runs));
+        tables.extend(sizes::table(&runs));
+    }
+    tables
+}
+
+/// The tables that say most, without their detail.
+pub(crate) fn headline(results: &[RunResult]) -> Vec<Table> {
+    let of = |runs: Runs<'_>| [main_table::headline(&runs), sizes::headline(&runs)];
+    readings(results).flat_map(of).flatten().collect()
+}
+
+fn readings(results: &[RunResult]) -> impl Iterator<Item = Runs<'_>> {
+    Reading::ALL.into_iter().map(|reading| Runs::of(results, reading)).filter(|runs| !runs.all().is_empty())
+}
+
+/// A table of one reading without its rows.
+fn blank(runs: &Runs<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
+    let reading = runs.reading.name();
+    Table {
+        id: format!("flare-{reading}-{name}"),
+        title: format!("{title} ({reading} reading)"),
+        about: BTreeMap::from([
+            ("suite".to_owned(), "flare".to_owned()),
+            ("reading".to_owned(), reading.to_owned()),
+        ]),
+        notes: vec![format!("Paper: {FLARE}.")],
+        keys: keys.iter().map(|&key| key.to_owned()).collect(),
+        columns: Vec::new(),
+        rows: Vec::new(),
+    }
+}

@@ -1,0 +1,61 @@
+//! Table 22: whether larger models reach further.
+
+use wug_score::Aggregate;
+
+use super::blank;
+use super::main_table::{paper_column, places};
+use super::runs::{Place, Runs, accuracies, bad_endings, label};
+use crate::published::FLARE_SIZES;
+use crate::table::{Cell, Column, Row, Table, Value};
+
+/// Table 22; `None` unless something of another size than usual was run.
+pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
+    if !runs.has_sizes() {
+        return None;
+    }
+    let (learners, sizes) = (runs.learners(), runs.sizes());
+    let grid: Vec<(&str, u64)> =
+        learners.iter().flat_map(|learner| sizes.iter().map(move |size| (*learner, *size))).collect();
+    let place = |language, (learner, size)| Place { language, learner, loss: "R", validation: "long", size };
+    let row = |language: &'static str| Row {
+        keys: vec![String::from(language)],
+        cells: grid.iter().map(|at| cell(runs, place(language, *at))).collect(),
+    };
+    let mut table = blank(runs, "22", "Table 22: models of several sizes", &["language"]);
+    table.columns = grid.iter().map(|(learner, size)| Column::of(label(learner), thousands(*size))).collect();
+    let run = |language: &&'static str| grid.iter().any(|at| !runs.at(place(language, *at)).is_empty());
+    table.rows = runs.languages().into_iter().filter(run).map(row).collect();
+    let all: Vec<_> = runs.all().iter().copied().filter(|run| run.run.loss.as_deref() == Some("R")).collect();
+    table.notes.push("Recognition accuracy on the long test set (lengths 0-500): the maximum over the runs with the loss R and validation on lengths 0-80; in brackets the number of runs.".to_owned());
+    table.notes.extend(
+        Some(bad_endings(&all))
+            .filter(|bad| !bad.is_empty())
+            .map(|bad| format!("Of the runs with this loss, {bad}.")),
+    );
+    Some(table)
+}
+
+/// Table 22 in short.
+pub(super) fn headline(runs: &Runs<'_>) -> Option<Table> {
+    table(runs).map(|table| {
+        table.compact(&[
+            "The best run with the loss R and validation on lengths 0-80, tested on lengths 0-500.",
+        ])
+    })
+}
+
+fn cell(runs: &Runs<'_>, place: Place<'_>) -> Cell {
+    let scores = accuracies(&runs.at(place));
+    let column = format!("{}_{}", paper_column(place.learner), thousands(place.size));
+    Cell {
+        ours: Aggregate::Max.of(&scores).map(|x| Value::number(x, places(runs.reading))),
+        paper: FLARE_SIZES.number(&[place.language], &column),
+        n: Some(scores.len()),
+        best: false,
+    }
+}
+
+/// `64k` for 64 000.
+fn thousands(size: u64) -> String {
+    if size.is_multiple_of(1000) { format!("{}k", size / 1000) } else { size.to_string() }
+}

@@ -1,0 +1,101 @@
+//! A table for whatever no paper has a table for, so that nothing that was run is hidden.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wug_score::{Aggregate, METRICS, Measurement, Reading, RunResult, Stratum};
+
+use crate::table::{Cell, Column, Places, Row, Table, Value};
+
+/// What tells rows apart: its name, and how it is read from a run and a measurement.
+type Key = (&'static str, fn(&RunResult, &Measurement) -> String);
+
+const KEYS: [Key; 6] = [
+    ("language", |result, _| result.run.language.clone()),
+    ("learner", |result, _| result.run.learner.clone()),
+    ("size", |result, _| result.run.size.map_or_else(String::new, |size| size.to_string())),
+    ("loss", |result, _| result.run.loss.clone().unwrap_or_default()),
+    ("validation", |result, _| result.run.validation.clone().unwrap_or_default()),
+    ("split", |_, measurement| measurement.split.clone()),
+];
+
+/// Rows by their names, and in each the values by metric.
+type Cells<'a> = BTreeMap<Vec<String>, BTreeMap<&'a str, Vec<f64>>>;
+
+/// One table per suite and reading.
+pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
+    let mut groups: BTreeMap<(&str, Reading), Vec<&RunResult>> = BTreeMap::new();
+    for result in results {
+        groups.entry((&result.run.suite, result.run.reading)).or_default().push(result);
+    }
+    groups.into_iter().map(|((suite, reading), runs)| table(suite, reading, &runs)).collect()
+}
+
+fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
+    let cells = collect(runs);
+    // A key that is empty everywhere tells nothing apart.
+    let told: Vec<usize> = (0..KEYS.len()).filter(|i| cells.keys().any(|key| !key[*i].is_empty())).collect();
+    let metrics = metrics(&cells);
+    let row = |(key, values): (&Vec<String>, &BTreeMap<&str, Vec<f64>>)| Row {
+        keys: told.iter().map(|i| key[*i].clone()).collect(),
+        cells: metrics.iter().map(|metric| cell(values.get(metric))).collect(),
+    };
+    Table {
+        id: format!("{suite}-{reading}-other"),
+        title: format!("{suite}: all that was measured ({reading} reading)"),
+        about: BTreeMap::from([
+            ("suite".to_owned(), suite.to_owned()),
+            ("reading".to_owned(), reading.name().to_owned()),
+        ]),
+        notes: notes(&metrics, runs),
+        keys: told.iter().map(|i| KEYS[*i].0.to_owned()).collect(),
+        columns: metrics.iter().map(|metric| Column::new(*metric)).collect(),
+        rows: cells.iter().map(row).collect(),
+    }
+}
+
+fn collect<'a>(runs: &[&'a RunResult]) -> Cells<'a> {
+    let mut cells = Cells::new();
+    for result in runs {
+        for measurement in result.scores.iter().filter(|m| m.stratum == Stratum::All) {
+            let key = KEYS.iter().map(|(_, of)| of(result, measurement)).collect();
+            let values = cells.entry(key).or_default().entry(&measurement.metric).or_default();
+            values.extend(measurement.value);
+        }
+    }
+    cells
+}
+
+/// The metrics that were measured: those that are known in their order, and then the others.
+fn metrics<'a>(cells: &Cells<'a>) -> Vec<&'a str> {
+    let found: BTreeSet<&str> = cells.values().flat_map(BTreeMap::keys).copied().collect();
+    let place = |name: &str| METRICS.iter().position(|metric| metric.name == name).unwrap_or(METRICS.len());
+    let mut found: Vec<&str> = found.into_iter().collect();
+    found.sort_by_key(|name| place(name));
+    found
+}
+
+fn cell(values: Option<&Vec<f64>>) -> Cell {
+    let Some(values) = values else { return Cell::default() };
+    let std = Aggregate::PopulationStd.of(values).filter(|_| values.len() > 1);
+    let number = |value| Value::Number { value, std, places: Places::Once(3) };
+    Cell { ours: Aggregate::Mean.of(values).map(number), n: Some(values.len()), ..Cell::default() }
+}
+
+fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {
+    let mut notes =
+        vec!["Mean ± population standard deviation over runs; in brackets the number of runs.".to_owned()];
+    for metric in METRICS.iter().filter(|metric| metrics.contains(&metric.name)) {
+        let levels: Vec<f64> = runs
+            .iter()
+            .flat_map(|run| &run.scores)
+            .filter(|m| m.metric == metric.name && m.stratum == Stratum::All)
+            .filter_map(|m| m.chance)
+            .collect();
+        let chance = match (Aggregate::Min.of(&levels), Aggregate::Max.of(&levels)) {
+            (Some(lowest), Some(highest)) => format!("; chance {lowest:.3} to {highest:.3}"),
+            _ => String::new(),
+        };
+        notes.push(format!("{}: {} ({}{chance}).", metric.name, metric.meaning, metric.unit.name()));
+    }
+    notes
+}

@@ -1,0 +1,70 @@
+//! Results of runs as tables, figures and one page, with the papers' figures beside ours.
+//!
+//! This room takes results and gives text. It knows no files, no learners and no terminals. [`tables`] says
+//! what there is to show; [`render`] writes it in a [`Format`]. A cell that was not run is
+//! visibly empty, and a run that has no place in the tables of a paper appears in a table of its own.
+
+mod flare;
+mod format;
+mod generic;
+mod published;
+mod summary;
+mod table;
+mod write;
+
+use thiserror::Error;
+use wug_score::RunResult;
+
+pub use format::Format;
+pub use summary::Summary;
+pub use table::{ABSENT, Cell, Column, Places, Row, Table, Value};
+
+/// Why there is no report.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// Nothing was given.
+    #[error("there are no results to report")]
+    Empty,
+    /// Tables that cannot be written as JSON.
+    #[error("cannot write the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The report of these results.
+///
+/// ```
+/// use wug_report::{Format, ReportError, render};
+/// assert!(matches!(render(&[], Format::Table), Err(ReportError::Empty)));
+/// ```
+pub fn render(results: &[RunResult], format: Format) -> Result<String, ReportError> {
+    if results.is_empty() {
+        return Err(ReportError::Empty);
+    }
+    let summary = Summary::of(results);
+    Ok(match format {
+        Format::Table => write::text(&summary, &headline(results)),
+        Format::Markdown => write::markdown(&summary, &tables(results)),
+        Format::Csv => write::csv(&tables(results)),
+        Format::Json => write::json(&summary, &tables(results))?,
+    })
+}
+
+/// Every table for which there is a run.
+pub fn tables(results: &[RunResult]) -> Vec<Table> {
+    let mut tables = flare::tables(results);
+    tables.extend(rest(results));
+    tables
+}
+
+/// The tables that say most, small enough for a terminal.
+fn headline(results: &[RunResult]) -> Vec<Table> {
+    let mut tables = flare::headline(results);
+    tables.extend(rest(results));
+    tables
+}
+
+/// What has no place in the tables of a paper, and the runs that ended badly.
+fn rest(results: &[RunResult]) -> Vec<Table> {
+    let others: Vec<&RunResult> = results.iter().filter(|result| !flare::has_place(result)).collect();
+    generic::tables(&others).into_iter().chain(summary::bad_runs(results)).collect()
+}

@@ -1,0 +1,206 @@
+//! A table: named rows, named columns, and in each cell our value beside the paper's.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use wug_score::select::{published_rounding, rounded};
+
+/// What stands where there is no value.
+pub const ABSENT: &str = "–";
+
+/// A table, not yet laid out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// A name that no other table of the report has, fit for an address.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// What all its rows have in common, such as the suite and the reading.
+    pub about: BTreeMap<String, String>,
+    /// How its values came about.
+    pub notes: Vec<String>,
+    /// What the names of its rows are names of.
+    pub keys: Vec<String>,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// What it shares with its neighbours, or nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// Its own name.
+    pub name: String,
+}
+
+impl Column {
+    /// A column on its own.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { group: String::new(), name: name.into() }
+    }
+
+    /// A column of a group.
+    pub fn of(group: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { group: group.into(), name: name.into() }
+    }
+
+    /// Group and name in one line.
+    pub fn full_name(&self) -> String {
+        if self.group.is_empty() { self.name.clone() } else { format!("{}: {}", self.group, self.name) }
+    }
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name, one part per key of the table.
+    pub keys: Vec<String>,
+    /// A cell per column.
+    pub cells: Vec<Cell>,
+}
+
+/// A cell: what we measured beside what was published.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Cell {
+    /// Our value; absent if nothing was run.
+    pub ours: Option<Value>,
+    /// The paper's value, where it has one.
+    pub paper: Option<Value>,
+    /// How many runs our value is of, where that is not said elsewhere in the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<usize>,
+    /// Whether it is the best of those it is compared with.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub best: bool,
+}
+
+impl Cell {
+    /// A cell that no paper has.
+    pub fn ours(value: impl Into<Value>) -> Self {
+        Self { ours: Some(value.into()), ..Self::default() }
+    }
+
+    /// How many runs, in brackets, where it is said here.
+    pub(crate) fn count(&self) -> String {
+        self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({n})"))
+    }
+}
+
+/// A value and how it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number in full, rounded only when it is shown.
+    Number {
+        /// The number.
+        value: f64,
+        /// The standard deviation that goes with it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        std: Option<f64>,
+        /// How it is rounded.
+        #[serde(skip)]
+        places: Places,
+    },
+    /// Words.
+    Text(String),
+}
+
+/// How a number is rounded when it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Places {
+    /// Once, to so many decimals.
+    Once(usize),
+    /// To three decimals and then to two, as in the published Table 2 of Butoi et al. 2025.
+    Twice,
+}
+
+impl Places {
+    fn show(self, x: f64) -> String {
+        let (x, decimals) = match self {
+            Self::Once(decimals) => (rounded(x, decimals), decimals),
+            Self::Twice => (published_rounding(x), 2),
+        };
+        x.map_or_else(|| ABSENT.to_owned(), |x| format!("{x:.decimals$}"))
+    }
+}
+
+impl Value {
+    /// A number without a spread.
+    pub fn number(value: f64, places: Places) -> Self {
+        Self::Number { value, std: None, places }
+    }
+
+    /// As it is shown. Standard deviations have two decimals, as in print.
+    ///
+    /// ```
+    /// use wug_report::{Places, Value};
+    /// let value = Value::Number { value: 0.9349, std: Some(0.0149), places: Places::Once(3) };
+    /// assert_eq!(value.show(), "0.935 ± 0.01");
+    /// assert_eq!(Value::number(0.9349, Places::Twice).show(), "0.94");
+    /// ```
+    pub fn show(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number { value, std: None, places } => places.show(*value),
+            Self::Number { value, std: Some(std), places } => {
+                format!("{} ± {}", places.show(*value), Places::Once(2).show(*std))
+            }
+        }
+    }
+
+    /// As it is shown, without its spread.
+    pub(crate) fn show_short(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number { value, places, .. } => places.show(*value),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// A value as it is shown, or the sign that there is none.
+pub(crate) fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| ABSENT.to_owned(), Value::show)
+}
+
+impl Table {
+    /// Whether a paper's value stands beside ours.
+    pub(crate) fn has_paper(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.paper.is_some())
+    }
+
+    /// With short notes, and without spreads and the number of runs in each cell, which is said once instead.
+    pub(crate) fn compact(mut self, notes: &[&str]) -> Self {
+        let counts: Vec<usize> =
+            self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.n).collect();
+        for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {
+            cell.n = None;
+            for value in [&mut cell.ours, &mut cell.paper].into_iter().flatten() {
+                if let Value::Number { std, .. } = value {
+                    *std = None;
+                }
+            }
+        }
+        self.notes = notes.iter().map(|&note| note.to_owned()).collect();
+        if let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) {
+            let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            self.notes.push(format!("Runs per cell: {range}."));
+        }
+        self
+    }
+}

@@ -1,0 +1,147 @@
+//! Tables for a terminal: aligned, and never wider than [`WIDTH`].
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::summary::Summary;
+use crate::table::{Cell, Table, Value, shown};
+
+/// The widest line.
+const WIDTH: usize = 100;
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// The summary, and the tables one below the other.
+pub(crate) fn text(summary: &Summary, tables: &[Table]) -> String {
+    let mut out = String::new();
+    for (name, line) in summary.lines() {
+        push_wrapped(&mut out, &format!("{:<10}", format!("{name}:")), &line);
+    }
+    tables.iter().for_each(|table| push(&mut out, table));
+    out.push_str("\nMarkdown, CSV, JSON and HTML reports have every table in full.\n");
+    out
+}
+
+fn push(out: &mut String, table: &Table) {
+    out.push('\n');
+    push_wrapped(out, "", &table.title);
+    if table.has_paper() {
+        out.push_str("ours/paper; – was not run\n");
+    }
+    for part in parts(table) {
+        out.push('\n');
+        push_part(out, &part);
+    }
+    out.push('\n');
+    table.notes.iter().for_each(|note| push_wrapped(out, "  ", note));
+}
+
+/// A column as it is written: its group, its name, and what stands below.
+struct Laid {
+    group: String,
+    cells: Vec<String>,
+    width: usize,
+    left: bool,
+}
+
+impl Laid {
+    fn new(group: &str, cells: Vec<String>, left: bool) -> Self {
+        let width = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
+        Self { group: group.to_owned(), cells, width, left }
+    }
+
+    fn aligned(&self, i: usize) -> String {
+        let blank = " ".repeat(self.width - self.cells[i].width());
+        if self.left { self.cells[i].clone() + &blank } else { blank + &self.cells[i] }
+    }
+}
+
+/// The table in parts that are narrow enough, each with the names of the rows.
+fn parts(table: &Table) -> Vec<Vec<Laid>> {
+    let names = || {
+        table.keys.iter().enumerate().map(|(i, key)| {
+            let below = table.rows.iter().map(|row| row.keys[i].clone());
+            Laid::new("", std::iter::once(key.clone()).chain(below).collect(), true)
+        })
+    };
+    let mut parts = Vec::new();
+    let mut part: Vec<Laid> = names().collect();
+    for (i, column) in table.columns.iter().enumerate() {
+        let below = table.rows.iter().map(|row| written(&row.cells[i]));
+        let words = table.rows.iter().all(|row| matches!(row.cells[i].ours, Some(Value::Text(_))));
+        let cells = std::iter::once(column.name.clone()).chain(below).collect();
+        let laid = Laid::new(&column.group, cells, words);
+        let fits = width(&part) + GAP.len() + laid.width <= WIDTH;
+        if !fits && part.len() > table.keys.len() {
+            parts.push(std::mem::replace(&mut part, names().collect()));
+        }
+        part.push(laid);
+    }
+    parts.push(part);
+    parts
+}
+
+fn width(part: &[Laid]) -> usize {
+    part.iter().map(|laid| laid.width + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
+}
+
+fn written(cell: &Cell) -> String {
+    let ours = shown(cell.ours.as_ref()) + &cell.count();
+    match &cell.paper {
+        Some(paper) => format!("{ours}/{}", paper.show()),
+        None => ours,
+    }
+}
+
+fn push_part(out: &mut String, part: &[Laid]) {
+    if part.iter().any(|laid| !laid.group.is_empty()) {
+        push_line(out, &groups(part));
+    }
+    let lines = part.first().map_or(0, |laid| laid.cells.len());
+    for i in 0..lines {
+        push_line(out, &part.iter().map(|laid| laid.aligned(i)).collect::<Vec<_>>().join(GAP));
+        if i == 0 {
+            push_line(out, &part.iter().map(|laid| "─".repeat(laid.width)).collect::<Vec<_>>().join(GAP));
+        }
+    }
+}
+
+/// The names of groups, each above the first of its columns.
+fn groups(part: &[Laid]) -> String {
+    let mut line = String::new();
+    let mut at = 0;
+    let mut last = "";
+    for laid in part {
+        if laid.group != last {
+            line.push_str(&" ".repeat(at - line.width().min(at)));
+            line.push_str(&laid.group);
+            last = &laid.group;
+        }
+        at += laid.width + GAP.len();
+    }
+    line
+}
+
+fn push_line(out: &mut String, line: &str) {
+    out.push_str(line.trim_end());
+    out.push('\n');
+}
+
+/// Words, with a first line that begins with `head` and others that begin as far to the right.
+fn push_wrapped(out: &mut String, head: &str, text: &str) {
+    let indent = " ".repeat(head.width());
+    let mut line = head.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.width() + 1 + word.width() > WIDTH {
+            push_line(out, &line);
+            line.clone_from(&indent);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    push_line(out, &line);
+}

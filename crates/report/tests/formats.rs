@@ -1,0 +1,168 @@
+//! What a report looks like in each format.
+
+mod made_up;
+
+use made_up::{accuracy, cross_entropy, flare, scored};
+use wug_report::{Format, render};
+use wug_score::{Ending, Reading, RunResult};
+
+fn few() -> Vec<RunResult> {
+    let mut failed = flare(["parity", "lstm", "R", "short"], 3, Vec::new());
+    failed.ending = Ending::Failed { message: "no room | left".to_owned() };
+    let mut other =
+        flare(["parity", "lstm", "R", "short"], 1, vec![accuracy("test", 0.5), cross_entropy("test", 0.7)]);
+    "wade".clone_into(&mut other.run.suite);
+    (other.run.size, other.run.loss, other.run.validation) = (None, None, None);
+    vec![
+        scored(["parity", "lstm", "R", "short"], 1, 0.9349),
+        scored(["parity", "lstm", "R", "short"], 2, 0.9349),
+        failed,
+        scored(["parity", "rnn", "R", "short"], 1, 0.7),
+        scored(["parity", "rnn", "R+NS", "long"], 1, 1.0),
+        other,
+    ]
+}
+
+#[test]
+fn a_terminal_gets_the_headlines() {
+    insta::assert_snapshot!(render(&few(), Format::Table).unwrap(), @r###"
+    Runs:     6: 1 failed, 5 finished
+    Suites:   flare, wade
+    Readings: published
+    Versions: wug 0.1.0
+
+    Table 2: recognition accuracy on the long test set (published reading)
+    ours/paper; – was not run
+
+              Inductive bias                Expressivity
+    language      Tf        RNN       LSTM      Tf        RNN    LSTM  Chance
+    ────────  ──────  ─────────  ─────────  ──────  ─────────  ──────  ──────
+    parity    –/0.56  0.70/0.71  0.94/0.90  –/0.60  1.00/1.00  –/1.00    0.50
+
+      Inductive bias: best mean over the runs of a loss, validated on lengths 0-40.
+      Expressivity: best run of any loss, validated on lengths 0-80.
+      Trained on lengths 0-40, tested on lengths 0-500.
+      Runs per cell: 1 to 2.
+
+    wade: all that was measured (published reading)
+
+    language  learner  split  recognition_accuracy  recognition_cross_entropy
+    ────────  ───────  ─────  ────────────────────  ─────────────────────────
+    parity    lstm     test              0.500 (1)                  0.700 (1)
+
+      Mean ± population standard deviation over runs; in brackets the number of runs.
+      recognition_accuracy: share of strings rightly accepted or rejected (fraction; chance 0.500 to
+      0.500).
+      recognition_cross_entropy: minus the log-probability of the right label, averaged over strings
+      (nats).
+
+    Runs that diverged or failed
+
+    reading    language  learner  size   loss  validation  seed  ending  why
+    ─────────  ────────  ───────  ─────  ────  ──────────  ────  ──────  ──────────────
+    published  parity    lstm     64000  R     short       3     failed  no room | left
+
+
+    Markdown, CSV, JSON and HTML reports have every table in full.
+    "###);
+}
+
+#[test]
+fn markdown_has_every_table() {
+    let text = render(&few(), Format::Markdown).unwrap();
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+    insta::assert_snapshot!(heads.join("\n"), @r###"
+    # Report
+    ## Table 2: recognition accuracy on the long test set (published reading)
+    ## Table 3: the losses behind Table 2 (published reading)
+    ## Table 6: full results on parity (published reading)
+    ## wade: all that was measured (published reading)
+    ## Runs that diverged or failed
+    "###);
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    insta::assert_snapshot!(row("| parity"), @r###"| parity | – · *0.56 ± 0.03* | 0.70 (1) · *0.71 ± 0.24* | **0.94 ± 0.00** (2) · *0.90 ± 0.20* | – · *0.60* | 1.00 (1) · *1.00* | – · *1.00* | 0.50 |"###);
+    insta::assert_snapshot!(row("| lstm | R | short"), @r###"| lstm | R | short | – · *1.000* | – · *0.000* | – · *1.000* | – · *1.000* | – · *1.000* | 0.935 ± 0.00 · *0.664 ± 0.22* | 0.935 · *1.000* | 2 (1 failed) |"###);
+}
+
+#[test]
+fn csv_has_a_row_per_cell_with_numbers_in_full() {
+    let text = render(&few(), Format::Csv).unwrap();
+    let lines = |of: &str| text.lines().filter(|line| line.contains(of)).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!(text.lines().next().unwrap(), @r###"table,suite,reading,language,learner,loss,validation,split,size,seed,column,ours,ours_std,n,paper,paper_std"###);
+    insta::assert_snapshot!(lines("published-2,"), @r###"
+    flare-published-2,flare,published,parity,,,,,,,Inductive bias: Tf,,,,0.56,0.03
+    flare-published-2,flare,published,parity,,,,,,,Inductive bias: RNN,0.7,,1,0.71,0.24
+    flare-published-2,flare,published,parity,,,,,,,Inductive bias: LSTM,0.9349,0,2,0.9,0.2
+    flare-published-2,flare,published,parity,,,,,,,Expressivity: Tf,,,,0.6,
+    flare-published-2,flare,published,parity,,,,,,,Expressivity: RNN,1,,1,1,
+    flare-published-2,flare,published,parity,,,,,,,Expressivity: LSTM,,,,1,
+    flare-published-2,flare,published,parity,,,,,,,Chance,0.5,,,,
+    "###);
+    insta::assert_snapshot!(lines("wade"), @r###"
+    wade-published-other,wade,published,parity,lstm,,,test,,,recognition_accuracy,0.5,,1,,
+    wade-published-other,wade,published,parity,lstm,,,test,,,recognition_cross_entropy,0.7,,1,,
+    "###);
+    let width = text.lines().next().unwrap().split(',').count();
+    assert!(text.lines().all(|line| line.split(',').count() == width));
+}
+
+#[test]
+fn json_says_what_was_run() {
+    let value: serde_json::Value = serde_json::from_str(&render(&few(), Format::Json).unwrap()).unwrap();
+    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"suites":["flare","wade"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
+    insta::assert_snapshot!(value["tables"][0]["rows"][0]["cells"][2], @r###"{"ours":{"value":0.9349,"std":0.0},"paper":{"value":0.9,"std":0.2},"n":2,"best":true}"###);
+}
+
+#[test]
+fn readings_are_never_mixed() {
+    let mut results = few();
+    let mut corrected = scored(["parity", "lstm", "R", "short"], 1, 0.1);
+    corrected.run.reading = Reading::Corrected;
+    results.push(corrected);
+    let text = render(&results, Format::Csv).unwrap();
+    let row =
+        |id: &str| text.lines().find(|line| line.starts_with(id) && line.contains("bias: LSTM")).unwrap();
+    assert!(row("flare-published-2").contains(",0.9349,0,2,"), "{}", row("flare-published-2"));
+    assert!(row("flare-corrected-2").contains(",0.1,,1,"), "{}", row("flare-corrected-2"));
+}
+
+#[test]
+fn corrected_tables_round_once() {
+    for (reading, shown) in [(Reading::Published, "| 0.94 (1)"), (Reading::Corrected, "| 0.93 (1)")] {
+        let mut result = scored(["parity", "lstm", "R", "short"], 1, 0.9349);
+        result.run.reading = reading;
+        let text = render(&[result], Format::Markdown).unwrap();
+        assert!(text.contains(shown), "{reading}: {text}");
+    }
+}
+
+#[test]
+fn no_line_of_a_terminal_table_is_wider_than_100() {
+    let mut results = few();
+    results.extend(
+        ["gru", "mamba-with-a-long-name"].map(|learner| scored(["parity", learner, "R", "short"], 1, 0.5)),
+    );
+    let mut larger = scored(["parity", "lstm", "R", "long"], 1, 0.5);
+    larger.run.size = Some(128_000);
+    results.push(larger);
+    let text = render(&results, Format::Table).unwrap();
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 100, "{widest}:\n{text}");
+    assert!(text.contains("MAMBA-WITH-A-LONG-NAME"));
+}
+
+#[test]
+fn what_makes_a_table_doubtful_is_said() {
+    let mut results = few();
+    results.push(results[0].clone());
+    results[0].run.data_hash = "other".to_owned();
+    results[0].run.version = "0.0.9".to_owned();
+    let text = render(&results, Format::Markdown).unwrap();
+    for caution in [
+        "several versions",
+        "1 seeds were run more than once",
+        "the data differ between runs of one language: parity",
+    ] {
+        assert!(text.contains(caution), "{caution}");
+    }
+}
