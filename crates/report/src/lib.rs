@@ -8,6 +8,7 @@ mod flare;
 mod format;
 mod generic;
 mod published;
+mod records;
 mod summary;
 mod table;
 mod write;
@@ -16,6 +17,7 @@ use thiserror::Error;
 use wug_score::RunResult;
 
 pub use format::Format;
+pub use records::{Rows, records};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Places, Row, Table, Value};
 

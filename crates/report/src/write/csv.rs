@@ -9,7 +9,7 @@ pub(crate) fn csv(tables: &[Table]) -> String {
     let mut head = vec!["table".to_owned()];
     head.extend(names.iter().cloned());
     head.extend(["column", "ours", "ours_std", "n", "paper", "paper_std"].map(str::to_owned));
-    let mut out = line(&head);
+    let mut out = csv_line(&head);
     for table in tables {
         for row in &table.rows {
             let key = |name: &String| match table.keys.iter().position(|key| key == name) {
@@ -21,7 +21,7 @@ pub(crate) fn csv(tables: &[Table]) -> String {
                 fields.extend(names.iter().map(key));
                 fields.push(column.full_name());
                 fields.extend(values(cell));
-                out.push_str(&line(&fields));
+                out.push_str(&csv_line(&fields));
             }
         }
     }
@@ -52,7 +52,7 @@ fn values(cell: &Cell) -> [String; 5] {
 }
 
 /// A line, with quotes where a field needs them.
-fn line(fields: &[String]) -> String {
+pub(crate) fn csv_line(fields: &[String]) -> String {
     let quoted = |field: &String| {
         if field.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))

@@ -6,7 +6,7 @@ mod text;
 
 use serde::Serialize;
 
-pub(crate) use csv::csv;
+pub(crate) use csv::{csv, csv_line};
 pub(crate) use markdown::markdown;
 pub(crate) use text::text;
 
