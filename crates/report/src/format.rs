@@ -11,11 +11,13 @@ pub enum Format {
     Csv,
     /// Every table with all its notes, for other programs.
     Json,
+    /// One page with every table and figure that needs no other file.
+    Html,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 4] = [Self::Table, Self::Markdown, Self::Csv, Self::Json];
+    pub const ALL: [Self; 5] = [Self::Table, Self::Markdown, Self::Csv, Self::Json, Self::Html];
 
     /// Its name, as it is typed.
     pub fn name(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Csv => "csv",
             Self::Json => "json",
+            Self::Html => "html",
         }
     }
 

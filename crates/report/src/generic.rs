@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::{Aggregate, METRICS, Measurement, Reading, RunResult, Stratum};
 
-use crate::table::{Cell, Column, Places, Row, Table, Value};
+use crate::table::{Cell, Column, Places, Row, Table, Value, range};
 
 /// What tells rows apart: its name, and how it is read from a run and a measurement.
 type Key = (&'static str, fn(&RunResult, &Measurement) -> String);
@@ -27,7 +27,9 @@ pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
     for result in results {
         groups.entry((&result.run.suite, result.run.reading)).or_default().push(result);
     }
-    groups.into_iter().map(|((suite, reading), runs)| table(suite, reading, &runs)).collect()
+    let tables = groups.into_iter().map(|((suite, reading), runs)| table(suite, reading, &runs));
+    // Runs that measured nothing ended badly, which is shown elsewhere.
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
@@ -92,7 +94,7 @@ fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {
             .filter_map(|m| m.chance)
             .collect();
         let chance = match (Aggregate::Min.of(&levels), Aggregate::Max.of(&levels)) {
-            (Some(lowest), Some(highest)) => format!("; chance {lowest:.3} to {highest:.3}"),
+            (Some(lowest), Some(highest)) => format!("; chance {}", range(lowest, highest)),
             _ => String::new(),
         };
         notes.push(format!("{}: {} ({}{chance}).", metric.name, metric.meaning, metric.unit.name()));

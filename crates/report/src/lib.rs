@@ -1,12 +1,13 @@
 //! Results of runs as tables, figures and one page, with the papers' figures beside ours.
 //!
-//! This room takes results and gives text. It knows no files, no learners and no terminals. [`tables`] says
-//! what there is to show; [`render`] writes it in a [`Format`]. A cell that was not run is
+//! This room takes results and gives text. It knows no files, no learners and no terminals. [`tables`] and
+//! [`figures`] say what there is to show; [`render`] writes it in a [`Format`]. A cell that was not run is
 //! visibly empty, and a run that has no place in the tables of a paper appears in a table of its own.
 
 mod flare;
 mod format;
 mod generic;
+mod plot;
 mod published;
 mod records;
 mod summary;
@@ -17,6 +18,7 @@ use thiserror::Error;
 use wug_score::RunResult;
 
 pub use format::Format;
+pub use plot::Figure;
 pub use records::{Rows, records};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Places, Row, Table, Value};
@@ -48,6 +50,7 @@ pub fn render(results: &[RunResult], format: Format) -> Result<String, ReportErr
         Format::Markdown => write::markdown(&summary, &tables(results)),
         Format::Csv => write::csv(&tables(results)),
         Format::Json => write::json(&summary, &tables(results))?,
+        Format::Html => write::html(&summary, &tables(results), &figures(results)),
     })
 }
 
@@ -56,6 +59,11 @@ pub fn tables(results: &[RunResult]) -> Vec<Table> {
     let mut tables = flare::tables(results);
     tables.extend(rest(results));
     tables
+}
+
+/// Every figure for which there is a run.
+pub fn figures(results: &[RunResult]) -> Vec<Figure> {
+    flare::figures(results)
 }
 
 /// The tables that say most, small enough for a terminal.

@@ -178,10 +178,22 @@ pub(crate) fn shown(value: Option<&Value>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), Value::show)
 }
 
+/// From the lowest to the highest of some values, or the one value that they all show.
+pub(crate) fn range(lowest: f64, highest: f64) -> String {
+    let (lowest, highest) = (format!("{lowest:.3}"), format!("{highest:.3}"));
+    if lowest == highest { lowest } else { format!("{lowest} to {highest}") }
+}
+
 impl Table {
     /// Whether a paper's value stands beside ours.
     pub(crate) fn has_paper(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.paper.is_some())
+    }
+
+    /// Whether a column holds words of ours alone, which begin at the left.
+    pub(crate) fn is_words(&self, column: usize) -> bool {
+        let words = |cell: &Cell| matches!(cell.ours, None | Some(Value::Text(_))) && cell.paper.is_none();
+        self.rows.iter().all(|row| words(&row.cells[column]))
     }
 
     /// With short notes, and without spreads and the number of runs in each cell, which is said once instead.

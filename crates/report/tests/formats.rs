@@ -51,8 +51,7 @@ fn a_terminal_gets_the_headlines() {
     parity    lstm     test              0.500 (1)                  0.700 (1)
 
       Mean ± population standard deviation over runs; in brackets the number of runs.
-      recognition_accuracy: share of strings rightly accepted or rejected (fraction; chance 0.500 to
-      0.500).
+      recognition_accuracy: share of strings rightly accepted or rejected (fraction; chance 0.500).
       recognition_cross_entropy: minus the log-probability of the right label, averaged over strings
       (nats).
 
@@ -165,4 +164,49 @@ fn what_makes_a_table_doubtful_is_said() {
     ] {
         assert!(text.contains(caution), "{caution}");
     }
+}
+
+#[test]
+fn what_has_no_place_in_the_paper_is_shown_all_the_same() {
+    let place = ["parity", "lstm", "R", "short"];
+    let other = |change: fn(&mut RunResult)| {
+        let mut result = scored(place, 1, 0.123);
+        change(&mut result);
+        render(&[result], Format::Csv).unwrap()
+    };
+    let changes: [fn(&mut RunResult); 5] = [
+        |r| "dyck-9-9".clone_into(&mut r.run.language),
+        |r| r.run.size = Some(7),
+        |r| r.run.loss = Some("hinge".to_owned()),
+        |r| r.run.validation = None,
+        |r| "vibes".clone_into(&mut r.run.suite),
+    ];
+    for change in changes {
+        let text = other(change);
+        assert!(text.contains("published-other") && text.contains("0.123"), "{text}");
+    }
+    let text = other(|r| "gru".clone_into(&mut r.run.learner));
+    assert!(text.contains("Inductive bias: GRU,0.123,,1,,") && !text.contains("other"), "{text}");
+}
+
+#[test]
+fn messages_cannot_break_a_terminal_table() {
+    let mut result = flare(["parity", "lstm", "R", "short"], 1, Vec::new());
+    result.ending = Ending::Failed { message: format!("\u{1b}[31m red\n{}", "漢字 ".repeat(50)) };
+    let text = render(&[result], Format::Table).unwrap();
+    let line = text.lines().find(|line| line.contains("red") && line.contains("漢字")).unwrap();
+    assert!(line.ends_with('…') && !text.contains('\u{1b}'), "{line}");
+}
+
+#[test]
+fn the_hardest_strings_are_cut_and_ranked() {
+    let text = render(&made_up::many(), Format::Markdown).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| dyck-2-3 | lstm")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r###"
+    | dyck-2-3 | lstm | 1 | ε | 0 | no member | 1 | 1 | 0.600 |
+    | dyck-2-3 | lstm | 2 | 0 1 0 1 0 1 0 1 0 1 0 1 0 1 | 14 | no member | 3 | 2 | 0.342 |
+    | dyck-2-3 | lstm | 3 | 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 | 28 | no member | 3 | 3 | 0.230 |
+    | dyck-2-3 | lstm | 4 | 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 … | 42 | no member | 5 | 4 | 0.154 |
+    | dyck-2-3 | lstm | 5 | 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 … | 56 | no member | 5 | 5 | 0.105 |
+    "###);
 }

@@ -6,7 +6,7 @@ use wug_score::{Aggregate, RunResult};
 use super::blank;
 use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, accuracies, bad_endings, selected, spread};
 use crate::published::{FLARE_FULL, flare_languages};
-use crate::table::{Cell, Column, Places, Row, Table, Value};
+use crate::table::{Cell, Column, Places, Row, Table, Value, range};
 
 /// The columns of the model that was selected: head, column in print, split and metric.
 const SELECTED: [(&str, &str, &str, &str); 5] = [
@@ -105,12 +105,7 @@ fn notes(runs: &Runs<'_>, language: &str, own: &[&RunResult]) -> Vec<String> {
         "Lengths: training and short validation 0-40, long validation 0-80, S. Test 0-40 without strings seen in training, L. Test 0-500. Models of about 64k parameters.".to_owned(),
     ];
     if let Some((lowest, highest)) = runs.chance(Some(language)) {
-        let show = |x: f64| format!("{x:.3}");
-        let level = if show(lowest) == show(highest) {
-            show(lowest)
-        } else {
-            format!("{} to {}", show(lowest), show(highest))
-        };
+        let level = range(lowest, highest);
         notes.push(format!("Chance on L. Test, the accuracy of always giving the commoner answer: {level}."));
     }
     let bad = bad_endings(own);

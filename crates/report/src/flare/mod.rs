@@ -1,6 +1,8 @@
 //! The tables and figures of FLaRe (Butoi et al. 2025), each with the paper's figures beside ours.
 
+mod figures;
 mod full;
+mod hardest;
 mod main_table;
 mod runs;
 mod sizes;
@@ -12,6 +14,7 @@ use wug_score::{Reading, RunResult};
 use runs::Runs;
 pub(crate) use runs::has_place;
 
+use crate::plot::Figure;
 use crate::published::FLARE;
 use crate::table::Table;
 
@@ -23,8 +26,14 @@ pub(crate) fn tables(results: &[RunResult]) -> Vec<Table> {
         tables.extend(main_table::losses(&runs));
         tables.extend(full::tables(&runs));
         tables.extend(sizes::table(&runs));
+        tables.extend(hardest::table(&runs));
     }
     tables
+}
+
+/// Every figure for which there is a run, one reading after the other.
+pub(crate) fn figures(results: &[RunResult]) -> Vec<Figure> {
+    readings(results).flat_map(|runs| figures::figures(&runs)).collect()
 }
 
 /// The tables that say most, without their detail.

@@ -211,6 +211,13 @@ impl<'a> Runs<'a> {
         Some(Chosen { n, losses, ..bests.swap_remove(best) })
     }
 
+    /// The model that the figures show: of all runs with long validation, the one with the best test accuracy.
+    pub(crate) fn best_model(&self, language: &str, learner: &str) -> Option<&'a RunResult> {
+        let place = |loss| Place { language, learner, loss, validation: "long", size: SIZE };
+        let runs: Vec<&RunResult> = LOSSES.into_iter().flat_map(|loss| self.at(place(loss))).collect();
+        first_best(&runs, Higher, |run| test_accuracy(run)).copied()
+    }
+
     /// The lowest and the highest chance level on the long test set, as the runs of a language (or all) have it.
     pub(crate) fn chance(&self, language: Option<&str>) -> Option<(f64, f64)> {
         let of = self.runs.iter().filter(|run| language.is_none_or(|l| run.run.language == l));

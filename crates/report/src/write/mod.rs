@@ -1,12 +1,14 @@
 //! Tables as text of several kinds.
 
 mod csv;
+mod html;
 mod markdown;
 mod text;
 
 use serde::Serialize;
 
 pub(crate) use csv::{csv, csv_line};
+pub(crate) use html::html;
 pub(crate) use markdown::markdown;
 pub(crate) use text::text;
 
@@ -21,4 +23,20 @@ pub(crate) fn json(summary: &Summary, tables: &[Table]) -> Result<String, serde_
         tables: &'a [Table],
     }
     Ok(serde_json::to_string_pretty(&Report { summary, tables })? + "\n")
+}
+
+/// Text that may stand in HTML and XML, in a value of an attribute too. Characters that XML forbids are replaced.
+pub(crate) fn escaped_xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() && !c.is_whitespace() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
 }

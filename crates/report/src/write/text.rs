@@ -3,10 +3,12 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::summary::Summary;
-use crate::table::{Cell, Table, Value, shown};
+use crate::table::{Cell, Table, shown};
 
 /// The widest line.
 const WIDTH: usize = 100;
+/// The widest cell.
+const CELL: usize = 60;
 /// Between two columns.
 const GAP: &str = "  ";
 
@@ -44,9 +46,10 @@ struct Laid {
 }
 
 impl Laid {
-    fn new(group: &str, cells: Vec<String>, left: bool) -> Self {
+    fn new(group: &str, cells: impl Iterator<Item = String>, left: bool) -> Self {
+        let cells: Vec<String> = cells.map(|cell| cut(&one_line(&cell))).collect();
         let width = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
-        Self { group: group.to_owned(), cells, width, left }
+        Self { group: one_line(group), cells, width, left }
     }
 
     fn aligned(&self, i: usize) -> String {
@@ -60,16 +63,15 @@ fn parts(table: &Table) -> Vec<Vec<Laid>> {
     let names = || {
         table.keys.iter().enumerate().map(|(i, key)| {
             let below = table.rows.iter().map(|row| row.keys[i].clone());
-            Laid::new("", std::iter::once(key.clone()).chain(below).collect(), true)
+            Laid::new("", std::iter::once(key.clone()).chain(below), true)
         })
     };
     let mut parts = Vec::new();
     let mut part: Vec<Laid> = names().collect();
     for (i, column) in table.columns.iter().enumerate() {
         let below = table.rows.iter().map(|row| written(&row.cells[i]));
-        let words = table.rows.iter().all(|row| matches!(row.cells[i].ours, Some(Value::Text(_))));
-        let cells = std::iter::once(column.name.clone()).chain(below).collect();
-        let laid = Laid::new(&column.group, cells, words);
+        let cells = std::iter::once(column.name.clone()).chain(below);
+        let laid = Laid::new(&column.group, cells, table.is_words(i));
         let fits = width(&part) + GAP.len() + laid.width <= WIDTH;
         if !fits && part.len() > table.keys.len() {
             parts.push(std::mem::replace(&mut part, names().collect()));
@@ -121,6 +123,28 @@ fn groups(part: &[Laid]) -> String {
     line
 }
 
+/// Without ends of lines, and without signs that a terminal would obey.
+fn one_line(text: &str) -> String {
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    plain.replace(char::is_control, "\u{fffd}")
+}
+
+/// No wider than a cell may be.
+fn cut(text: &str) -> String {
+    if text.width() <= CELL {
+        return text.to_owned();
+    }
+    let mut start = String::new();
+    for c in text.chars() {
+        start.push(c);
+        if start.width() >= CELL {
+            start.pop();
+            break;
+        }
+    }
+    start + "…"
+}
+
 fn push_line(out: &mut String, line: &str) {
     out.push_str(line.trim_end());
     out.push('\n');
@@ -131,7 +155,7 @@ fn push_wrapped(out: &mut String, head: &str, text: &str) {
     let indent = " ".repeat(head.width());
     let mut line = head.to_owned();
     let mut empty = true;
-    for word in text.split_whitespace() {
+    for word in one_line(text).split(' ') {
         if !empty && line.width() + 1 + word.width() > WIDTH {
             push_line(out, &line);
             line.clone_from(&indent);

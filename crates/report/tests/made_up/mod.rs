@@ -3,7 +3,10 @@
 #![allow(dead_code, reason = "each test uses its part of this module")]
 
 use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
-use wug_score::{Ending, FORMAT, Measurement, Metric, Ratio, Reading, Run, RunResult, Score, Stratum, Tally};
+use wug_score::strata::Window;
+use wug_score::{
+    Ending, FORMAT, Hard, Measurement, Metric, Point, Ratio, Reading, Run, RunResult, Score, Stratum, Tally,
+};
 
 /// A measurement of a value that is the mean of so many examples.
 pub(crate) fn measured(split: &str, stratum: Stratum, metric: &'static Metric, value: f64) -> Measurement {
@@ -59,4 +62,60 @@ pub(crate) fn scored(at: [&str; 4], seed: u64, test: f64) -> RunResult {
 /// The rows of a printed table, without its head.
 pub(crate) fn printed(text: &'static str) -> Vec<Vec<&'static str>> {
     text.lines().skip(1).map(|line| line.split(',').collect()).collect()
+}
+
+/// Runs of three languages and three learners with all that figures show.
+pub(crate) fn many() -> Vec<RunResult> {
+    let mut results = Vec::new();
+    for (i, language) in ["repeat-01", "parity", "dyck-2-3"].into_iter().enumerate() {
+        for (j, learner) in ["transformer", "rnn", "lstm"].into_iter().enumerate() {
+            for (validation, seed) in [("short", 1), ("short", 2), ("long", 1), ("long", 2)] {
+                let ease = 0.5 + 0.08 * i as f64 + 0.1 * j as f64 + 0.02 * seed as f64;
+                results.push(detailed([language, learner, "R", validation], seed, ease));
+            }
+        }
+    }
+    results
+}
+
+/// A run with curves, scores by length, single strings and the hardest of them; the higher `ease`, the better.
+fn detailed(at: [&str; 4], seed: u64, ease: f64) -> RunResult {
+    let validation = format!("validation-{}", at[3]);
+    let loss = |length: f64| (1.0 - ease) * (0.2 + length / 300.0 + 0.1 * (length / 40.0).sin());
+    let mut scores = vec![
+        accuracy("training", 1.0),
+        cross_entropy(&validation, 0.1),
+        accuracy(&validation, 0.99),
+        accuracy("test-short-held-out", 0.98),
+        accuracy("test", ease),
+    ];
+    scores.extend((0..=50).map(|i| {
+        let window = Window { lo: 10 * i - 10, hi: 10 * i + 10 };
+        measured("test", Stratum::Length(window), &RECOGNITION_CROSS_ENTROPY, loss(10.0 * i as f64))
+    }));
+    let point = |epoch: usize| {
+        let validation = 0.1 + 0.59 * (-(epoch as f64) * ease / (4.0 + seed as f64)).exp();
+        Point { epoch, steps: 100 * epoch as u64, training: Some(validation), validation: Some(validation) }
+    };
+    let mut result = flare(at, seed, scores);
+    result.curve = (1..=30).map(point).collect();
+    let strings: Vec<Hard> = (0..50).map(|i| negative(i, ease)).collect();
+    if at[1] == "transformer" && at[0] != "parity" {
+        result.strings.clone_from(&strings);
+    }
+    result.hardest = strings[..7].to_vec();
+    result
+}
+
+/// A string that is no member; the nearer it is to the language, the worse it is judged.
+fn negative(i: usize, ease: f64) -> Hard {
+    let distance = 1 + i % 25;
+    Hard {
+        split: "test-edit-distance".to_owned(),
+        string: vec!["0 1"; 7 * i].join(" "),
+        label: false,
+        edits: Some(distance + i % 2),
+        distance: Some(distance),
+        cross_entropy: Some((1.0 - ease) * (6.0 + (i as f64).sin()) / distance as f64),
+    }
 }

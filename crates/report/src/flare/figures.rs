@@ -1,0 +1,147 @@
+//! Figure 2, cross-entropy against edit distance; Figure 3, against length; and how the losses fell.
+
+use wug_score::chance::FAIR_COIN;
+use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
+use wug_score::{RunResult, Stratum};
+
+use super::runs::{Place, Runs, SIZE, label};
+use crate::plot::{Axis, Figure, Mark, Panel, drawing};
+
+/// The longest string of the training set, and of the long validation set.
+const LONGEST: [f64; 2] = [40.0, 80.0];
+const NATS: &str = "cross-entropy (nats)";
+
+/// Every figure for which there is a run.
+pub(super) fn figures(runs: &Runs<'_>) -> Vec<Figure> {
+    [by_distance(runs), by_length(runs), curves(runs)].into_iter().flatten().collect()
+}
+
+fn by_distance(runs: &Runs<'_>) -> Option<Figure> {
+    let mut endless = 0;
+    let mut panel = |language: &'static str| {
+        let mut marks = Vec::new();
+        for (series, model) in models(runs, language) {
+            let shown = model.strings.iter().filter(|s| s.split == "test-edit-distance" && !s.label);
+            let told: Vec<_> = shown.filter_map(|s| Some((s.distance? as f64, s.cross_entropy))).collect();
+            let points: Vec<_> = told.iter().filter_map(|(x, y)| Some((*x, (*y)?))).collect();
+            endless += told.len() - points.len();
+            if !points.is_empty() {
+                marks.push(Mark::Points { series, points });
+            }
+        }
+        panel(language, "edit distance from the language (edits)", marks)
+    };
+    let panels: Vec<Panel> = runs.languages().into_iter().filter_map(&mut panel).collect();
+    let mut notes = vec![
+        "Negative strings of the set test-edit-distance, one point each, for the model of each architecture with the best accuracy on the long test set among all runs with long validation. The paper shows the transformer alone.".to_owned(),
+        "The dashed line is log 2: above it the answer is wrong.".to_owned(),
+    ];
+    if endless > 0 {
+        notes.push(format!("{endless} strings are not shown: their cross-entropy is not finite."));
+    }
+    figure(runs, "figure-2", "Figure 2: recognition cross-entropy against edit distance", notes, &panels)
+}
+
+fn by_length(runs: &Runs<'_>) -> Option<Figure> {
+    let panel = |language: &'static str| {
+        let mut marks = Vec::new();
+        for (series, model) in models(runs, language) {
+            let windows = windows(model);
+            if windows.is_empty() {
+                continue;
+            }
+            let band = windows.iter().map(|(x, y, spread)| (*x, y - spread, y + spread)).collect();
+            marks.push(Mark::Band { series, points: band });
+            let points = windows.iter().map(|(x, y, _)| (*x, *y)).collect();
+            marks.push(Mark::Line { series, points, thin: false });
+        }
+        let mut panel = panel(language, "length (symbols)", marks)?;
+        panel.marks.extend(LONGEST.map(Mark::Vertical));
+        Some(panel)
+    };
+    let panels: Vec<Panel> = runs.languages().into_iter().filter_map(panel).collect();
+    let notes = vec![
+        "Long test set, for the models under \"Expressivity\" in Table 2: the mean over strings of lengths n - 10 to n + 10; shaded, one population standard deviation of those strings.".to_owned(),
+        "Dashed upright: the longest strings of the training set (40) and of the validation set (80). Dashed across: log 2, above which the answer is wrong.".to_owned(),
+    ];
+    figure(runs, "figure-3", "Figure 3: recognition cross-entropy against length", notes, &panels)
+}
+
+/// The curves of the runs behind Table 2: under "Inductive bias" where there are any, else under "Expressivity".
+fn curves(runs: &Runs<'_>) -> Option<Figure> {
+    let panel = |language: &'static str| {
+        let mut marks = Vec::new();
+        for (series, learner) in runs.learners().into_iter().enumerate() {
+            for run in behind(runs, language, learner) {
+                let point = |p: &wug_score::Point| Some((p.epoch as f64, p.validation?));
+                let points: Vec<_> = run.curve.iter().filter_map(point).collect();
+                if !points.is_empty() {
+                    marks.push(Mark::Line { series, points, thin: true });
+                }
+            }
+        }
+        panel(language, "epochs", marks)
+    };
+    let panels: Vec<Panel> = runs.languages().into_iter().filter_map(panel).collect();
+    let notes = vec![
+        "The loss by which each model was chosen, recognition cross-entropy on the validation set, one line per run: the runs under \"Inductive bias\" in Table 2, or the model under \"Expressivity\" where there are none. The dashed line is log 2.".to_owned(),
+    ];
+    figure(runs, "curves", "Learning curves", notes, &panels)
+}
+
+fn behind<'a>(runs: &Runs<'a>, language: &str, learner: &str) -> Vec<&'a RunResult> {
+    match runs.inductive_bias(language, learner) {
+        Some(chosen) => {
+            runs.at(Place { language, learner, loss: chosen.loss, validation: "short", size: SIZE })
+        }
+        None => runs.best_model(language, learner).into_iter().collect(),
+    }
+}
+
+/// The best model of each architecture, with the number of its series.
+fn models<'a>(runs: &Runs<'a>, language: &str) -> Vec<(usize, &'a RunResult)> {
+    let learners = runs.learners().into_iter().enumerate();
+    learners.filter_map(|(i, learner)| Some((i, runs.best_model(language, learner)?))).collect()
+}
+
+/// Centre, cross-entropy and spread of each window of lengths.
+fn windows(model: &RunResult) -> Vec<(f64, f64, f64)> {
+    let mut windows: Vec<_> = model
+        .scores
+        .iter()
+        .filter(|m| m.split == "test" && m.metric == RECOGNITION_CROSS_ENTROPY.name)
+        .filter_map(|m| match m.stratum {
+            Stratum::Length(window) => Some((window.centre(), m.value?, m.spread.unwrap_or(0.0))),
+            _ => None,
+        })
+        .collect();
+    windows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    windows
+}
+
+/// A panel that shows all of the marks and log 2; `None` without marks.
+fn panel(language: &str, x: &'static str, mut marks: Vec<Mark>) -> Option<Panel> {
+    let points = || {
+        marks.iter().flat_map(|mark| match mark {
+            Mark::Line { points, .. } | Mark::Points { points, .. } => points.as_slice(),
+            _ => &[],
+        })
+    };
+    points().next()?;
+    let x = Axis::from_zero(x, points().map(|point| point.0));
+    let y = Axis::from_zero(NATS, points().map(|point| point.1).chain([FAIR_COIN]));
+    marks.push(Mark::Horizontal(FAIR_COIN));
+    Some(Panel { title: language.to_owned(), x, y, marks })
+}
+
+fn figure(runs: &Runs<'_>, name: &str, title: &str, notes: Vec<String>, panels: &[Panel]) -> Option<Figure> {
+    let series: Vec<String> = runs.learners().into_iter().map(label).collect();
+    let reading = runs.reading.name();
+    let title = format!("{title} ({reading} reading)");
+    (!panels.is_empty()).then(|| Figure {
+        id: format!("flare-{reading}-{name}"),
+        svg: drawing(&title, &series, panels),
+        title,
+        notes,
+    })
+}

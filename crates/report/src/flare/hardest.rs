@@ -1,0 +1,60 @@
+//! The strings that the best model of each language and architecture judged worst.
+
+use wug_score::{Hard, RunResult};
+
+use super::blank;
+use super::runs::Runs;
+use crate::table::{Cell, Column, Places, Row, Table, Value};
+
+/// How many strings of a model are shown.
+const SHOWN: usize = 5;
+/// How many symbols of a string are shown.
+const SYMBOLS: usize = 30;
+
+/// The table; `None` if no run kept its hardest strings.
+pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
+    let mut table = blank(runs, "hardest", "The hardest strings", &["language", "learner", "rank"]);
+    table.columns =
+        ["string", "length", "label", "edits", "distance", "cross-entropy"].map(Column::new).to_vec();
+    for language in runs.languages() {
+        for learner in runs.learners() {
+            table.rows.extend(runs.best_model(language, learner).into_iter().flat_map(rows));
+        }
+    }
+    table.notes = vec![
+        "Of the model with the best accuracy on the long test set among all runs with long validation: the strings whose right label it found least likely.".to_owned(),
+        format!("Cross-entropy in nats; above log 2 = 0.693 the answer is wrong. Strings are cut after {SYMBOLS} symbols. A negative without a number of edits was drawn at random."),
+    ];
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn rows(model: &RunResult) -> Vec<Row> {
+    let worst = |hard: &&Hard| hard.cross_entropy.unwrap_or(f64::INFINITY);
+    let mut strings: Vec<&Hard> = model.hardest.iter().collect();
+    strings.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
+    let row = |(rank, hard): (usize, &Hard)| Row {
+        keys: vec![model.run.language.clone(), model.run.learner.clone(), rank.to_string()],
+        cells: cells(hard),
+    };
+    (1..).zip(strings).take(SHOWN).map(row).collect()
+}
+
+fn cells(hard: &Hard) -> Vec<Cell> {
+    let symbols: Vec<&str> = hard.string.split_whitespace().collect();
+    let mut start = symbols.iter().take(SYMBOLS).copied().collect::<Vec<_>>().join(" ");
+    if symbols.is_empty() {
+        start.push('ε');
+    } else if symbols.len() > SYMBOLS {
+        start.push_str(" …");
+    }
+    let number = |n: Option<usize>| n.map_or_else(Cell::default, |n| Cell::ours(n.to_string()));
+    let nats = hard.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Places::Once(3)));
+    vec![
+        Cell::ours(start),
+        number(Some(symbols.len())),
+        Cell::ours(if hard.label { "member" } else { "no member" }),
+        number(hard.edits),
+        number(hard.distance),
+        Cell::ours(nats),
+    ]
+}

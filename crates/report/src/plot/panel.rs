@@ -1,0 +1,147 @@
+//! One panel of a figure.
+
+use super::{Axis, look};
+use crate::write::escaped_xml;
+
+/// The width of a panel with all around it.
+pub(super) const WIDTH: f64 = 270.0;
+/// The height of a panel with all around it.
+pub(super) const HEIGHT: f64 = 190.0;
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 20.0;
+const BOTTOM: f64 = 38.0;
+
+/// A panel.
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// Something drawn in a panel.
+pub(crate) enum Mark {
+    /// A line through points.
+    Line { series: usize, points: Vec<(f64, f64)>, thin: bool },
+    /// What lies between a lower and an upper value.
+    Band { series: usize, points: Vec<(f64, f64, f64)> },
+    /// Points, moved a little to the side where those of several series would hide each other.
+    Points { series: usize, points: Vec<(f64, f64)> },
+    /// A dashed line at a value of `x`.
+    Vertical(f64),
+    /// A dashed line at a value of `y`.
+    Horizontal(f64),
+}
+
+impl Mark {
+    /// The series it belongs to.
+    pub(super) fn series(&self) -> Option<usize> {
+        match self {
+            Self::Line { series, .. } | Self::Band { series, .. } | Self::Points { series, .. } => {
+                Some(*series)
+            }
+            Self::Vertical(_) | Self::Horizontal(_) => None,
+        }
+    }
+}
+
+impl Panel {
+    fn at(&self, x: f64, y: f64) -> (f64, f64) {
+        let across = LEFT + self.x.place(x) * (WIDTH - LEFT - RIGHT);
+        (across, HEIGHT - BOTTOM - self.y.place(y) * (HEIGHT - TOP - BOTTOM))
+    }
+
+    /// The drawing, from (0, 0).
+    pub(super) fn svg(&self) -> String {
+        let marks = self.marks.iter().map(|mark| self.mark(mark));
+        self.frame() + &marks.collect::<String>()
+    }
+
+    fn frame(&self) -> String {
+        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        let middle = f64::midpoint(LEFT, right);
+        let across = self.x.ticks().into_iter().map(|(value, text)| {
+            let (x, _) = self.at(value, 0.0);
+            format!(r#"<text x="{x:.1}" y="{:.1}" text-anchor="middle">{text}</text>"#, bottom + 14.0)
+        });
+        let up = self.y.ticks().into_iter().map(|(value, text)| {
+            let (_, y) = self.at(0.0, value);
+            let (x, base) = (LEFT - 5.0, y + 4.0);
+            format!(
+                r#"<path class="grid" d="M{LEFT} {y:.1}H{right}"/><text x="{x}" y="{base:.1}" text-anchor="end">{text}</text>"#
+            )
+        });
+        let words = format!(
+            r#"<text class="head" x="{LEFT}" y="{}">{}</text><text x="{middle}" y="{}" text-anchor="middle">{}</text><text transform="translate(11 {}) rotate(-90)" text-anchor="middle">{}</text>"#,
+            TOP - 7.0,
+            escaped_xml(&self.title),
+            HEIGHT - 6.0,
+            escaped_xml(self.x.label),
+            f64::midpoint(TOP, bottom),
+            escaped_xml(self.y.label),
+        );
+        let lines = format!(r#"<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>"#);
+        [words].into_iter().chain(across).chain(up).chain([lines]).collect()
+    }
+
+    fn mark(&self, mark: &Mark) -> String {
+        match mark {
+            Mark::Line { series, points, thin } => {
+                let class = if *thin { "thin" } else { "line" };
+                format!(
+                    r#"<path class="{class} {}" d="{}"/>"#,
+                    look(*series),
+                    self.path(points.iter().copied())
+                )
+            }
+            Mark::Band { series, points } => {
+                let upper = points.iter().map(|(x, _, hi)| (*x, *hi));
+                let lower = points.iter().rev().map(|(x, lo, _)| (*x, *lo));
+                format!(r#"<path class="{} band" d="{}Z"/>"#, look(*series), self.path(upper.chain(lower)))
+            }
+            Mark::Points { series, points } => {
+                let aside = self.aside(*series);
+                let moved = |(x, y): &(f64, f64)| {
+                    let (x, y) = self.at(*x, *y);
+                    dot(*series, x + aside, y)
+                };
+                points.iter().map(moved).collect()
+            }
+            Mark::Vertical(x) => {
+                format!(r#"<path class="rule" d="M{:.1} {TOP}V{}"/>"#, self.at(*x, 0.0).0, HEIGHT - BOTTOM)
+            }
+            Mark::Horizontal(y) => {
+                format!(r#"<path class="rule" d="M{LEFT} {:.1}H{}"/>"#, self.at(0.0, *y).1, WIDTH - RIGHT)
+            }
+        }
+    }
+
+    /// How far the points of a series are moved: together, those of all series stand around their place.
+    fn aside(&self, series: usize) -> f64 {
+        let points = self.marks.iter().filter(|mark| matches!(mark, Mark::Points { .. }));
+        let all: Vec<Option<usize>> = points.map(Mark::series).collect();
+        let at = all.iter().position(|one| *one == Some(series)).unwrap_or(0);
+        4.0 * (at as f64 - (all.len() as f64 - 1.0) / 2.0)
+    }
+
+    fn path(&self, points: impl Iterator<Item = (f64, f64)>) -> String {
+        let step = |(i, (x, y)): (usize, (f64, f64))| {
+            let (x, y) = self.at(x, y);
+            format!("{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' })
+        };
+        points.enumerate().map(step).collect()
+    }
+}
+
+/// A point of a series: a circle, a square, a triangle, a diamond or a bar.
+pub(super) fn dot(series: usize, x: f64, y: f64) -> String {
+    let shape = match series % super::LOOKS {
+        0 => "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+        1 => "m-2.6-2.6h5.2v5.2h-5.2z",
+        2 => "m0-3.4l3.4 6h-6.8z",
+        3 => "m0-3.6l3.6 3.6l-3.6 3.6l-3.6-3.6z",
+        _ => "m-3.4-1.2h6.8v2.4h-6.8z",
+    };
+    format!(r#"<path class="{} dot" d="M{x:.1} {y:.1}{shape}"/>"#, look(series))
+}
