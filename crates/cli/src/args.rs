@@ -48,6 +48,10 @@ pub(crate) enum Command {
     Retry(StatusArgs),
     /// Work on a sweep; any number of workers may
     Worker(Worker),
+    /// The tables and figures of a sweep, the paper's beside ours
+    Report(Report),
+    /// Every measurement of a sweep as a row, for other programs
+    Export(Export),
     /// Print the completions for a shell
     #[command(
         after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug"
@@ -265,6 +269,42 @@ pub(crate) struct Run {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug report runs/quickstart
+  wug report runs/flare_table2-quick --format markdown
+  wug report runs/flare_table2-quick --format html --out page.html")]
+pub(crate) struct Report {
+    /// The directory of the sweep
+    pub(crate) dir: PathBuf,
+    /// table (for a terminal), markdown, csv, json or html (one page with tables and figures)
+    #[arg(long, default_value = "table", value_parser = report_format)]
+    pub(crate) format: wug_report::Format,
+    /// Write to a file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "Example:\n  wug export runs/quickstart --format csv --out quickstart.csv")]
+pub(crate) struct Export {
+    /// The directory of the sweep
+    pub(crate) dir: PathBuf,
+    /// jsonl or csv
+    #[arg(long, default_value = "jsonl", value_parser = crate::report::rows)]
+    pub(crate) format: wug_report::Rows,
+    /// Write to a file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+fn report_format(text: &str) -> Result<wug_report::Format, String> {
+    use wug_report::Format;
+    Format::named(text)
+        .ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
 }
 
 #[derive(ClapArgs)]

@@ -6,6 +6,7 @@ mod check;
 mod data;
 mod exit;
 mod list;
+mod report;
 mod run;
 mod sample;
 mod show;
@@ -41,6 +42,8 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Run(args) => return run::run(&args, out),
         Command::Worker(args) => return run::worker(&args, out),
         Command::Status(args) => run::status(&args, out)?,
+        Command::Report(args) => report::report(&args, out)?,
+        Command::Export(args) => report::export(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
         Command::Completions { shell } => {
             // A generator writes to memory first: a closed pipe is then ours to report, not its to panic

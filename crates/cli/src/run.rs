@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use wug_lab::LabError;
 use wug_lab::language::nearest_names;
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
 use wug_lab::sweep::{RunState, Status, Sweep};
@@ -88,7 +89,11 @@ fn finish(sweep: &Sweep, status: &Status, tally: Tally, json: bool, out: &mut dy
         return Ok(());
     }
     let results = status.clone().results();
-    writeln!(out, "{} runs in {dir}", results.len())?;
+    writeln!(out, "{}", wug_report::render(&results, wug_report::Format::Table)?)?;
+    let page = sweep.root().join("report.html");
+    let html = wug_report::render(&results, wug_report::Format::Html)?;
+    wug_lab::disk::write_whole(&page, html.as_bytes())?;
+    writeln!(out, "{} runs in {dir}; the report is {}", results.len(), page.display())?;
     let failed = status.ended("failed");
     if failed > 0 {
         writeln!(
@@ -178,4 +183,10 @@ pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> 
         writeln!(out, "`wug worker {dir}` does them again; what was there is in {dir}/aside")?;
     }
     Ok(())
+}
+
+impl From<wug_report::ReportError> for Exit {
+    fn from(error: wug_report::ReportError) -> Self {
+        LabError::Usage(error.to_string()).into()
+    }
 }

@@ -1,0 +1,52 @@
+//! `wug report` and `wug export`
+
+use std::io::Write;
+
+use wug_lab::disk::write_whole;
+use wug_lab::sweep::{RunState, Sweep};
+use wug_report::{Rows, records, render};
+
+use crate::args::{Export, Report};
+use crate::exit::Exit;
+
+pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
+    let results = results(&args.dir)?;
+    let text = render(&results, args.format)?;
+    match &args.out {
+        Some(path) => write_whole(path, text.as_bytes())?,
+        None => out.write_all(text.as_bytes())?,
+    }
+    Ok(())
+}
+
+pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
+    let results = results(&args.dir)?;
+    let text = records(&results, args.format)?;
+    match &args.out {
+        Some(path) => write_whole(path, text.as_bytes())?,
+        None => out.write_all(text.as_bytes())?,
+    }
+    Ok(())
+}
+
+/// What has come out of a sweep so far; files that are no results are named on stderr, and left out.
+#[expect(clippy::print_stderr, reason = "talk")]
+fn results(dir: &std::path::Path) -> Result<Vec<wug_lab::score::RunResult>, Exit> {
+    let sweep = Sweep::open(dir)?;
+    let status = sweep.status()?;
+    for (_, state) in &status.runs {
+        if let RunState::Broken(message) = state {
+            eprintln!("wug: left out: {message}");
+        }
+    }
+    let open = status.count(|state| !matches!(state, RunState::Done(_)));
+    if open > 0 {
+        eprintln!("wug: {open} of {} runs are not done yet", status.runs.len());
+    }
+    Ok(status.results())
+}
+
+/// The formats of rows, for the command line.
+pub(crate) fn rows(text: &str) -> Result<Rows, String> {
+    Rows::named(text).ok_or_else(|| format!("the formats are: {}", Rows::ALL.map(Rows::name).join(", ")))
+}
