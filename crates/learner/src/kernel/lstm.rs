@@ -3,6 +3,7 @@
 
 use pulp::Simd;
 
+use super::packed::Weight;
 use super::rnn::first_into;
 use super::simd::{V, dispatch};
 use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
@@ -11,31 +12,31 @@ use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, c
 ///
 /// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back. If there is
 /// none, `c` and `gates` may have room for as few steps as [`Recurrence::lstm_block`] says: it is used again and again,
-/// stays in cache, and `c` ends with the last cells at its end.
+/// stays in cache, and `c` ends with the last cells at its end. `room` has space for [`Recurrence::room`] numbers.
 pub fn lstm<R: Real>(
     h: &mut [R],
     c: &mut [R],
     gates: &mut [R],
+    room: &mut [R],
     x: &[R],
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
-    let (b, row_in, row, row_gates) =
-        (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    let (row_in, row, row_gates) = (n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    let (mut w_in, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, room);
+    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, room);
     let kept = gates.len() == n.steps * row_gates;
     for (from, to) in n.blocks(n.lstm_block::<R>()) {
         // Where the saved steps of this block begin.
         let base = if kept { from } else { 0 };
-        let inp = Mat::new(&x[from * row_in..to * row_in], (to - from) * b, n.input);
         let sums = &mut gates[base * row_gates..(base + to - from) * row_gates];
-        matmul(sums, Into::Set, inp, Mat::new(w.input, 4 * n.hidden, n.input).t());
+        w_in.product(sums, Into::Set, &x[from * row_in..to * row_in]);
         for t in from..to {
             let saved = base + t - from;
             let gates = &mut gates[saved * row_gates..(saved + 1) * row_gates];
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
-            let wh = Mat::new(w.hidden, 4 * n.hidden, n.hidden);
-            matmul(gates, Into::Add, Mat::new(h_before, b, n.hidden), wh.t());
+            w_hidden.product(gates, Into::Add, h_before);
             dispatch!(cells(&mut *h_after, &mut *c_after, &mut *gates, &*c_before, w.bias, n.hidden));
         }
         if !kept {
@@ -97,12 +98,15 @@ pub fn lstm_backward<R: Real>(
     dc: &mut [R],
     dw: RecurrentGradients<'_, R>,
     gates: &mut [R],
+    room: &mut [R],
     (h, c, x): (&[R], &[R], &[R]),
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    let (mut w_in, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, room);
+    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, room);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.lstm_block::<R>()).rev() {
@@ -111,15 +115,14 @@ pub fn lstm_backward<R: Real>(
             let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[t * row..(t + 2) * row].split_at(row);
             dispatch!(cells_backward(&mut *dc, &mut *gates, &*dh_after, c_before, c_after, n.hidden));
-            let wh = Mat::new(w.hidden, 4 * n.hidden, n.hidden);
-            matmul(dh_before, Into::Add, Mat::new(gates, b, 4 * n.hidden), wh);
+            w_hidden.product(dh_before, Into::Add, gates);
         }
         let steps = (to - from) * b;
         let dsums = Mat::new(&gates[from * row_gates..to * row_gates], steps, 4 * n.hidden);
         let inp = &x[from * row_in..to * row_in];
         if !dx.is_empty() {
             let dinp = &mut dx[from * row_in..to * row_in];
-            matmul(dinp, Into::Set, dsums, Mat::new(w.input, 4 * n.hidden, n.input));
+            w_in.product(dinp, Into::Set, dsums.data());
         }
         matmul(dinput, into, dsums.t(), Mat::new(inp, steps, n.input));
         matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
@@ -187,7 +190,7 @@ mod tests {
         h[..row].copy_from_slice(&start[..row]);
         c[..row].copy_from_slice(&start[row..]);
         let mut gates = vec![0.0; n.steps * 4 * row];
-        lstm(&mut h, &mut c, &mut gates, x, split(p, n), n);
+        lstm(&mut h, &mut c, &mut gates, &mut vec![0.0; n.room(4)], x, split(p, n), n);
         Run { h, c, gates }
     }
 
@@ -237,14 +240,15 @@ mod tests {
             c[..row].copy_from_slice(&start32[row..]);
             let mut gates = vec![0.0f32; run.gates.len()];
             let w = RecurrentWeights { input, hidden, bias };
-            lstm(&mut h, &mut c, &mut gates, &singles(&x), w, n);
+            let room = &mut vec![0.0; n.room(4)];
+            lstm(&mut h, &mut c, &mut gates, room, &singles(&x), w, n);
             close_single(&h, &run.h, 2e-5);
             // Room for one block of steps gives the same bits.
             let block = n.lstm_block::<f32>().min(n.steps);
             let (mut h2, mut c2) = (vec![0.0f32; h.len()], vec![0.0f32; (block + 1) * row]);
             h2[..row].copy_from_slice(&start32[..row]);
             c2[..row].copy_from_slice(&start32[row..]);
-            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], &singles(&x), w, n);
+            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], room, &singles(&x), w, n);
             assert_eq!(h2, h);
             assert_eq!(c2[block * row..], c[n.steps * row..]);
         }
@@ -264,7 +268,8 @@ mod tests {
         let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
         let dw = RecurrentGradients { into: Into::Add, input, hidden, bias };
         let saved = (&run.h[..], &run.c[..], &x[..]);
-        lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, saved, split(&p, n), n);
+        let room = &mut vec![0.0; n.room(4)];
+        lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, room, saved, split(&p, n), n);
         slope(&x, &dx, |x| loss(&forward(&start, x, &p, n)));
         slope(&p, &dp, |p| loss(&forward(&start, &x, p, n)));
         let dstart = [&dh[..row], &dc[..]].concat();

@@ -2,7 +2,8 @@
 //! its rival at the thin shapes of this trade, faster at vectors, and it leaves the vector registers clean.
 //! One thread, so the order of additions depends on nothing but the shapes.
 
-use super::{Real, matvec};
+use super::Real;
+use super::matvec::{self, End};
 
 /// A matrix seen in a slice: `rows` × `cols`, or its transpose.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +32,20 @@ impl<'a, R> Mat<'a, R> {
     pub fn strided(data: &'a [R], rows: usize, cols: usize, stride: usize) -> Self {
         assert!(rows == 0 || (rows - 1) * stride + cols <= data.len(), "rows must end inside the slice");
         Self { data, rows, cols, row_stride: stride, col_stride: 1 }
+    }
+
+    /// Rows and columns.
+    pub(super) fn shape(self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// One number of it.
+    #[inline(always)]
+    pub(super) fn get(self, row: usize, col: usize) -> R
+    where
+        R: Copy,
+    {
+        self.data[row * self.row_stride + col * self.col_stride]
     }
 
     /// The numbers behind it.
@@ -72,6 +87,11 @@ pub enum Into {
 /// # Panics
 /// If the shapes do not fit.
 pub fn matmul<R: Real>(c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
+    matmul_from(End::Front, c, into, a, b);
+}
+
+/// The same; where `a` is one row, `b` is read from this end.
+pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
     assert_eq!(a.cols, b.rows, "the inner sizes of a product");
     assert_eq!(c.len(), a.rows * b.cols, "the size of a product");
     if c.is_empty() {
@@ -88,10 +108,10 @@ pub fn matmul<R: Real>(c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
     if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
         let x = &a.data[..a.cols];
         if b.col_stride == 1 && b.row_stride == b.cols {
-            return matvec::mix(c, add, b.data, x);
+            return matvec::mix(c, add, b.data, x, from);
         }
         if b.row_stride == 1 && b.col_stride == b.rows {
-            return matvec::dots(c, add, b.data, x);
+            return matvec::dots(c, add, b.data, x, from);
         }
     }
     R::gemm(c, add, a, b);

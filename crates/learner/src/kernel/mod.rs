@@ -33,6 +33,7 @@ mod lstm;
 mod matmul;
 mod matvec;
 mod norm;
+mod packed;
 mod position;
 mod real;
 mod rnn;

@@ -4,6 +4,7 @@
 //! products over time (inputs to sums, sums to weight gradients) are then single matrix products. They are taken in
 //! blocks of steps small enough to stay in cache.
 
+use super::packed::{self, Weight};
 use super::{Activation, Into, Mat, Real, activate, activate_backward, column_sums, matmul};
 
 /// The least number of rows in a block of steps.
@@ -28,6 +29,12 @@ impl Recurrence {
     pub(super) fn block(&self, width: usize, size_of: usize) -> usize {
         let fitting = (1 << 18) / (self.batch * width * size_of).max(1);
         fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))
+    }
+
+    /// Numbers of room that the kernels of a layer with `gates` sums per unit need for their weights.
+    pub fn room(&self, gates: usize) -> usize {
+        let room = |k: usize| packed::room(self.batch, k, gates * self.hidden);
+        room(self.input) + room(self.hidden)
     }
 
     /// The blocks of steps, first to last.
@@ -61,21 +68,25 @@ pub struct RecurrentGradients<'a, R> {
     pub bias: &'a mut [R],
 }
 
-/// `h[t+1] = f(x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b)` for every step; `h[T+1,B,H]` holds the initial state in `h[0]`.
-pub fn rnn<R: Real>(h: &mut [R], x: &[R], w: RecurrentWeights<'_, R>, n: Recurrence, f: Activation) {
-    let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
+/// `h[t+1] = f(x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b)` for every step; `h[T+1,B,H]` holds the initial state in `h[0]`,
+/// `room` has space for [`Recurrence::room`] numbers.
+pub fn rnn<R: Real>(
+    h: &mut [R],
+    room: &mut [R],
+    x: &[R],
+    w: RecurrentWeights<'_, R>,
+    n: Recurrence,
+    f: Activation,
+) {
+    let (row_in, row) = (n.batch * n.input, n.batch * n.hidden);
+    let (mut w_in, room) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, room);
+    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, room);
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())) {
-        let (inp, steps) = (&x[from * row_in..to * row_in], (to - from) * b);
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
-        matmul(sums, Into::Set, Mat::new(inp, steps, n.input), Mat::new(w.input, n.hidden, n.input).t());
+        w_in.product(sums, Into::Set, &x[from * row_in..to * row_in]);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
-            matmul(
-                after,
-                Into::Add,
-                Mat::new(before, b, n.hidden),
-                Mat::new(w.hidden, n.hidden, n.hidden).t(),
-            );
+            w_hidden.product(after, Into::Add, before);
             activate(after, w.bias, f);
         }
     }
@@ -83,9 +94,11 @@ pub fn rnn<R: Real>(h: &mut [R], x: &[R], w: RecurrentWeights<'_, R>, n: Recurre
 
 /// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up: `dh[0]` ends as that of the
 /// initial state, the rest as that of the sums. `dx` may be empty if nobody asks.
+#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn rnn_backward<R: Real>(
     dx: &mut [R],
     dh: &mut [R],
+    room: &mut [R],
     dw: RecurrentGradients<'_, R>,
     (h, x): (&[R], &[R]),
     w: RecurrentWeights<'_, R>,
@@ -93,20 +106,22 @@ pub fn rnn_backward<R: Real>(
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
+    let (mut w_in, room) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, room);
+    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, room);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
             activate_backward(after, &h[(t + 1) * row..(t + 2) * row], f);
-            matmul(before, Into::Add, Mat::new(after, b, n.hidden), Mat::new(w.hidden, n.hidden, n.hidden));
+            w_hidden.product(before, Into::Add, after);
         }
         let (dsums, steps) = (&dh[(from + 1) * row..(to + 1) * row], (to - from) * b);
         let dsums = Mat::new(dsums, steps, n.hidden);
         let inp = &x[from * row_in..to * row_in];
         if !dx.is_empty() {
             let dinp = &mut dx[from * row_in..to * row_in];
-            matmul(dinp, Into::Set, dsums, Mat::new(w.input, n.hidden, n.input));
+            w_in.product(dinp, Into::Set, dsums.data());
         }
         matmul(dinput, into, dsums.t(), Mat::new(inp, steps, n.input));
         matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
@@ -142,7 +157,7 @@ mod tests {
     fn forward(h0: &[f64], x: &[f64], p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
         let mut h = vec![0.0; (n.steps + 1) * n.batch * n.hidden];
         h[..h0.len()].copy_from_slice(h0);
-        rnn(&mut h, x, weights(p, n), n, f);
+        rnn(&mut h, &mut vec![0.0; n.room(1)], x, weights(p, n), n, f);
         h
     }
 
@@ -180,7 +195,8 @@ mod tests {
             let q = singles(&p);
             let (input, rest) = q.split_at(n.hidden * n.input);
             let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
-            rnn(&mut single, &singles(&x), RecurrentWeights { input, hidden, bias }, n, Activation::Tanh);
+            let w = RecurrentWeights { input, hidden, bias };
+            rnn(&mut single, &mut vec![0.0; n.room(1)], &singles(&x), w, n, Activation::Tanh);
             close_single(&single, &h, 1e-5);
         }
     }
@@ -199,7 +215,8 @@ mod tests {
             let (hidden, bias) = rest.split_at_mut(n.hidden * n.hidden);
             bias.fill(0.0);
             let dw = RecurrentGradients { into: Into::Set, input, hidden, bias };
-            rnn_backward(&mut dx, &mut dh, dw, (&h, &x), weights(&p, n), n, f);
+            let room = &mut vec![0.0; n.room(1)];
+            rnn_backward(&mut dx, &mut dh, room, dw, (&h, &x), weights(&p, n), n, f);
             slope(&x, &dx, |x| dot(&forward(&h0, x, &p, n, f), &g));
             slope(&p, &dp, |p| dot(&forward(&h0, &x, p, n, f), &g));
             slope(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p, n, f), &g));

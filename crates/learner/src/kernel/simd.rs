@@ -328,6 +328,9 @@ lane!(
     }
 );
 
+/// No register holds more numbers.
+pub(crate) const MOST_LANES: usize = 16;
+
 /// One register of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct V<R: Lane, S: Simd> {
@@ -423,6 +426,16 @@ impl<R: Lane, S: Simd> V<R, S> {
     pub(crate) fn if_less(self, bound: Self, yes: Self, no: Self) -> Self {
         let mask = R::less(self.s, self.v, bound.v);
         Self { s: self.s, v: R::select(self.s, mask, yes.v, no.v) }
+    }
+
+    /// `yes` in the first `n` lanes, `no` in the others.
+    #[inline(always)]
+    pub(crate) fn below(s: S, n: usize, yes: Self, no: Self) -> Self {
+        let mut index = [R::small(0.0); MOST_LANES];
+        for (i, x) in index.iter_mut().enumerate() {
+            *x = R::small(i as f64);
+        }
+        Self::at(s, &index, 0).if_less(Self::constant(s, n as f64), yes, no)
     }
 
     /// The sum of all lanes, in a fixed order.

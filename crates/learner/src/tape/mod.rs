@@ -64,6 +64,8 @@ pub struct Tape<R> {
     saved: Arena<R>,
     gradients: Vec<R>,
     scratch: Vec<R>,
+    /// Where recurrent layers lay out their weights.
+    room: Vec<R>,
     /// Where a second gradient of a tensor waits to be added to the first.
     spare: Vec<R>,
     /// The codes of positions so far asked for, which never change, and what they are the codes of.
@@ -117,6 +119,7 @@ impl<R: Real> Tape<R> {
             + self.saved.data.capacity()
             + self.gradients.capacity()
             + self.scratch.capacity()
+            + self.room.capacity()
             + self.spare.capacity()
     }
 

@@ -21,7 +21,9 @@ impl<R: Real> Record<'_, R> {
         let bias = &self.tape.spare[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        kernel::rnn(&mut after[..(n.steps + 1) * row], &before[x_range], weights, n, f);
+        grow(&mut self.tape.room, n.room(1));
+        let states = &mut after[..(n.steps + 1) * row];
+        kernel::rnn(states, &mut self.tape.room, &before[x_range], weights, n, f);
         self.push(Op::Rnn { x, h0, out, layer, n, f });
         out
     }
@@ -55,7 +57,9 @@ impl<R: Real> Record<'_, R> {
         let bias = &tape.spare[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        kernel::lstm(&mut after[..out_range.len()], c, g, &before[x_range], weights, n);
+        grow(&mut tape.room, n.room(4));
+        let states = &mut after[..out_range.len()];
+        kernel::lstm(states, c, g, &mut tape.room, &before[x_range], weights, n);
         after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
         self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
         (out, last_cell)
@@ -100,7 +104,8 @@ impl<R: Real> Tape<R> {
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
                 let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
-                kernel::rnn_backward(dx, dout, dw, saved, w, n, f);
+                grow(&mut self.room, n.room(1));
+                kernel::rnn_backward(dx, dout, &mut self.room, dw, saved, w, n, f);
                 self.settle(x);
                 self.spread_biases(layer, dparams);
                 if let Some(h0) = h0 {
@@ -116,7 +121,9 @@ impl<R: Real> Tape<R> {
                 let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
                 let saved = (&self.values.data[out.range()], &*c, &self.values.data[tensor.range()]);
-                kernel::lstm_backward(dx, dout, &mut dc[..last.len], dw, g, saved, w, n);
+                grow(&mut self.room, n.room(4));
+                let dc = &mut dc[..last.len];
+                kernel::lstm_backward(dx, dout, dc, dw, g, &mut self.room, saved, w, n);
                 self.settle(x);
                 self.spread_biases(layer, dparams);
                 if let Some((h0, c0)) = start {

@@ -1,0 +1,236 @@
+//! Products with one weight matrix, step after step. A matrix product first copies its operands into the order its
+//! inner loop reads them in; at the sizes of recurrent layers that costs a tenth of the product, and a layer multiplies
+//! by the same weights at every step of a sequence. Here they are copied once, and the rows of the other side are read
+//! where they lie.
+
+use pulp::Simd;
+
+use super::matmul::matmul_from;
+use super::matvec::End;
+use super::simd::{MOST_LANES, V, dispatch};
+use super::{Into, Mat, Real};
+
+/// Rows of a product taken together: six rows of two registers, and what they are summed from, fill the sixteen
+/// registers of AVX2.
+const ROWS: usize = 6;
+
+/// Terms of a sum taken at once: enough that finding the rows costs little beside them.
+const UNROLL: usize = 4;
+
+/// A matrix `[K,N]` to be multiplied by rows, many times.
+#[derive(Debug)]
+pub(super) struct Weight<'a, R> {
+    matrix: Mat<'a, R>,
+    /// Columns in panels of two registers, then the rest padded with zeros to one or two. Empty if it does not pay.
+    panels: &'a [R],
+    /// Where the next product begins to read.
+    from: End,
+}
+
+/// Numbers of room that [`Weight::new`] needs for products of `rows` rows with a matrix of `k` × `n`, either way round.
+pub(super) fn room(rows: usize, k: usize, n: usize) -> usize {
+    if pays(rows) { (k + 2 * MOST_LANES) * (n + 2 * MOST_LANES) } else { 0 }
+}
+
+/// Fewer rows than are taken together are better off without.
+fn pays(rows: usize) -> bool {
+    rows >= ROWS
+}
+
+impl<'a, R: Real> Weight<'a, R> {
+    /// Lays the matrix out at the front of `room`, of which the rest is given back, for products of `rows` rows or more.
+    pub(super) fn new(matrix: Mat<'a, R>, rows: usize, room: &'a mut [R]) -> (Self, &'a mut [R]) {
+        let (k, n) = matrix.shape();
+        if !pays(rows) || k == 0 || n == 0 {
+            return (Self { matrix, panels: &[], from: End::Front }, room);
+        }
+        let (panels, rest) = room.split_at_mut(self::room(rows, k, n));
+        // Loads of whole registers then never straddle a cache line.
+        let offset = panels.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
+        let panels = &mut panels[offset..];
+        dispatch!(pack(&mut *panels, matrix));
+        (Self { matrix, panels, from: End::Front }, rest)
+    }
+
+    /// `c[M,N] = a[M,K] · self`, or `+=`.
+    pub(super) fn product(&mut self, c: &mut [R], into: Into, a: &[R]) {
+        let (k, n) = self.matrix.shape();
+        if self.panels.is_empty() {
+            matmul_from(self.from, c, into, Mat::new(a, c.len() / n.max(1), k), self.matrix);
+            self.from = self.from.other();
+            return;
+        }
+        assert_eq!(c.len() * k, a.len() * n, "rows in and out of a product");
+        dispatch!(product(c, into == Into::Add, a, self.panels, k, n));
+    }
+}
+
+/// Registers in the panel that begins at column `first` of `n`.
+fn registers(n: usize, first: usize, lanes: usize) -> usize {
+    if n - first > lanes { 2 } else { 1 }
+}
+
+#[inline(always)]
+fn pack<R: Real, S: Simd>(_: S, to: &mut [R], matrix: Mat<'_, R>) {
+    let lanes = V::<R, S>::lanes();
+    let (k, n) = matrix.shape();
+    for first in (0..n).step_by(2 * lanes) {
+        let width = registers(n, first, lanes) * lanes;
+        let inside = width.min(n - first);
+        for (i, row) in to[first * k..][..k * width].chunks_exact_mut(width).enumerate() {
+            for (j, x) in row[..inside].iter_mut().enumerate() {
+                *x = matrix.get(i, first + j);
+            }
+            row[inside..].fill(R::ZERO);
+        }
+    }
+}
+
+#[inline(always)]
+fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], panels: &[R], k: usize, n: usize) {
+    for (i, a) in a.chunks(ROWS * k).enumerate() {
+        let c = &mut c[i * ROWS * n..];
+        let to = To { add, n };
+        match a.len() / k {
+            1 => rows::<R, S, 1>(s, c, a, panels, k, to),
+            2 => rows::<R, S, 2>(s, c, a, panels, k, to),
+            3 => rows::<R, S, 3>(s, c, a, panels, k, to),
+            4 => rows::<R, S, 4>(s, c, a, panels, k, to),
+            5 => rows::<R, S, 5>(s, c, a, panels, k, to),
+            _ => rows::<R, S, ROWS>(s, c, a, panels, k, to),
+        }
+    }
+}
+
+/// What becomes of sums.
+#[derive(Clone, Copy)]
+struct To {
+    /// Whether they are added to what is there.
+    add: bool,
+    /// Numbers per row.
+    n: usize,
+}
+
+/// `M` rows: they stay in the first-level cache while the panels pass.
+#[inline(always)]
+fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To) {
+    let lanes = V::<R, S>::lanes();
+    let mut all = [&a[..0]; M];
+    for m in 0..M {
+        all[m] = &a[m * k..][..k];
+    }
+    let whole = to.n - to.n % (2 * lanes);
+    for first in (0..whole).step_by(2 * lanes) {
+        let (c, mut sums) = (&mut c[first..], [[V::<R, S>::constant(s, 0.0); 2]; M]);
+        if to.add {
+            for m in 0..M {
+                sums[m] = V::array(s, &c[m * to.n..]);
+            }
+        }
+        let sums = tile(s, sums, all, &panels[first * k..], k);
+        for m in 0..M {
+            V::write(sums[m], &mut c[m * to.n..]);
+        }
+    }
+    let (c, panel, inside) = (&mut c[whole..], &panels[whole * k..], to.n - whole);
+    if inside > lanes {
+        put(s, c, tile(s, [[V::constant(s, 0.0); 2]; M], all, panel, k), inside, to);
+    } else if inside > 0 {
+        put(s, c, tile(s, [[V::constant(s, 0.0); 1]; M], all, panel, k), inside, to);
+    }
+}
+
+/// `sums += rows · panel` for a panel of `W` registers.
+#[inline(always)]
+fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
+    s: S,
+    mut sums: [[V<R, S>; W]; M],
+    rows: [&[R]; M],
+    panel: &[R],
+    k: usize,
+) -> [[V<R, S>; W]; M] {
+    let panel = &V::<R, S>::regs(panel)[..W * k];
+    let (whole, none) = (k - k % UNROLL, [R::ZERO; UNROLL]);
+    for i in (0..whole).step_by(UNROLL) {
+        let mut x = [&none; M];
+        for m in 0..M {
+            x[m] = rows[m][i..].first_chunk().expect("that many");
+        }
+        let panel = &panel[W * i..][..W * UNROLL];
+        for j in 0..UNROLL {
+            for m in 0..M {
+                for w in 0..W {
+                    sums[m][w] = V::splat(s, x[m][j]).mul_add(V::of(s, panel[W * j + w]), sums[m][w]);
+                }
+            }
+        }
+    }
+    for i in whole..k {
+        for m in 0..M {
+            for w in 0..W {
+                sums[m][w] = V::splat(s, rows[m][i]).mul_add(V::of(s, panel[W * i + w]), sums[m][w]);
+            }
+        }
+    }
+    sums
+}
+
+/// Writes sums to the last `inside` columns. The numbers after them, which belong to the next row, are written back as they
+/// were: whole registers cost less than a part of one.
+#[inline(always)]
+fn put<R: Real, S: Simd, const M: usize, const W: usize>(
+    s: S,
+    c: &mut [R],
+    sums: [[V<R, S>; W]; M],
+    inside: usize,
+    to: To,
+) {
+    let lanes = V::<R, S>::lanes();
+    for m in 0..M {
+        let c = &mut c[m * to.n..];
+        if c.len() >= W * lanes {
+            V::update::<W>(s, c, |w, old| {
+                let sum = if to.add { old + sums[m][w] } else { sums[m][w] };
+                V::below(s, inside.saturating_sub(w * lanes), sum, old)
+            });
+        } else {
+            for w in 0..W {
+                let row = &mut c[..inside];
+                let sum = if to.add { V::at(s, row, w * lanes) + sums[m][w] } else { sums[m][w] };
+                sum.put(row, w * lanes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matmul;
+    use super::super::testing::{close, close_single, numbers, singles};
+    use super::*;
+
+    /// Any shape, either way round, with a matrix product as the reference.
+    #[test]
+    fn equals_the_matrix_product() {
+        for (m, k, n) in [(6, 1, 1), (7, 3, 8), (8, 5, 9), (9, 13, 16), (10, 4, 17), (23, 20, 79), (2, 3, 4)]
+        {
+            let (a, b, old) = (numbers(1, m * k), numbers(2, k * n), numbers(3, m * n));
+            for (into, matrix) in [
+                (Into::Add, Mat::new(&b, k, n)),
+                (Into::Set, Mat::new(&b, k, n)),
+                (Into::Add, Mat::new(&b, n, k).t()),
+            ] {
+                let (mut c, mut expected, mut space) = (old.clone(), old.clone(), vec![9.0; room(m, k, n)]);
+                Weight::new(matrix, m, &mut space).0.product(&mut c, into, &a);
+                matmul(&mut expected, into, Mat::new(&a, m, k), matrix);
+                close(&c, &expected, 1e-13);
+                let (single, mut space) = (singles(&b), vec![9.0f32; room(m, n, k)]);
+                let matrix = Mat::new(&single, k, n);
+                let mut c = singles(&old);
+                Weight::new(matrix, m, &mut space).0.product(&mut c, Into::Set, &singles(&a));
+                matmul(&mut expected, Into::Set, Mat::new(&a, m, k), Mat::new(&b, k, n));
+                close_single(&c, &expected, 1e-5);
+            }
+        }
+    }
+}
