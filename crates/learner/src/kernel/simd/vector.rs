@@ -1,0 +1,239 @@
+//! A register with the operators and functions that formulas are written in.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use pulp::Simd;
+
+use super::Lane;
+
+/// No register holds more numbers.
+pub(crate) const MOST_LANES: usize = 16;
+
+/// One register of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct V<R: Lane, S: Simd> {
+    s: S,
+    v: R::Reg<S>,
+}
+
+impl<R: Lane, S: Simd> V<R, S> {
+    /// Numbers per register.
+    #[inline(always)]
+    pub(crate) fn lanes() -> usize {
+        R::lanes::<S>()
+    }
+
+    /// The same number in every lane.
+    #[inline(always)]
+    pub(crate) fn splat(s: S, x: R) -> Self {
+        Self { s, v: R::splat(s, x) }
+    }
+
+    /// A constant in every lane.
+    #[inline(always)]
+    pub(crate) fn constant(s: S, x: f64) -> Self {
+        Self::splat(s, R::small(x))
+    }
+
+    /// `x[i..]`, as many as fit; lanes past the end are zero.
+    #[inline(always)]
+    pub(crate) fn at(s: S, x: &[R], i: usize) -> Self {
+        Self { s, v: R::load(s, &x[i..]) }
+    }
+
+    /// The first `E` registers of `x`, which must hold as many.
+    #[inline(always)]
+    pub(crate) fn array<const E: usize>(s: S, x: &[R]) -> [Self; E] {
+        let regs = &R::regs::<S>(x)[..E];
+        let mut all = [Self { s, v: regs[0] }; E];
+        for (to, &v) in all.iter_mut().zip(regs) {
+            to.v = v;
+        }
+        all
+    }
+
+    /// Writes registers side by side.
+    #[inline(always)]
+    pub(crate) fn write<const E: usize>(values: [Self; E], to: &mut [R]) {
+        let regs = &mut R::regs_mut::<S>(to)[..E];
+        for (reg, value) in regs.iter_mut().zip(values) {
+            *reg = value.v;
+        }
+    }
+
+    /// Replaces the first `E` registers of `x`, each by a function of its index and itself.
+    #[inline(always)]
+    pub(crate) fn update<const E: usize>(s: S, x: &mut [R], f: impl Fn(usize, Self) -> Self) {
+        let regs = &mut R::regs_mut::<S>(x)[..E];
+        for (e, reg) in regs.iter_mut().enumerate() {
+            *reg = f(e, Self { s, v: *reg }).v;
+        }
+    }
+
+    /// Writes to `to[i..]`, as many as fit.
+    #[inline(always)]
+    pub(crate) fn put(self, to: &mut [R], i: usize) {
+        R::store(self.s, &mut to[i..], self.v);
+    }
+
+    /// `self · b + c`.
+    #[inline(always)]
+    pub(crate) fn mul_add(self, b: Self, c: Self) -> Self {
+        Self { s: self.s, v: R::mul_add(self.s, self.v, b.v, c.v) }
+    }
+
+    /// The larger; `b` if either is not a number (on x86).
+    #[inline(always)]
+    pub(crate) fn max(self, b: Self) -> Self {
+        Self { s: self.s, v: R::max(self.s, self.v, b.v) }
+    }
+
+    /// The smaller; `b` if either is not a number (on x86).
+    #[inline(always)]
+    pub(crate) fn min(self, b: Self) -> Self {
+        Self { s: self.s, v: R::min(self.s, self.v, b.v) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sqrt(self) -> Self {
+        Self { s: self.s, v: R::sqrt(self.s, self.v) }
+    }
+
+    /// Lane by lane: `yes` where `self < bound`, else `no`.
+    #[inline(always)]
+    pub(crate) fn if_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let mask = R::less(self.s, self.v, bound.v);
+        Self { s: self.s, v: R::select(self.s, mask, yes.v, no.v) }
+    }
+
+    /// `yes` in the first `n` lanes, `no` in the others.
+    #[inline(always)]
+    pub(crate) fn below(s: S, n: usize, yes: Self, no: Self) -> Self {
+        let mut index = [R::small(0.0); MOST_LANES];
+        for (i, x) in index.iter_mut().enumerate() {
+            *x = R::small(i as f64);
+        }
+        Self::at(s, &index, 0).if_less(Self::constant(s, n as f64), yes, no)
+    }
+
+    /// The sum of all lanes, in a fixed order.
+    #[inline(always)]
+    pub(crate) fn sum(self) -> R {
+        R::sum(self.s, self.v)
+    }
+
+    /// Lane `i` moves to lane `i + by`, the last ones to the front.
+    #[inline(always)]
+    pub(crate) fn rotate_right(self, by: usize) -> Self {
+        Self { s: self.s, v: R::rotate_right(self.s, self.v, by) }
+    }
+
+    /// The registers that `x` holds whole.
+    #[inline(always)]
+    pub(crate) fn regs(x: &[R]) -> &[R::Reg<S>] {
+        R::regs::<S>(x)
+    }
+
+    /// The registers that `x` holds whole, to write.
+    #[inline(always)]
+    pub(crate) fn regs_mut(x: &mut [R]) -> &mut [R::Reg<S>] {
+        R::regs_mut::<S>(x)
+    }
+
+    /// A register as a formula sees it.
+    #[inline(always)]
+    pub(crate) fn of(s: S, v: R::Reg<S>) -> Self {
+        Self { s, v }
+    }
+
+    /// The register itself.
+    #[inline(always)]
+    pub(crate) fn reg(self) -> R::Reg<S> {
+        self.v
+    }
+
+    /// The largest lane.
+    #[inline(always)]
+    pub(crate) fn maximum(self) -> R {
+        R::maximum(self.s, self.v)
+    }
+
+    #[inline(always)]
+    fn horner(self, coefficients: &[R]) -> Self {
+        let mut p = Self::splat(self.s, coefficients[0]);
+        for &c in &coefficients[1..] {
+            p = p.mul_add(self, Self::splat(self.s, c));
+        }
+        p
+    }
+
+    /// x = n·ln 2 + r with |r| ≤ ½ ln 2: gives (n + shifter, eʳ − 1).
+    #[inline(always)]
+    fn reduce(self) -> (Self, Self) {
+        let s = self.s;
+        let (log2_e, head, tail) = R::EXP_STEP;
+        let shifter = Self::splat(s, R::SHIFTER);
+        let shifted = self.mul_add(Self::splat(s, log2_e), shifter);
+        let n = shifted - shifter;
+        let r = (-n).mul_add(Self::splat(s, tail), (-n).mul_add(Self::splat(s, head), self));
+        (shifted, (r * r).mul_add(r.horner(R::EXP_POLY), r))
+    }
+
+    /// Keeps a number within bounds; one that is none stays none.
+    #[inline(always)]
+    fn clamp(self, lo: R, hi: R) -> Self {
+        Self::splat(self.s, hi).min(Self::splat(self.s, lo).max(self))
+    }
+
+    /// eˣ to about one unit in the last place; x is clamped so that the result is a normal number.
+    #[inline(always)]
+    pub(crate) fn exp(self) -> Self {
+        let (shifted, p) = self.clamp(R::EXP_RANGE.0, R::EXP_RANGE.1).reduce();
+        let p = p + Self::constant(self.s, 1.0);
+        Self { s: self.s, v: R::scale(self.s, p.v, shifted.v) }
+    }
+
+    /// 1 / (1 + e⁻ˣ).
+    #[inline(always)]
+    pub(crate) fn sigmoid(self) -> Self {
+        let one = Self::constant(self.s, 1.0);
+        one / (one + (-self).exp())
+    }
+
+    /// The hyperbolic tangent, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
+    /// tiny numbers.
+    #[inline(always)]
+    pub(crate) fn tanh(self) -> Self {
+        let (s, one) = (self.s, Self::constant(self.s, 1.0));
+        let (lo, hi) = R::TANH_RANGE;
+        let x = self.clamp(lo, hi);
+        let (shifted, p) = (x + x).reduce();
+        let power = Self { s, v: R::scale(s, one.v, shifted.v) };
+        let e = power.mul_add(p, power - one);
+        e / (e + one + one)
+    }
+}
+
+macro_rules! operator {
+    ($trait:ident, $method:ident) => {
+        impl<R: Lane, S: Simd> $trait for V<R, S> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, b: Self) -> Self {
+                Self { s: self.s, v: R::$method(self.s, self.v, b.v) }
+            }
+        }
+    };
+}
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+operator!(Div, div);
+
+impl<R: Lane, S: Simd> Neg for V<R, S> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self::constant(self.s, -0.0) - self
+    }
+}
