@@ -194,9 +194,9 @@ fn put<R: Real, S: Simd, const M: usize, const W: usize>(
                 V::below(s, inside.saturating_sub(w * lanes), sum, old)
             });
         } else {
-            for w in 0..W {
-                let row = &mut c[..inside];
-                let sum = if to.add { V::at(s, row, w * lanes) + sums[m][w] } else { sums[m][w] };
+            let row = &mut c[..inside];
+            for (w, &sum) in sums[m].iter().enumerate() {
+                let sum = if to.add { V::at(s, row, w * lanes) + sum } else { sum };
                 sum.put(row, w * lanes);
             }
         }
