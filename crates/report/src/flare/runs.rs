@@ -1,6 +1,6 @@
 //! The runs of FLaRe by their place in the tables, and which of them stand for the others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::metric::Direction::Higher;
 use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
@@ -21,11 +21,13 @@ pub(crate) const SIZE: u64 = 64_000;
 /// The runs of one reading that have a place in the tables of the paper, by seed.
 pub(crate) struct Runs<'a> {
     pub(crate) reading: Reading,
-    runs: Vec<&'a RunResult>,
+    all: Vec<&'a RunResult>,
+    /// Where among them those of a place are.
+    by_place: BTreeMap<Place<'a>, Vec<usize>>,
 }
 
 /// Which runs a cell is of.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place<'p> {
     pub(crate) language: &'p str,
     pub(crate) learner: &'p str,
@@ -63,6 +65,17 @@ fn is_of_sizes(result: &RunResult) -> bool {
 
 fn size(result: &RunResult) -> u64 {
     result.run.size.unwrap_or(SIZE)
+}
+
+fn place(result: &RunResult) -> Place<'_> {
+    let run = &result.run;
+    Place {
+        language: &run.language,
+        learner: &run.learner,
+        loss: run.loss.as_deref().unwrap_or_default(),
+        validation: run.validation.as_deref().unwrap_or_default(),
+        size: size(result),
+    }
 }
 
 /// The name of a learner in a table.
@@ -108,17 +121,21 @@ impl<'a> Runs<'a> {
         let mut runs: Vec<&RunResult> =
             results.iter().filter(|r| r.run.reading == reading && has_place(r)).collect();
         runs.sort_by_key(|r| (r.run.seed, &r.run.plan));
-        Self { reading, runs }
+        let mut by_place: BTreeMap<Place<'a>, Vec<usize>> = BTreeMap::new();
+        for (i, run) in runs.iter().enumerate() {
+            by_place.entry(place(run)).or_default().push(i);
+        }
+        Self { reading, all: runs, by_place }
     }
 
     /// All of them.
     pub(crate) fn all(&self) -> &[&'a RunResult] {
-        &self.runs
+        &self.all
     }
 
     /// Those of the size that all tables but Table 22 are about.
     pub(crate) fn main(&self) -> Vec<&'a RunResult> {
-        self.runs.iter().copied().filter(|run| size(run) == SIZE).collect()
+        self.all.iter().copied().filter(|run| size(run) == SIZE).collect()
     }
 
     /// Those of a language and the main size.
@@ -128,39 +145,31 @@ impl<'a> Runs<'a> {
 
     /// Those of a place.
     pub(crate) fn at(&self, place: Place<'_>) -> Vec<&'a RunResult> {
-        let Place { language, learner, loss, validation, size: wanted } = place;
-        let fits = |run: &&&RunResult| {
-            run.run.language == language
-                && run.run.learner == learner
-                && run.run.loss.as_deref() == Some(loss)
-                && run.run.validation.as_deref() == Some(validation)
-                && size(run) == wanted
-        };
-        self.runs.iter().filter(fits).copied().collect()
+        self.by_place.get(&place).into_iter().flatten().map(|i| self.all[*i]).collect()
     }
 
     /// The languages that were run, in the order of the paper.
     pub(crate) fn languages(&self) -> Vec<&'static str> {
-        let run = |language: &&str| self.runs.iter().any(|run| run.run.language == *language);
+        let run = |language: &&str| self.all.iter().any(|run| run.run.language == *language);
         flare_languages().into_iter().filter(run).collect()
     }
 
     /// The learners of the paper, and then the others that were run.
     pub(crate) fn learners(&self) -> Vec<&'a str> {
-        let others: BTreeSet<&str> = self.runs.iter().map(|run| run.run.learner.as_str()).collect();
+        let others: BTreeSet<&str> = self.all.iter().map(|run| run.run.learner.as_str()).collect();
         let known = LEARNERS.map(|(name, _)| name);
         known.into_iter().chain(others.into_iter().filter(|name| !known.contains(name))).collect()
     }
 
     /// The sizes of Table 22, and the others that were run.
     pub(crate) fn sizes(&self) -> Vec<u64> {
-        let run = self.runs.iter().filter(|run| is_of_sizes(run)).map(|run| size(run));
+        let run = self.all.iter().filter(|run| is_of_sizes(run)).map(|run| size(run));
         run.chain([32_000, SIZE, 128_000]).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether there are runs of a size other than the main one.
     pub(crate) fn has_sizes(&self) -> bool {
-        self.runs.iter().any(|run| size(run) != SIZE)
+        self.all.iter().any(|run| size(run) != SIZE)
     }
 
     /// The value that decides between losses. The published tables were made from printed ones, which have
@@ -220,7 +229,7 @@ impl<'a> Runs<'a> {
 
     /// The lowest and the highest chance level on the long test set, as the runs of a language (or all) have it.
     pub(crate) fn chance(&self, language: Option<&str>) -> Option<(f64, f64)> {
-        let of = self.runs.iter().filter(|run| language.is_none_or(|l| run.run.language == l));
+        let of = self.all.iter().filter(|run| language.is_none_or(|l| run.run.language == l));
         let levels: Vec<f64> = of.filter_map(|run| chance(run)).collect();
         Some((Aggregate::Min.of(&levels)?, Aggregate::Max.of(&levels)?))
     }
