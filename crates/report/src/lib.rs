@@ -7,6 +7,7 @@
 mod flare;
 mod format;
 mod generic;
+mod overview;
 mod plot;
 mod published;
 mod records;
@@ -56,25 +57,33 @@ pub fn render(results: &[RunResult], format: Format) -> Result<String, ReportErr
 
 /// Every table for which there is a run.
 pub fn tables(results: &[RunResult]) -> Vec<Table> {
+    let others = others(results);
     let mut tables = flare::tables(results);
-    tables.extend(rest(results));
+    tables.extend(overview::tables(&others));
+    tables.extend(generic::tables(&others));
+    tables.extend(summary::bad_runs(results));
     tables
 }
 
 /// Every figure for which there is a run.
 pub fn figures(results: &[RunResult]) -> Vec<Figure> {
-    flare::figures(results)
+    let mut figures = flare::figures(results);
+    figures.extend(overview::figures(&others(results)));
+    figures
 }
 
 /// The tables that say most, small enough for a terminal.
 fn headline(results: &[RunResult]) -> Vec<Table> {
+    let others = others(results);
+    let glance = overview::tables(&others);
     let mut tables = flare::headline(results);
-    tables.extend(rest(results));
+    // What can be seen at a glance is not listed in full as well.
+    tables.extend(if glance.is_empty() { generic::tables(&others) } else { glance });
+    tables.extend(summary::bad_runs(results));
     tables
 }
 
-/// What has no place in the tables of a paper, and the runs that ended badly.
-fn rest(results: &[RunResult]) -> Vec<Table> {
-    let others: Vec<&RunResult> = results.iter().filter(|result| !flare::has_place(result)).collect();
-    generic::tables(&others).into_iter().chain(summary::bad_runs(results)).collect()
+/// The runs that have no place in the tables of a paper.
+fn others(results: &[RunResult]) -> Vec<&RunResult> {
+    results.iter().filter(|result| !flare::has_place(result)).collect()
 }

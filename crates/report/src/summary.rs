@@ -69,6 +69,14 @@ fn cautions(results: &[RunResult]) -> Vec<String> {
             "{repeated} seeds were run more than once at the same place of a table, by different plans; means mix them"
         ));
     }
+    let trained = |result: &&RunResult| result.plan.get("max_epochs").is_some();
+    let cut = results.iter().filter(trained).filter(|result| result.ending == Ending::Finished).count();
+    if cut > 0 {
+        cautions.push(format!(
+            "{cut} of {} runs reached their last epoch before they would have stopped; more epochs may score higher",
+            results.len()
+        ));
+    }
     let mixed = mixed_data(results);
     if !mixed.is_empty() {
         cautions.push(format!("the data differ between runs of one language: {}", mixed.join(", ")));

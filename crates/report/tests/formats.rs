@@ -210,3 +210,38 @@ fn the_hardest_strings_are_cut_and_ranked() {
     | dyck-2-3 | lstm | 5 | 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1 … | 56 | no member | 5 | 5 | 0.105 |
     "###);
 }
+
+#[test]
+fn small_experiments_are_seen_at_a_glance() {
+    let small = |learner: &str, test: f64| {
+        let mut result = scored(["parity", learner, "R", "short"], 1, test);
+        result.run.size = Some(8000);
+        result.plan = serde_json::json!({ "data": { "short": 40, "longest": 200 }, "max_epochs": 3 });
+        result
+    };
+    let mut results = vec![small("rnn", 0.5), small("lstm", 0.986)];
+    results[1].ending = Ending::Stopped;
+    let text = render(&results, Format::Table).unwrap();
+    insta::assert_snapshot!(text, @r"
+    Runs:     2: 1 finished, 1 stopped
+    Suites:   flare
+    Readings: published
+    Versions: wug 0.1.0
+    Caution:  1 of 2 runs reached their last epoch before they would have stopped; more epochs may score
+              higher
+
+    flare: accuracy on the long test set (published reading)
+
+    language   rnn  lstm  chance
+    ────────  ────  ────  ──────
+    parity    0.50  0.99    0.50
+
+      Trained on lengths 0-40, tested on lengths 0-200; size: 8000, loss: R, validation: short
+      Mean over runs; chance is the accuracy of always giving the commoner answer.
+
+    Markdown, CSV, JSON and HTML reports have every table in full.
+    ");
+    // A run of the paper's size on other data has no place beside the paper's figures either.
+    results[0].run.size = Some(64_000);
+    assert!(!render(&results, Format::Markdown).unwrap().contains("Table 2"));
+}

@@ -56,6 +56,17 @@ pub(crate) fn has_place(result: &RunResult) -> bool {
         && known(&run.loss, &LOSSES)
         && known(&run.validation, &VALIDATIONS)
         && (size(result) == SIZE || is_of_sizes(result))
+        && has_its_data(result)
+}
+
+/// Whether a run had as many strings, and as long ones, as the paper's: figures of other data do not belong beside it.
+fn has_its_data(result: &RunResult) -> bool {
+    const PAPER: [(&str, u64); 5] =
+        [("training", 10_000), ("validation", 1_000), ("short", 40), ("long", 80), ("longest", 500)];
+    let Some(data) = result.plan.get("data") else { return true };
+    PAPER
+        .iter()
+        .all(|(name, number)| data.get(name).and_then(serde_json::Value::as_u64).is_none_or(|n| n == *number))
 }
 
 /// Whether a run belongs to the experiment with several sizes: recognition alone, long validation.
