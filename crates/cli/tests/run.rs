@@ -126,3 +126,18 @@ fn a_directory_that_cannot_be_written_is_named() {
     let (code, _, err) = output(&["run", "quickstart", "--scale", "smoke", "--out", "/proc/wug"]);
     assert!(code == 1 && err.contains("/proc/wug"), "{err}");
 }
+
+/// The README's first command, to its end, with fewer epochs.
+#[test]
+fn the_tour_ends_with_a_table_and_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = wug(&["run", "quickstart", "--set", "max_epochs=3"]).current_dir(dir.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for word in ["even-pairs", "parity", "dyck-2-3", "marked-reversal", "transformer", "lstm", "chance"] {
+        assert!(text.contains(word), "{text}");
+    }
+    assert!(text.contains("12 runs in runs/quickstart; the report is runs/quickstart/report.html"), "{text}");
+    let page = std::fs::read_to_string(dir.path().join("runs/quickstart/report.html")).unwrap();
+    assert!(page.contains("<svg") && page.contains("accuracy against length"));
+}
