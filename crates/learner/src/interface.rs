@@ -10,7 +10,7 @@ pub use saved::{LoadError, Model, SavedModel};
 
 use std::ops::RangeInclusive;
 
-use crate::kernel::{Real, softmax};
+use crate::kernel::{Activation, Real, activate, softmax};
 use crate::model::{LanguageModel, Memory, Pair};
 use crate::tape::{Mode, Tape};
 
@@ -113,16 +113,29 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 
     /// A transformer says nothing before its first symbol: all are equally likely.
     fn next(&mut self, state: &Prefix<R>) -> Vec<f64> {
-        let v = self.model.spec().vocabulary;
+        let mut row = self.logits(state);
+        softmax(&mut row);
+        row.into_iter().map(Real::wide).collect()
+    }
+}
+
+impl<R: Real> Trained<LanguageModel, R> {
+    /// The probability of every symbol that it may come next, of a model that learned [sets](crate::train::NextSets).
+    pub fn may_follow(&mut self, state: &Prefix<R>) -> Vec<f64> {
+        let mut row = self.logits(state);
+        activate(&mut row, &[], Activation::Sigmoid);
+        row.into_iter().map(Real::wide).collect()
+    }
+
+    /// The output layer on a state; zeros if a transformer has read nothing.
+    fn logits(&mut self, state: &Prefix<R>) -> Vec<R> {
         if state.top.is_empty() {
-            return vec![1.0 / v as f64; v];
+            return vec![R::ZERO; self.model.spec().vocabulary];
         }
         let mut record = self.tape.record(&self.params, Mode::Judge);
         let top = record.constant(&state.top);
         let logits = self.model.output(&mut record, top);
-        let mut row = record.value(logits).to_vec();
-        softmax(&mut row);
-        row.into_iter().map(Real::wide).collect()
+        record.value(logits).to_vec()
     }
 }
 

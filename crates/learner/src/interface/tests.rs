@@ -1,8 +1,8 @@
 use super::*;
-use crate::kernel::Sinusoid;
+use crate::kernel::{Device, Sinusoid};
 use crate::model::{
-    BodySpec, Cell, Family, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecognizerModel,
-    RecurrentSpec, Start, TransformerDropout, TransformerSpec,
+    Annealing, AugmentedSpec, BodySpec, Cell, Family, Gate, Initialization, LanguageModelSpec, NormPlace,
+    Output, Positions, RecognizerModel, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
 use wug_dataset::Seed;
 
@@ -17,6 +17,26 @@ fn recurrents() -> Vec<BodySpec> {
         recurrent(Cell::Lstm, Start::Learned, Some(6)),
         recurrent(Cell::Gru, Start::Zero, Some(4)),
     ]
+}
+
+/// Memories that fill up on the way and that do not, under all gates.
+fn augmented() -> Vec<BodySpec> {
+    let annealing = Annealing { start: 0.7, rate: 1e-4, least: 0.5 };
+    let gates = [Gate::Softmax, Gate::Temperature(annealing), Gate::Gumbel(annealing)];
+    let mut bodies = Vec::new();
+    for device in [Device::Stack, Device::BabyNtm] {
+        for (cell, rows) in [(Cell::Rnn, 11), (Cell::Lstm, 200)] {
+            for gate in gates {
+                let spec = AugmentedSpec { cell, hidden: 6, device, rows, width: 3, gate };
+                bodies.push(BodySpec::Augmented(spec));
+            }
+        }
+    }
+    bodies
+}
+
+fn all() -> impl Iterator<Item = BodySpec> {
+    recurrents().into_iter().chain(augmented()).chain(transformers())
 }
 
 /// Both places of normalisation, all kinds of positions, and heads of sizes with and without a kernel of their own.
@@ -57,7 +77,7 @@ fn language_model(body: BodySpec) -> LanguageModel {
 #[test]
 fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
     let string: Vec<u32> = (0..40).map(|i| i * i % 7 % 4).collect();
-    for body in recurrents().into_iter().chain(transformers()) {
+    for body in all() {
         let model = language_model(body.clone());
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut tape = Tape::default();
@@ -80,7 +100,7 @@ fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
 
 #[test]
 fn a_cloned_state_goes_its_own_way() {
-    for body in recurrents().into_iter().chain(transformers()) {
+    for body in all() {
         let model = language_model(body);
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut trained = Trained::new(model, params);
@@ -106,7 +126,7 @@ fn a_cloned_state_goes_its_own_way() {
 #[test]
 fn log_probs_are_those_of_the_loss() {
     let string: Vec<u32> = vec![0, 3, 1, 1, 2, 3, 0, 2];
-    for body in recurrents().into_iter().chain(transformers()) {
+    for body in all() {
         let model = language_model(body);
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut tape = Tape::default();
@@ -129,4 +149,77 @@ fn nothing_asked_is_nothing_answered() {
         assert!(trained.log_odds(&[]).is_empty());
         assert_eq!(trained.log_odds(&[&[], &[]]).len(), 2);
     }
+}
+
+#[test]
+fn a_memory_may_be_larger_than_in_training_and_costs_what_is_in_use() {
+    let string: Vec<u32> = (0..9).map(|i| i * i % 7 % 4).collect();
+    for body in augmented() {
+        let small = language_model(body);
+        let params: Vec<f64> = small.layout().initialise(Seed::new(2));
+        let large = small.with_memory_rows(1_000_000).unwrap();
+        let ample = small.with_memory_rows(18).unwrap();
+        let mut large = Trained::new(large, params.clone());
+        // Enough for all that nine symbols reach: the same bits.
+        assert_eq!(large.log_probs(&string), Trained::new(ample, params).log_probs(&string));
+        let mut state = large.start();
+        large.push(&mut state, 1);
+        assert!(format!("{state:?}").len() < 1000, "a state holds rows that are not in use");
+    }
+    let error = language_model(recurrents().remove(0)).with_memory_rows(7).unwrap_err();
+    assert_eq!(error.to_string(), "7 rows of memory are asked for, but the model has no memory");
+    let error = language_model(augmented().remove(0)).with_memory_rows(0).unwrap_err();
+    assert_eq!(error.to_string(), "6 units and a memory of 0 x 3; all must be at least 1");
+}
+
+/// Strings read together, padded, are read as if alone.
+#[test]
+fn a_batch_is_as_good_as_each_string_alone() {
+    let strings: [&[u32]; 3] = [&[0, 3, 1, 1, 2, 3, 0, 2, 1, 1], &[1, 2], &[3, 3, 0, 1, 2]];
+    for body in augmented() {
+        let model = language_model(body);
+        let params: Vec<f64> = model.layout().initialise(Seed::new(2));
+        let mut tape = Tape::default();
+        let asked =
+            |b: usize, string: &[u32]| (0..string.len()).map(move |p| (b, p, 1.0)).collect::<Vec<_>>();
+        let mut loss = |strings: &[&[u32]]| {
+            let asked: Vec<_> = strings.iter().enumerate().flat_map(|(b, s)| asked(b, s)).collect();
+            let mut gradients = vec![0.0; params.len()];
+            let mut record = tape.record(&params, Mode::Trace);
+            model.loss(&mut record, strings, &asked);
+            record.backward(&mut gradients);
+            gradients.push(record.loss());
+            gradients
+        };
+        let together = loss(&strings);
+        let mut alone = vec![0.0; together.len()];
+        for string in strings {
+            alone.iter_mut().zip(loss(&[string])).for_each(|(sum, x)| *sum += x);
+        }
+        for (a, b) in together.iter().zip(&alone) {
+            assert!((a - b).abs() < 1e-11, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn impossible_memories_are_named() {
+    let BodySpec::Augmented(spec) = augmented().remove(1) else { panic!("the second has a temperature") };
+    let said = |spec| {
+        let (output, initialization) = (Output::Linear, Initialization::Torch);
+        let body = BodySpec::Augmented(spec);
+        LanguageModel::new(LanguageModelSpec { body, vocabulary: 4, output, initialization })
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        said(AugmentedSpec { cell: Cell::Gru, ..spec.clone() }),
+        "a memory beside gru units; only rnn and lstm units have one"
+    );
+    let gate = Gate::Gumbel(Annealing { start: 0.2, rate: 0.1, least: 0.5 });
+    assert_eq!(
+        said(AugmentedSpec { gate, ..spec }),
+        "a temperature from 0.2 down to 0.5 at a rate of 0.1; it must fall from a finite number to one more than 0, at a \
+         rate of at least 0"
+    );
 }

@@ -1,4 +1,5 @@
-//! What training minimises: cross-entropy of one symbol out of many, and of yes or no. In nats.
+//! What training minimises: cross-entropy of one symbol out of many, and of yes or no, in nats; and the square by which a
+//! probability of yes is off.
 
 use pulp::Simd;
 
@@ -85,8 +86,28 @@ pub fn logistic_cross_entropy_backward<R: Real>(
     weights: &[R],
 ) {
     for (((d, &z), &y), &weight) in dlogits.iter_mut().zip(logits).zip(targets).zip(weights) {
-        *d = weight * (R::of(1.0 / (1.0 + libm::exp(-z.wide()))) - y);
+        *d = weight * (sigmoid(z) - y);
     }
+}
+
+/// `losses[n] = (σ(logits[n]) − targets[n])²`.
+pub fn squared_error<R: Real>(losses: &mut [R], logits: &[R], targets: &[R]) {
+    for ((loss, &z), &y) in losses.iter_mut().zip(logits).zip(targets) {
+        let off = sigmoid(z) - y;
+        *loss = off * off;
+    }
+}
+
+/// `dlogits[n] = weights[n] · 2 (σ − targets[n]) · σ (1 − σ)`, with `σ` that of `logits[n]`.
+pub fn squared_error_backward<R: Real>(dlogits: &mut [R], logits: &[R], targets: &[R], weights: &[R]) {
+    for (((d, &z), &y), &weight) in dlogits.iter_mut().zip(logits).zip(targets).zip(weights) {
+        let p = sigmoid(z);
+        *d = weight * R::of(2.0) * (p - y) * p * (R::ONE - p);
+    }
+}
+
+fn sigmoid<R: Real>(z: R) -> R {
+    R::of(1.0 / (1.0 + libm::exp(-z.wide())))
 }
 
 #[cfg(test)]
@@ -140,6 +161,21 @@ mod tests {
             .map(|(z, y)| libm::log(1.0 + libm::exp(if *y > 0.5 { -z } else { *z })))
             .collect();
         close(&loss(z), &expected, 1e-14);
+    }
+
+    #[test]
+    fn squares_are_what_the_formula_says_and_their_slopes_differences() {
+        let (z, truth, weights) = (numbers(1, 5), [0.0, 1.0, 1.0, 0.0, 0.5], numbers(3, 5));
+        let loss = |z: &[f64]| {
+            let mut losses = vec![0.0; 5];
+            squared_error(&mut losses, z, &truth);
+            losses
+        };
+        let square = |(z, y): (&f64, &f64)| libm::pow(1.0 / (1.0 + libm::exp(-z)) - y, 2.0);
+        close(&loss(&z), &z.iter().zip(&truth).map(square).collect::<Vec<_>>(), 1e-15);
+        let mut d = vec![9.0; 5];
+        squared_error_backward(&mut d, &z, &truth, &weights);
+        slope(&z, &d, |z| dot(&loss(z), &weights));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | `N` | rows of whatever kind, often `T·B` |
 //! | `I`, `O` | numbers in and out of a layer |
 //! | `H` | hidden units of a recurrent layer |
+//! | `M` | numbers per row of a memory |
 //! | `D` | width of a transformer, `D = heads · E` |
 //! | `V` | symbols of a vocabulary |
 //!
@@ -24,6 +25,7 @@
 
 mod activation;
 mod attention;
+mod augmented;
 mod dropout;
 mod embedding;
 mod gru;
@@ -46,13 +48,17 @@ pub use activation::{Activation, activate, activate_backward};
 pub use attention::{
     Attention, attention, attention_backward, cross_attention, cross_attention_backward, head_order,
 };
+pub use augmented::{
+    Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, Device, augmented, augmented_backward,
+    augmented_step,
+};
 pub use dropout::{Mask, dropout};
 pub use embedding::{embedding, embedding_backward};
 pub use gru::{Gru, GruGradients, gru, gru_backward};
 pub use linear::{column_sums, linear, linear_backward};
 pub use loss::{
     logistic_cross_entropy, logistic_cross_entropy_backward, softmax, softmax_cross_entropy,
-    softmax_cross_entropy_backward,
+    softmax_cross_entropy_backward, squared_error, squared_error_backward,
 };
 pub use lstm::{lstm, lstm_backward};
 pub use matmul::{Into, Mat, matmul};

@@ -1,8 +1,9 @@
-//! What reads a string: a recurrent stack or a transformer, behind one interface.
+//! What reads a string: a recurrent stack, a network with a memory or a transformer, behind one interface.
 
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
+use super::augmented::{AugmentedBody, AugmentedSpec};
 use super::init::Initialization;
 use super::recurrent::{self, Recurrent, RecurrentSpec};
 use super::states::States;
@@ -17,6 +18,8 @@ use crate::tape::Record;
 pub enum BodySpec {
     /// Recurrent layers.
     Recurrent(RecurrentSpec),
+    /// A recurrent network with a memory beside it.
+    Augmented(AugmentedSpec),
     /// A causal transformer.
     Transformer(TransformerSpec),
 }
@@ -26,6 +29,7 @@ impl BodySpec {
     pub fn width(&self) -> usize {
         match self {
             Self::Recurrent(spec) => spec.hidden,
+            Self::Augmented(spec) => spec.hidden,
             Self::Transformer(spec) => spec.width,
         }
     }
@@ -36,6 +40,7 @@ impl BodySpec {
         match self {
             Self::Transformer(_) => transformer::strings_at_once(longest),
             Self::Recurrent(_) => recurrent::STRINGS_AT_ONCE,
+            Self::Augmented(spec) => spec.strings_at_once(longest),
         }
     }
 
@@ -43,6 +48,7 @@ impl BodySpec {
     pub(super) fn check(&self) -> Result<(), SpecError> {
         match self {
             Self::Recurrent(spec) => spec.check(),
+            Self::Augmented(spec) => spec.check(),
             Self::Transformer(spec) => spec.check(),
         }
     }
@@ -52,6 +58,7 @@ impl BodySpec {
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Recurrent(Recurrent),
+    Augmented(AugmentedBody),
     Transformer(Transformer),
 }
 
@@ -60,6 +67,9 @@ impl Body {
         match spec {
             BodySpec::Recurrent(spec) => {
                 Self::Recurrent(Recurrent::new(spec.clone(), vocabulary, init, layout))
+            }
+            BodySpec::Augmented(spec) => {
+                Self::Augmented(AugmentedBody::new(spec.clone(), vocabulary, init, layout))
             }
             BodySpec::Transformer(spec) => {
                 let whole = Part { prefix: "", cross: false };
@@ -71,6 +81,7 @@ impl Body {
     pub(crate) fn width(&self) -> usize {
         match self {
             Self::Recurrent(body) => body.width(),
+            Self::Augmented(body) => body.hidden(),
             Self::Transformer(body) => body.spec().width,
         }
     }
@@ -79,6 +90,7 @@ impl Body {
     pub(crate) fn embedding(&self) -> Option<Param> {
         match self {
             Self::Recurrent(body) => body.embedding,
+            Self::Augmented(_) => None,
             Self::Transformer(body) => Some(body.embedding),
         }
     }
@@ -98,11 +110,9 @@ impl Body {
             _ => strings[b].get(t - shift).copied().unwrap_or(0),
         };
         match self {
-            Self::Recurrent(body) => {
-                let states = body.forward(r, sizes, symbol);
-                // Row 0 is the state before the start symbol, if there is one.
-                States { skip: shift, ..states }
-            }
+            // Row 0 is the state before the start symbol, if there is one.
+            Self::Recurrent(body) => States { skip: shift, ..body.forward(r, sizes, symbol) },
+            Self::Augmented(body) => States { skip: shift, ..body.forward(r, sizes, symbol) },
             Self::Transformer(body) => body.forward(r, sizes, symbol, Sight::Back, None),
         }
     }

@@ -53,7 +53,7 @@ pub struct LanguageModel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory<R> {
     /// Of a transformer, keys and values `[length,2D]` of each layer; of a recurrent body, one vector: `h` of every layer,
-    /// then `c` of every layer that has cells.
+    /// then `c` of every layer that has cells. Of a network with a memory, such a vector and the rows in use.
     layers: Vec<Vec<R>>,
 }
 
@@ -92,14 +92,34 @@ impl LanguageModel {
 
     /// Whether it predicts a symbol before it has read one: only what has an initial state does.
     pub fn speaks_first(&self) -> bool {
-        matches!(self.body, Body::Recurrent(_))
+        !matches!(self.body, Body::Transformer(_))
+    }
+
+    /// The same model with another number of rows in its memory; the same parameters fit.
+    pub fn with_memory_rows(&self, rows: usize) -> Result<Self, SpecError> {
+        let mut spec = self.spec.clone();
+        match &mut spec.body {
+            BodySpec::Augmented(body) => body.rows = rows,
+            BodySpec::Recurrent(_) | BodySpec::Transformer(_) => {
+                let message = format!("{rows} rows of memory are asked for, but the model has no memory");
+                return Err(SpecError(message));
+            }
+        }
+        Self::new(spec)
+    }
+
+    /// Sets what depends on the number of examples learned from and on nothing else: the temperature of a memory's gate.
+    pub fn anneal<R: Real>(&self, params: &mut [R], examples: u64) {
+        if let Body::Augmented(body) = &self.body {
+            body.anneal(params, examples);
+        }
     }
 
     /// The most symbols it can read, if there is a limit.
     pub fn longest(&self) -> Option<usize> {
         match &self.spec.body {
             BodySpec::Transformer(spec) => spec.longest(),
-            BodySpec::Recurrent(_) => None,
+            BodySpec::Recurrent(_) | BodySpec::Augmented(_) => None,
         }
     }
 
@@ -138,6 +158,7 @@ impl LanguageModel {
                 let (memory, top) = body.initial_memory(params);
                 (vec![memory], top)
             }
+            Body::Augmented(body) => (body.initial_memory(), vec![R::ZERO; body.hidden()]),
             Body::Transformer(body) => (body.caches(), vec![]),
         };
         (Memory { layers }, top)
@@ -148,6 +169,7 @@ impl LanguageModel {
     pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut Memory<R>, symbol: u32) -> Vec<R> {
         match &self.body {
             Body::Recurrent(body) => body.advance(r, &mut memory.layers[0], symbol),
+            Body::Augmented(body) => body.advance(r, &mut memory.layers, symbol),
             Body::Transformer(body) => {
                 let top = body.advance(r, &mut memory.layers, symbol, None);
                 r.value(top).to_vec()
@@ -158,7 +180,7 @@ impl LanguageModel {
     /// The row of the state from which symbol `position` of string `b` is predicted: that after the symbols before it.
     pub fn row(&self, states: States, b: usize, position: usize) -> u32 {
         match self.body {
-            Body::Recurrent(_) => states.row(b, position),
+            Body::Recurrent(_) | Body::Augmented(_) => states.row(b, position),
             // A transformer's row is *at* a symbol, not before it.
             Body::Transformer(_) => states.row(b, position - 1),
         }

@@ -3,6 +3,7 @@
 //! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]; or an encoder and
 //! a decoder: [`TransducerModel`]. Specs are what a `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
 
+mod augmented;
 mod body;
 mod budget;
 mod init;
@@ -14,6 +15,7 @@ mod states;
 mod transducer;
 mod transformer;
 
+pub use augmented::{Annealing, AugmentedSpec, Gate};
 pub use body::BodySpec;
 pub use budget::{Family, Matching, matched};
 pub use init::Initialization;

@@ -119,8 +119,7 @@ impl RecognizerModel {
         &self.layout
     }
 
-    /// How many strings up to this length to read at once. Gradients of parts of a batch add up to those of the whole; small
-    /// parts of a transformer stay in cache, while recurrent layers gain from every string that shares a step.
+    /// How many strings up to this length to read at once; gradients of parts of a batch add up to those of the whole.
     pub fn strings_at_once(&self, longest: usize) -> usize {
         self.spec.body.strings_at_once(longest)
     }

@@ -25,6 +25,16 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// As in a config.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rnn => "rnn",
+            Self::ReluRnn => "relu-rnn",
+            Self::Lstm => "lstm",
+            Self::Gru => "gru",
+        }
+    }
+
     /// Sums per unit.
     pub fn gates(self) -> usize {
         match self {

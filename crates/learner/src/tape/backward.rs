@@ -214,6 +214,7 @@ impl<R: Real> Tape<R> {
             }
             Op::Attention { .. } | Op::CrossAttention { .. } => self.attention_back(op),
             Op::SoftmaxLoss { .. } | Op::LogisticLoss { .. } => self.loss_back(op),
+            Op::Augmented { .. } => self.augmented_back(op, params, dparams),
             Op::Rnn { .. } | Op::Lstm { .. } | Op::Gru { .. } => self.recurrent_back(op, params, dparams),
         }
     }

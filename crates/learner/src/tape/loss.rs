@@ -1,6 +1,6 @@
 //! What is minimised, there and back.
 
-use super::op::Op;
+use super::op::{Cost, Op};
 use super::{Record, Tape, Var, grow};
 use crate::kernel::{self, Real};
 
@@ -34,6 +34,15 @@ impl<R: Real> Record<'_, R> {
 
     /// Adds `Σ weight · logistic loss` to the loss; one (truth in 0..=1, weight) per logit.
     pub fn logistic_loss(&mut self, logits: Var, truth: impl IntoIterator<Item = (f64, f64)>) {
+        self.yes_or_no(Cost::CrossEntropy, logits, truth);
+    }
+
+    /// Adds `Σ weight · (σ(logit) − truth)²` to the loss; one (truth in 0..=1, weight) per logit.
+    pub fn squared_loss(&mut self, logits: Var, truth: impl IntoIterator<Item = (f64, f64)>) {
+        self.yes_or_no(Cost::Square, logits, truth);
+    }
+
+    fn yes_or_no(&mut self, cost: Cost, logits: Var, truth: impl IntoIterator<Item = (f64, f64)>) {
         let len = self.tape.tensor(logits).len;
         let (ys, weights) = (self.tape.saved.take(len), self.tape.saved.take(len));
         let mut pairs = truth.into_iter();
@@ -47,9 +56,12 @@ impl<R: Real> Record<'_, R> {
         let losses = &mut tape.scratch[..len];
         let range = tape.tensors[logits.0 as usize].range();
         let y = &tape.saved.data[ys.clone()];
-        kernel::logistic_cross_entropy(losses, &tape.values.data[range], y);
+        match cost {
+            Cost::CrossEntropy => kernel::logistic_cross_entropy(losses, &tape.values.data[range], y),
+            Cost::Square => kernel::squared_error(losses, &tape.values.data[range], y),
+        }
         self.loss += weighted(losses, &tape.saved.data[weights.clone()]);
-        self.push(Op::LogisticLoss { logits, truth: ys, weights });
+        self.push(Op::LogisticLoss { cost, logits, truth: ys, weights });
     }
 }
 
@@ -72,10 +84,15 @@ impl<R: Real> Tape<R> {
                 let v = p.len() / targets.len().max(1);
                 kernel::softmax_cross_entropy_backward(dlogits, p, targets, weights, v);
             }
-            Op::LogisticLoss { truth, weights, .. } => {
+            Op::LogisticLoss { cost, truth, weights, .. } => {
                 let (y, weights) = (&self.saved.data[truth.clone()], &self.saved.data[weights.clone()]);
                 let values = &self.values.data[tensor.range()];
-                kernel::logistic_cross_entropy_backward(dlogits, values, y, weights);
+                match cost {
+                    Cost::CrossEntropy => {
+                        kernel::logistic_cross_entropy_backward(dlogits, values, y, weights);
+                    }
+                    Cost::Square => kernel::squared_error_backward(dlogits, values, y, weights),
+                }
             }
             _ => unreachable!("not a loss"),
         }

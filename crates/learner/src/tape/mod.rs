@@ -27,6 +27,7 @@
 //! ```
 
 mod attention;
+mod augmented;
 mod backward;
 mod forward;
 mod loss;
@@ -36,6 +37,7 @@ mod recurrent;
 use std::ops::Range;
 
 use crate::kernel::{Real, Sinusoid};
+pub use augmented::AugmentedLayer;
 pub use op::{Layer, LayerNorm};
 use op::{Op, Tensor};
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Var;
-use crate::kernel::{Activation, Attention, Mask, Recurrence};
+use super::{AugmentedLayer, Var};
+use crate::kernel::{Activation, Attention, Augmented, Mask, Recurrence};
 use crate::params::Param;
 
 /// Where a tensor lies among the values, and among the gradients too.
@@ -37,6 +37,12 @@ pub struct Layer {
     pub second_bias: Option<Param>,
 }
 
+impl Layer {
+    fn params(self) -> [Option<Param>; 4] {
+        [Some(self.input), Some(self.hidden), self.bias, self.second_bias]
+    }
+}
+
 /// The parameters of a layer normalisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerNorm {
@@ -46,6 +52,13 @@ pub struct LayerNorm {
     pub bias: Param,
     /// Keeps the division finite.
     pub epsilon: f64,
+}
+
+/// What a logit costs when the truth is yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cost {
+    CrossEntropy,
+    Square,
 }
 
 /// One operation; ranges point into the `saved` arena, or into the symbols where so named.
@@ -140,6 +153,13 @@ pub(super) enum Op {
         layer: Layer,
         n: Recurrence,
     },
+    Augmented {
+        x: Var,
+        out: Var,
+        trace: Range<usize>,
+        layer: AugmentedLayer,
+        n: Augmented,
+    },
     Norm {
         x: Var,
         out: Var,
@@ -171,6 +191,7 @@ pub(super) enum Op {
         targets: Range<usize>,
     },
     LogisticLoss {
+        cost: Cost,
         logits: Var,
         truth: Range<usize>,
         weights: Range<usize>,
@@ -185,9 +206,8 @@ impl Op {
             | Self::AddParam { rows: param, .. }
             | Self::Repeat { param, .. } => [Some(param), None, None, None],
             Self::Linear { weight, bias, .. } => [Some(weight), bias, None, None],
-            Self::Rnn { layer, .. } | Self::Lstm { layer, .. } | Self::Gru { layer, .. } => {
-                [Some(layer.input), Some(layer.hidden), layer.bias, layer.second_bias]
-            }
+            Self::Rnn { layer, .. } | Self::Lstm { layer, .. } | Self::Gru { layer, .. } => layer.params(),
+            Self::Augmented { layer, .. } => layer.network.params(),
             Self::Norm { norm, .. } => [Some(norm.gain), Some(norm.bias), None, None],
             Self::View { .. }
             | Self::Add { .. }
@@ -200,6 +220,10 @@ impl Op {
             | Self::SoftmaxLoss { .. }
             | Self::LogisticLoss { .. } => [None; 4],
         };
-        all.into_iter().flatten()
+        let around = match self {
+            Self::Augmented { layer, .. } => layer.around().map(Some),
+            _ => [None; 6],
+        };
+        all.into_iter().chain(around).flatten()
     }
 }

@@ -149,7 +149,7 @@ impl<R: Real> Tape<R> {
     }
 
     /// Room in `scratch` for the biases' sum and its gradient; gives its length.
-    fn biases(&mut self, layer: Layer, params: &[R]) -> usize {
+    pub(super) fn biases(&mut self, layer: Layer, params: &[R]) -> usize {
         let len = bias_len(layer);
         grow(&mut self.scratch, 2 * len);
         sum_biases(&mut self.spare, layer, params);
@@ -159,7 +159,7 @@ impl<R: Real> Tape<R> {
     }
 
     /// The gradient of the sum is that of each bias.
-    fn spread_biases(&mut self, layer: Layer, dparams: &mut [R]) {
+    pub(super) fn spread_biases(&mut self, layer: Layer, dparams: &mut [R]) {
         let len = bias_len(layer);
         for bias in [layer.bias, layer.second_bias].into_iter().flatten() {
             kernel::add(bias.of_mut(dparams), &self.scratch[len..2 * len]);
@@ -168,7 +168,7 @@ impl<R: Real> Tape<R> {
 }
 
 /// The sum of a layer's biases, into the front of `spare`.
-fn sum_biases<R: Real>(spare: &mut Vec<R>, layer: Layer, params: &[R]) {
+pub(super) fn sum_biases<R: Real>(spare: &mut Vec<R>, layer: Layer, params: &[R]) {
     if let Some(bias) = layer.bias {
         grow(spare, bias.len());
         let sum = &mut spare[..bias.len()];
@@ -179,7 +179,7 @@ fn sum_biases<R: Real>(spare: &mut Vec<R>, layer: Layer, params: &[R]) {
     }
 }
 
-fn bias_len(layer: Layer) -> usize {
+pub(super) fn bias_len(layer: Layer) -> usize {
     layer.bias.map_or(0, Param::len)
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::kernel::testing::{numbers, slope};
-use crate::kernel::{Activation, Attention, Recurrence, Sinusoid};
+use crate::kernel::{Activation, Attention, Augmented, Device, Recurrence, Sinusoid};
 use crate::params::{Init, Layout, Param};
 
 /// Checks the gradient of every parameter of a forward pass by differences, and that a second step allocates nothing.
@@ -82,6 +82,43 @@ fn recurrent_layers_stack_with_learned_starts_and_dropout() {
             t.softmax_loss(logits, v, targets(8, v as u32));
         });
     }
+}
+
+#[test]
+fn networks_with_a_memory_stand_between_other_layers() {
+    let (v, d, h, m) = (4, 3, 5, 2);
+    for (gates, device) in [(1, Device::Stack), (4, Device::BabyNtm)] {
+        let mut layout = Layout::default();
+        let table = add(&mut layout, "table", v * d);
+        let network = layer(&mut layout, "network", gates, d, h);
+        let mut pair = |name: &str, o: usize, i: usize| {
+            (add(&mut layout, name, o * i), add(&mut layout, &format!("{name}.bias"), o))
+        };
+        let (read, action) = (pair("read", h, m), pair("action", device.actions(), h));
+        let (element, head) = (pair("element", m, h), pair("head", v, h));
+        let own = AugmentedLayer { network, read, action, element, temperature: None };
+        let recurrence = Recurrence { steps: 3, batch: 2, input: d, hidden: h };
+        let n = Augmented { recurrence, lstm: gates == 4, device, rows: 4, width: m };
+        check(&layout, |t| {
+            let x = t.embedding(table, [0, 1, 3, 2, 0, 1], d, 1.0);
+            let noise = t.gumbel(6 * device.actions());
+            let states = t.augmented(x, noise, own, n);
+            let logits = t.linear(states, head.0, Some(head.1), h, Activation::Identity);
+            t.squared_loss(logits, (0..8 * v).map(|i| (f64::from(i as u32 % 2), 0.3)));
+        });
+    }
+}
+
+#[test]
+fn gumbel_noise_has_the_mean_and_variance_of_gumbel() {
+    let mut tape = Tape::<f64>::default();
+    let mut t = tape.record(&[], Mode::Learn { seed: 3 });
+    let noise = t.gumbel(100_000).unwrap();
+    let mean = t.value(noise).iter().sum::<f64>() / 1e5;
+    let variance = t.value(noise).iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / 1e5;
+    // Euler's constant and π²/6.
+    assert!((mean - 0.577_22).abs() < 0.02 && (variance - 1.644_93).abs() < 0.05, "{mean} {variance}");
+    assert_eq!(tape.record(&[], Mode::Judge).gumbel(3), None);
 }
 
 #[test]

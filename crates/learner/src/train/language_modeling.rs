@@ -80,6 +80,8 @@ pub enum TextProblem {
     Nothing,
     #[error("{length} symbols are read, but the model has only {max} positions")]
     Long { length: usize, max: usize },
+    #[error("{given} sets of next symbols are given, but there must be one after each of {needed} symbols")]
+    Sets { given: usize, needed: usize },
 }
 
 /// A string with its ends, and which of it is predicted.
@@ -211,6 +213,10 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
 
     fn validated(&self) -> usize {
         self.validation.len()
+    }
+
+    fn anneal(&self, params: &mut [R], examples: u64) {
+        self.model.anneal(params, examples);
     }
 
     /// The mean cross-entropy of predicted symbols, in nats.

@@ -8,6 +8,7 @@
 mod batch;
 mod checkpoint;
 mod language_modeling;
+mod next_sets;
 mod recognition;
 mod schedule;
 mod transduction;
@@ -20,6 +21,7 @@ pub use batch::{BatchSize, batches};
 pub(crate) use checkpoint::load_weights_as_they_are;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
 pub use language_modeling::{Average, Ends, LanguageModeling, Text, TextError, TextProblem};
+pub use next_sets::{Followed, NextSets};
 pub use recognition::Recognition;
 pub use schedule::{Rate, Schedule};
 pub(crate) use transduction::symbols as pair_symbols;
@@ -49,6 +51,9 @@ pub trait Objective<R: Real> {
 
     /// How many validation examples there are.
     fn validated(&self) -> usize;
+
+    /// Sets parameters that change by the number of examples learned from, not by gradients.
+    fn anneal(&self, _params: &mut [R], _examples: u64) {}
 
     /// The loss by which checkpoints are compared.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64;
@@ -210,6 +215,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let lengths = self.objective.lengths();
         let batches = self.spec.batch.epoch(lengths, order);
         let (mut total, mut sizes) = (0.0, 0.0);
+        let mut examples = self.standing.epoch * lengths.len();
         for batch in &batches {
             let size = self.objective.size(batch);
             match self.step(batch, size) {
@@ -217,6 +223,8 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
                 None => return self.diverged(),
             }
             sizes += size;
+            examples += batch.len();
+            self.objective.anneal(&mut self.params, examples as u64);
         }
         let validation = self.objective.validate(&mut self.tape, &self.params);
         if !validation.is_finite() {

@@ -1,6 +1,9 @@
 use super::*;
 use crate::interface::{NextSymbol, Recognizer};
-use crate::model::{BodySpec, Cell, Family, Initialization, Output, RecurrentSpec, Start};
+use crate::kernel::Device;
+use crate::model::{
+    Annealing, AugmentedSpec, BodySpec, Cell, Family, Gate, Initialization, Output, RecurrentSpec, Start,
+};
 use wug_dataset::Seed;
 
 fn recognizer(family: Family, d: usize) -> Trained<RecognizerModel, f32> {
@@ -19,7 +22,11 @@ fn language_model() -> Trained<LanguageModel, f64> {
         start: Start::Zero,
         dropout: 0.0,
     };
-    let (body, output) = (BodySpec::Recurrent(recurrent), Output::Linear);
+    of_body(BodySpec::Recurrent(recurrent))
+}
+
+fn of_body(body: BodySpec) -> Trained<LanguageModel, f64> {
+    let output = Output::Linear;
     let spec = LanguageModelSpec { body, vocabulary: 4, output, initialization: Initialization::Torch };
     let model = LanguageModel::new(spec).unwrap();
     let params = model.layout().initialise(Seed::new(1));
@@ -48,10 +55,14 @@ fn a_model_survives_its_bytes() {
         assert_eq!((loaded.params(), loaded.save()), (model.params(), model.save()));
         assert_eq!(loaded.log_odds(&strings), model.log_odds(&strings));
     }
-    let mut model = language_model();
-    let mut loaded = Trained::<LanguageModel, f64>::load(&model.save()).unwrap();
-    assert_eq!(loaded.save(), model.save());
-    assert_eq!(loaded.log_probs(&[0, 3, 1]), model.log_probs(&[0, 3, 1]));
+    let gate = Gate::Temperature(Annealing { start: 0.9, rate: 1e-4, least: 0.5 });
+    let (cell, device) = (Cell::Lstm, Device::BabyNtm);
+    let augmented = AugmentedSpec { cell, hidden: 3, device, rows: 5, width: 2, gate };
+    for mut model in [language_model(), of_body(BodySpec::Augmented(augmented))] {
+        let mut loaded = Trained::<LanguageModel, f64>::load(&model.save()).unwrap();
+        assert_eq!(loaded.save(), model.save());
+        assert_eq!(loaded.log_probs(&[0, 3, 1]), model.log_probs(&[0, 3, 1]));
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 use super::*;
-use crate::kernel::Sinusoid;
+use crate::kernel::{Device, Sinusoid};
 use crate::model::{
-    BodySpec, Cell, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecurrentSpec, Start,
-    TransformerDropout, TransformerSpec,
+    Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, NormPlace, Output,
+    Positions, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
 use crate::optim::OptimizerSpec;
 use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer};
@@ -34,12 +34,26 @@ fn model(cell: Option<Cell>, dropout: f64) -> LanguageModel {
             dropout: TransformerDropout::everywhere(dropout),
         }),
     };
+    of_body(body)
+}
+
+fn of_body(body: BodySpec) -> LanguageModel {
     let (output, initialization) = (Output::Linear, Initialization::Torch);
     LanguageModel::new(LanguageModelSpec { body, vocabulary: 3, output, initialization }).unwrap()
 }
 
+/// With a memory, and noise in the place of dropout.
+fn augmented(cell: Cell, device: Device, noise: bool) -> LanguageModel {
+    let gate =
+        if noise { Gate::Gumbel(Annealing { start: 1.0, rate: 1e-2, least: 0.5 }) } else { Gate::Softmax };
+    of_body(BodySpec::Augmented(AugmentedSpec { cell, hidden: 12, device, rows: 9, width: 4, gate }))
+}
+
 fn models(dropout: f64) -> Vec<LanguageModel> {
-    [Some(Cell::Rnn), Some(Cell::Lstm), Some(Cell::Gru), None].map(|cell| model(cell, dropout)).into()
+    let plain = [Some(Cell::Rnn), Some(Cell::Lstm), Some(Cell::Gru), None].map(|cell| model(cell, dropout));
+    let augmented = [(Cell::Rnn, Device::Stack), (Cell::Lstm, Device::Stack), (Cell::Rnn, Device::BabyNtm)]
+        .map(|(cell, device)| augmented(cell, device, dropout > 0.0));
+    plain.into_iter().chain(augmented).collect()
 }
 
 fn spec(rate: f64, max_epochs: usize) -> TrainSpec {

@@ -1,0 +1,130 @@
+//! The way back through a network with a memory.
+
+use super::super::rnn::first_into;
+use super::super::{
+    Activation, Into, Mat, Real, Recurrence, RecurrentGradients, activate_backward, add, column_sums,
+    lstm_backward, matmul, rnn_backward,
+};
+use super::gate::gate_backward;
+use super::{Augmented, AugmentedGradients, AugmentedWeights, cut};
+
+/// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up, as is what the forward pass left in
+/// `trace`; `scratch` is room ([`Augmented::scratch`]). `dx` may be empty if nobody asks.
+#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
+pub fn augmented_backward<R: Real>(
+    dx: &mut [R],
+    dh: &mut [R],
+    mut dw: AugmentedGradients<'_, R>,
+    trace: &mut [R],
+    scratch: &mut [R],
+    (h, x): (&[R], &[R]),
+    w: AugmentedWeights<'_, R>,
+    n: &Augmented,
+) {
+    let Recurrence { steps, batch, input, hidden } = n.recurrence;
+    let (row, a, d) = (batch * hidden, n.device.actions(), n.width);
+    let [states, cells, gates, actions, elements, weights, memories] = cut(trace, n.lengths(true));
+    let [dstates, dcells, room, mut dnew, mut dold] = cut(scratch, n.back_lengths());
+    dcells.fill(R::ZERO);
+    dnew.fill(R::ZERO);
+    let network = &mut dw.network;
+    network.into = first_into(network.into, n.recurrence, network.input, network.hidden);
+    let mut end = memories.len() - batch * n.held(steps);
+    for t in (0..steps).rev() {
+        let old = &memories[end - batch * n.held(t)..end];
+        end -= old.len();
+        let actions = &mut actions[t * batch * a..][..batch * a];
+        let elements = &mut elements[t * batch * d..][..batch * d];
+        memories_back((dold, room), (actions, elements), (dnew, old), w.temperature, n, t);
+
+        let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
+        matmul(dh_after, Into::Add, Mat::new(actions, batch, a), Mat::new(w.action.0, a, hidden));
+        matmul(dh_after, Into::Add, Mat::new(elements, batch, d), Mat::new(w.element.0, d, hidden));
+        dstates[..row].fill(R::ZERO);
+        dstates[row..].copy_from_slice(dh_after);
+        let inputs = t * batch * input..(t + 1) * batch * input;
+        let dx = if dx.is_empty() { &mut [] } else { &mut dx[inputs.clone()] };
+        let (states, x) = (&states[2 * t * row..][..2 * row], &x[inputs]);
+        if n.lstm {
+            let (gates, cells) = (&mut gates[4 * t * row..][..4 * row], &cells[t * row..][..2 * row]);
+            let into = reborrow(&mut dw.network);
+            lstm_backward(
+                dx,
+                dstates,
+                dcells,
+                into,
+                gates,
+                weights,
+                (states, cells, x),
+                w.network,
+                n.one_step(),
+            );
+        } else {
+            let into = reborrow(&mut dw.network);
+            rnn_backward(dx, dstates, weights, into, (states, x), w.network, n.one_step(), Activation::Tanh);
+        }
+        add(dh_before, &dstates[..row]);
+        read_back((dold, room), &mut dw, &dstates[..row], old, w.read.0, n);
+        std::mem::swap(&mut dnew, &mut dold);
+    }
+    // What the steps left are gradients of sums.
+    let states = Mat::new(&h[row..], steps * batch, hidden);
+    for ((dweight, dbias), dsums) in [(dw.action, &*actions), (dw.element, &*elements)] {
+        matmul(dweight, Into::Add, Mat::new(dsums, steps * batch, dbias.len()).t(), states);
+        column_sums(dbias, dsums);
+    }
+}
+
+/// The same gradients for one more step, to which all later ones add.
+fn reborrow<'a, R>(dw: &'a mut RecurrentGradients<'_, R>) -> RecurrentGradients<'a, R> {
+    let into = std::mem::replace(&mut dw.into, Into::Add);
+    RecurrentGradients { into, input: dw.input, hidden: dw.hidden, bias: dw.bias }
+}
+
+/// Through the moves of step `t`: actions and elements become the gradients of the sums they were made of.
+fn memories_back<R: Real>(
+    (dold, room): (&mut [R], &mut [R]),
+    (actions, elements): (&mut [R], &mut [R]),
+    (dnew, old): (&[R], &[R]),
+    temperature: R,
+    n: &Augmented,
+    t: usize,
+) {
+    let (held, new_held) = (n.held(t), n.held(t + 1));
+    let (dactions, delement) = room.split_at_mut(n.device.actions());
+    let delement = &mut delement[..n.width];
+    let chosen = actions.chunks_exact_mut(n.device.actions()).zip(elements.chunks_exact_mut(n.width));
+    for (b, (actions, element)) in chosen.enumerate() {
+        let (dold, old) = (&mut dold[b * held..][..held], &old[b * held..][..held]);
+        let (dnew, shares) = (&dnew[b * new_held..][..new_held], n.device.shares(actions));
+        let dshares = n.step_of(t).backward((dold, delement), dnew, (old, element), &shares);
+        n.device.actions_backward(dactions, &dshares);
+        gate_backward(actions, dactions, temperature);
+        activate_backward(delement, element, Activation::Sigmoid);
+        element.copy_from_slice(delement);
+    }
+}
+
+/// Through the reading of first rows into states: adds to the gradient of the memories.
+fn read_back<R: Real>(
+    (dold, room): (&mut [R], &mut [R]),
+    dw: &mut AugmentedGradients<'_, R>,
+    dstate: &[R],
+    old: &[R],
+    weight: &[R],
+    n: &Augmented,
+) {
+    let (Recurrence { batch, hidden, .. }, d) = (n.recurrence, n.width);
+    column_sums(dw.read.1, dstate);
+    let held = old.len() / batch.max(1);
+    if held == 0 {
+        return;
+    }
+    let dstate = Mat::new(dstate, batch, hidden);
+    matmul(dw.read.0, Into::Add, dstate.t(), Mat::strided(old, batch, d, held));
+    let drows = &mut room[..batch * d];
+    matmul(drows, Into::Set, dstate, Mat::new(weight, hidden, d));
+    for (dold, drow) in dold.chunks_exact_mut(held).zip(drows.chunks_exact(d)) {
+        add(&mut dold[..d], drow);
+    }
+}

@@ -1,0 +1,243 @@
+//! A recurrent network with a memory beside it, over a whole sequence: the Stack-RNN, the Stack-LSTM and the Baby-NTM of
+//! Suzgun et al. 2019. With `m` the memory (zero at first) and `m₀` its first row, a step is
+//!
+//! ```text
+//! h̄ = h + m₀·Wᵣᵀ + bᵣ                  the memory is read into the state (of an LSTM into h alone)
+//! h' = RNN(x, h̄) or LSTM(x, h̄, c)
+//! a = softmax((h'·Wₐᵀ + bₐ + noise)/T)  how much of each action is taken
+//! v = σ(h'·Wᵥᵀ + bᵥ)                    the new element
+//! m' = the memory moved by a, v written to its first row
+//! ```
+//!
+//! A step costs what the rows touched so far cost, of which there are at most [`Augmented::rows`]; no weight depends on their
+//! number.
+
+mod backward;
+mod gate;
+mod memory;
+#[cfg(test)]
+mod tests;
+
+pub use backward::augmented_backward;
+pub use memory::Device;
+
+use gate::gate;
+use memory::Move;
+
+use super::{
+    Activation, Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate, linear, lstm,
+    matmul, rnn,
+};
+
+/// The sizes of a network with a memory, and what it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Augmented {
+    /// `T`, `B`, `I`, `H`.
+    pub recurrence: Recurrence,
+    /// Whether the network is a long short-term memory, not a simple recurrent network.
+    pub lstm: bool,
+    /// What the memory can do.
+    pub device: Device,
+    /// Rows of the memory, at least one.
+    pub rows: usize,
+    /// `M`, numbers per row.
+    pub width: usize,
+}
+
+/// The parameters; `A` is the number of actions.
+#[derive(Clone, Copy, Debug)]
+pub struct AugmentedWeights<'a, R> {
+    /// Of the network.
+    pub network: RecurrentWeights<'a, R>,
+    /// `[H,M]` and `[H]`
+    pub read: (&'a [R], &'a [R]),
+    /// `[A,H]` and `[A]`
+    pub action: (&'a [R], &'a [R]),
+    /// `[M,H]` and `[M]`
+    pub element: (&'a [R], &'a [R]),
+    /// Of the softmax over actions.
+    pub temperature: R,
+}
+
+/// Where their gradients go. Nobody learns the temperature.
+#[derive(Debug)]
+pub struct AugmentedGradients<'a, R> {
+    /// Of the network.
+    pub network: RecurrentGradients<'a, R>,
+    /// `[H,M]` and `[H]`
+    pub read: (&'a mut [R], &'a mut [R]),
+    /// `[A,H]` and `[A]`
+    pub action: (&'a mut [R], &'a mut [R]),
+    /// `[M,H]` and `[M]`
+    pub element: (&'a mut [R], &'a mut [R]),
+}
+
+/// What one step changes and leaves behind.
+#[derive(Debug)]
+pub struct AugmentedStep<'a, R> {
+    /// `[2,B,H]`: the state before, into which the memory is read, and room for the state after.
+    pub states: &'a mut [R],
+    /// `[2,B,H]`: the cells of an LSTM before, and room for those after; else empty.
+    pub cells: &'a mut [R],
+    /// `[B,4H]` of an LSTM, else empty.
+    pub gates: &'a mut [R],
+    /// `[B,A]`
+    pub actions: &'a mut [R],
+    /// `[B,M]`
+    pub elements: &'a mut [R],
+    /// Room for [`Augmented::room`] numbers.
+    pub room: &'a mut [R],
+    /// The memories before, `[B,held,M]`.
+    pub before: &'a [R],
+    /// Those after.
+    pub after: &'a mut [R],
+}
+
+impl Augmented {
+    /// Numbers held of one memory after so many steps.
+    pub fn held(&self, steps: usize) -> usize {
+        self.device.extent(self.rows, steps).held() * self.width
+    }
+
+    /// After how many steps so many numbers are held of one memory; any such number, if all rows are.
+    pub fn steps(&self, held: usize) -> usize {
+        self.device.steps(self.rows, held / self.width)
+    }
+
+    /// Numbers of room that the weights of the network need at each step.
+    pub fn room(&self) -> usize {
+        self.recurrence.room(if self.lstm { 4 } else { 1 })
+    }
+
+    /// Numbers that the forward pass leaves for the way back or, if there is none, the room it needs.
+    pub fn trace(&self, keep: bool) -> usize {
+        self.lengths(keep).iter().sum()
+    }
+
+    /// Numbers of room that the way back needs.
+    pub fn scratch(&self) -> usize {
+        self.back_lengths().iter().sum()
+    }
+
+    /// Of states, cells, gates, actions, elements, room and memories.
+    fn lengths(&self, keep: bool) -> [usize; 7] {
+        let Recurrence { steps, batch, hidden, .. } = self.recurrence;
+        let (kept, row, lstm) = (if keep { steps } else { 1 }, batch * hidden, usize::from(self.lstm));
+        let memories = if keep { (0..=steps).map(|t| self.held(t)).sum() } else { 2 * self.held(steps) };
+        [
+            2 * kept * row,
+            lstm * (kept + 1) * row,
+            lstm * kept * 4 * row,
+            kept * batch * self.device.actions(),
+            kept * batch * self.width,
+            self.room(),
+            batch * memories,
+        ]
+    }
+
+    /// Of the gradients of a step's states, of cells, of what else there is (one after the other), and of both memories.
+    fn back_lengths(&self) -> [usize; 5] {
+        let Recurrence { steps, batch, hidden, .. } = self.recurrence;
+        let (row, memory) = (batch * hidden, batch * self.held(steps));
+        [2 * row, row, self.device.actions() + batch.max(1) * self.width, memory, memory]
+    }
+
+    fn one_step(&self) -> Recurrence {
+        Recurrence { steps: 1, ..self.recurrence }
+    }
+
+    fn step_of(&self, t: usize) -> Move {
+        let extent = |t| self.device.extent(self.rows, t);
+        Move { device: self.device, before: extent(t), after: extent(t + 1) }
+    }
+}
+
+/// Cuts room into parts of given lengths.
+fn cut<R, const N: usize>(mut room: &mut [R], lengths: [usize; N]) -> [&mut [R]; N] {
+    lengths.map(|len| {
+        let (part, rest) = std::mem::take(&mut room).split_at_mut(len);
+        room = rest;
+        part
+    })
+}
+
+/// Step number `t` (0 for the first) of every string.
+pub fn augmented_step<R: Real>(
+    step: AugmentedStep<'_, R>,
+    x: &[R],
+    noise: &[R],
+    w: AugmentedWeights<'_, R>,
+    n: &Augmented,
+    t: usize,
+) {
+    let Recurrence { batch, hidden, .. } = n.recurrence;
+    let (d, held) = (n.width, n.held(t));
+    let AugmentedStep { states, cells, gates, actions, elements, room, before, after } = step;
+    let state = &mut states[..batch * hidden];
+    if held > 0 {
+        let first_rows = Mat::strided(before, batch, d, held);
+        matmul(state, Into::Add, first_rows, Mat::new(w.read.0, hidden, d).t());
+    }
+    activate(state, w.read.1, Activation::Identity);
+    if n.lstm {
+        lstm(states, cells, gates, room, x, w.network, n.one_step());
+    } else {
+        rnn(states, room, x, w.network, n.one_step(), Activation::Tanh);
+    }
+    let state = &states[batch * hidden..];
+    linear(actions, state, w.action.0, w.action.1, hidden, Activation::Identity);
+    gate(actions, noise, w.temperature, n.device.actions());
+    linear(elements, state, w.element.0, w.element.1, hidden, Activation::Sigmoid);
+    let chosen = actions.chunks_exact(n.device.actions()).zip(elements.chunks_exact(d));
+    let new_held = n.held(t + 1);
+    for (b, (actions, element)) in chosen.enumerate() {
+        let (new, old) = (&mut after[b * new_held..][..new_held], &before[b * held..][..held]);
+        n.step_of(t).forward(new, old, element, &n.device.shares(actions));
+    }
+}
+
+/// All steps, from a memory of zeros and from the state in `h[0]` (an LSTM's cells are zero); `h` is `[T+1,B,H]`. `noise` is
+/// `[T,B,A]`, or empty. If `keep`, `trace` is left for the way back; see [`Augmented::trace`] for its length.
+pub fn augmented<R: Real>(
+    h: &mut [R],
+    trace: &mut [R],
+    (x, noise): (&[R], &[R]),
+    w: AugmentedWeights<'_, R>,
+    n: &Augmented,
+    keep: bool,
+) {
+    let Recurrence { steps, batch, input, hidden } = n.recurrence;
+    let row = batch * hidden;
+    let [states, cells, gates, actions, elements, room, memories] = cut(trace, n.lengths(keep));
+    cells[..row * usize::from(n.lstm)].fill(R::ZERO);
+    let (per_actions, per_elements) = (batch * n.device.actions(), batch * n.width);
+    let mut start = 0;
+    for t in 0..steps {
+        let (k, held, new_held) = (if keep { t } else { 0 }, batch * n.held(t), batch * n.held(t + 1));
+        let (before, after) = if keep {
+            memories[start..start + held + new_held].split_at_mut(held)
+        } else {
+            let (one, two) = memories.split_at_mut(memories.len() / 2);
+            if t % 2 == 0 { (one, two) } else { (two, one) }
+        };
+        let states = &mut states[2 * k * row..][..2 * row];
+        states[..row].copy_from_slice(&h[t * row..][..row]);
+        let step = AugmentedStep {
+            states: &mut *states,
+            cells: if n.lstm { &mut cells[k * row..][..2 * row] } else { &mut [] },
+            gates: if n.lstm { &mut gates[4 * k * row..][..4 * row] } else { &mut [] },
+            actions: &mut actions[k * per_actions..][..per_actions],
+            elements: &mut elements[k * per_elements..][..per_elements],
+            room: &mut *room,
+            before: &before[..held],
+            after: &mut after[..new_held],
+        };
+        let noise = if noise.is_empty() { noise } else { &noise[t * per_actions..][..per_actions] };
+        augmented_step(step, &x[t * batch * input..][..batch * input], noise, w, n, t);
+        h[(t + 1) * row..][..row].copy_from_slice(&states[row..]);
+        if n.lstm && !keep {
+            cells.copy_within(row..2 * row, 0);
+        }
+        start += held;
+    }
+}

@@ -1,0 +1,233 @@
+//! Recurrent networks with a memory beside them: the Stack-RNN, Stack-LSTM and Baby-NTM of Suzgun et al. 2019, of one layer and
+//! one-hot input. Each is a network ([`Cell::Rnn`] or [`Cell::Lstm`]), a [`Device`] and a [`Gate`].
+//!
+//! # Weights of the published models
+//!
+//! Tensors have the shapes of the published PyTorch modules, number for number; only their names differ
+//! ([`AugmentedSpec::torch_name`]):
+//!
+//! | here | there | shape |
+//! |---|---|---|
+//! | `layers.0.weight_ih`, `…_hh`, `bias_ih`, `bias_hh` | `rnn.weight_ih_l0`, … or `lstm.weight_ih_l0`, … | gates i, f, g, o as in PyTorch |
+//! | `memory.read.weight`, `.bias` | `W_sh` of a stack, `W_m` of a Baby-NTM | `[H,M]`, `[H]` |
+//! | `memory.action.weight`, `.bias` | `W_a` | `[A,H]`, `[A]`; push, pop, or the five actions of [`Device::BabyNtm`] |
+//! | `memory.element.weight`, `.bias` | `W_n` | `[M,H]`, `[M]` |
+//! | `output.weight`, `.bias` | `W_y` | `[V,H]`, `[V]` |
+//! | `temperature` | none: an attribute of the module | `[1]`; only with [`Gate::Temperature`] and [`Gate::Gumbel`] |
+
+use serde::{Deserialize, Serialize};
+
+use super::SpecError;
+use super::init::{Initialization, Role};
+use super::limits::bounded;
+use super::recurrent::Cell;
+use super::states::States;
+use crate::kernel::{Augmented, Device, Real, Recurrence};
+use crate::params::{Init, Layout};
+use crate::tape::{AugmentedLayer, Layer, Record};
+
+/// How actions are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Gate {
+    /// By a softmax.
+    Softmax,
+    /// By a softmax with a temperature.
+    Temperature(Annealing),
+    /// By a softmax with a temperature and, while learning, Gumbel noise. The published code adds noise when it evaluates too.
+    Gumbel(Annealing),
+}
+
+/// A temperature that falls as examples are learned from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Annealing {
+    /// Before the first example.
+    pub start: f64,
+    /// Each example multiplies it by `e^−rate`.
+    pub rate: f64,
+    /// It falls no lower.
+    pub least: f64,
+}
+
+impl Annealing {
+    /// The temperature after so many examples.
+    ///
+    /// ```
+    /// use wug_learner::model::Annealing;
+    /// let published = Annealing { start: 1.0, rate: 1e-4, least: 0.5 };
+    /// assert_eq!([0, 15_000].map(|examples| published.after(examples)), [1.0, 0.5]);
+    /// ```
+    pub fn after(&self, examples: u64) -> f64 {
+        (self.start * libm::exp(-self.rate * examples as f64)).max(self.least)
+    }
+
+    fn check(self) -> Result<(), SpecError> {
+        let Self { start, rate, least } = self;
+        if start.is_finite() && rate.is_finite() && rate >= 0.0 && least > 0.0 && least <= start {
+            return Ok(());
+        }
+        Err(SpecError(format!(
+            "a temperature from {start} down to {least} at a rate of {rate}; it must fall from a finite number to one more \
+             than 0, at a rate of at least 0"
+        )))
+    }
+}
+
+/// A network with a memory, as written in a config.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AugmentedSpec {
+    /// The network: `rnn` or `lstm`.
+    pub cell: Cell,
+    /// Its units.
+    pub hidden: usize,
+    /// What the memory can do.
+    pub device: Device,
+    /// Rows of the memory. No weight depends on it, so that it may be changed after training.
+    pub rows: usize,
+    /// Numbers per row.
+    pub width: usize,
+    /// How actions are chosen.
+    pub gate: Gate,
+}
+
+impl AugmentedSpec {
+    /// Whether there can be such a network.
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        if !matches!(self.cell, Cell::Rnn | Cell::Lstm) {
+            let name = self.cell.name();
+            return Err(SpecError(format!("a memory beside {name} units; only rnn and lstm units have one")));
+        }
+        let Self { hidden, rows, width, .. } = *self;
+        if [hidden, rows, width].contains(&0) {
+            let message = format!("{hidden} units and a memory of {rows} x {width}; all must be at least 1");
+            return Err(SpecError(message));
+        }
+        bounded([("a hidden size", hidden), ("a number of rows", rows), ("a width", width)])?;
+        self.annealing().map_or(Ok(()), Annealing::check)
+    }
+
+    fn annealing(&self) -> Option<Annealing> {
+        match self.gate {
+            Gate::Softmax => None,
+            Gate::Temperature(annealing) | Gate::Gumbel(annealing) => Some(annealing),
+        }
+    }
+
+    /// What the published modules call a tensor of ours; none for one they do not have.
+    pub fn torch_name(&self, name: &str) -> Option<String> {
+        let network = if self.cell == Cell::Lstm { "lstm" } else { "rnn" };
+        let read = if self.device == Device::Stack { "W_sh" } else { "W_m" };
+        if let Some(part) = name.strip_prefix("layers.0.") {
+            return Some(format!("{network}.{part}_l0"));
+        }
+        let (layer, part) = name.rsplit_once('.')?;
+        let layer = match layer {
+            "memory.read" => read,
+            "memory.action" => "W_a",
+            "memory.element" => "W_n",
+            "output" => "W_y",
+            _ => return None,
+        };
+        Some(format!("{layer}.{part}"))
+    }
+
+    /// How many strings up to this length are read at once: the memory after every step is kept for the way back.
+    pub(super) fn strings_at_once(&self, longest: usize) -> usize {
+        let per_string = self.sizes((longest + 1, 1), 1).trace(true);
+        ((1 << 24) / per_string).clamp(1, 512)
+    }
+
+    fn sizes(&self, (steps, batch): (usize, usize), vocabulary: usize) -> Augmented {
+        Augmented {
+            recurrence: Recurrence { steps, batch, input: vocabulary, hidden: self.hidden },
+            lstm: self.cell == Cell::Lstm,
+            device: self.device,
+            rows: self.rows,
+            width: self.width,
+        }
+    }
+}
+
+/// The same, with its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct AugmentedBody {
+    spec: AugmentedSpec,
+    layer: AugmentedLayer,
+    vocabulary: usize,
+}
+
+impl AugmentedBody {
+    pub(crate) fn new(
+        spec: AugmentedSpec,
+        vocabulary: usize,
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
+        let (h, m, g) = (spec.hidden, spec.width, spec.cell.gates() * spec.hidden);
+        let recurrent = init.of(Role::Recurrent { hidden: h });
+        let mut add = |part: &str, shape: &[usize]| layout.add(format!("layers.0.{part}"), shape, recurrent);
+        let network = Layer {
+            input: add("weight_ih", &[g, vocabulary]),
+            hidden: add("weight_hh", &[g, h]),
+            bias: Some(add("bias_ih", &[g])),
+            second_bias: Some(add("bias_hh", &[g])),
+        };
+        let mut linear = |name: &str, o: usize, i: usize| {
+            let (weight, bias) = (init.of(Role::Linear { i, o }), init.of(Role::LinearBias { i }));
+            let weight = layout.add(format!("memory.{name}.weight"), &[o, i], weight);
+            (weight, layout.add(format!("memory.{name}.bias"), &[o], bias))
+        };
+        let (read, action) = (linear("read", h, m), linear("action", spec.device.actions(), h));
+        let element = linear("element", m, h);
+        let temperature = spec.annealing().map(|t| layout.add("temperature", &[1], Init::Constant(t.start)));
+        Self { spec, layer: AugmentedLayer { network, read, action, element, temperature }, vocabulary }
+    }
+
+    pub(crate) fn hidden(&self) -> usize {
+        self.spec.hidden
+    }
+
+    /// The states after every prefix. `symbol(t, b)` is the input of string `b` at step `t`, or padding.
+    pub(crate) fn forward<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        (steps, batch): (usize, usize),
+        symbol: impl Fn(usize, usize) -> u32,
+    ) -> States {
+        let x = r.one_hot((0..steps * batch).map(|i| symbol(i / batch, i % batch)), self.vocabulary);
+        let noise = match self.spec.gate {
+            Gate::Gumbel(_) => r.gumbel(steps * batch * self.spec.device.actions()),
+            Gate::Softmax | Gate::Temperature(_) => None,
+        };
+        let var = r.augmented(x, noise, self.layer, self.spec.sizes((steps, batch), self.vocabulary));
+        States { var, width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
+    }
+
+    /// `h` (and `c` of an LSTM) before the first symbol, and a memory of which no row is in use.
+    pub(crate) fn initial_memory<R: Real>(&self) -> Vec<Vec<R>> {
+        let cells = usize::from(self.spec.cell == Cell::Lstm);
+        vec![vec![R::ZERO; (1 + cells) * self.spec.hidden], vec![]]
+    }
+
+    /// One more symbol of one string; changes what [`AugmentedBody::initial_memory`] gave, and gives `h`.
+    pub(crate) fn advance<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        memory: &mut [Vec<R>],
+        symbol: u32,
+    ) -> Vec<R> {
+        let [state, rows] = memory else { unreachable!("a state and a memory") };
+        let x = r.one_hot([symbol], self.vocabulary);
+        r.augmented_step(x, (&mut *state, rows), self.layer, self.spec.sizes((1, 1), self.vocabulary));
+        state[..self.spec.hidden].to_vec()
+    }
+
+    /// Sets the temperature to what it is after so many examples.
+    pub(crate) fn anneal<R: Real>(&self, params: &mut [R], examples: u64) {
+        if let (Some(param), Some(annealing)) = (self.layer.temperature, self.spec.annealing()) {
+            param.of_mut(params)[0] = R::of(annealing.after(examples));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+use super::*;
+use crate::interface::{NextSymbol, Trained};
+use crate::kernel::Device;
+use crate::model::{
+    Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, Output,
+};
+use crate::optim::OptimizerSpec;
+use crate::train::{BatchSize, Schedule, TrainSpec, Trainer};
+use wug_dataset::Seed;
+
+fn model(cell: Cell, device: Device, gate: Gate) -> LanguageModel {
+    let body = BodySpec::Augmented(AugmentedSpec { cell, hidden: 8, device, rows: 12, width: 3, gate });
+    let (output, initialization) = (Output::Linear, Initialization::Torch);
+    LanguageModel::new(LanguageModelSpec { body, vocabulary: 4, output, initialization }).unwrap()
+}
+
+const ANNEALING: Annealing = Annealing { start: 1.0, rate: 1e-2, least: 0.5 };
+
+fn models() -> Vec<LanguageModel> {
+    let mut models = Vec::new();
+    for (cell, device) in
+        [(Cell::Rnn, Device::Stack), (Cell::Lstm, Device::Stack), (Cell::Rnn, Device::BabyNtm)]
+    {
+        for gate in [Gate::Softmax, Gate::Temperature(ANNEALING), Gate::Gumbel(ANNEALING)] {
+            models.push(model(cell, device, gate));
+        }
+    }
+    models
+}
+
+/// Of Dyck-2, with `(`, `)`, `[`, `]` as 0 to 3: what may follow each prefix is either bracket that opens and the one that
+/// closes the last one open.
+fn dyck(string: &str) -> (Vec<u32>, Vec<u64>) {
+    let mut open = Vec::new();
+    let read = |c: char| {
+        let symbol = "()[]".find(c).unwrap() as u32;
+        if symbol.is_multiple_of(2) {
+            open.push(symbol + 1);
+        } else {
+            assert_eq!(open.pop(), Some(symbol));
+        }
+        (symbol, 0b0101 | open.last().map_or(0, |close| 1 << close))
+    };
+    string.chars().map(read).unzip()
+}
+
+fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
+    TrainSpec {
+        optimizer: OptimizerSpec::adam(),
+        schedule: Schedule::Constant { rate },
+        batch: BatchSize::Symbols(8),
+        max_epochs,
+        patience: usize::MAX,
+    }
+}
+
+fn strings() -> Vec<(Vec<u32>, Vec<u64>)> {
+    ["()", "[]", "([])", "[()]", "[[]()]", "()[]", "(())[]"].map(dyck).into()
+}
+
+fn followed(strings: &[(Vec<u32>, Vec<u64>)]) -> Vec<Followed<'_>> {
+    strings.iter().map(|(symbols, next)| Followed { symbols, next }).collect()
+}
+
+#[test]
+fn networks_with_a_memory_learn_what_may_follow() {
+    let strings = strings();
+    let texts = followed(&strings);
+    for model in models() {
+        let name = format!("{:?}", model.spec().body);
+        let objective = NextSets::new(&model, &texts, &texts).unwrap();
+        let mut trainer = Trainer::<f64, _>::new(&objective, spec(2e-2, 150), Seed::new(1)).unwrap();
+        trainer.run(|_| ());
+        let params = trainer.best().to_vec();
+        let mut trained = Trained::new(model, params);
+        for text in &texts {
+            let mut state = trained.start();
+            for (&symbol, set) in text.symbols.iter().zip(text.next) {
+                trained.push(&mut state, symbol);
+                let may: u64 =
+                    trained.may_follow(&state).iter().rev().fold(0, |s, &p| 2 * s + u64::from(p > 0.5));
+                assert_eq!(may, *set, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_gives_the_same_bytes_taken_up_again() {
+    let strings = strings();
+    let texts = followed(&strings);
+    for model in models() {
+        let objective = NextSets::new(&model, &texts, &texts).unwrap();
+        let run = |stop: usize| {
+            let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 5), Seed::new(3)).unwrap();
+            for _ in 0..stop {
+                trainer.epoch();
+            }
+            let saved = trainer.save();
+            let mut trainer = Trainer::<f32, _>::resume(&objective, spec(1e-2, 5), &saved).unwrap();
+            trainer.run(|_| ());
+            (trainer.save(), trainer.params().to_vec())
+        };
+        let ((bytes, params), again) = (run(0), run(3));
+        assert_eq!((&bytes, &params), (&again.0, &again.1));
+        if let Some(entry) = model.layout().find("temperature") {
+            // Seven strings, five times.
+            assert_eq!(entry.param.of(&params), [ANNEALING.after(35) as f32]);
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_the_mean_of_its_answers() {
+    let strings = strings();
+    let texts = followed(&strings);
+    let model = model(Cell::Lstm, Device::BabyNtm, Gate::Temperature(ANNEALING));
+    let params: Vec<f64> = model.layout().initialise(Seed::new(4));
+    let objective = NextSets::new(&model, &texts, &texts).unwrap();
+    let mut trained = Trained::new(model.clone(), params.clone());
+    let (mut sum, mut count) = (0.0, 0.0);
+    for text in &texts {
+        let mut state = trained.start();
+        for (&symbol, set) in text.symbols.iter().zip(text.next) {
+            trained.push(&mut state, symbol);
+            for (s, p) in trained.may_follow(&state).into_iter().enumerate() {
+                sum += (p - (set >> s & 1) as f64) * (p - (set >> s & 1) as f64);
+                count += 1.0;
+            }
+        }
+    }
+    let mut tape = Tape::default();
+    let validated = objective.validate(&mut tape, &params);
+    assert!((validated - sum / count).abs() < 1e-13, "{validated} {}", sum / count);
+    let all: Vec<usize> = (0..texts.len()).collect();
+    let mut record = tape.record(&params, Mode::Trace);
+    objective.loss(&mut record, &all, Objective::<f64>::size(&objective, &all));
+    assert!((record.loss() - validated).abs() < 1e-13);
+}
+
+#[test]
+fn what_cannot_be_learned_from_is_named() {
+    let model = model(Cell::Rnn, Device::Stack, Gate::Softmax);
+    let said = |symbols: &[u32], next: &[u64]| {
+        NextSets::new(&model, &[], &[Followed { symbols, next }]).unwrap_err().to_string()
+    };
+    for (symbols, next, message) in [
+        (&[0, 4][..], &[1, 1][..], "symbol 4 is given, but the model has only 4"),
+        (&[0], &[0b10_0000], "symbol 5 is given, but the model has only 4"),
+        (&[0], &[1, 1], "2 sets of next symbols are given, but there must be one after each of 1 symbols"),
+        (&[], &[], "none of its symbols is predicted; at least one must be"),
+    ] {
+        assert_eq!(said(symbols, next), format!("validation string 0: {message}"));
+    }
+}
