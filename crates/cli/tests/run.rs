@@ -131,7 +131,8 @@ fn a_directory_that_cannot_be_written_is_named() {
 #[test]
 fn the_tour_ends_with_a_table_and_a_page() {
     let dir = tempfile::tempdir().unwrap();
-    let output = wug(&["run", "quickstart", "--set", "max_epochs=3"]).current_dir(dir.path()).output().unwrap();
+    let output =
+        wug(&["run", "quickstart", "--set", "max_epochs=3"]).current_dir(dir.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for word in ["even-pairs", "parity", "dyck-2-3", "marked-reversal", "transformer", "lstm", "chance"] {
