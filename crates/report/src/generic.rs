@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::{Aggregate, METRICS, Measurement, Reading, RunResult, Stratum};
 
-use crate::table::{Cell, Column, Places, Row, Table, Value, range};
+use crate::table::{Cell, Column, Places, Row, Table, range};
 
 /// What tells rows apart: its name, and how it is read from a run and a measurement.
 type Key = (&'static str, fn(&RunResult, &Measurement) -> String);
@@ -18,8 +18,8 @@ const KEYS: [Key; 6] = [
     ("split", |_, measurement| measurement.split.clone()),
 ];
 
-/// Rows by their names, and in each the values by metric.
-type Cells<'a> = BTreeMap<Vec<String>, BTreeMap<&'a str, Vec<f64>>>;
+/// Rows by their names, and in each what was measured by metric.
+type Cells<'a> = BTreeMap<Vec<String>, BTreeMap<&'a str, Vec<&'a Measurement>>>;
 
 /// One table per suite and reading.
 pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
@@ -37,11 +37,11 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
     // A key that is empty everywhere tells nothing apart.
     let told: Vec<usize> = (0..KEYS.len()).filter(|i| cells.keys().any(|key| !key[*i].is_empty())).collect();
     let metrics = metrics(&cells);
-    let row = |(key, values): (&Vec<String>, &BTreeMap<&str, Vec<f64>>)| Row {
+    let row = |(key, measured): (&Vec<String>, &BTreeMap<&str, Vec<&Measurement>>)| Row {
         keys: told.iter().map(|i| key[*i].clone()).collect(),
-        cells: metrics.iter().map(|metric| cell(values.get(metric))).collect(),
+        cells: metrics.iter().map(|metric| cell(measured.get(metric))).collect(),
     };
-    Table {
+    let mut table = Table {
         id: format!("{suite}-{reading}-other"),
         title: format!("{suite}: all that was measured ({reading} reading)"),
         about: BTreeMap::from([
@@ -52,7 +52,9 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         keys: told.iter().map(|i| KEYS[*i].0.to_owned()).collect(),
         columns: metrics.iter().map(|metric| Column::new(*metric)).collect(),
         rows: cells.iter().map(row).collect(),
-    }
+    };
+    table.notes.extend(table.interval_note());
+    table
 }
 
 fn collect<'a>(runs: &[&'a RunResult]) -> Cells<'a> {
@@ -60,8 +62,8 @@ fn collect<'a>(runs: &[&'a RunResult]) -> Cells<'a> {
     for result in runs {
         for measurement in result.scores.iter().filter(|m| m.stratum == Stratum::All) {
             let key = KEYS.iter().map(|(_, of)| of(result, measurement)).collect();
-            let values = cells.entry(key).or_default().entry(&measurement.metric).or_default();
-            values.extend(measurement.value);
+            let measured = cells.entry(key).or_default().entry(&measurement.metric).or_default();
+            measured.extend(measurement.value.map(|_| measurement));
         }
     }
     cells
@@ -76,11 +78,8 @@ fn metrics<'a>(cells: &Cells<'a>) -> Vec<&'a str> {
     found
 }
 
-fn cell(values: Option<&Vec<f64>>) -> Cell {
-    let Some(values) = values else { return Cell::default() };
-    let std = Aggregate::PopulationStd.of(values).filter(|_| values.len() > 1);
-    let number = |value| Value::Number { value, std, places: Places::Once(3) };
-    Cell { ours: Aggregate::Mean.of(values).map(number), n: Some(values.len()), ..Cell::default() }
+fn cell(measured: Option<&Vec<&Measurement>>) -> Cell {
+    measured.map_or_else(Cell::default, |measured| Cell::of_runs(measured, Places::Once(3)))
 }
 
 fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {

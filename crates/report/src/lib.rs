@@ -7,6 +7,7 @@
 mod flare;
 mod format;
 mod generic;
+mod measured;
 mod overview;
 mod plot;
 mod published;
@@ -75,7 +76,7 @@ pub fn figures(results: &[RunResult]) -> Vec<Figure> {
 /// The tables that say most, small enough for a terminal.
 fn headline(results: &[RunResult]) -> Vec<Table> {
     let others = others(results);
-    let glance = overview::tables(&others);
+    let glance = overview::headline(&others);
     let mut tables = flare::headline(results);
     // What can be seen at a glance is not listed in full as well.
     tables.extend(if glance.is_empty() { generic::tables(&others) } else { glance });

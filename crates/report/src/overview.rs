@@ -6,32 +6,48 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 use wug_score::metric::{Direction, RECOGNITION_ACCURACY};
 use wug_score::select::first_best;
-use wug_score::{Aggregate, Reading, RunResult, Stratum};
+use wug_score::{Reading, RunResult};
 
-use crate::plot::{Axis, Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Places, Row, Table, Value};
-
-const TEST: &str = "test";
+use crate::flare::departures;
+use crate::measured::{TEST, by_length, chance, test_accuracy};
+use crate::plot::{Figure, Mark, Panel, drawing};
+use crate::table::{Cell, Column, Places, Row, Table, Value, mark_best};
 
 /// The runs of a suite in one reading.
 type Group<'a> = BTreeMap<(&'a str, Reading), Vec<&'a RunResult>>;
 
 fn groups<'a>(results: &[&'a RunResult]) -> Group<'a> {
     let mut groups = Group::new();
-    let shown = |result: &&&RunResult| result.run.suite == "flare" && accuracy(result).is_some();
+    let shown = |result: &&&RunResult| result.run.suite == "flare" && test_accuracy(result).is_some();
     for result in results.iter().filter(shown) {
         groups.entry((&result.run.suite, result.run.reading)).or_default().push(result);
     }
     groups
 }
 
-fn accuracy(result: &RunResult) -> Option<f64> {
-    result.value(TEST, RECOGNITION_ACCURACY.name)
-}
-
 /// One table per suite and reading: recognition accuracy on the long test.
 pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
-    groups(results).into_iter().map(|((suite, reading), runs)| table(suite, reading, &runs)).collect()
+    let full = |mut table: Table| {
+        table.notes.push(
+            "Mean ± population standard deviation over runs; in brackets the number of runs.".to_owned(),
+        );
+        table.notes.extend(table.interval_note());
+        table
+    };
+    each(results).map(full).collect()
+}
+
+/// The same in short.
+pub(crate) fn headline(results: &[&RunResult]) -> Vec<Table> {
+    let short = |mut table: Table| {
+        table.notes.push("Mean over runs.".to_owned());
+        table.compact()
+    };
+    each(results).map(short).collect()
+}
+
+fn each(results: &[&RunResult]) -> impl Iterator<Item = Table> {
+    groups(results).into_iter().map(|((suite, reading), runs)| table(suite, reading, &runs))
 }
 
 fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
@@ -41,9 +57,9 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         rows.entry(keys(run)).or_default().push(run);
     }
     // What is the same everywhere is said once, below.
-    let differs: Vec<usize> = (0..KEYS.len())
-        .filter(|&i| i == 0 || rows.keys().map(|key| &key[i]).collect::<BTreeSet<_>>().len() > 1)
-        .collect();
+    let values = |i: usize| rows.keys().map(|key| key[i].as_str()).collect::<BTreeSet<&str>>();
+    let (differs, same): (Vec<usize>, Vec<usize>) =
+        (0..KEYS.len()).partition(|&i| i == 0 || values(i).len() > 1);
     let row = |(key, runs): (&Vec<String>, &Vec<&RunResult>)| {
         let mut cells: Vec<Cell> = learners.iter().map(|learner| cell(runs, learner)).collect();
         mark_best(&mut cells);
@@ -51,12 +67,7 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         cells.push(Cell { ours: chance.map(|x| Value::number(x, Places::Once(2))), ..Cell::default() });
         Row { keys: differs.iter().map(|&i| key[i].clone()).collect(), cells }
     };
-    let columns = learners.iter().copied().chain(["chance"]).map(Column::new).collect();
-    let same = (1..KEYS.len()).filter(|i| !differs.contains(i)).filter_map(|i| {
-        let value = &rows.keys().next()?[i];
-        (!value.is_empty()).then(|| format!("{}: {value}", KEYS[i]))
-    });
-    let same: Vec<String> = same.collect();
+    let same = same.into_iter().flat_map(|i| values(i).into_iter().map(move |value| (KEYS[i], value)));
     Table {
         id: format!("{suite}-{reading}-overview"),
         title: format!("{suite}: accuracy on the long test set ({reading} reading)"),
@@ -64,14 +75,33 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
             ("suite".to_owned(), suite.to_owned()),
             ("reading".to_owned(), reading.name().to_owned()),
         ]),
-        notes: vec![
-            format!("{}{}", lengths(runs), same.join(", ")),
-            "Mean over runs; chance is the accuracy of always giving the commoner answer.".to_owned(),
-        ],
+        notes: notes(runs, same),
         keys: differs.iter().map(|&i| KEYS[i].to_owned()).collect(),
-        columns,
+        columns: learners.iter().copied().chain(["chance"]).map(Column::new).collect(),
         rows: rows.iter().map(row).collect(),
     }
+}
+
+/// What is the same of all runs, how to read the table, and why it is not one of the paper's.
+fn notes<'a>(runs: &[&RunResult], same: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let said = same.filter(|(_, value)| !value.is_empty()).map(|(key, value)| format!("{key}: {value}"));
+    let said = said.collect::<Vec<_>>().join(", ");
+    let setting: Vec<String> =
+        lengths(runs).into_iter().chain(Some(said)).filter(|s| !s.is_empty()).collect();
+    let departures: BTreeSet<&str> = runs.iter().flat_map(|run| departures(run)).collect();
+    let departures = departures.into_iter().collect::<Vec<_>>().join(", ");
+    let notes = [
+        setting.join("; "),
+        if departures.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "Not to be compared with the paper's figures, which are of other data or settings: {departures}."
+            )
+        },
+        "Chance is the accuracy of always giving the commoner answer.".to_owned(),
+    ];
+    notes.into_iter().filter(|note| !note.is_empty()).collect()
 }
 
 const KEYS: [&str; 4] = ["language", "size", "loss", "validation"];
@@ -96,25 +126,8 @@ fn learners<'a>(runs: &[&'a RunResult]) -> Vec<&'a str> {
 
 fn cell(runs: &[&RunResult], learner: &str) -> Cell {
     let of = runs.iter().filter(|run| run.run.learner == learner);
-    let values: Vec<f64> = of.filter_map(|run| accuracy(run)).collect();
-    let std = Aggregate::PopulationStd.of(&values).filter(|_| values.len() > 1);
-    let number = |value| Value::Number { value, std, places: Places::Once(2) };
-    Cell { ours: Aggregate::Mean.of(&values).map(number), ..Cell::default() }
-}
-
-fn mark_best(cells: &mut [Cell]) {
-    let shown = |cell: &Cell| cell.ours.as_ref().map(Value::show_short);
-    let best = cells.iter().filter_map(shown).max();
-    for cell in cells.iter_mut() {
-        cell.best = best.is_some() && shown(cell) == best;
-    }
-}
-
-fn chance(run: &RunResult) -> Option<f64> {
-    let whole = |m: &&wug_score::Measurement| {
-        m.split == TEST && m.metric == RECOGNITION_ACCURACY.name && m.stratum == Stratum::All
-    };
-    run.scores.iter().find(whole)?.chance
+    let measured: Vec<_> = of.filter_map(|run| run.whole(TEST, RECOGNITION_ACCURACY.name)).collect();
+    Cell::of_runs(&measured, Places::Once(2))
 }
 
 /// The lengths of a plan's data: the longest string learned from, and the longest of the test.
@@ -124,14 +137,11 @@ fn longest(run: &RunResult) -> Option<(f64, f64)> {
 }
 
 /// What was learned from and what was asked, if that is the same everywhere.
-fn lengths(runs: &[&RunResult]) -> String {
+fn lengths(runs: &[&RunResult]) -> Option<String> {
     let all: Option<Vec<(f64, f64)>> = runs.iter().map(|run| longest(run)).collect();
-    match all.as_deref() {
-        Some([first, rest @ ..]) if rest.iter().all(|x| x == first) => {
-            format!("Trained on lengths 0-{}, tested on lengths 0-{}; ", first.0, first.1)
-        }
-        _ => String::new(),
-    }
+    let all = all?;
+    let (short, longest) = all.first().filter(|first| all.iter().all(|lengths| lengths == *first))?;
+    Some(format!("Trained on lengths 0-{short}, tested on lengths 0-{longest}"))
 }
 
 /// Accuracy against length, a panel per language: of each learner the run with the best accuracy.
@@ -162,35 +172,14 @@ fn panel(language: &str, learners: &[&str], runs: &[&RunResult]) -> Option<Panel
     for (series, learner) in learners.iter().enumerate() {
         let of: Vec<&&RunResult> =
             runs.iter().filter(|r| r.run.language == language && r.run.learner == *learner).collect();
-        let Some(best) = first_best(&of, Direction::Higher, |run| accuracy(run)) else { continue };
-        let points = windows(best);
+        let Some(best) = first_best(&of, Direction::Higher, |run| test_accuracy(run)) else { continue };
+        let windows = by_length(best, &RECOGNITION_ACCURACY);
+        let points: Vec<(f64, f64)> = windows.iter().map(|w| (w.centre, w.value)).collect();
         cut = cut.or(longest(best).map(|(short, _)| short));
         if !points.is_empty() {
             marks.push(Mark::Line { series, points, thin: false });
         }
     }
-    let points = || {
-        marks.iter().flat_map(|mark| match mark {
-            Mark::Line { points, .. } => points.as_slice(),
-            _ => &[],
-        })
-    };
-    points().next()?;
-    let x = Axis::from_zero("length (symbols)", points().map(|point| point.0));
-    let y = Axis::from_zero("accuracy", points().map(|point| point.1).chain([1.0]));
     marks.extend(cut.map(Mark::Vertical));
-    marks.push(Mark::Horizontal(0.5));
-    Some(Panel { title: language.to_owned(), x, y, marks })
-}
-
-/// Centre and accuracy of each window of lengths.
-fn windows(run: &RunResult) -> Vec<(f64, f64)> {
-    let of = run.scores.iter().filter(|m| m.split == TEST && m.metric == RECOGNITION_ACCURACY.name);
-    let point = |m: &wug_score::Measurement| match m.stratum {
-        Stratum::Length(window) => Some((window.centre(), m.value?)),
-        _ => None,
-    };
-    let mut points: Vec<(f64, f64)> = of.filter_map(point).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    points
+    Panel::fitted(language, ("length (symbols)", "accuracy"), 1.0, 0.5, marks)
 }

@@ -45,7 +45,7 @@ impl Grid {
     /// A mean with its standard deviation from the column beside it.
     pub(crate) fn mean(self, row: &[&str], column: &str, std: &str) -> Option<Value> {
         let Value::Number { value, places, .. } = self.number(row, column)? else { return None };
-        Some(Value::Number { value, std: self.text(row, std).and_then(|text| text.parse().ok()), places })
+        Some(Value::with_std(value, self.text(row, std).and_then(|text| text.parse().ok()), places))
     }
 }
 

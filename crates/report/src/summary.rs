@@ -97,7 +97,8 @@ fn repeated(results: &[RunResult]) -> usize {
 /// The languages whose runs of one reading saw different data.
 fn mixed_data(results: &[RunResult]) -> Vec<&str> {
     let mut hashes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
-    for run in results.iter().map(|result| &result.run) {
+    // A run that failed early has seen no data.
+    for run in results.iter().map(|result| &result.run).filter(|run| !run.data_hash.is_empty()) {
         let key = (run.suite.as_str(), run.language.as_str(), run.reading);
         hashes.entry(key).or_default().insert(&run.data_hash);
     }

@@ -1,9 +1,10 @@
 //! A table: named rows, named columns, and in each cell our value beside the paper's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use wug_score::select::{published_rounding, rounded};
+use wug_score::{Aggregate, Interval, Measurement};
 
 /// What stands where there is no value.
 pub const ABSENT: &str = "–";
@@ -84,6 +85,11 @@ impl Cell {
         Self { ours: Some(value.into()), ..Self::default() }
     }
 
+    /// What was measured of some runs, and how many of them.
+    pub(crate) fn of_runs(measured: &[&Measurement], places: Places) -> Self {
+        Self { ours: Value::of_runs(measured, places), n: Some(measured.len()), ..Self::default() }
+    }
+
     /// How many runs, in brackets, where it is said here.
     pub(crate) fn count(&self) -> String {
         self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({n})"))
@@ -101,6 +107,9 @@ pub enum Value {
         /// The standard deviation that goes with it.
         #[serde(skip_serializing_if = "Option::is_none")]
         std: Option<f64>,
+        /// The bootstrap interval of a single run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        interval: Option<Interval>,
         /// How it is rounded.
         #[serde(skip)]
         places: Places,
@@ -131,23 +140,42 @@ impl Places {
 impl Value {
     /// A number without a spread.
     pub fn number(value: f64, places: Places) -> Self {
-        Self::Number { value, std: None, places }
+        Self::Number { value, std: None, interval: None, places }
+    }
+
+    /// A number with its standard deviation, where it has one.
+    pub fn with_std(value: f64, std: Option<f64>, places: Places) -> Self {
+        Self::Number { value, std, interval: None, places }
+    }
+
+    /// What was measured of several runs: the mean and the population standard deviation, or of a single run its
+    /// value and interval; `None` of none.
+    pub(crate) fn of_runs(measured: &[&Measurement], places: Places) -> Option<Self> {
+        let values: Vec<f64> = measured.iter().filter_map(|m| m.value).collect();
+        let interval = match measured {
+            [one] => one.interval,
+            _ => None,
+        };
+        Some(Self::Number { value: Aggregate::Mean.of(&values)?, std: spread(&values), interval, places })
     }
 
     /// As it is shown. Standard deviations have two decimals, as in print.
     ///
     /// ```
     /// use wug_report::{Places, Value};
-    /// let value = Value::Number { value: 0.9349, std: Some(0.0149), places: Places::Once(3) };
+    /// let value = Value::with_std(0.9349, Some(0.0149), Places::Once(3));
     /// assert_eq!(value.show(), "0.935 ± 0.01");
     /// assert_eq!(Value::number(0.9349, Places::Twice).show(), "0.94");
     /// ```
     pub fn show(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Number { value, std: None, places } => places.show(*value),
-            Self::Number { value, std: Some(std), places } => {
-                format!("{} ± {}", places.show(*value), Places::Once(2).show(*std))
+            Self::Number { value, std, interval, places } => {
+                let std = std.map_or_else(String::new, |std| format!(" ± {}", Places::Once(2).show(std)));
+                let interval = interval.map_or_else(String::new, |interval| {
+                    format!(" [{}, {}]", places.show(interval.low), places.show(interval.high))
+                });
+                places.show(*value) + &std + &interval
             }
         }
     }
@@ -178,6 +206,23 @@ pub(crate) fn shown(value: Option<&Value>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), Value::show)
 }
 
+/// The population standard deviation; one run has none.
+pub(crate) fn spread(scores: &[f64]) -> Option<f64> {
+    Aggregate::PopulationStd.of(scores).filter(|_| scores.len() > 1)
+}
+
+/// Marks the best of some cells as it is shown: all of them where several show the same, none where there is
+/// nothing to compare.
+pub(crate) fn mark_best(cells: &mut [Cell]) {
+    let shown: Vec<Option<String>> =
+        cells.iter().map(|cell| cell.ours.as_ref().map(Value::show_short)).collect();
+    let best = shown.iter().flatten().max();
+    let compared = shown.iter().flatten().count() > 1;
+    for (cell, shown) in cells.iter_mut().zip(&shown) {
+        cell.best = compared && shown.as_ref() == best;
+    }
+}
+
 /// From the lowest to the highest of some values, or the one value that they all show.
 pub(crate) fn range(lowest: f64, highest: f64) -> String {
     let (lowest, highest) = (format!("{lowest:.3}"), format!("{highest:.3}"));
@@ -196,19 +241,34 @@ impl Table {
         self.rows.iter().all(|row| words(&row.cells[column]))
     }
 
-    /// With short notes, and without spreads and the number of runs in each cell, which is said once instead.
-    pub(crate) fn compact(mut self, notes: &[&str]) -> Self {
-        let counts: Vec<usize> =
-            self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.n).collect();
+    /// What an interval is, if there is one.
+    pub(crate) fn interval_note(&self) -> Option<String> {
+        let level = |cell: &Cell| match cell.ours {
+            Some(Value::Number { interval: Some(interval), .. }) => {
+                Some(format!("{}%", 100.0 * interval.level))
+            }
+            _ => None,
+        };
+        let levels: BTreeSet<String> =
+            self.rows.iter().flat_map(|row| &row.cells).filter_map(level).collect();
+        let levels = levels.into_iter().collect::<Vec<_>>().join(" or ");
+        (!levels.is_empty()).then(|| {
+            format!("In square brackets: {levels} bootstrap interval over the strings, of a single run.")
+        })
+    }
+
+    /// Without spreads, intervals and the number of runs in each cell, which is said once in a note instead.
+    pub(crate) fn compact(mut self) -> Self {
+        let run = self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ours.is_some());
+        let counts: Vec<usize> = run.filter_map(|cell| cell.n).collect();
         for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {
             cell.n = None;
             for value in [&mut cell.ours, &mut cell.paper].into_iter().flatten() {
-                if let Value::Number { std, .. } = value {
-                    *std = None;
+                if let Value::Number { std, interval, .. } = value {
+                    (*std, *interval) = (None, None);
                 }
             }
         }
-        self.notes = notes.iter().map(|&note| note.to_owned()).collect();
         if let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) {
             let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
             self.notes.push(format!("Runs per cell: {range}."));

@@ -48,6 +48,16 @@ fn every_line_of_the_contents_leads_to_its_section() {
 }
 
 #[test]
+fn wide_tables_scroll_in_a_box_of_their_own() {
+    let page = page(&many());
+    let document = parsed(&page);
+    let tables: Vec<_> = document.descendants().filter(|node| node.has_tag_name("table")).collect();
+    assert!(tables.len() > 3);
+    assert!(tables.iter().all(|table| table.parent().unwrap().attribute("class") == Some("wide")));
+    assert!(page.contains(".wide{overflow-x:auto"));
+}
+
+#[test]
 fn whatever_a_result_says_is_text_to_the_page() {
     let mut result = flare(["parity", "lstm", "R", "short"], 1, Vec::new());
     result.ending = Ending::Failed { message: "<script>\"&\u{0}\u{1b}</script>".to_owned() };

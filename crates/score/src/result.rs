@@ -152,11 +152,16 @@ impl RunResult {
         self.scores.iter().map(|measurement| Record { run: &self.run, measurement })
     }
 
-    /// The value of a metric on a whole split.
-    pub fn value(&self, split: &str, metric: &str) -> Option<f64> {
+    /// What a metric measured on a whole split.
+    pub fn whole(&self, split: &str, metric: &str) -> Option<&Measurement> {
         let whole =
             |m: &&Measurement| m.split == split && m.metric == metric && m.stratum == crate::Stratum::All;
-        self.scores.iter().find(whole)?.value
+        self.scores.iter().find(whole)
+    }
+
+    /// The value of a metric on a whole split.
+    pub fn value(&self, split: &str, metric: &str) -> Option<f64> {
+        self.whole(split, metric)?.value
     }
 }
 

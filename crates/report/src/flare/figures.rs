@@ -1,11 +1,12 @@
 //! Figure 2, cross-entropy against edit distance; Figure 3, against length; and how the losses fell.
 
+use wug_score::RunResult;
 use wug_score::chance::FAIR_COIN;
 use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
-use wug_score::{RunResult, Stratum};
 
 use super::runs::{Place, Runs, SIZE, label};
-use crate::plot::{Axis, Figure, Mark, Panel, drawing};
+use crate::measured;
+use crate::plot::{Figure, Mark, Panel, drawing};
 
 /// The longest string of the training set, and of the long validation set.
 const LONGEST: [f64; 2] = [40.0, 80.0];
@@ -46,13 +47,13 @@ fn by_length(runs: &Runs<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
         for (series, model) in models(runs, language) {
-            let windows = windows(model);
+            let windows = measured::by_length(model, &RECOGNITION_CROSS_ENTROPY);
             if windows.is_empty() {
                 continue;
             }
-            let band = windows.iter().map(|(x, y, spread)| (*x, y - spread, y + spread)).collect();
+            let band = windows.iter().map(|w| (w.centre, w.value - w.spread, w.value + w.spread)).collect();
             marks.push(Mark::Band { series, points: band });
-            let points = windows.iter().map(|(x, y, _)| (*x, *y)).collect();
+            let points = windows.iter().map(|w| (w.centre, w.value)).collect();
             marks.push(Mark::Line { series, points, thin: false });
         }
         let mut panel = panel(language, "length (symbols)", marks)?;
@@ -104,34 +105,9 @@ fn models<'a>(runs: &Runs<'a>, language: &str) -> Vec<(usize, &'a RunResult)> {
     learners.filter_map(|(i, learner)| Some((i, runs.best_model(language, learner)?))).collect()
 }
 
-/// Centre, cross-entropy and spread of each window of lengths.
-fn windows(model: &RunResult) -> Vec<(f64, f64, f64)> {
-    let mut windows: Vec<_> = model
-        .scores
-        .iter()
-        .filter(|m| m.split == "test" && m.metric == RECOGNITION_CROSS_ENTROPY.name)
-        .filter_map(|m| match m.stratum {
-            Stratum::Length(window) => Some((window.centre(), m.value?, m.spread.unwrap_or(0.0))),
-            _ => None,
-        })
-        .collect();
-    windows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    windows
-}
-
 /// A panel that shows all of the marks and log 2; `None` without marks.
-fn panel(language: &str, x: &'static str, mut marks: Vec<Mark>) -> Option<Panel> {
-    let points = || {
-        marks.iter().flat_map(|mark| match mark {
-            Mark::Line { points, .. } | Mark::Points { points, .. } => points.as_slice(),
-            _ => &[],
-        })
-    };
-    points().next()?;
-    let x = Axis::from_zero(x, points().map(|point| point.0));
-    let y = Axis::from_zero(NATS, points().map(|point| point.1).chain([FAIR_COIN]));
-    marks.push(Mark::Horizontal(FAIR_COIN));
-    Some(Panel { title: language.to_owned(), x, y, marks })
+fn panel(language: &str, x: &'static str, marks: Vec<Mark>) -> Option<Panel> {
+    Panel::fitted(language, (x, NATS), FAIR_COIN, FAIR_COIN, marks)
 }
 
 fn figure(runs: &Runs<'_>, name: &str, title: &str, notes: Vec<String>, panels: &[Panel]) -> Option<Figure> {

@@ -4,9 +4,10 @@ use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::{Aggregate, RunResult};
 
 use super::blank;
-use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, accuracies, bad_endings, selected, spread};
+use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, bad_endings, selected};
+use crate::measured::accuracies;
 use crate::published::{FLARE_FULL, flare_languages};
-use crate::table::{Cell, Column, Places, Row, Table, Value, range};
+use crate::table::{Cell, Column, Places, Row, Table, Value, range, spread};
 
 /// The columns of the model that was selected: head, column in print, split and metric.
 const SELECTED: [(&str, &str, &str, &str); 5] = [
@@ -44,6 +45,7 @@ fn table(runs: &Runs<'_>, number: usize, language: &str) -> Option<Table> {
         }
     }
     table.notes.extend(notes(runs, language, &own));
+    table.notes.extend(table.interval_note());
     Some(table)
 }
 
@@ -66,7 +68,7 @@ fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
     let scores = accuracies(&own);
     let std = spread(&scores);
     cells.push(Cell {
-        ours: Aggregate::Mean.of(&scores).map(|value| Value::Number { value, std, places: PLACES }),
+        ours: Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, std, PLACES)),
         paper: FLARE_FULL.mean(&key, "long_test_mean", "long_test_std"),
         ..Cell::default()
     });
@@ -82,11 +84,11 @@ fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
 
 /// The validation set of a run is the one it was given.
 fn measured(model: &RunResult, split: &str, metric: &str) -> Option<Value> {
-    let value = match (split, &model.run.validation) {
-        ("validation", Some(which)) => model.value(&format!("validation-{which}"), metric),
-        _ => model.value(split, metric),
+    let measured = match (split, &model.run.validation) {
+        ("validation", Some(which)) => model.whole(&format!("validation-{which}"), metric),
+        _ => model.whole(split, metric),
     };
-    Some(Value::number(value?, PLACES))
+    Value::of_runs(&[measured?], PLACES)
 }
 
 /// How many runs there are, and how many of them ended badly.
@@ -101,7 +103,7 @@ fn counted(runs: &[&RunResult], scored: usize) -> Cell {
 fn notes(runs: &Runs<'_>, language: &str, own: &[&RunResult]) -> Vec<String> {
     let mut notes = vec![
         "Train, Val., S. Test and L. Test: recognition accuracy, and Val. CE cross-entropy in nats, of the run with the lowest Val. CE.".to_owned(),
-        "Mean ± population standard deviation and maximum of L. Test are over all runs; the last column counts those that were scored.".to_owned(),
+        "Mean ± population standard deviation and maximum of L. Test are over all runs; the last column counts those that were scored. The paper's are of 10 runs in each row.".to_owned(),
         "Lengths: training and short validation 0-40, long validation 0-80, S. Test 0-40 without strings seen in training, L. Test 0-500. Models of about 64k parameters.".to_owned(),
     ];
     if let Some((lowest, highest)) = runs.chance(Some(language)) {

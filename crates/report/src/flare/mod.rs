@@ -5,6 +5,7 @@ mod full;
 mod hardest;
 mod main_table;
 mod runs;
+mod setting;
 mod sizes;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use wug_score::{Reading, RunResult};
 
 use runs::Runs;
 pub(crate) use runs::has_place;
+pub(crate) use setting::departures;
 
 use crate::plot::Figure;
 use crate::published::FLARE;
@@ -56,9 +58,21 @@ fn blank(runs: &Runs<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
             ("suite".to_owned(), "flare".to_owned()),
             ("reading".to_owned(), reading.to_owned()),
         ]),
-        notes: vec![format!("Paper: {FLARE}.")],
+        notes: std::iter::once(format!("Paper: {FLARE}.")).chain(other_data(runs.reading)).collect(),
         keys: keys.iter().map(|&key| key.to_owned()).collect(),
         columns: Vec::new(),
         rows: Vec::new(),
     }
+}
+
+/// A table as a terminal shows it, with these notes alone and what must always be said.
+fn shortened(runs: &Runs<'_>, table: Table, notes: &[&str]) -> Table {
+    let notes = notes.iter().map(|&note| note.to_owned()).chain(other_data(runs.reading)).collect();
+    Table { notes, ..table }.compact()
+}
+
+/// That the paper's figures are not of our data, where they are not.
+fn other_data(reading: Reading) -> Option<String> {
+    let said = "The paper's figures are of the published data, ours of the corrected.";
+    (reading == Reading::Corrected).then(|| said.to_owned())
 }

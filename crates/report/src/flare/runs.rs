@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::metric::Direction::Higher;
-use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
+use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
 use wug_score::select::{best_by_validation, first_best, rounded};
-use wug_score::{Aggregate, Ending, Reading, RunResult, Stratum};
+use wug_score::{Aggregate, Ending, Reading, RunResult};
 
+use super::setting::departures;
+use crate::measured::{accuracies, chance, test_accuracy};
 use crate::published::flare_languages;
+use crate::table::spread;
 
 /// The losses, in the order in which ties between them are resolved.
 pub(crate) const LOSSES: [&str; 4] = ["R", "R+LM", "R+NS", "R+LM+NS"];
@@ -56,17 +59,7 @@ pub(crate) fn has_place(result: &RunResult) -> bool {
         && known(&run.loss, &LOSSES)
         && known(&run.validation, &VALIDATIONS)
         && (size(result) == SIZE || is_of_sizes(result))
-        && has_its_data(result)
-}
-
-/// Whether a run had as many strings, and as long ones, as the paper's: figures of other data do not belong beside it.
-fn has_its_data(result: &RunResult) -> bool {
-    const PAPER: [(&str, u64); 5] =
-        [("training", 10_000), ("validation", 1_000), ("short", 40), ("long", 80), ("longest", 500)];
-    let Some(data) = result.plan.get("data") else { return true };
-    PAPER
-        .iter()
-        .all(|(name, number)| data.get(name).and_then(serde_json::Value::as_u64).is_none_or(|n| n == *number))
+        && departures(result).is_empty()
 }
 
 /// Whether a run belongs to the experiment with several sizes: recognition alone, long validation.
@@ -95,25 +88,10 @@ pub(crate) fn label(learner: &str) -> String {
     known.map_or_else(|| learner.to_uppercase(), |(_, label)| (*label).to_owned())
 }
 
-/// Recognition accuracy on the long test set.
-pub(crate) fn test_accuracy(run: &RunResult) -> Option<f64> {
-    run.value("test", RECOGNITION_ACCURACY.name)
-}
-
 /// Recognition cross-entropy on the validation set that the run was given.
 pub(crate) fn validation_loss(run: &RunResult) -> Option<f64> {
     let split = format!("validation-{}", run.run.validation.as_deref()?);
     run.value(&split, RECOGNITION_CROSS_ENTROPY.name)
-}
-
-/// The test accuracies of the runs that have one.
-pub(crate) fn accuracies(runs: &[&RunResult]) -> Vec<f64> {
-    runs.iter().filter_map(|run| test_accuracy(run)).collect()
-}
-
-/// The population standard deviation; one run has none.
-pub(crate) fn spread(scores: &[f64]) -> Option<f64> {
-    Aggregate::PopulationStd.of(scores).filter(|_| scores.len() > 1)
 }
 
 /// How many of the runs ended badly, such as `1 diverged, 2 failed`; empty if none did.
@@ -249,12 +227,4 @@ impl<'a> Runs<'a> {
 /// The model that the full tables show: lowest validation cross-entropy.
 pub(crate) fn selected<'a>(runs: &[&'a RunResult]) -> Option<&'a RunResult> {
     best_by_validation(runs, |run| validation_loss(run)).copied()
-}
-
-fn chance(run: &RunResult) -> Option<f64> {
-    let whole = run
-        .scores
-        .iter()
-        .find(|m| m.split == "test" && m.metric == RECOGNITION_ACCURACY.name && m.stratum == Stratum::All);
-    whole?.chance
 }

@@ -4,7 +4,7 @@
 mod axis;
 mod panel;
 
-pub(crate) use axis::Axis;
+use axis::Axis;
 pub(crate) use panel::{Mark, Panel};
 
 use crate::write::escaped_xml;

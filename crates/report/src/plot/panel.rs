@@ -47,6 +47,28 @@ impl Mark {
 }
 
 impl Panel {
+    /// With axes from zero that reach as far as the marks, and upwards at least to `top`, and a dashed line across at
+    /// `rule`; `None` if no mark has a point.
+    pub(crate) fn fitted(
+        title: &str,
+        (x, y): (&'static str, &'static str),
+        top: f64,
+        rule: f64,
+        mut marks: Vec<Mark>,
+    ) -> Option<Self> {
+        let points = || {
+            marks.iter().flat_map(|mark| match mark {
+                Mark::Line { points, .. } | Mark::Points { points, .. } => points.as_slice(),
+                _ => &[],
+            })
+        };
+        points().next()?;
+        let x = Axis::from_zero(x, points().map(|point| point.0));
+        let y = Axis::from_zero(y, points().map(|point| point.1).chain([top]));
+        marks.push(Mark::Horizontal(rule));
+        Some(Self { title: title.to_owned(), x, y, marks })
+    }
+
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
         let across = LEFT + self.x.place(x) * (WIDTH - LEFT - RIGHT);
         (across, HEIGHT - BOTTOM - self.y.place(y) * (HEIGHT - TOP - BOTTOM))

@@ -1,0 +1,52 @@
+//! What all runs of the paper have in common. A figure of anything else does not belong beside the paper's.
+
+use serde_json::Value;
+use wug_score::RunResult;
+
+/// A number of a plan: its name, where it is, and the least and the most that the paper has.
+const PLANNED: [(&str, &str, f64, f64); 10] = [
+    ("lengths learned from up to 40", "/data/short", 40.0, 40.0),
+    ("long validation up to length 80", "/data/long", 80.0, 80.0),
+    ("tests up to length 500", "/data/longest", 500.0, 500.0),
+    ("dropout 0.1", "/dropout", 0.1, 0.1),
+    ("gradients clipped at 5", "/clip", 5.0, 5.0),
+    ("learning rates of 0.0001 to 0.01", "/learning_rate", 1e-4, 1e-2),
+    ("a decay of 0.5", "/decay", 0.5, 0.5),
+    ("a decay after 4 bad checkpoints", "/decay_patience", 4.0, 4.0),
+    ("an end after 10 bad checkpoints", "/patience", 10.0, 10.0),
+    ("batches of 128 to 4,096 symbols", "/batch_symbols", 128.0, 4096.0),
+];
+
+/// What the paper has and a run has not, in words. What is not known of a run is taken for the paper's.
+pub(crate) fn departures(result: &RunResult) -> Vec<&'static str> {
+    let mut departures = Vec::new();
+    if !result.data.is_null() {
+        departures.extend(other_data(result));
+    }
+    if !result.plan.is_null() {
+        departures.extend(other_plan(&result.plan));
+    }
+    departures
+}
+
+/// By the strings that there were: those of a directory may be more or fewer than a plan would draw.
+fn other_data(result: &RunResult) -> impl Iterator<Item = &'static str> {
+    let validation = format!("validation-{}", result.run.validation.as_deref().unwrap_or_default());
+    let paper = [
+        ("10,000 strings to learn from", "training", 10_000),
+        ("1,000 strings of validation", &validation, 1_000),
+        ("5,010 strings of the long test", "test", 5_010),
+    ];
+    let examples = |split: &str| result.data.get("splits")?.get(split)?.get("examples")?.as_u64();
+    paper.map(|(said, split, n)| (examples(split) != Some(n)).then_some(said)).into_iter().flatten()
+}
+
+fn other_plan(plan: &Value) -> impl Iterator<Item = &'static str> {
+    let number = |at: &str| plan.pointer(at).and_then(Value::as_f64);
+    let other = move |&(said, at, least, most): &(&'static str, &str, f64, f64)| {
+        let same = number(at).is_some_and(|x| (least..=most).contains(&x));
+        (!same).then_some(said)
+    };
+    let width = plan.get("matching").and_then(Value::as_str) != Some("published");
+    PLANNED.iter().filter_map(other).chain(width.then_some("widths as published"))
+}
