@@ -32,6 +32,7 @@ mod ratio;
 mod record;
 mod result;
 pub mod select;
+pub mod steps;
 pub mod strata;
 
 pub use aggregate::Aggregate;
@@ -41,5 +42,9 @@ pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_in
 pub use ratio::{Ratio, Tally};
 pub use record::{Measurement, Record, Run, reading_name};
 pub use result::{Ending, FORMAT, Hard, Point, ResultError, RunResult};
+pub use steps::{
+    Acceptance, StepRule, StringSteps, accepted_strings, first_rejected, generalization_index, index_sizes,
+    last_accepted, right_steps,
+};
 pub use strata::{Stratum, stratify};
 pub use wug_language::Reading;

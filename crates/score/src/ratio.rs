@@ -64,6 +64,11 @@ impl Tally {
         }
     }
 
+    /// One number that is no mean of others, or none.
+    pub fn whole(value: Option<usize>) -> Self {
+        value.map_or_else(Self::default, |value| Self { numerator: value as f64, denominator: 1.0, n: 1 })
+    }
+
     /// The tally of both parts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

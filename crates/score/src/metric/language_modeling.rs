@@ -111,9 +111,38 @@ pub static LANGUAGE_MODELING_SYMBOL_EXCESS: Metric = Metric {
     ..LANGUAGE_MODELING
 };
 
+/// [`LANGUAGE_MODELING_SYMBOL_EXCESS`] on a scale that is the same for all languages: 0 is the sampler itself, 1 is giving
+/// everything the same probability. Lan, Chemla and Katzir (2023) ask for such a scale and leave it open.
+///
+/// ```
+/// use wug_dataset::{Labelled, language::registry};
+/// use wug_score::{Example, Prediction, metric::*};
+/// let repeat = registry::build("repeat-01").unwrap();
+/// let sampler = repeat.by_length(0..=0).unwrap(); // always the empty string, at 0 nats
+/// let truth = Labelled::new(vec![], true);
+/// // Half as bad as ln 3, the price of one out of 0, 1 and the end.
+/// let said = Prediction { log_probs: Some(vec![-0.5 * 3.0_f64.ln()]), ..Prediction::default() };
+/// let example = Example::new(&truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
+/// let value = LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE.score(&[example]).value().unwrap();
+/// assert!((value - 0.5).abs() < 1e-12);
+/// ```
+pub static LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE: Metric = Metric {
+    name: "language_modeling_symbol_excess_of_chance",
+    unit: Unit::OfChance,
+    meaning: "language_modeling_symbol_excess as a share of that of chance",
+    chance_of: UNIFORM,
+    cite: "Lan et al. 2023, §3.5",
+    each: |e| {
+        let best = sampled(e)?;
+        Some(Ratio::new(nats(e)? - best, uniform(e.choices())? * e.prefixes() as f64 - best))
+    },
+    chance: |examples| mean_over(examples, |e| nats(e).and(sampled(e)).map(|_| 1.0)),
+    ..LANGUAGE_MODELING
+};
+
 const UNIFORM: Option<&str> = Some("giving every symbol and the end the same probability");
 
-/// What all six have in common.
+/// What all seven have in common.
 const LANGUAGE_MODELING: Metric = Metric {
     name: "",
     unit: Unit::NatsPerSymbol,

@@ -1,15 +1,20 @@
 //! The metrics, each with its meaning: one file per family, one entry in [`METRICS`].
 
+mod index;
 mod language_modeling;
 mod next_symbols;
 mod recognition;
 
 use serde::{Deserialize, Serialize};
 
+pub use index::{
+    CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
+    GENERALIZATION_INDEX, SOLVED_LENGTH,
+};
 pub use language_modeling::{
     LANGUAGE_MODELING_CROSS_ENTROPY, LANGUAGE_MODELING_EXCESS, LANGUAGE_MODELING_OPTIMUM,
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, LANGUAGE_MODELING_SYMBOL_EXCESS,
-    LANGUAGE_MODELING_SYMBOL_OPTIMUM,
+    LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
 };
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
@@ -29,10 +34,17 @@ pub static METRICS: &[&Metric] = &[
     &LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY,
     &LANGUAGE_MODELING_SYMBOL_OPTIMUM,
     &LANGUAGE_MODELING_SYMBOL_EXCESS,
+    &LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE,
     &NEXT_SYMBOLS_CROSS_ENTROPY,
     &NEXT_SYMBOLS_SYMBOL_ACCURACY,
     &NEXT_SYMBOLS_SET_ACCURACY,
     &NEXT_SYMBOLS_STRING_ACCURACY,
+    &DETERMINISTIC_ACCURACY,
+    &DETERMINISTIC_ACCEPTANCE,
+    &CATEGORICAL_ACCURACY,
+    &CATEGORICAL_ACCEPTANCE,
+    &GENERALIZATION_INDEX,
+    &SOLVED_LENGTH,
 ];
 
 /// The metric of a name.
@@ -55,6 +67,12 @@ pub enum Unit {
     Nats,
     /// Nats per symbol, the end of a string counted as one.
     NatsPerSymbol,
+    /// What chance has above the best possible, as one; the best possible is zero.
+    OfChance,
+    /// How many times more strings to test on, and fewer to train on.
+    Factor,
+    /// Symbols of a string.
+    Symbols,
 }
 
 impl Unit {
@@ -64,6 +82,9 @@ impl Unit {
             Self::Fraction => "fraction",
             Self::Nats => "nats",
             Self::NatsPerSymbol => "nats_per_symbol",
+            Self::OfChance => "of_chance",
+            Self::Factor => "factor",
+            Self::Symbols => "symbols",
         }
     }
 }
@@ -150,6 +171,11 @@ impl Metric {
         }
     }
 
+    /// The score of what was counted elsewhere, with the chance level on the same strings.
+    pub fn measured(&'static self, tally: Tally, chance: Option<f64>) -> Score {
+        Score { metric: self, tally, spread: None, chance, interval: None }
+    }
+
     /// The score on these examples, with an interval over them.
     pub fn score_with_interval(&'static self, examples: &[Example<'_>], bootstrap: &Bootstrap) -> Score {
         let interval = bootstrap.over_examples(&self.ratios(examples));
@@ -204,7 +230,8 @@ mod tests {
             assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
             assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
             assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
-            assert_eq!(metric.higher_is_better(), metric.unit == Unit::Fraction, "{}", metric.name);
+            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance];
+            assert_eq!(metric.higher_is_better(), !costs.contains(&metric.unit), "{}", metric.name);
         }
     }
 

@@ -1,0 +1,84 @@
+//! How much is learned from how little? The accuracies of Lan, Chemla and Katzir (2023), their index, and how far strings
+//! are solved.
+//!
+//! Test sets have millions of steps, which are counted as they pass ([`crate::steps`]) and never stored, so that these
+//! metrics are made of counts ([`Metric::measured`]) and apply to no [`Example`](crate::Example). Their chance level is
+//! what a degenerate learner scores on the same strings: one that repeats what it last read is right about nearly
+//! every step of aⁿbⁿ without having learned anything.
+
+use super::{Direction, Metric, Unit, no_chance};
+
+/// *M*det over all deterministic steps of all strings.
+///
+/// ```
+/// use wug_score::{StringSteps, metric::DETERMINISTIC_ACCURACY, right_steps};
+/// // Repeating the last symbol of aaabbb: after the first b come b, b and the end, and only the end is missed.
+/// let score = DETERMINISTIC_ACCURACY.measured(right_steps(&[StringSteps { scored: 3, right: 2 }]), None);
+/// assert_eq!(score.value(), Some(2.0 / 3.0));
+/// ```
+pub static DETERMINISTIC_ACCURACY: Metric = Metric {
+    name: "deterministic_accuracy",
+    meaning: "share of steps with one possible symbol at which it is the likeliest, over all strings alike",
+    ..INDEX
+};
+
+/// The share of strings whose deterministic steps are right, up to the margin.
+pub static DETERMINISTIC_ACCEPTANCE: Metric = Metric {
+    name: "deterministic_acceptance",
+    meaning: "share of strings whose steps with one possible symbol are right, up to the error margin",
+    ..INDEX
+};
+
+/// *M*cat over all steps of all strings.
+pub static CATEGORICAL_ACCURACY: Metric = Metric {
+    name: "categorical_accuracy",
+    meaning: "share of steps at which exactly the possible symbols have probabilities above the error margin",
+    chance_of: Some("giving every symbol and the end the same probability"),
+    ..INDEX
+};
+
+/// The share of strings all of whose steps are right.
+pub static CATEGORICAL_ACCEPTANCE: Metric = Metric {
+    name: "categorical_acceptance",
+    meaning: "share of strings at all of whose steps exactly the possible symbols are above the error margin",
+    chance_of: Some("giving every symbol and the end the same probability"),
+    ..INDEX
+};
+
+/// The index 𝔹, absent where it is below every factor that was tried.
+///
+/// ```
+/// use wug_score::{Tally, generalization_index, metric::GENERALIZATION_INDEX};
+/// let index = generalization_index([(1, true), (2, true), (4, false)]);
+/// let score = GENERALIZATION_INDEX.measured(Tally::whole(index), None);
+/// assert_eq!(score.value(), Some(2.0));
+/// assert_eq!(GENERALIZATION_INDEX.measured(Tally::whole(None), None).value(), None); // "<1"
+/// ```
+pub static GENERALIZATION_INDEX: Metric = Metric {
+    name: "generalization_index",
+    unit: Unit::Factor,
+    meaning: "largest b so that the model trained on 10^N/b strings solves the next 10^N*b",
+    cite: "Lan et al. 2023, Eq. 1",
+    ..INDEX
+};
+
+/// How long the strings are that are solved without exception, shortest first; for aⁿbⁿ, twice the n of Figure 3.
+pub static SOLVED_LENGTH: Metric = Metric {
+    name: "solved_length",
+    unit: Unit::Symbols,
+    meaning: "length of the longest string that is accepted together with all shorter ones",
+    cite: "Lan et al. 2023, Figure 3",
+    ..INDEX
+};
+
+/// What all have in common.
+const INDEX: Metric = Metric {
+    name: "",
+    unit: Unit::Fraction,
+    better: Direction::Higher,
+    meaning: "",
+    chance_of: Some("repeating the last symbol"),
+    cite: "Lan et al. 2023, §3.5",
+    each: |_| None,
+    chance: no_chance,
+};

@@ -1,0 +1,240 @@
+//! Right and wrong step by step: what the index of Lan, Chemla and Katzir (2023) is made of.
+//!
+//! At each step a model gives a probability to everything that may come: the end of the string first, then
+//! the symbols in the order of the alphabet. A [`StepRule`] says whether that is right, a [`StringSteps`] counts over
+//! a string, and an [`Acceptance`] says whether a set of strings counts as solved.
+//!
+//! The paper leaves two things open. Its §3.5 asks that every string be accepted, its §5.3 that a share of
+//! *all* steps be right, and only the latter fits its Table 2: both are here. And "the majority probability" is
+//! taken for the highest one, as in the code of the same authors (the first of equals).
+
+use wug_language::{NextSet, Symbol};
+
+use crate::{Ratio, Tally};
+
+/// What a right step is, with the error margin ε.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepRule {
+    /// *M*det: where only one thing can come, it has the highest probability. Other steps are not scored. The
+    /// margin is the share of wrong steps that is forgiven.
+    ///
+    /// ```
+    /// use wug_dataset::language::{NextSet, Symbol};
+    /// use wug_score::StepRule;
+    /// let rule = StepRule::Deterministic { margin: 0.005 };
+    /// let only_b = NextSet::of([Symbol(1)]); // of the alphabet a b
+    /// assert_eq!(rule.judge(&only_b, &[0.3, 0.3, 0.4]), Some(true));
+    /// assert_eq!(rule.judge(&only_b, &[0.4, 0.2, 0.4]), Some(false)); // the end comes first
+    /// assert_eq!(rule.judge(&NextSet::of([Symbol(0), Symbol(1)]), &[0.0, 0.0, 1.0]), None);
+    /// ```
+    Deterministic {
+        /// ε, from 0 to 1.
+        margin: f64,
+    },
+    /// *M*cat: exactly what can come has a probability above the margin, at every step. Nothing is forgiven; at
+    /// a margin of 0 no softmax can pass unless it underflows.
+    ///
+    /// ```
+    /// use wug_dataset::language::NextSet;
+    /// use wug_score::StepRule;
+    /// let rule = StepRule::Categorical { margin: 0.005 };
+    /// let end = NextSet::only_end();
+    /// assert_eq!(rule.judge(&end, &[0.99, 0.005, 0.005]), Some(true)); // at the margin is not above it
+    /// assert_eq!(rule.judge(&end, &[0.98, 0.01, 0.01]), Some(false));
+    /// ```
+    Categorical {
+        /// ε, from 0 to 1.
+        margin: f64,
+    },
+}
+
+impl StepRule {
+    /// Whether a step is right; `None` if it is not scored. `probabilities` has a place for the end, then one for each
+    /// symbol.
+    pub fn judge(self, next: &NextSet, probabilities: &[f64]) -> Option<bool> {
+        match self {
+            Self::Deterministic { .. } => (next.size() == 1).then(|| may_come(next, highest(probabilities))),
+            Self::Categorical { margin } => {
+                let mut places = probabilities.iter().enumerate();
+                Some(places.all(|(place, &p)| (p > margin) == may_come(next, place)))
+            }
+        }
+    }
+
+    /// The share of wrong steps that is forgiven.
+    pub fn forgiven(self) -> f64 {
+        match self {
+            Self::Deterministic { margin } => margin,
+            Self::Categorical { .. } => 0.0,
+        }
+    }
+}
+
+/// The place of the highest probability, the first of equals.
+fn highest(probabilities: &[f64]) -> usize {
+    let mut best = 0;
+    for (place, &p) in probabilities.iter().enumerate() {
+        if p > probabilities[best] {
+            best = place;
+        }
+    }
+    best
+}
+
+fn may_come(next: &NextSet, place: usize) -> bool {
+    match place.checked_sub(1) {
+        None => next.end(),
+        Some(symbol) => next.contains(Symbol(symbol as u16)),
+    }
+}
+
+/// The steps of one string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StringSteps {
+    /// How many were scored.
+    pub scored: usize,
+    /// How many of them were right.
+    pub right: usize,
+}
+
+impl StringSteps {
+    /// Counts one more step, unless it is not scored.
+    pub fn count(&mut self, verdict: Option<bool>) {
+        self.scored += usize::from(verdict.is_some());
+        self.right += usize::from(verdict == Some(true));
+    }
+
+    /// Whether no more than this share of the steps is wrong; so too if none was scored.
+    ///
+    /// ```
+    /// use wug_score::StringSteps;
+    /// let steps = StringSteps { scored: 200, right: 199 };
+    /// assert!(steps.accepted(0.005) && !steps.accepted(0.0)); // one in two hundred
+    /// ```
+    pub fn accepted(self, forgiven: f64) -> bool {
+        (self.scored - self.right) as f64 <= forgiven * self.scored as f64
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { scored: self.scored + other.scored, right: self.right + other.right }
+    }
+}
+
+/// The share of right steps over all strings alike: the micro-average.
+///
+/// ```
+/// use wug_score::{StringSteps, right_steps};
+/// let strings = [StringSteps { scored: 2, right: 1 }, StringSteps { scored: 6, right: 6 }];
+/// assert_eq!(right_steps(&strings).value(), Some(7.0 / 8.0));
+/// ```
+pub fn right_steps(strings: &[StringSteps]) -> Tally {
+    let all = total(strings);
+    Tally { numerator: all.right as f64, denominator: all.scored as f64, n: strings.len() }
+}
+
+/// The share of accepted strings.
+///
+/// ```
+/// use wug_score::{StringSteps, accepted_strings};
+/// let strings = [StringSteps { scored: 2, right: 1 }, StringSteps { scored: 6, right: 6 }];
+/// assert_eq!(accepted_strings(&strings, 0.0).value(), Some(1.0 / 2.0));
+/// ```
+pub fn accepted_strings(strings: &[StringSteps], forgiven: f64) -> Tally {
+    Tally::of(&strings.iter().map(|s| Ratio::right(s.accepted(forgiven))).collect::<Vec<_>>())
+}
+
+/// Where the first string stands that is not accepted.
+///
+/// ```
+/// use wug_score::{StringSteps, first_rejected};
+/// let strings = [3, 2, 3].map(|right| StringSteps { scored: 3, right });
+/// assert_eq!(first_rejected(&strings, 0.0), Some(1));
+/// assert_eq!(first_rejected(&strings, 0.5), None);
+/// ```
+pub fn first_rejected(strings: &[StringSteps], forgiven: f64) -> Option<usize> {
+    strings.iter().position(|s| !s.accepted(forgiven))
+}
+
+/// Where the last string stands that is accepted, whatever was rejected before it: for strings in the order
+/// of n, the largest n of Figure 3.
+///
+/// ```
+/// use wug_score::{StringSteps, last_accepted};
+/// let strings = [3, 2, 3, 0].map(|right| StringSteps { scored: 3, right });
+/// assert_eq!(last_accepted(&strings, 0.0), Some(2));
+/// assert_eq!(last_accepted(&strings[1..2], 0.0), None);
+/// ```
+pub fn last_accepted(strings: &[StringSteps], forgiven: f64) -> Option<usize> {
+    strings.iter().rposition(|s| s.accepted(forgiven))
+}
+
+/// When a test set is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Enough of all steps are right: what Table 2 of the paper goes by.
+    AllSteps,
+    /// Every string is accepted by itself: what §3.5 of the paper says.
+    EveryString,
+}
+
+impl Acceptance {
+    /// Both, the paper's own first.
+    pub const ALL: [Self; 2] = [Self::AllSteps, Self::EveryString];
+
+    /// Its name, as records write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllSteps => "all_steps",
+            Self::EveryString => "every_string",
+        }
+    }
+
+    /// Whether the strings are solved; `None` if no step was scored, so that nothing was asked.
+    ///
+    /// ```
+    /// use wug_score::{Acceptance, StringSteps};
+    /// // One wrong step in 21 is lost among 1,000 others, but not to its own string.
+    /// let strings = [StringSteps { scored: 21, right: 20 }, StringSteps { scored: 979, right: 979 }];
+    /// assert_eq!(Acceptance::AllSteps.holds(&strings, 0.005), Some(true));
+    /// assert_eq!(Acceptance::EveryString.holds(&strings, 0.005), Some(false));
+    /// assert_eq!(Acceptance::AllSteps.holds(&[], 0.005), None);
+    /// ```
+    pub fn holds(self, strings: &[StringSteps], forgiven: f64) -> Option<bool> {
+        let all = total(strings);
+        (all.scored > 0).then(|| match self {
+            Self::AllSteps => all.accepted(forgiven),
+            Self::EveryString => first_rejected(strings, forgiven).is_none(),
+        })
+    }
+}
+
+fn total(strings: &[StringSteps]) -> StringSteps {
+    strings.iter().fold(StringSteps::default(), |sum, &s| sum.plus(s))
+}
+
+/// How many strings to train on and to test on for a factor: 10ᴺ/b and 10ᴺ·b; `None` if b does not divide 10ᴺ
+/// or the sizes are beyond all numbers.
+///
+/// ```
+/// use wug_score::index_sizes;
+/// assert_eq!(index_sizes(3, 4), Some((250, 4000)));
+/// assert_eq!(index_sizes(3, 3), None);
+/// assert_eq!(index_sizes(3, 0), None);
+/// ```
+pub fn index_sizes(order: u32, b: usize) -> Option<(usize, usize)> {
+    let base = 10_usize.checked_pow(order)?;
+    (b > 0 && base.is_multiple_of(b)).then_some(())?;
+    Some((base / b, base.checked_mul(b)?))
+}
+
+/// The index: the largest factor whose test set was solved by the model that was trained for it; `None` (written `<1`)
+/// if there is none. A factor need not hold for smaller ones to hold, nor the other way round.
+///
+/// ```
+/// use wug_score::generalization_index;
+/// assert_eq!(generalization_index([(1, true), (2, false), (4, true), (10, false)]), Some(4));
+/// assert_eq!(generalization_index([(1, false), (2, false)]), None);
+/// ```
+pub fn generalization_index(trials: impl IntoIterator<Item = (usize, bool)>) -> Option<usize> {
+    trials.into_iter().filter(|&(_, solved)| solved).map(|(b, _)| b).max()
+}
