@@ -4,10 +4,10 @@
 //! The seed is set again for every size, so that before sorting the smaller corpora are prefixes of the
 //! larger ones.
 
-use wug_language::{Symbol, Word};
+use wug_language::{NextSet, Symbol, Word};
 
-use super::Published;
 use super::test_set::power;
+use super::{MaskKind, Published};
 use crate::mt19937::Mt19937;
 
 /// `size` draws, in the order they are drawn.
@@ -42,6 +42,38 @@ pub(super) fn draw(language: Published, size: usize, prior: f64, seed: u32) -> V
         ])],
     };
     (0..size).map(|_| derive(&nonterminals, &mut rng)).collect()
+}
+
+impl Published {
+    /// How likely each symbol of the [`vocabulary`](super::vocabulary) is to come next in a string of the generator, where
+    /// `next` is what can come: the exact conditional probabilities.
+    ///
+    /// ```
+    /// use wug_dataset::bliss::Published;
+    /// use wug_dataset::language::{NextSet, Symbol};
+    /// let after_a = NextSet::of([Symbol(0), Symbol(1)]);
+    /// assert_eq!(Published::AnBn.next_probabilities(&after_a, 0.25), [0.0, 0.75, 0.25]);
+    /// ```
+    pub fn next_probabilities(self, next: &NextSet, prior: f64) -> Vec<f64> {
+        let mut probabilities = vec![0.0; self.alphabet().len() + 1];
+        let opens = |symbol: &Symbol| self.mask_kind() == MaskKind::ValidNext && symbol.0 % 2 == 0;
+        let pairs = next.symbols().filter(opens).count();
+        if next.end() {
+            probabilities[0] = if pairs > 0 { 1.0 - prior } else { 1.0 };
+        }
+        let choices = next.size();
+        for (i, symbol) in next.symbols().enumerate() {
+            probabilities[symbol.index() + 1] = match (pairs, choices) {
+                (_, 1) => 1.0,
+                // A phase of a counting language goes on, or the next begins.
+                (0, _) if i == 0 => 1.0 - prior,
+                (0, _) => prior,
+                _ if opens(&symbol) => prior / pairs as f64,
+                _ => 1.0 - prior,
+            };
+        }
+        probabilities
+    }
 }
 
 /// A nonterminal's rules: their probabilities and their right-hand sides.

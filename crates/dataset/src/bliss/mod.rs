@@ -35,6 +35,7 @@ pub use mask::{deterministic_steps, valid_next};
 pub use npz::{MaskReader, write_npz};
 pub use published::{BadPrior, MaskKind, PRIOR, Published, SEED, SIZES, TEST_SIZE, UnknownLanguage};
 pub use statistics::{Statistics, code_length_bits};
+pub use test_set::Slice;
 pub use text::{Lines, Text};
 pub use validate::validate;
 

@@ -7,7 +7,39 @@ use wug_language::{Symbol, Word};
 
 use super::published::{Published, TEST_SIZE};
 
+/// Which released strings test what was learned from a corpus. The paper says those "right after the longest string",
+/// which can be read in three ways; where there is one string per length, all are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slice {
+    /// Those that are longer than the longest training string.
+    #[default]
+    Longer,
+    /// Those that stand after the last training string in the order of the test set.
+    AfterLast,
+    /// Of the two-count language, a square of pairs beyond both the largest n and the largest m, by their sum, which is
+    /// what the paper's own figures fit; of all others, the same as [`Slice::Longer`].
+    Square,
+}
+
 impl Published {
+    /// Up to `count` released strings right after a training corpus that is sorted by length.
+    pub fn slice(self, slice: Slice, train: &[Word], count: usize) -> Box<dyn Iterator<Item = Word>> {
+        let last = train.last().cloned().unwrap_or_default();
+        match slice {
+            Slice::AfterLast => {
+                Box::new(self.test().skip_while(move |word| *word != last).skip(1).take(count))
+            }
+            Slice::Square if self == Self::AnBmCnPlusM => {
+                let largest = train.iter().flat_map(|word| [0, 1].map(|letter| power_of(word, letter))).max();
+                let (first, side) = (largest.unwrap_or(0) + 1, ceil_root(count));
+                Box::new(square(first, side).map(|(n, m)| two_counts(n, m)).take(count))
+            }
+            Slice::Longer | Slice::Square => {
+                Box::new(self.test().skip_while(move |word| word.len() <= last.len()).take(count))
+            }
+        }
+    }
+
     /// The 15,000 strings of the released test set, in its order.
     ///
     /// Powers are n = 1, 2, …. The two-count language takes a grid of 123 by 123 sorted by n + m, which cuts
@@ -46,12 +78,27 @@ fn two_counts(n: usize, m: usize) -> Word {
     runs.flat_map(|(length, letter)| std::iter::repeat_n(Symbol(letter), length)).collect()
 }
 
-/// The pairs 1..=123 × 1..=123 by their sum, then by n; 123² is the first square of at least 15,000.
+fn power_of(word: &[Symbol], letter: u16) -> usize {
+    word.iter().filter(|symbol| symbol.0 == letter).count()
+}
+
+/// The pairs 1..=123 × 1..=123; 123² is the first square of at least 15,000.
 fn grid() -> impl Iterator<Item = (usize, usize)> {
-    let side = TEST_SIZE.isqrt() + 1;
-    (2..=2 * side).flat_map(move |sum| {
-        let first = sum.saturating_sub(side).max(1);
-        (first..=side.min(sum - 1)).map(move |n| (n, sum - n))
+    square(1, ceil_root(TEST_SIZE))
+}
+
+/// The smallest number whose square is at least `n`.
+fn ceil_root(n: usize) -> usize {
+    let root = n.isqrt();
+    root + usize::from(root * root < n)
+}
+
+/// A square of `side` × `side` pairs from (`first`, `first`) on, by their sum, then by n.
+fn square(first: usize, side: usize) -> impl Iterator<Item = (usize, usize)> {
+    let last = (first + side).saturating_sub(1);
+    (2 * first..=2 * last).flat_map(move |sum| {
+        let least = sum.saturating_sub(last).max(first);
+        (least..=last.min(sum - first)).map(move |n| (n, sum - n))
     })
 }
 

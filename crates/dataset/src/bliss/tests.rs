@@ -205,6 +205,45 @@ fn training_statistics_are_the_published_ones() {
 }
 
 #[test]
+fn conditional_probabilities_multiply_to_those_of_strings() {
+    for language in Published::ALL {
+        let registered = registry::build(language.name()).unwrap();
+        let whole = registered.natural().unwrap();
+        for word in language.corpus(200, PRIOR, SEED).unwrap() {
+            let targets = word.iter().map(|symbol| symbol.index() + 1).chain([0]);
+            let steps = registered.next_sets(&word).into_iter().zip(targets);
+            let log: f64 =
+                steps.map(|(next, target)| language.next_probabilities(&next, PRIOR)[target].ln()).sum();
+            assert!((log - whole.log_prob(&word)).abs() < 1e-9, "{language}: {word:?}");
+        }
+    }
+}
+
+#[test]
+fn slices_start_where_they_say() {
+    let counts = Published::AnBmCnPlusM;
+    let train = counts.corpus(100, PRIOR, SEED).unwrap();
+    let pairs = |slice, count| -> Vec<(usize, usize)> {
+        let power = |word: &Word, letter| word.iter().filter(|symbol| symbol.0 == letter).count();
+        counts.slice(slice, &train, count).map(|word| (power(&word, 0), power(&word, 1))).collect()
+    };
+    // The longest training string is (9, 20), the 386th of the test set, counted from 0.
+    let after = pairs(Slice::AfterLast, 2);
+    assert_eq!(after, [(10, 19), (11, 18)]);
+    assert_eq!(pairs(Slice::Longer, 2), [(1, 29), (2, 28)]);
+    // n up to 18 and m up to 20 were trained on; "up to 120" of the paper is 100 more.
+    let square = pairs(Slice::Square, 10_000);
+    assert_eq!((square[0], square[1], square[9_999]), ((21, 21), (21, 22), (120, 120)));
+    assert_eq!(pairs(Slice::Square, 1_000).len(), 1_000);
+    for slice in [Slice::AfterLast, Slice::Longer, Slice::Square] {
+        let train = Published::AnBn.corpus(100, PRIOR, SEED).unwrap();
+        let lengths: Vec<usize> =
+            Published::AnBn.slice(slice, &train, 10_000).map(|word| word.len()).collect();
+        assert_eq!((lengths[0], lengths[9_999]), (42, 20_040));
+    }
+}
+
+#[test]
 fn words_are_members_of_the_registered_language() {
     for language in Published::ALL {
         let registered = registry::build(language.name()).unwrap();
