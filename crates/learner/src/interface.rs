@@ -49,6 +49,39 @@ pub trait NextSymbol {
         }
         logs
     }
+
+    /// Reads pieces of the same length after many prefixes, in step: `symbols[T,B]`, first symbols first. Gives the
+    /// probabilities of every symbol to come after each, `[T,B,V]`, just as reading one by one would.
+    fn read_many(&mut self, states: &mut [Self::State], symbols: &[u32]) -> Vec<f64> {
+        one_by_one(self, states, symbols)
+    }
+
+    /// Whether two states are the very same, so that whatever is read next leads to the same. A learner that cannot tell
+    /// says no.
+    fn same(&self, _: &Self::State, _: &Self::State) -> bool {
+        false
+    }
+
+    /// The most symbols it can read, if there is a limit.
+    fn longest(&self) -> Option<usize> {
+        None
+    }
+
+    /// How many states after prefixes of up to this length to keep at once.
+    fn at_once(&self, _longest: usize) -> usize {
+        1024
+    }
+}
+
+fn one_by_one<L: NextSymbol + ?Sized>(learner: &mut L, states: &mut [L::State], symbols: &[u32]) -> Vec<f64> {
+    let mut probabilities = Vec::new();
+    for step in symbols.chunks(states.len().max(1)) {
+        for (state, &symbol) in states.iter_mut().zip(step) {
+            learner.push(state, symbol);
+            probabilities.extend(learner.next(state));
+        }
+    }
+    probabilities
 }
 
 /// Turns strings into strings.
@@ -117,6 +150,46 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
         softmax(&mut row);
         row.into_iter().map(Real::wide).collect()
     }
+
+    fn read_many(&mut self, states: &mut [Prefix<R>], symbols: &[u32]) -> Vec<f64> {
+        let (v, b) = (self.model.spec().vocabulary, states.len());
+        if symbols.is_empty() {
+            return Vec::new();
+        }
+        let mut record = self.tape.record(&self.params, Mode::Judge);
+        let memories = states.iter_mut().map(|state| &mut state.memory);
+        let Some((tops, rows)) = self.model.follow(&mut record, memories, symbols) else {
+            return one_by_one(self, states, symbols);
+        };
+        let numbers = record.value(tops);
+        let width = self.model.spec().body.width();
+        for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
+            state.top.copy_from_slice(top);
+        }
+        let logits = self.model.output_in_company(&mut record, tops);
+        let mut probabilities = Vec::with_capacity(symbols.len() * v);
+        let mut row = vec![R::ZERO; v];
+        for step in record.value(logits).chunks_exact(rows * v).take(symbols.len() / b) {
+            for logits in step[..b * v].chunks_exact(v) {
+                row.copy_from_slice(logits);
+                softmax(&mut row);
+                probabilities.extend(row.iter().map(|p| p.wide()));
+            }
+        }
+        probabilities
+    }
+
+    fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {
+        a == b
+    }
+
+    fn longest(&self) -> Option<usize> {
+        self.model.longest()
+    }
+
+    fn at_once(&self, longest: usize) -> usize {
+        self.model.memories_at_once(longest)
+    }
 }
 
 impl<R: Real> Trained<LanguageModel, R> {
@@ -134,8 +207,8 @@ impl<R: Real> Trained<LanguageModel, R> {
         }
         let mut record = self.tape.record(&self.params, Mode::Judge);
         let top = record.constant(&state.top);
-        let logits = self.model.output(&mut record, top);
-        record.value(logits).to_vec()
+        let logits = self.model.output_in_company(&mut record, top);
+        record.value(logits)[..self.model.spec().vocabulary].to_vec()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! This crate knows no files, no metrics and no reports. A run is single-threaded; parallelism is across runs.
 
+pub mod baseline;
 pub mod interface;
 pub mod kernel;
 pub mod model;

@@ -16,16 +16,18 @@ use super::{Activation, Into, Mat, Real, activate, activate_backward, matmul};
 /// ```
 pub fn linear<R: Real>(out: &mut [R], inp: &[R], weight: &[R], bias: &[R], i: usize, f: Activation) {
     let o = weight.len() / i;
-    let block = rows_in_cache::<R>(i + o);
+    let block = rows_in_cache::<R>(i + o, inp.len() / i);
     for (out, inp) in out.chunks_mut(block * o).zip(inp.chunks(block * i)) {
         matmul(out, Into::Set, Mat::new(inp, inp.len() / i, i), Mat::new(weight, o, i).t());
         activate(out, bias, f);
     }
 }
 
-/// How many rows of so many numbers stay in the second-level cache.
-fn rows_in_cache<R>(width: usize) -> usize {
-    ((1 << 18) / (width * size_of::<R>())).max(1)
+/// How many rows of so many numbers stay in the second-level cache, so that all blocks have about as many: a last block of
+/// one or two rows would be multiplied, and rounded, in another way.
+fn rows_in_cache<R>(width: usize, rows: usize) -> usize {
+    let most = ((1 << 18) / (width * size_of::<R>())).max(1);
+    rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
 }
 
 /// The way back. `dout[N,O]` is first multiplied by the slope of `f` in place; `dinp` may be empty if nobody asks.
@@ -43,7 +45,7 @@ pub fn linear_backward<R: Real>(
 ) {
     let o = weight.len() / i;
     // Gradients are read from memory once for all three products.
-    let block = rows_in_cache::<R>(i + o);
+    let block = rows_in_cache::<R>(i + o, inp.len() / i);
     let rows = dout.chunks_mut(block * o).zip(out.chunks(block * o)).zip(inp.chunks(block * i));
     for (b, ((dout, out), inp)) in rows.enumerate() {
         activate_backward(dout, out, f);

@@ -117,6 +117,16 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
     R::gemm(c, add, a, b);
 }
 
+/// The fewest rows of `a` in [`matmul`] with a transposed `b` of so many columns, from which on a row's sums are the same
+/// bits whatever stands beside it. Fewer take another way through the crate, one that is better for vectors and small
+/// matrices, and are added in another order.
+pub fn company(columns: usize) -> usize {
+    (SMALL / columns.max(1) + 1).max(2)
+}
+
+/// The numbers of a product that the crate takes for small.
+const SMALL: usize = 256;
+
 /// Hands the product to the crate, transposed (`cᵀ = bᵀ · aᵀ`), because it prefers columns and we write rows.
 #[expect(unsafe_code, reason = "the GEMM crate takes pointers and strides")]
 #[expect(clippy::cast_possible_wrap, reason = "a slice is never longer than isize::MAX")]
@@ -160,6 +170,28 @@ mod tests {
         for i in 0..m {
             for j in 0..n {
                 c[i * n + j] += (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum::<f64>();
+            }
+        }
+    }
+
+    #[test]
+    fn in_company_a_row_is_always_the_same() {
+        for (k, columns) in [(32, 128), (32, 3), (8, 4), (3, 128), (7, 21), (40, 300)] {
+            let b = numbers(1, k * columns);
+            let row = numbers(2, k);
+            let product = |rows: usize, place: usize| {
+                let mut a = numbers(rows as u64 + 3, rows * k);
+                a[place * k..][..k].copy_from_slice(&row);
+                let mut c = vec![0.0; rows * columns];
+                matmul(&mut c, Into::Set, Mat::new(&a, rows, k), Mat::new(&b, columns, k).t());
+                c[place * columns..][..columns].to_vec()
+            };
+            let least = company(columns);
+            let expected = product(least, 0);
+            for rows in [least, least + 1, least + 2, least + 5, 3 * least, 500 + least] {
+                for place in [0, 1, rows / 2, rows - 2, rows - 1] {
+                    assert_eq!(product(rows, place), expected, "{k} {columns} {rows} {place}");
+                }
             }
         }
     }

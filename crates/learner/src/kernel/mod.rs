@@ -61,7 +61,7 @@ pub use loss::{
     softmax_cross_entropy_backward, squared_error, squared_error_backward,
 };
 pub use lstm::{lstm, lstm_backward};
-pub use matmul::{Into, Mat, matmul};
+pub use matmul::{Into, Mat, company, matmul};
 pub use norm::{layer_norm, layer_norm_backward};
 pub use position::{Sinusoid, sinusoids};
 pub use real::Real;

@@ -6,7 +6,7 @@ use super::body::{Body, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use super::{SpecError, States};
-use crate::kernel::{Activation, Real};
+use crate::kernel::{Activation, Real, company};
 use crate::params::{Layout, Param};
 use crate::tape::{Record, Var};
 
@@ -24,6 +24,9 @@ pub enum Output {
 
 /// Probabilities of next symbols kept at once.
 const PROBABILITIES: usize = 1 << 24;
+
+/// Keys and values of transformers kept at once.
+const REMEMBERED: usize = 1 << 26;
 
 /// A language model, as written in a config. Symbols below `vocabulary` may be read and predicted alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,6 +133,16 @@ impl LanguageModel {
         most.min(PROBABILITIES / ((longest + 1) * self.spec.vocabulary.max(1))).max(1)
     }
 
+    /// How many memories of prefixes up to this length to keep at once: those of transformers grow.
+    pub fn memories_at_once(&self, longest: usize) -> usize {
+        match &self.spec.body {
+            BodySpec::Transformer(spec) => {
+                (REMEMBERED / (2 * spec.width * spec.layers * longest).max(1)).clamp(1, 1024)
+            }
+            BodySpec::Recurrent(_) => 1024,
+        }
+    }
+
     /// The states after every prefix of every string (which should begin with the start symbol, if there is one).
     pub fn states<R: Real>(&self, r: &mut Record<'_, R>, strings: &[&[u32]]) -> States {
         self.body.forward(r, strings, None)
@@ -151,6 +164,18 @@ impl LanguageModel {
         r.linear(rows, self.weight, self.bias, self.body.width(), Activation::Identity)
     }
 
+    /// Logits of states `[N,D]`, each the same whatever the others are; there may be more behind them.
+    pub(crate) fn output_in_company<R: Real>(&self, r: &mut Record<'_, R>, tops: Var) -> Var {
+        let least = company(self.spec.vocabulary) * self.body.width();
+        let mut rows = tops;
+        if r.value(tops).len() < least {
+            let mut padded = r.value(tops).to_vec();
+            padded.resize(least, R::ZERO);
+            rows = r.constant(&padded);
+        }
+        self.output(r, rows)
+    }
+
     /// What the body remembers before the first symbol, and the state outputs are read from (empty for a transformer).
     pub fn initial_memory<R: Real>(&self, params: &[R]) -> (Memory<R>, Vec<R>) {
         let (layers, top) = match &self.body {
@@ -168,13 +193,29 @@ impl LanguageModel {
     /// read again; a transformer looks back at the keys and values of the prefix.
     pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut Memory<R>, symbol: u32) -> Vec<R> {
         match &self.body {
-            Body::Recurrent(body) => body.advance(r, &mut memory.layers[0], symbol),
+            Body::Recurrent(body) => {
+                let (top, _) = body.follow(r, &mut [&mut memory.layers[0]], &[symbol]);
+                r.value(top)[..body.width()].to_vec()
+            }
             Body::Augmented(body) => body.advance(r, &mut memory.layers, symbol),
             Body::Transformer(body) => {
                 let top = body.advance(r, &mut memory.layers, symbol, None);
                 r.value(top).to_vec()
             }
         }
+    }
+
+    /// Reads `symbols[T,B]`, one string per memory, with the states outputs are read from as `[T,N,H]` and `N ≥ B`. Only
+    /// recurrent bodies read many strings in step.
+    pub(crate) fn follow<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        memories: impl Iterator<Item = &'_ mut Memory<R>>,
+        symbols: &[u32],
+    ) -> Option<(Var, usize)> {
+        let Body::Recurrent(body) = &self.body else { return None };
+        let mut rows: Vec<&mut [R]> = memories.map(|memory| memory.layers[0].as_mut_slice()).collect();
+        Some(body.follow(r, &mut rows, symbols))
     }
 
     /// The row of the state from which symbol `position` of string `b` is predicted: that after the symbols before it.

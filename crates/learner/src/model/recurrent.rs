@@ -1,5 +1,7 @@
 //! Stacks of recurrent layers.
 
+mod follow;
+
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
@@ -188,35 +190,6 @@ impl Recurrent {
             memory.resize(2 * layers * h, R::ZERO);
         }
         (memory, top)
-    }
-
-    /// One step of one string.
-    pub(crate) fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut [R], symbol: u32) -> Vec<R> {
-        let (h, gates) = (self.spec.hidden, self.spec.cell.gates());
-        let (hs, cs) = memory.split_at_mut(self.spec.layers * h);
-        let mut x = match (self.embedding, self.spec.embedding) {
-            (Some(table), Some(d)) => r.embedding(table, [symbol], d, 1.0),
-            _ => r.one_hot([symbol], self.vocabulary),
-        };
-        for (l, &layer) in self.layers.iter().enumerate() {
-            let n = Recurrence { steps: 1, batch: 1, input: layer.input.len() / (gates * h), hidden: h };
-            let own = l * h..(l + 1) * h;
-            let h0 = r.constant(&hs[own.clone()]);
-            let states = match self.spec.cell {
-                Cell::Rnn => r.rnn(x, Some(h0), layer, n, Activation::Tanh),
-                Cell::ReluRnn => r.rnn(x, Some(h0), layer, n, Activation::Relu),
-                Cell::Gru => r.gru(x, Some(h0), layer, n),
-                Cell::Lstm => {
-                    let c0 = r.constant(&cs[own.clone()]);
-                    let (states, cell) = r.lstm(x, Some((h0, c0)), layer, n);
-                    cs[own.clone()].copy_from_slice(r.value(cell));
-                    states
-                }
-            };
-            x = r.part(states, h, h);
-            hs[own].copy_from_slice(r.value(x));
-        }
-        r.value(x).to_vec()
     }
 
     fn layer<R: Real>(

@@ -1,0 +1,98 @@
+//! Learners that have learned nothing, or everything: what scores are compared with.
+//!
+//! A score that one of the first three reaches says nothing about a language. [`Grammar`] is the other end: it knows the
+//! language exactly. All read strings that begin with the boundary, symbol 0, which is also the end to be predicted.
+
+mod grammar;
+mod ngram;
+
+pub use grammar::Grammar;
+pub use ngram::NGram;
+
+use crate::interface::NextSymbol;
+
+/// Gives every symbol the same probability.
+///
+/// ```
+/// use wug_learner::baseline::Uniform;
+/// use wug_learner::interface::NextSymbol;
+/// let mut uniform = Uniform::new(4);
+/// let state = uniform.start();
+/// assert_eq!(uniform.next(&state), [0.25; 4]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Uniform {
+    vocabulary: usize,
+}
+
+impl Uniform {
+    /// Over so many symbols, the boundary among them.
+    pub fn new(vocabulary: usize) -> Self {
+        Self { vocabulary }
+    }
+}
+
+impl NextSymbol for Uniform {
+    type State = ();
+
+    fn start(&mut self) {}
+
+    fn push(&mut self, (): &mut (), _: u32) {}
+
+    fn next(&mut self, (): &()) -> Vec<f64> {
+        uniform(self.vocabulary)
+    }
+
+    fn same(&self, (): &(), (): &()) -> bool {
+        true
+    }
+}
+
+/// Expects the last symbol again: right about nearly every step of aⁿbⁿ, and never about the end.
+///
+/// ```
+/// use wug_learner::baseline::RepeatLast;
+/// use wug_learner::interface::NextSymbol;
+/// let mut repeat = RepeatLast::new(3);
+/// let mut state = repeat.start();
+/// repeat.push(&mut state, 2);
+/// assert_eq!(repeat.next(&state), [0.0, 0.0, 1.0]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RepeatLast {
+    vocabulary: usize,
+}
+
+impl RepeatLast {
+    /// Over so many symbols, the boundary among them.
+    pub fn new(vocabulary: usize) -> Self {
+        Self { vocabulary }
+    }
+}
+
+impl NextSymbol for RepeatLast {
+    type State = Option<u32>;
+
+    fn start(&mut self) -> Option<u32> {
+        None
+    }
+
+    fn push(&mut self, state: &mut Option<u32>, symbol: u32) {
+        *state = Some(symbol);
+    }
+
+    fn next(&mut self, state: &Option<u32>) -> Vec<f64> {
+        let Some(last) = *state else { return uniform(self.vocabulary) };
+        let mut probabilities = vec![0.0; self.vocabulary];
+        probabilities[last as usize] = 1.0;
+        probabilities
+    }
+
+    fn same(&self, a: &Option<u32>, b: &Option<u32>) -> bool {
+        a == b
+    }
+}
+
+fn uniform(vocabulary: usize) -> Vec<f64> {
+    vec![1.0 / vocabulary as f64; vocabulary]
+}

@@ -1,0 +1,70 @@
+//! Reading on from where many strings stand.
+
+use super::{Cell, Recurrent};
+use crate::kernel::{Real, Recurrence, company};
+use crate::tape::{Record, Var};
+
+impl Recurrent {
+    /// Reads `symbols[T,B]`, one string per memory, and moves the memories on. Gives the last layer's states `[T,N,H]`
+    /// with `N`, which is `B` or more: strings are read in [`company`], so that nobody's numbers depend on who is there.
+    pub(crate) fn follow<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        memories: &mut [&mut [R]],
+        symbols: &[u32],
+    ) -> (Var, usize) {
+        let (h, gates) = (self.spec.hidden, self.spec.cell.gates());
+        let rows = memories.len().max(company(h));
+        let steps = symbols.len() / memories.len().max(1);
+        let mut x = self.read(r, symbols, memories.len(), rows);
+        for (l, &layer) in self.layers.iter().enumerate() {
+            let n = Recurrence { steps, batch: rows, input: layer.input.len() / (gates * h), hidden: h };
+            let (own_h, own_c) = (l * h, (self.layers.len() + l) * h);
+            let h0 = gather(r, memories, own_h, h, rows);
+            let states = if self.spec.cell == Cell::Lstm {
+                let c0 = gather(r, memories, own_c, h, rows);
+                let (states, cells) = r.lstm(x, Some((h0, c0)), layer, n);
+                scatter(r.value(cells), memories, own_c, h);
+                states
+            } else {
+                self.layer(r, x, Some(h0), layer, n)
+            };
+            scatter(&r.value(states)[steps * rows * h..], memories, own_h, h);
+            x = r.part(states, rows * h, steps * rows * h);
+        }
+        (x, rows)
+    }
+
+    /// The inputs of `symbols[T,B]`, with padding beside them.
+    fn read<R: Real>(&self, r: &mut Record<'_, R>, symbols: &[u32], strings: usize, rows: usize) -> Var {
+        let padding = std::iter::repeat_n(0, rows - strings);
+        let symbols =
+            symbols.chunks(strings.max(1)).flat_map(|step| step.iter().copied().chain(padding.clone()));
+        match (self.embedding, self.spec.embedding) {
+            (Some(table), Some(d)) => r.embedding(table, symbols, d, 1.0),
+            _ => r.one_hot(symbols, self.vocabulary),
+        }
+    }
+}
+
+/// `width` numbers from `start` on of each memory, and zeros for the rows that have none.
+fn gather<R: Real>(
+    r: &mut Record<'_, R>,
+    memories: &[&mut [R]],
+    start: usize,
+    width: usize,
+    rows: usize,
+) -> Var {
+    let mut numbers = Vec::with_capacity(rows * width);
+    for memory in memories {
+        numbers.extend_from_slice(&memory[start..start + width]);
+    }
+    numbers.resize(rows * width, R::ZERO);
+    r.constant(&numbers)
+}
+
+fn scatter<R: Real>(numbers: &[R], memories: &mut [&mut [R]], start: usize, width: usize) {
+    for (memory, row) in memories.iter_mut().zip(numbers.chunks_exact(width)) {
+        memory[start..start + width].copy_from_slice(row);
+    }
+}
