@@ -6,6 +6,7 @@ pub mod desk;
 pub mod disk;
 mod error;
 pub mod plan;
+pub mod protocol;
 pub mod recognition;
 pub mod spec;
 pub mod suite;

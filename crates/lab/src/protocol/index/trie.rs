@@ -1,0 +1,208 @@
+//! The strings of one lot, as the tree of their prefixes.
+
+use std::ops::Range;
+
+use wug_language::{Scanner, Symbol, Word};
+use wug_learner::interface::NextSymbol;
+use wug_score::StringSteps;
+
+use super::{Exam, Until};
+
+/// The most symbols that strings are read on in step.
+const BLOCK: usize = 64;
+
+/// How many strings back to look for one in the same state.
+const LOOK_BACK: usize = 8;
+
+/// A stretch along which strings do not part.
+struct Edge<'a, S> {
+    /// The strings, as places in the sorted order.
+    strings: Range<usize>,
+    /// The first of them in the order they were given.
+    earliest: usize,
+    /// How many symbols have been read, the start included.
+    read: usize,
+    /// How many will have been read where the strings part, or the last one ends.
+    end: usize,
+    scanner: Box<dyn Scanner + 'a>,
+    state: S,
+    steps: StringSteps,
+    /// What the strings read next, in step with the other edges.
+    piece: Vec<u32>,
+}
+
+pub(super) struct Trie<'a, 'w, L: NextSymbol> {
+    learner: &'w mut L,
+    exam: &'w Exam<'a>,
+    words: &'w [Word],
+    /// The words in lexicographic order.
+    sorted: Vec<usize>,
+    /// Edges at whose ends strings part: read first, so that then all strings can be read in step.
+    forks: Vec<Edge<'a, L::State>>,
+    /// Edges at whose ends one string ends.
+    leaves: Vec<Edge<'a, L::State>>,
+    marked: Vec<StringSteps>,
+    first_error: Option<usize>,
+    taken: usize,
+}
+
+impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
+    pub(super) fn new(learner: &'w mut L, exam: &'w Exam<'a>, words: &'w [Word]) -> Self {
+        let mut sorted: Vec<usize> = (0..words.len()).collect();
+        sorted.sort_by(|&a, &b| words[a].cmp(&words[b]));
+        let (forks, leaves, marked) = (vec![], vec![], vec![StringSteps::default(); words.len()]);
+        Self { learner, exam, words, sorted, forks, leaves, marked, first_error: None, taken: 0 }
+    }
+
+    /// The marks of all strings, the first with an error if that is where marking ended, and the steps taken.
+    pub(super) fn mark(mut self) -> (Vec<StringSteps>, Option<usize>, usize) {
+        let (scanner, state) = (self.exam.language.scanner(), self.learner.start());
+        self.open(0..self.words.len(), 0, scanner, state, StringSteps::default());
+        loop {
+            if !self.forks.is_empty() {
+                let edges = std::mem::take(&mut self.forks);
+                let block = edges.iter().map(|edge| edge.end - edge.read).min().unwrap_or(0);
+                self.read_on(edges, block.min(BLOCK));
+            } else if !self.leaves.is_empty() {
+                let edges = std::mem::take(&mut self.leaves);
+                // Those that end earlier read on in vain for the rest of the block.
+                let block = edges.iter().map(|edge| edge.end - edge.read).max().unwrap_or(0);
+                self.read_on(edges, block.min(BLOCK));
+            } else {
+                return (self.marked, self.first_error, self.taken);
+            }
+        }
+    }
+
+    fn word(&self, place: usize) -> &'w Word {
+        &self.words[self.sorted[place]]
+    }
+
+    /// Starts an edge after `read` symbols.
+    fn open(
+        &mut self,
+        strings: Range<usize>,
+        read: usize,
+        scanner: Box<dyn Scanner + 'a>,
+        state: L::State,
+        steps: StringSteps,
+    ) {
+        let Some(&earliest) = self.sorted[strings.clone()].iter().min() else { return };
+        let (first, last) = (self.word(strings.start), self.word(strings.end - 1));
+        let known = read.saturating_sub(1);
+        let common = known + first[known..].iter().zip(&last[known..]).take_while(|(a, b)| a == b).count();
+        let edge =
+            Edge { strings, earliest, read, end: common + 1, scanner, state, steps, piece: Vec::new() };
+        // In sorted order a string stands before those that it begins.
+        let edges = if common == last.len() { &mut self.leaves } else { &mut self.forks };
+        edges.push(edge);
+    }
+
+    /// Reads `block` symbols of every edge, and puts the edges back where they belong.
+    fn read_on(&mut self, mut edges: Vec<Edge<'a, L::State>>, block: usize) {
+        for edge in &mut edges {
+            let word = self.word(edge.strings.start);
+            let ahead = (edge.read..edge.read + block).map(|i| if i < edge.end { at(word, i) } else { 0 });
+            edge.piece.clear();
+            edge.piece.extend(ahead);
+        }
+        let (leaders, mut states) = self.distinct(&edges);
+        let rows: Vec<&[u32]> = states.iter().map(|&(i, _)| edges[i].piece.as_slice()).collect();
+        let symbols: Vec<u32> = (0..block).flat_map(|t| rows.iter().map(move |row| row[t])).collect();
+        let mut after: Vec<L::State> = states.drain(..).map(|(_, state)| state).collect();
+        let said = self.learner.read_many(&mut after, &symbols);
+        self.taken += symbols.len();
+        let choices = said.len() / symbols.len();
+        for (edge, &leader) in edges.iter_mut().zip(&leaders) {
+            let rests = self.learner.same(&edge.state, &after[leader]);
+            edge.state.clone_from(&after[leader]);
+            let answers = |t: usize| &said[((t % block) * after.len() + leader) * choices..][..choices];
+            let word = &self.words[self.sorted[edge.strings.start]];
+            edge.judge(self.exam, word, block.min(edge.end - edge.read), answers);
+            if rests && edge.piece.iter().all(|&symbol| symbol == edge.piece[0]) {
+                let ahead = (edge.read..edge.end).take_while(|&i| at(word, i) == edge.piece[0]).count();
+                edge.judge(self.exam, word, ahead - ahead % block, answers);
+            }
+        }
+        edges.into_iter().for_each(|edge| self.put_back(edge));
+        if let Some(first) = self.first_error {
+            self.forks.retain(|edge| edge.earliest < first);
+            self.leaves.retain(|edge| edge.earliest < first);
+        }
+    }
+
+    /// The states to read on from, each with an edge that stands there, and for every edge which of them is its own: edges
+    /// in the same state that read the same need it only once.
+    fn distinct(&self, edges: &[Edge<'a, L::State>]) -> (Vec<usize>, Vec<(usize, L::State)>) {
+        let mut states: Vec<(usize, L::State)> = Vec::with_capacity(edges.len());
+        let mut leaders = Vec::with_capacity(edges.len());
+        for (i, edge) in edges.iter().enumerate() {
+            let recent = states.len().saturating_sub(LOOK_BACK)..states.len();
+            let leader = recent.rev().find(|&leader| {
+                let other = &edges[states[leader].0];
+                edge.piece == other.piece && self.learner.same(&edge.state, &other.state)
+            });
+            leaders.push(leader.unwrap_or(states.len()));
+            if leader.is_none() {
+                states.push((i, edge.state.clone()));
+            }
+        }
+        (leaders, states)
+    }
+
+    fn put_back(&mut self, edge: Edge<'a, L::State>) {
+        if self.exam.until == Until::FirstError && edge.steps.right < edge.steps.scored {
+            if self.first_error.is_none_or(|first| edge.earliest < first) {
+                self.first_error = Some(edge.earliest);
+                self.marked[edge.earliest] = edge.steps;
+            }
+        } else if edge.read == edge.end {
+            self.part(edge);
+        } else if self.word(edge.strings.end - 1).len() + 1 == edge.end {
+            self.leaves.push(edge);
+        } else {
+            self.forks.push(edge);
+        }
+    }
+
+    /// Where an edge ends: marks the strings that end here, and follows the others on their ways.
+    fn part(&mut self, edge: Edge<'a, L::State>) {
+        let Edge { strings: Range { mut start, end }, read, scanner, state, steps, .. } = edge;
+        while start < end && self.word(start).len() + 1 == read {
+            self.marked[self.sorted[start]] = steps;
+            start += 1;
+        }
+        while start < end {
+            let symbol = at(self.word(start), read);
+            let same = self.sorted[start..end].partition_point(|&i| at(&self.words[i], read) <= symbol);
+            self.open(start..start + same, read, scanner.fork(), state.clone(), steps);
+            start += same;
+        }
+    }
+}
+
+impl<S> Edge<'_, S> {
+    /// Takes `count` steps along a word, of which the learner said `answers`.
+    fn judge<'s>(
+        &mut self,
+        exam: &Exam<'_>,
+        word: &[Symbol],
+        count: usize,
+        answers: impl Fn(usize) -> &'s [f64],
+    ) {
+        for t in 0..count {
+            if let Some(symbol) = self.read.checked_sub(1) {
+                self.scanner.push(word[symbol]);
+            }
+            if self.read > 0 || exam.first_step {
+                self.steps.count(exam.rule.judge(&self.scanner.next(), answers(t)));
+            }
+            self.read += 1;
+        }
+    }
+}
+
+/// A symbol of a word as a learner reads it, the boundary in front.
+fn at(word: &[Symbol], i: usize) -> u32 {
+    i.checked_sub(1).map_or(0, |i| u32::from(word[i].0) + 1)
+}
