@@ -223,7 +223,7 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
         }
         let mut uniform = Uniform::new(language.alphabet().len() + 1);
         let (by, accuracies) =
-            index(&mut uniform, language, Slice::Longer, rule, &[1, 10][..1 + usize::from(categorical)]);
+            index(&mut uniform, language, Slice::Longer, rule, if categorical { &[4, 10] } else { &[1] });
         assert_eq!(by, [None, None], "{language}");
         match language {
             // Of equals the first is the end: right at the last of 2n steps.

@@ -56,7 +56,7 @@ impl Published {
     /// ```
     pub fn next_probabilities(self, next: &NextSet, prior: f64) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.alphabet().len() + 1];
-        let opens = |symbol: &Symbol| self.mask_kind() == MaskKind::ValidNext && symbol.0 % 2 == 0;
+        let opens = |symbol: &Symbol| self.mask_kind() == MaskKind::ValidNext && symbol.0.is_multiple_of(2);
         let pairs = next.symbols().filter(opens).count();
         if next.end() {
             probabilities[0] = if pairs > 0 { 1.0 - prior } else { 1.0 };

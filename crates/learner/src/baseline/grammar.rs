@@ -22,33 +22,32 @@ use crate::interface::NextSymbol;
 /// grammar.push(&mut state, 2);
 /// assert_eq!(grammar.next(&state), [1.0, 0.0, 0.0]); // `ab` can only end
 /// ```
+#[derive(Clone, Copy, Debug)]
 pub struct Grammar<'a> {
     language: &'a dyn Language,
-    weigh: Box<dyn Fn(&NextSet) -> Vec<f64> + 'a>,
-}
-
-impl fmt::Debug for Grammar<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Grammar({:?})", self.language)
-    }
+    /// A published language and its prior, for its probabilities.
+    published: Option<(Published, f64)>,
 }
 
 impl<'a> Grammar<'a> {
     /// Of any language: whatever can come is equally likely.
     pub fn of(language: &'a dyn Language) -> Self {
-        let vocabulary = language.alphabet().len() + 1;
-        let weigh = move |next: &NextSet| {
-            let share = 1.0 / next.size().max(1) as f64;
-            let allowed = |place| if may_come(next, place) { share } else { 0.0 };
-            (0..vocabulary).map(allowed).collect()
-        };
-        Self { language, weigh: Box::new(weigh) }
+        Self { language, published: None }
     }
 
     /// Of a published language, with the probabilities that its training corpora are drawn with: no learner can do better
     /// on average. `language` is the one of the same name in the registry.
     pub fn published(language: &'a dyn Language, published: Published, prior: f64) -> Self {
-        Self { language, weigh: Box::new(move |next| published.next_probabilities(next, prior)) }
+        Self { language, published: Some((published, prior)) }
+    }
+
+    fn weigh(&self, next: &NextSet) -> Vec<f64> {
+        if let Some((published, prior)) = self.published {
+            return published.next_probabilities(next, prior);
+        }
+        let share = 1.0 / next.size().max(1) as f64;
+        let places = 0..=self.language.alphabet().len();
+        places.map(|place| if may_come(next, place) { share } else { 0.0 }).collect()
     }
 }
 
@@ -87,6 +86,6 @@ impl<'a> NextSymbol for Grammar<'a> {
 
     /// Before the boundary only the boundary can come.
     fn next(&mut self, place: &Place<'a>) -> Vec<f64> {
-        (self.weigh)(&place.0.as_ref().map_or_else(NextSet::only_end, |scanner| scanner.next()))
+        self.weigh(&place.0.as_ref().map_or_else(NextSet::only_end, |scanner| scanner.next()))
     }
 }

@@ -207,10 +207,10 @@ impl LanguageModel {
 
     /// Reads `symbols[T,B]`, one string per memory, with the states outputs are read from as `[T,N,H]` and `N ≥ B`. Only
     /// recurrent bodies read many strings in step.
-    pub(crate) fn follow<R: Real>(
+    pub(crate) fn follow<'m, R: Real>(
         &self,
         r: &mut Record<'_, R>,
-        memories: impl Iterator<Item = &'_ mut Memory<R>>,
+        memories: impl Iterator<Item = &'m mut Memory<R>>,
         symbols: &[u32],
     ) -> Option<(Var, usize)> {
         let Body::Recurrent(body) = &self.body else { return None };
