@@ -9,8 +9,8 @@
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use wug_lab::dataset::bliss::test_after;
+use wug_lab::index::{Exam, Until, mark};
 use wug_lab::language::registry;
-use wug_lab::protocol::index::{Exam, Until, mark};
 use wug_learner::interface::Trained;
 use wug_learner::kernel::Real;
 use wug_learner::model::{

@@ -9,7 +9,7 @@ use wug_dataset::Seed;
 use wug_dataset::bliss::{
     Archive, MaskKind, MaskReader, PRIOR, Published, SEED, Slice, encode, test_after, valid_next,
 };
-use wug_lab::protocol::index::{Exam, Marks, Until, mark};
+use wug_lab::index::{Exam, Marks, Until, mark};
 use wug_language::{Language, NextSet, Word, registry};
 use wug_learner::baseline::{Grammar, NGram, RepeatLast, Uniform};
 use wug_learner::interface::{NextSymbol, Trained};

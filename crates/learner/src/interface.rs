@@ -25,6 +25,9 @@ pub trait Recognizer {
     }
 }
 
+/// Symbols of a string read at once: a learner may prepare itself once for all of them.
+const PIECE: usize = 64;
+
 /// Says what comes next.
 pub trait NextSymbol {
     /// Where the learner stands after a prefix. Cloned where strings part, so that a shared prefix is read once.
@@ -41,11 +44,13 @@ pub trait NextSymbol {
 
     /// The natural logarithm of the probability of each symbol of a string, given those before it.
     fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
-        let mut state = self.start();
-        let mut logs = Vec::with_capacity(string.len());
-        for &symbol in string {
-            logs.push(libm::log(self.next(&state)[symbol as usize]));
-            self.push(&mut state, symbol);
+        let mut states = [self.start()];
+        let mut rows = self.next(&states[0]);
+        let (v, mut logs) = (rows.len(), Vec::with_capacity(string.len()));
+        for piece in string.chunks(PIECE) {
+            rows.extend(self.read_many(&mut states, piece));
+            logs.extend(rows.chunks(v).zip(piece).map(|(row, &symbol)| libm::log(row[symbol as usize])));
+            rows.drain(..piece.len() * v);
         }
         logs
     }

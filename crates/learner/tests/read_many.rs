@@ -18,6 +18,8 @@ fn bodies() -> Vec<BodySpec> {
     };
     vec![
         recurrent(Cell::Lstm, 1, 32, None, Start::Zero),
+        recurrent(Cell::Lstm, 1, 64, None, Start::Zero),
+        recurrent(Cell::Gru, 1, 70, Some(5), Start::Zero),
         recurrent(Cell::Lstm, 2, 6, Some(3), Start::Learned),
         recurrent(Cell::Gru, 2, 7, None, Start::Learned),
         recurrent(Cell::Rnn, 1, 19, Some(4), Start::Zero),

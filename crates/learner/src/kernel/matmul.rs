@@ -117,11 +117,11 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
     R::gemm(c, add, a, b);
 }
 
-/// The fewest rows of `a` in [`matmul`] with a transposed `b` of so many columns, from which on a row's sums are the same
-/// bits whatever stands beside it. Fewer take another way through the crate, one that is better for vectors and small
-/// matrices, and are added in another order.
+/// The fewest rows of `a` in [`matmul`] with a transposed `b` of so many columns, and of strings in a recurrent layer of so
+/// many units, from which on a row's sums are the same bits whatever stands beside it. Fewer take another way (through the
+/// crate, or around packing), one that is better for vectors and small matrices, and are added in another order.
 pub fn company(columns: usize) -> usize {
-    (SMALL / columns.max(1) + 1).max(2)
+    (SMALL / columns.max(1) + 1).max(super::packed::ROWS)
 }
 
 /// The numbers of a product that the crate takes for small.

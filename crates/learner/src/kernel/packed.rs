@@ -12,7 +12,7 @@ use super::{Into, Mat, Real};
 
 /// Rows of a product taken together: six rows of two registers, and what they are summed from, fill the sixteen
 /// registers of AVX2.
-const ROWS: usize = 6;
+pub(super) const ROWS: usize = 6;
 
 /// Terms of a sum taken at once: enough that finding the rows costs little beside them.
 const UNROLL: usize = 4;

@@ -88,7 +88,7 @@ const SYMBOLS: usize = 1 << 24;
 /// ```
 /// use wug_lab::dataset::bliss::test_after;
 /// use wug_lab::language::registry;
-/// use wug_lab::protocol::index::{Exam, mark};
+/// use wug_lab::index::{Exam, mark};
 /// use wug_learner::baseline::RepeatLast;
 /// use wug_score::{StepRule, right_steps};
 /// let language = registry::build("an-bn").unwrap();
