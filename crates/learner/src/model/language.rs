@@ -25,7 +25,7 @@ pub enum Output {
 /// Probabilities of next symbols kept at once.
 const PROBABILITIES: usize = 1 << 24;
 
-/// Keys and values of transformers kept at once.
+/// Keys and values of transformers, and numbers on stacks, kept at once.
 const REMEMBERED: usize = 1 << 26;
 
 /// A language model, as written in a config. Symbols below `vocabulary` may be read and predicted alike.
@@ -133,14 +133,14 @@ impl LanguageModel {
         most.min(PROBABILITIES / ((longest + 1) * self.spec.vocabulary.max(1))).max(1)
     }
 
-    /// How many memories of prefixes up to this length to keep at once: those of transformers grow.
+    /// How many memories of prefixes up to this length to keep at once: those of transformers and stacks grow.
     pub fn memories_at_once(&self, longest: usize) -> usize {
-        match &self.spec.body {
-            BodySpec::Transformer(spec) => {
-                (REMEMBERED / (2 * spec.width * spec.layers * longest).max(1)).clamp(1, 1024)
-            }
-            BodySpec::Recurrent(_) => 1024,
-        }
+        let each = match &self.spec.body {
+            BodySpec::Transformer(spec) => 2 * spec.width * spec.layers * longest,
+            BodySpec::Augmented(spec) => spec.width * spec.rows.min(longest),
+            BodySpec::Recurrent(_) => 1,
+        };
+        (REMEMBERED / each.max(1)).clamp(1, 1024)
     }
 
     /// The states after every prefix of every string (which should begin with the start symbol, if there is one).
