@@ -260,7 +260,8 @@ pub(crate) struct Run {
     /// How much of it: smoke (seconds), quick (an evening) or paper (all of it)
     #[arg(long, default_value = "paper", value_parser = scale)]
     pub(crate) scale: Scale,
-    /// A value of the spec, such as seeds=3, languages=parity,first or data.longest=200
+    /// A value of the spec, such as seeds=3, languages=parity,first or data.longest=200 (TOML; a list of
+    /// names that have commas in them takes brackets and quotes)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
     /// Print the runs and do none

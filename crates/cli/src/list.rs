@@ -7,7 +7,7 @@ use wug_lab::dataset::{find, wade};
 use wug_lab::language::registry::LANGUAGES;
 use wug_lab::recognition::Learner;
 use wug_lab::score::{METRICS, Metric};
-use wug_lab::spec::BUILT_IN;
+use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
 
 use crate::args::{List, Thing};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
         Thing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
         Thing::Learners => (vec!["name", "protocol", "summary"], learners()),
         Thing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
-        Thing::Experiments => (vec!["name", "title"], experiments()),
+        Thing::Experiments => (vec!["name", "title"], experiments()?),
     };
     if args.json {
         let objects: Vec<Value> = rows
@@ -65,11 +65,8 @@ fn metrics() -> Vec<Vec<String>> {
     METRICS.iter().map(row).collect()
 }
 
-fn experiments() -> Vec<Vec<String>> {
-    let title = |text: &str| {
-        text.lines().find_map(|line| line.strip_prefix("title = ")).map(|t| t.trim_matches('"').to_owned())
-    };
-    BUILT_IN.iter().map(|(name, text)| vec![(*name).to_owned(), title(text).unwrap_or_default()]).collect()
+fn experiments() -> Result<Vec<Vec<String>>, Exit> {
+    Ok(titles()?.into_iter().map(|(name, title)| vec![name.to_owned(), title]).collect())
 }
 
 /// Columns as wide as their widest cell, two spaces apart; the last one runs free.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wug_lab::LabError;
-use wug_lab::language::nearest_names;
-use wug_lab::spec::{BUILT_IN, Experiment, Scale};
+use wug_lab::plan::RunPlan;
+use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{RunState, Status, Sweep};
 use wug_lab::work::{Staff, Tally, work};
 
@@ -17,43 +17,31 @@ use crate::exit::Exit;
 use crate::watch::Watch;
 
 pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    let experiment = experiment(&args.experiment, args.scale, &args.set)?;
+    let experiment = Experiment::load(&args.experiment, args.scale, &args.set)?;
     let root = args.out.clone().unwrap_or_else(|| default_directory(&experiment));
     if args.plan {
-        for plan in &experiment.runs {
-            writeln!(out, "{}\t{}", plan.id(), plan.label())?;
-        }
+        plan(&experiment, args.json, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     let sweep = Sweep::begin(&root, &experiment)?;
     work_on(&sweep, &args.staff, args.json, out)
 }
 
-pub(crate) fn worker(args: &Worker, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    work_on(&Sweep::open(&args.dir)?, &args.staff, args.json, out)
+/// Prints the runs of an experiment.
+fn plan(experiment: &Experiment, json: bool, out: &mut dyn Write) -> Result<(), Exit> {
+    if json {
+        let run = |plan: &RunPlan| json!({ "id": plan.id(), "label": plan.label(), "plan": plan });
+        writeln!(out, "{}", Value::Array(experiment.runs.iter().map(run).collect()))?;
+        return Ok(());
+    }
+    for plan in &experiment.runs {
+        writeln!(out, "{}\t{}", plan.id(), plan.label())?;
+    }
+    Ok(())
 }
 
-/// The experiment of a name, or of a file.
-fn experiment(name: &str, scale: Scale, sets: &[(String, String)]) -> Result<Experiment, Exit> {
-    let path = Path::new(name);
-    let file = path.extension().is_some_and(|e| e == "toml") || name.contains(std::path::MAIN_SEPARATOR);
-    if file {
-        let text = std::fs::read_to_string(path).map_err(|error| Exit::usage(format!("{name}: {error}")))?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        return Ok(Experiment::read(&stem, name, &text, scale, sets)?);
-    }
-    let names = || BUILT_IN.iter().map(|(name, _)| *name);
-    let found = BUILT_IN.iter().find(|(built_in, _)| *built_in == name.replace('-', "_"));
-    let (name, text) = found.ok_or_else(|| {
-        let near = nearest_names(name, names());
-        let hint = near.first().map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        let all: Vec<&str> = names().collect();
-        Exit::usage(format!(
-            "unknown experiment `{name}`{hint} There are: {}; or give the path of a .toml file",
-            all.join(", ")
-        ))
-    })?;
-    Ok(Experiment::read(name, &format!("experiments/{name}.toml"), text, scale, sets)?)
+pub(crate) fn worker(args: &Worker, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    work_on(&Sweep::open(&args.dir)?, &args.staff, args.json, out)
 }
 
 fn default_directory(experiment: &Experiment) -> PathBuf {
@@ -73,19 +61,29 @@ fn work_on(sweep: &Sweep, staff: &StaffArgs, json: bool, out: &mut dyn Write) ->
     let tally = tally?;
     let status = sweep.status()?;
     finish(sweep, &status, tally, json, out)?;
-    Ok(if status.ended("failed") > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let well = status.ended("failed") == 0 && tally.waiting == 0;
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Says what came out, and where it is.
 fn finish(sweep: &Sweep, status: &Status, tally: Tally, json: bool, out: &mut dyn Write) -> Result<(), Exit> {
     let dir = sweep.root().display();
     if json {
-        let line = json!({ "directory": dir.to_string(), "done": tally.done, "failed": tally.failed, "elsewhere": tally.elsewhere });
+        let Tally { done, failed, elsewhere, waiting } = tally;
+        let line = json!({
+            "directory": dir.to_string(), "done": done, "failed": failed, "elsewhere": elsewhere, "waiting": waiting
+        });
         writeln!(out, "{line}")?;
         return Ok(());
     }
     if tally.elsewhere > 0 {
-        writeln!(out, "{} runs are in other hands; `wug status {dir}` tells how they do", tally.elsewhere)?;
+        let runs = runs(tally.elsewhere);
+        writeln!(out, "{runs} in other hands; `wug status {dir}` tells how they do")?;
+    }
+    if tally.waiting > 0 {
+        writeln!(out, "{} still to be done; `wug worker {dir}` does them", runs(tally.waiting))?;
+    }
+    if tally.elsewhere + tally.waiting > 0 {
         return Ok(());
     }
     let results = status.clone().results();
@@ -93,12 +91,13 @@ fn finish(sweep: &Sweep, status: &Status, tally: Tally, json: bool, out: &mut dy
     let page = sweep.root().join("report.html");
     let html = wug_report::render(&results, wug_report::Format::Html)?;
     wug_lab::disk::write_whole(&page, html.as_bytes())?;
-    writeln!(out, "{} runs in {dir}; the report is {}", results.len(), page.display())?;
+    writeln!(out, "{} in {dir}; the report is {}", runs(results.len()), page.display())?;
     let failed = status.ended("failed");
     if failed > 0 {
         writeln!(
             out,
-            "{failed} runs failed: `wug status {dir}` says why, `wug retry {dir}` sets them aside"
+            "{} failed: `wug status {dir}` says why, `wug retry {dir}` sets aside what failed",
+            runs(failed)
         )?;
     }
     Ok(())
@@ -118,9 +117,12 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
         return Ok(());
     }
     writeln!(out, "{} (scale {}, wug {})", sweep.header.title, sweep.header.scale, sweep.header.version)?;
+    if !sweep.header.about.is_empty() {
+        writeln!(out, "{}", sweep.header.about.trim())?;
+    }
     let parts: Vec<String> =
         counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect();
-    writeln!(out, "{} runs: {}", status.runs.len(), parts.join(", "))?;
+    writeln!(out, "{}: {}", runs(status.runs.len()), parts.join(", "))?;
     for (run, state) in &status.runs {
         if let Some(problem) = problem(state) {
             writeln!(out, "  {} {}: {} ({problem})", run.id, run.plan.label(), name(state))?;
@@ -129,6 +131,11 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
         }
     }
     Ok(())
+}
+
+/// A number of runs, in words.
+pub(crate) fn runs(n: usize) -> String {
+    if n == 1 { "1 run".to_owned() } else { format!("{n} runs") }
 }
 
 fn counts(status: &Status) -> Vec<(&'static str, usize)> {

@@ -24,11 +24,14 @@ impl Watch {
             (0..jobs).map(|_| bars.add(ProgressBar::new_spinner().with_style(style.clone()))).collect();
         let watch = Self { bars, desks, total: sweep.runs.len(), terminal };
         watch.say(&format!(
-            "{} ({} runs, scale {})",
+            "{} ({}, scale {})",
             sweep.header.title,
-            sweep.runs.len(),
+            crate::run::runs(sweep.runs.len()),
             sweep.header.scale
         ));
+        if !sweep.header.about.is_empty() {
+            watch.say(sweep.header.about.trim());
+        }
         watch
     }
 

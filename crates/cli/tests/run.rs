@@ -83,6 +83,10 @@ fn a_sweep_is_run_looked_at_and_exported() {
     let run = ["run", spec, "--out", sweep, "--set", "languages=parity", "--set", "learners=rnn"];
     let (code, plan, _) = output(&[&run[..], &["--plan"]].concat());
     assert_eq!((code, plan.lines().count()), (0, 4));
+    let (_, json, _) = output(&[&run[..], &["--plan", "--json"]].concat());
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let ids: Vec<&str> = json.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();
+    assert!(ids.iter().zip(plan.lines()).all(|(id, line)| line.starts_with(id)) && ids.len() == 4);
     assert!(!Path::new(sweep).exists());
     let (code, out, err) = output(&run);
     assert_eq!(code, 0, "{err}");

@@ -51,7 +51,7 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<(
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
-        if name.starts_with(PART) {
+        if is_part(&name) {
             continue;
         }
         let full = format!("{prefix}{name}");
@@ -66,6 +66,10 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<(
 
 /// How the temporary names of unfinished directories begin. They are nobody's data: reading passes them over.
 const PART: &str = ".wug-part-";
+
+pub(crate) fn is_part(name: &str) -> bool {
+    name.starts_with(PART)
+}
 
 /// A directory being written. Until [`finish`](Self::finish) all files stand under a temporary name of their
 /// own; if it is dropped before, they are removed, and so are the directories that were made for it. A
@@ -178,19 +182,29 @@ impl Shelf for Staging {
     }
 }
 
-/// Writes a file whole: under a temporary name first, so that nobody ever sees half of it. Whoever writes must be the only
-/// one who does; what a killed process left behind is written over.
+/// Writes a file whole: under a temporary name of its own first, so that nobody ever sees half of it, and of several who
+/// write at once one wins. A link is followed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = path.with_file_name(format!("{PART}{name}"));
-    let written = File::create(&part).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&part, path)).map_err(|source| {
-        let _ = fs::remove_file(&part);
-        LabError::Disk { path: path.to_path_buf(), source }
-    })
+    let written = match path.canonicalize() {
+        Ok(target) if target.is_file() => replace(&target, bytes),
+        // A terminal, a pipe, a link that leads nowhere yet: what is there keeps its place.
+        _ if path.symlink_metadata().is_ok() => fs::write(path, bytes),
+        _ => replace(path, bytes),
+    };
+    written.map_err(LabError::disk(path))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PART);
+    // As any file is made; temporary ones are their owner's alone otherwise.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut part = builder.tempfile_in(folder)?;
+    part.write_all(bytes)?;
+    part.as_file().sync_all()?;
+    part.persist(path).map(drop).map_err(|failed| failed.error)
 }
 
 fn same_content(a: &Path, b: &Path) -> io::Result<bool> {
@@ -271,6 +285,43 @@ mod tests {
         write(root.path(), "two", true).unwrap();
         assert_eq!(fs::read_to_string(root.path().join("a/b.txt")).unwrap(), "two");
         assert_eq!(listing(root.path()), ["a/b.txt"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_written_whole_where_its_link_leads_with_ordinary_permissions() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::write(at("ordinary"), "x").unwrap();
+        let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode();
+        write_whole(&at("new"), b"one").unwrap();
+        assert_eq!(mode("new"), mode("ordinary"));
+        symlink(at("new"), at("link")).unwrap();
+        symlink(at("later"), at("dangling")).unwrap();
+        write_whole(&at("link"), b"two").unwrap();
+        write_whole(&at("dangling"), b"three").unwrap();
+        assert!(at("link").is_symlink() && at("dangling").is_symlink());
+        assert_eq!(fs::read(at("new")).unwrap(), b"two");
+        assert_eq!(fs::read(at("later")).unwrap(), b"three");
+        write_whole(Path::new("/dev/null"), b"nothing").unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+        assert!(write_whole(root.path(), b"x").is_err());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 5);
+    }
+
+    #[test]
+    fn of_two_who_write_one_file_at_once_one_wins() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("page");
+        let texts = [vec![b'a'; 50_000], vec![b'b'; 70_000]];
+        std::thread::scope(|scope| {
+            for text in &texts {
+                scope.spawn(|| (0..20).for_each(|_| write_whole(&path, text).unwrap()));
+            }
+        });
+        assert!(texts.contains(&fs::read(&path).unwrap()));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
     #[test]

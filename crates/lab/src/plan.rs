@@ -27,12 +27,17 @@ pub struct Shelf {
 }
 
 impl RunPlan {
-    /// The hash of the plan: the run's name.
+    /// The hash of the plan: the run's name. Data that are read count by their content, wherever they are.
     pub fn id(&self) -> String {
+        let mut plan = self.clone();
+        let Self::Recognition(recognition::Plan { data, .. }) = &mut plan;
+        if let recognition::Source::Directory { path, .. } = &mut data.source {
+            path.clear();
+        }
         let mut hasher = blake3::Hasher::new_derive_key("wug 2026 run plan");
         hasher.update(&PLAN_FORMAT.to_le_bytes());
         // Fields are written in the order they are declared in; there is nothing in a plan that JSON cannot write.
-        hasher.update(&serde_json::to_vec(self).unwrap_or_default());
+        hasher.update(&serde_json::to_vec(&plan).unwrap_or_default());
         hasher.finalize().to_hex()[..16].to_owned()
     }
 
@@ -47,6 +52,13 @@ impl RunPlan {
     pub fn cost(&self) -> f64 {
         match self {
             Self::Recognition(plan) => plan.cost(),
+        }
+    }
+
+    /// The plan as results keep it.
+    pub fn value(&self) -> serde_json::Value {
+        match self {
+            Self::Recognition(plan) => plan.value(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! plan.json            what the sweep is, and who made it
 //! runs.jsonl           every run, one line each
 //! claims/<id>          locked while somebody does the run
-//! checkpoints/<id>     a run between two epochs
+//! checkpoints/<id>     a run between two epochs, and in <id>.spent the time it has taken so far
 //! results/<id>.json    what came out: only what the plan determines
 //! logs/<id>.json       when, where and how long
 //! ```
@@ -14,15 +14,17 @@
 
 mod state;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wug_score::RunResult;
 
 use crate::LabError;
-use crate::disk::write_whole;
+use crate::disk::{is_part, write_whole};
 use crate::plan::{PLAN_FORMAT, RunPlan};
 use crate::spec::Experiment;
 
@@ -69,6 +71,7 @@ pub struct Sweep {
 
 const PLAN: &str = "plan.json";
 const RUNS: &str = "runs.jsonl";
+const FOLDERS: [&str; 4] = ["claims", "checkpoints", "results", "logs"];
 
 /// A run that is ours to do, until this is dropped or the process dies.
 #[derive(Debug)]
@@ -80,7 +83,8 @@ impl Sweep {
     /// Begins a sweep, or goes on with the same one. A directory that holds fewer runs of the same kind grows; one that
     /// holds other runs is left alone.
     pub fn begin(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
-        for folder in ["claims", "checkpoints", "results", "logs"] {
+        nothing_else_in(root)?;
+        for folder in FOLDERS {
             let path = root.join(folder);
             fs::create_dir_all(&path).map_err(LabError::disk(&path))?;
         }
@@ -101,19 +105,37 @@ impl Sweep {
         };
         let sweep = Self { root: root.to_path_buf(), header, runs };
         if root.join(PLAN).exists() {
-            let there = Self::open(root)?;
+            let there = Self { root: root.to_path_buf(), header: header_in(root)?, runs: Vec::new() };
             there.usable()?;
-            if there.runs == sweep.runs {
-                return Ok(there);
+            match runs_in(root, &there.header) {
+                Ok(runs) if runs == sweep.runs => return Ok(Self { runs, ..there }),
+                Ok(runs) => sweep.must_hold(&Self { runs, ..there })?,
+                // The list is lost, but what came out of it is all ours: it is written again.
+                Err(LabError::Usage(_)) if sweep.owns(&sweep.ended()?) => {}
+                Err(error) => return Err(error),
             }
-            sweep.must_hold(&there)?;
         }
         sweep.write()?;
         Ok(sweep)
     }
 
+    /// The ids of the runs that have a result (or something in its place).
+    pub(crate) fn ended(&self) -> Result<BTreeSet<String>, LabError> {
+        let folder = self.root.join("results");
+        let mut ids = BTreeSet::new();
+        for entry in fs::read_dir(&folder).map_err(LabError::disk(&folder))? {
+            let name = entry.map_err(LabError::disk(&folder))?.file_name();
+            ids.extend(name.to_str().and_then(|name| name.strip_suffix(".json")).map(str::to_owned));
+        }
+        Ok(ids)
+    }
+
+    fn owns(&self, ids: &BTreeSet<String>) -> bool {
+        ids.iter().all(|id| self.runs.iter().any(|run| run.id == *id))
+    }
+
     fn must_hold(&self, there: &Self) -> Result<(), LabError> {
-        let ours: std::collections::BTreeSet<&str> = self.runs.iter().map(|run| run.id.as_str()).collect();
+        let ours: BTreeSet<&str> = self.runs.iter().map(|run| run.id.as_str()).collect();
         match there.runs.iter().find(|run| !ours.contains(run.id.as_str())) {
             None => Ok(()),
             Some(run) => Err(LabError::Usage(format!(
@@ -131,7 +153,13 @@ impl Sweep {
         let json = |error: serde_json::Error| LabError::Usage(error.to_string());
         let mut lines = Vec::new();
         for run in &self.runs {
-            serde_json::to_writer(&mut lines, run).map_err(json)?;
+            let line = serde_json::to_string(run).map_err(json)?;
+            if !serde_json::from_str(&line).is_ok_and(|again: Listed| again == *run) {
+                let message =
+                    format!("the plan of `{}` would not be read back as it is: {line}", run.plan.label());
+                return Err(LabError::Usage(message));
+            }
+            lines.extend_from_slice(line.as_bytes());
             lines.push(b'\n');
         }
         write_whole(&self.root.join(RUNS), &lines)?;
@@ -142,38 +170,8 @@ impl Sweep {
 
     /// A sweep that is there.
     pub fn open(root: &Path) -> Result<Self, LabError> {
-        let read = |name: &str| {
-            let path = root.join(name);
-            fs::read_to_string(&path).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => LabError::Usage(format!(
-                    "{} is no sweep: it has no {name} (`wug run EXPERIMENT --out DIR` makes one)",
-                    root.display()
-                )),
-                _ => LabError::disk(&path)(error),
-            })
-        };
-        let text = read(PLAN)?;
-        let bad = |name: &str, message: String| {
-            LabError::Usage(format!("{} cannot be read: {message}", root.join(name).display()))
-        };
-        let format = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|v| v["format"].as_u64());
-        if let Some(format) = format.filter(|format| *format != u64::from(PLAN_FORMAT)) {
-            return Err(bad(
-                PLAN,
-                format!(
-                    "its plan has format {format}, but wug {} reads format {PLAN_FORMAT}",
-                    env!("CARGO_PKG_VERSION")
-                ),
-            ));
-        }
-        let header: Header = serde_json::from_str(&text).map_err(|error| bad(PLAN, error.to_string()))?;
-        let mut runs = Vec::new();
-        for (i, line) in read(RUNS)?.lines().enumerate() {
-            let run: Listed =
-                serde_json::from_str(line).map_err(|error| bad(RUNS, format!("line {}: {error}", i + 1)))?;
-            runs.push(run);
-        }
-        Ok(Self { root: root.to_path_buf(), header, runs })
+        let header = header_in(root)?;
+        Ok(Self { root: root.to_path_buf(), runs: runs_in(root, &header)?, header })
     }
 
     /// Results of two versions in one sweep would be compared with each other: only the version that made it goes on.
@@ -202,6 +200,11 @@ impl Sweep {
         self.root.join("checkpoints").join(id)
     }
 
+    /// Where the time that an unfinished run has taken is noted.
+    pub(crate) fn spent_path(&self, id: &str) -> PathBuf {
+        self.root.join("checkpoints").join(format!("{id}.spent"))
+    }
+
     /// Claims a run, if nobody else is at it and it is not done.
     pub(crate) fn claim(&self, id: &str) -> Result<Option<Claim>, LabError> {
         if self.result_path(id).exists() {
@@ -214,10 +217,8 @@ impl Sweep {
             .write(true)
             .open(&path)
             .map_err(LabError::disk(&path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(LabError::disk(&path)(error)),
+        if !locked(&lock).map_err(LabError::disk(&path))? {
+            return Ok(None);
         }
         // Whoever held it before may have finished it in the meantime.
         if self.result_path(id).exists() {
@@ -236,9 +237,89 @@ impl Sweep {
         write_whole(&self.root.join("logs").join(format!("{id}.json")), log.as_bytes())?;
         write_whole(&self.result_path(id), text.as_bytes())?;
         let _ = fs::remove_file(self.checkpoint_path(id));
+        let _ = fs::remove_file(self.spent_path(id));
         let _ = fs::remove_file(self.root.join("claims").join(id));
         Ok(())
     }
+}
+
+/// Whether a lock could be had. Somebody who only looks holds it for an instant, so it is tried a few times.
+fn locked(file: &File) -> std::io::Result<bool> {
+    for _ in 0..5 {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+/// Refuses a directory that has something in it and is no sweep, nor the beginning of one.
+fn nothing_else_in(root: &Path) -> Result<(), LabError> {
+    let entries = match fs::read_dir(root) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(LabError::disk(root))?,
+    };
+    let names: Vec<String> =
+        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
+    let ours = |name: &str| FOLDERS.contains(&name) || name == RUNS || is_part(name);
+    if names.iter().any(|name| name == PLAN) {
+        return Ok(());
+    }
+    match names.iter().find(|name| !ours(name)) {
+        None => Ok(()),
+        Some(name) => Err(LabError::Usage(format!(
+            "{} is no sweep, and it is not empty: it holds `{name}`; choose a new directory with --out",
+            root.display()
+        ))),
+    }
+}
+
+fn read(root: &Path, name: &str) -> Result<String, LabError> {
+    let path = root.join(name);
+    fs::read_to_string(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => LabError::Usage(format!(
+            "{} is no sweep: it has no {name} (`wug run EXPERIMENT --out DIR` makes one)",
+            root.display()
+        )),
+        std::io::ErrorKind::InvalidData => unreadable(root, name, &error.to_string()),
+        _ => LabError::disk(&path)(error),
+    })
+}
+
+fn unreadable(root: &Path, name: &str, message: &str) -> LabError {
+    LabError::Usage(format!("{} cannot be read: {message}", root.join(name).display()))
+}
+
+fn header_in(root: &Path) -> Result<Header, LabError> {
+    let text = read(root, PLAN)?;
+    let format = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|v| v["format"].as_u64());
+    if let Some(format) = format.filter(|format| *format != u64::from(PLAN_FORMAT)) {
+        let ours = env!("CARGO_PKG_VERSION");
+        let message = format!("its plan has format {format}, but wug {ours} reads format {PLAN_FORMAT}");
+        return Err(unreadable(root, PLAN, &message));
+    }
+    serde_json::from_str(&text).map_err(|error| unreadable(root, PLAN, &error.to_string()))
+}
+
+fn runs_in(root: &Path, header: &Header) -> Result<Vec<Listed>, LabError> {
+    let mut runs: Vec<Listed> = Vec::new();
+    for (i, line) in read(root, RUNS)?.lines().enumerate() {
+        let bad = |message: String| unreadable(root, RUNS, &format!("line {}: {message}", i + 1));
+        let run: Listed = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+        let id = run.plan.id();
+        if run.id != id {
+            return Err(bad(format!("the plan of run {} is that of run {id}", run.id)));
+        }
+        runs.push(run);
+    }
+    // While a sweep grows, its list is longer than its header says for a moment; it is never shorter.
+    if runs.len() < header.runs {
+        let message = format!("it lists {} of {} runs", runs.len(), header.runs);
+        return Err(unreadable(root, RUNS, &message));
+    }
+    Ok(runs)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::any::Any;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wug_score::{Ending, FORMAT, RunResult};
 
@@ -52,26 +52,36 @@ pub struct Tally {
     pub failed: usize,
     /// Runs that others are at.
     pub elsewhere: usize,
+    /// Runs that are not done and that nobody is at: somebody let go of them at the last moment.
+    pub waiting: usize,
 }
 
-/// How much of a sweep is done, to estimate the rest.
+/// How much of a sweep there was to do when work began, to estimate the rest.
 struct Pace {
     begun: Instant,
-    left: f64,
-    /// Done since then.
-    here: f64,
-    done: usize,
-    total: usize,
+    open: f64,
 }
 
 impl Pace {
-    fn over(&mut self, cost: f64) -> Progress {
-        self.done += 1;
-        self.here += cost;
-        self.left = (self.left - cost).max(0.0);
-        let left = self.begun.elapsed().mul_f64(self.left / self.here.max(f64::MIN_POSITIVE));
-        Progress { done: self.done, total: self.total, left }
+    fn begin(sweep: &Sweep) -> Result<Self, LabError> {
+        Ok(Self { begun: Instant::now(), open: open(sweep)?.1 })
     }
+
+    /// How far all who work on the sweep have come together.
+    fn progress(&self, sweep: &Sweep) -> Result<Progress, LabError> {
+        let (runs, cost) = open(sweep)?;
+        let done = (self.open - cost).max(f64::MIN_POSITIVE);
+        let left = Duration::try_from_secs_f64(self.begun.elapsed().as_secs_f64() * cost / done);
+        let total = sweep.runs.len();
+        Ok(Progress { done: total - runs, total, left: left.unwrap_or(Duration::MAX) })
+    }
+}
+
+/// How many runs have no result yet, and what they cost.
+fn open(sweep: &Sweep) -> Result<(usize, f64), LabError> {
+    let ended = sweep.ended()?;
+    let open = sweep.runs.iter().filter(|run| !ended.contains(&run.id));
+    Ok(open.fold((0, 0.0), |(runs, cost), run| (runs + 1, cost + run.plan.cost())))
 }
 
 /// How to work.
@@ -103,10 +113,7 @@ pub fn work(sweep: &Sweep, staff: Staff, observer: &dyn Observer) -> Result<Tall
             sweep.root().display()
         )));
     }
-    let open = status.runs.iter().filter(|(_, state)| !matches!(state, RunState::Done(_)));
-    let left: f64 = open.map(|(run, _)| run.plan.cost()).sum();
-    let done = status.count(|state| matches!(state, RunState::Done(_)));
-    let pace = Mutex::new(Pace { begun: Instant::now(), left, here: 0.0, done, total: sweep.runs.len() });
+    let pace = Pace::begin(sweep)?;
     let team = Team { sweep, observer, pace, stop: AtomicBool::new(false), every: staff.checkpoint };
     let tallies = std::thread::scope(|scope| {
         let desks: Vec<_> = (0..staff.jobs.max(1))
@@ -128,7 +135,9 @@ pub fn work(sweep: &Sweep, staff: Staff, observer: &dyn Observer) -> Result<Tall
         sum.done += tally.done;
         sum.failed += tally.failed;
     }
-    sum.elsewhere = sweep.status()?.count(|state| !matches!(state, RunState::Done(_)));
+    let status = sweep.status()?;
+    sum.elsewhere = status.count(|state| matches!(state, RunState::Running));
+    sum.waiting = status.count(|state| matches!(state, RunState::Waiting | RunState::Interrupted));
     Ok(sum)
 }
 
@@ -145,7 +154,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 struct Team<'a> {
     sweep: &'a Sweep,
     observer: &'a dyn Observer,
-    pace: Mutex<Pace>,
+    pace: Pace,
     stop: AtomicBool,
     every: Duration,
 }
@@ -154,13 +163,25 @@ impl Team<'_> {
     fn work(&self, desk: usize) -> Result<Tally, LabError> {
         let mut shelf = Shelf::default();
         let mut tally = Tally::default();
+        // What somebody else was at may have been let go since: look again until there is nothing to be had.
+        loop {
+            let before = tally.done;
+            self.pass(desk, &mut shelf, &mut tally)?;
+            if tally.done == before {
+                return Ok(tally);
+            }
+        }
+    }
+
+    /// Does every run that can be had, one after the other.
+    fn pass(&self, desk: usize, shelf: &mut Shelf, tally: &mut Tally) -> Result<(), LabError> {
         for run in &self.sweep.runs {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
             let outcome = self.sweep.claim(&run.id).and_then(|claim| match claim {
                 None => Ok(None),
-                Some(_held) => self.execute(desk, run, &mut shelf).map(Some),
+                Some(_held) => self.execute(desk, run, shelf).map(Some),
             });
             match outcome {
                 Ok(None) => {}
@@ -174,19 +195,20 @@ impl Team<'_> {
                 }
             }
         }
-        Ok(tally)
+        Ok(())
     }
 
     /// Does a run that is ours, and says whether it failed.
     fn execute(&self, desk: usize, run: &Listed, shelf: &mut Shelf) -> Result<bool, LabError> {
         #[expect(clippy::disallowed_methods, reason = "this is the lab")]
-        let (begun, clock) = (SystemTime::now(), Instant::now());
-        let cpu = cpu_time::ThreadTime::now();
+        let begun = SystemTime::now();
+        let sitting = Sitting::begin(self.sweep.spent_path(&run.id));
         self.observer.begins(desk, run);
         let mut at = Seat {
             observer: self.observer,
             desk,
             checkpoint: self.sweep.checkpoint_path(&run.id),
+            sitting: &sitting,
             saved: Instant::now(),
             every: self.every,
         };
@@ -197,11 +219,8 @@ impl Team<'_> {
             Ok(Err(error)) => failed(&run.plan, error.to_string()),
             Err(panic) => failed(&run.plan, format!("wug itself broke: {}", words(panic.as_ref()))),
         };
-        let took = clock.elapsed();
-        self.sweep.keep(&result, &log(begun, took, cpu.elapsed()))?;
-        let progress =
-            self.pace.lock().unwrap_or_else(std::sync::PoisonError::into_inner).over(run.plan.cost());
-        self.observer.ends(desk, &result, took, progress);
+        self.sweep.keep(&result, &log(begun, &sitting.spent()))?;
+        self.observer.ends(desk, &result, sitting.clock.elapsed(), self.pace.progress(self.sweep)?);
         Ok(matches!(result.ending, Ending::Failed { .. }))
     }
 }
@@ -211,7 +230,7 @@ fn failed(plan: &RunPlan, message: String) -> RunResult {
     RunResult {
         format: FORMAT,
         run: plan.run(String::new()),
-        plan: serde_json::to_value(plan).unwrap_or_default(),
+        plan: plan.value(),
         ending: Ending::Failed { message },
         parameters: None,
         data: Value::Null,
@@ -223,12 +242,13 @@ fn failed(plan: &RunPlan, message: String) -> RunResult {
 }
 
 /// What differs between two runs of one plan.
-fn log(begun: SystemTime, took: Duration, cpu: Duration) -> Value {
+fn log(begun: SystemTime, spent: &Spent) -> Value {
     let since = begun.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     json!({
         "begun": since.as_secs(),
-        "seconds": took.as_secs_f64(),
-        "cpu_seconds": cpu.as_secs_f64(),
+        "seconds": spent.seconds,
+        "cpu_seconds": spent.cpu_seconds,
+        "sittings": spent.sittings,
         "host": fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).ok(),
         "machine": std::env::consts::ARCH,
         "instructions": wug_learner::kernel::instruction_set(),
@@ -236,10 +256,45 @@ fn log(begun: SystemTime, took: Duration, cpu: Duration) -> Value {
     })
 }
 
+/// What a run has taken so far, in all its sittings. Of a sitting that was killed, what came after its last checkpoint is
+/// not counted: that work was lost.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Spent {
+    seconds: f64,
+    cpu_seconds: f64,
+    sittings: usize,
+}
+
+/// Working at a run without a break.
+struct Sitting {
+    clock: Instant,
+    cpu: cpu_time::ThreadTime,
+    before: Spent,
+    /// Where the time is noted beside the checkpoint.
+    path: PathBuf,
+}
+
+impl Sitting {
+    fn begin(path: PathBuf) -> Self {
+        let before = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let (clock, cpu) = (Instant::now(), cpu_time::ThreadTime::now());
+        Self { clock, cpu, before: before.unwrap_or_default(), path }
+    }
+
+    fn spent(&self) -> Spent {
+        Spent {
+            seconds: self.before.seconds + self.clock.elapsed().as_secs_f64(),
+            cpu_seconds: self.before.cpu_seconds + self.cpu.elapsed().as_secs_f64(),
+            sittings: self.before.sittings + 1,
+        }
+    }
+}
+
 struct Seat<'a> {
     observer: &'a dyn Observer,
     desk: usize,
     checkpoint: PathBuf,
+    sitting: &'a Sitting,
     saved: Instant,
     every: Duration,
 }
@@ -256,6 +311,7 @@ impl Desk for Seat<'_> {
         self.saved = Instant::now();
         // Without it a kill costs more time; the result is the same.
         let _ = write_whole(&self.checkpoint, &bytes());
+        let _ = write_whole(&self.sitting.path, json!(self.sitting.spent()).to_string().as_bytes());
     }
 
     fn epoch(&mut self, done: usize, validation: f64) {

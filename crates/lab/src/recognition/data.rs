@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use wug_dataset::flare::{self, Flare, TRAINING};
+use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_dataset::{Labelled, Seed, Split};
 use wug_language::registry::{self, Named};
-use wug_language::{Language, LengthRange};
+use wug_language::{Language, LengthRange, Reading};
 
 use super::plan::{DataPlan, Plan, Source};
 use crate::LabError;
@@ -119,7 +120,13 @@ impl Data {
                 None => flare.notes.push(format!("{name}: not in the directory")),
             }
         }
-        Ok(Files { hash: hash(&flare), flare })
+        let written = match std::fs::read(path.join(MANIFEST)) {
+            Ok(text) => serde_json::from_slice(&text).map_err(|error| {
+                LabError::Usage(format!("{} cannot be read: {error}", path.join(MANIFEST).display()))
+            })?,
+            Err(_) => None,
+        };
+        Ok(Files { hash: hash(&flare), flare, written })
     }
 
     /// The split of a name.
@@ -134,7 +141,43 @@ impl Data {
 /// A directory as it was read.
 pub(super) struct Files {
     flare: Flare,
-    pub(super) hash: String,
+    hash: String,
+    /// What the directory says of itself, if wug wrote it.
+    written: Option<Manifest>,
+}
+
+impl Files {
+    /// The plan of a run on this directory: as many strings as there are, as long as they are.
+    pub(super) fn plan(&self, path: PathBuf) -> DataPlan {
+        let examples = |name: &str| {
+            let split = self.flare.splits.iter().find(|split| split.name == name);
+            split.map_or(&[][..], |split| &split.examples)
+        };
+        let size = |name: &str| examples(name).len();
+        let longest = |name: &str| examples(name).iter().map(|e| e.word.len()).max().unwrap_or(0);
+        DataPlan {
+            source: Source::Directory { path, hash: self.hash.clone() },
+            training: size(TRAINING),
+            validation: size("validation-short").max(size("validation-long")),
+            test: size("test"),
+            held_out: size("test-short-held-out"),
+            distances: size("test-edit-distance"),
+            short: longest(TRAINING),
+            long: longest("validation-long"),
+            longest: longest("test"),
+        }
+    }
+
+    /// Refuses data that were written in another reading.
+    pub(super) fn must_be(&self, reading: Reading) -> Result<(), String> {
+        match &self.written {
+            Some(manifest) if manifest.reading != reading.name() => Err(format!(
+                "holds data of reading `{}` (its {MANIFEST} says so), but the spec has reading `{reading}`",
+                manifest.reading
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// How far negatives of the long test are from a regular language.

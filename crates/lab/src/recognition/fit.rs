@@ -44,11 +44,10 @@ fn fit_as<R: Real>(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> R
             _ => {}
         }
     }
-    let plan = serde_json::to_value(plan).map_err(|error| LabError::Usage(error.to_string()))?;
     Ok(RunResult {
         format: FORMAT,
         run,
-        plan,
+        plan: plan.value(),
         ending,
         parameters: Some(parameters),
         data: data.facts.clone(),

@@ -292,10 +292,20 @@ impl Plan {
         format!("{} {learner}{size} {loss} {validation} seed {}", self.language, self.seed)
     }
 
+    /// The plan as results keep it; there is nothing in it that JSON cannot write.
+    pub(crate) fn value(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
     /// About how long this takes beside other runs.
     pub fn cost(&self) -> f64 {
         let learner = if self.learner == Learner::Transformer { 3.0 } else { 1.0 };
-        // Small batches waste time on every step.
-        learner * self.size as f64 * (1.0 + 500.0 / self.batch_symbols as f64)
+        // Few runs go on for longer than this before they stop by themselves.
+        let epochs = self.max_epochs.min(60) as f64;
+        let DataPlan { training, short, test, longest, .. } = self.data;
+        // Small batches waste time on every step; judging is one pass forward, a third of a step.
+        let learned = epochs * (training * short) as f64 * (1.0 + 500.0 / self.batch_symbols as f64);
+        let judged = (test * longest) as f64 / 3.0;
+        learner * self.size as f64 * (learned + judged)
     }
 }

@@ -1,16 +1,15 @@
 //! A grid of runs as somebody wrote it. What is left out is as in the paper.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use serde::{Deserialize, Deserializer};
-use wug_dataset::Seed;
+use serde::Deserialize;
+use wug_language::Reading;
 use wug_language::registry::{self, BuildError, LANGUAGES, Named};
-use wug_language::{Reading, draw, nearest_names};
 use wug_learner::model::LossWeights;
 
-use super::data::Data;
-use super::plan::{DataPlan, Learner, Loss, Match, Plan, Precision, Source, Validation};
+use super::choice::{Choice, one_or_more};
+use super::plan::{DataPlan, Learner, Loss, Match, Plan, Precision, Validation};
+use super::source::DataSpec;
 use crate::spec::Problem;
 
 /// `[[recognition]]` in an experiment.
@@ -44,46 +43,6 @@ pub struct Spec {
     data: DataSpec,
 }
 
-/// `[recognition.data]`: sizes and lengths, or a directory.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DataSpec {
-    seed: u64,
-    directory: Option<PathBuf>,
-    training: usize,
-    validation: usize,
-    test: usize,
-    held_out: usize,
-    distances: usize,
-    short: usize,
-    long: usize,
-    longest: usize,
-}
-
-/// A list, or a single thing in its place.
-fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "one or a list")]
-    enum OneOrMore<T> {
-        More(Vec<T>),
-        One(T),
-    }
-    Ok(match OneOrMore::deserialize(from)? {
-        OneOrMore::More(all) => all,
-        OneOrMore::One(one) => vec![one],
-    })
-}
-
-/// A number, or a range from which each run draws its own.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a number or a range [from, to]")]
-pub enum Choice {
-    /// The same in every run.
-    Fixed(f64),
-    /// Drawn, both ends included.
-    Between([f64; 2]),
-}
-
 impl Default for Spec {
     fn default() -> Self {
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
@@ -112,30 +71,12 @@ impl Default for Spec {
     }
 }
 
-impl Default for DataSpec {
-    fn default() -> Self {
-        Self {
-            seed: 0,
-            directory: None,
-            training: 10_000,
-            validation: 1_000,
-            test: 5_010,
-            held_out: 1_000,
-            distances: 50,
-            short: 40,
-            long: 80,
-            longest: 500,
-        }
-    }
-}
-
 /// The thing of a name.
 fn named<T: Copy>(field: &str, given: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, Problem> {
-    let names = || all.iter().map(|&x| name(x));
-    all.iter()
-        .copied()
-        .find(|&x| name(x) == given)
-        .ok_or_else(|| Problem::unknown(field, given, &nearest_names(given, names()), names()))
+    all.iter().copied().find(|&x| name(x) == given).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|&x| name(x)).collect();
+        Problem::unknown(field, given, &names)
+    })
 }
 
 fn each<T: Copy>(
@@ -154,8 +95,11 @@ fn each<T: Copy>(
 struct Subject {
     spelled: String,
     alphabet: usize,
-    source: Source,
+    data: DataPlan,
 }
+
+/// A section has at most so many runs.
+const MOST_RUNS: u64 = 1_000_000;
 
 /// One cell of the grid, beside its language.
 #[derive(Clone, Copy)]
@@ -182,13 +126,30 @@ impl Spec {
     /// Whether names and numbers are what they may be.
     pub fn check(&self) -> Result<(), Problem> {
         self.check_numbers()?;
-        self.names().map(|_| ())
+        self.check_grid(&self.names()?)
+    }
+
+    /// Whether the grid is one that somebody could want, found before any of it is made.
+    fn check_grid(&self, names: &Names) -> Result<(), Problem> {
+        let cells = [names.languages.len(), self.sizes.len(), names.learners.len(), names.losses.len()];
+        let cells = cells.into_iter().fold(names.validations.len() as u64, |n, m| n.saturating_mul(m as u64));
+        let seeds = self.seeds.to_string();
+        if self.seeds.saturating_mul(cells) > MOST_RUNS {
+            let message = format!("{seeds} seeds of {cells} cells are more than {MOST_RUNS} runs");
+            return Err(Problem::new("seeds", &seeds, message));
+        }
+        if self.first_seed.checked_add(self.seeds).is_none() {
+            let allowed = format!("at most {}, for {seeds} seeds", u64::MAX - self.seeds);
+            return Err(Problem::value("first_seed", &self.first_seed.to_string(), &allowed));
+        }
+        Ok(())
     }
 
     /// Every cell of the grid, seeds outermost, so that a sweep that is cut short has a little of everything.
     pub fn plans(&self) -> Result<Vec<Plan>, Problem> {
-        self.check_numbers()?;
         let names = self.names()?;
+        self.check_numbers()?;
+        self.check_grid(&names)?;
         let subjects: Vec<Subject> = names
             .languages
             .iter()
@@ -228,7 +189,7 @@ impl Spec {
         let mut plan = Plan {
             language: subject.spelled.clone(),
             reading: names.reading,
-            data: self.data.plan(subject.source.clone()),
+            data: subject.data.clone(),
             learner: cell.learner,
             size: cell.size,
             matching: names.matching,
@@ -271,13 +232,13 @@ impl Spec {
 
     fn check_numbers(&self) -> Result<(), Problem> {
         self.learning_rate.check("learning_rate")?;
-        self.batch_symbols.check("batch_symbols")?;
+        self.batch_symbols.check_whole("batch_symbols")?;
         self.loss_weight.check("loss_weight")?;
         let number = |ok: bool, field: &str, given: &dyn std::fmt::Display, allowed: &str| {
             if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
         };
         number((0.0..1.0).contains(&self.dropout), "dropout", &self.dropout, "from 0 to below 1")?;
-        number(self.clip > 0.0, "clip", &self.clip, "above 0")?;
+        number(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
         number(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
         number(self.patience > 0, "patience", &self.patience, "at least 1")?;
         number(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
@@ -287,15 +248,7 @@ impl Spec {
             let allowed = "from 1000 to 100000000 parameters";
             number((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
-        let data = &self.data;
-        for (field, size) in
-            [("training", data.training), ("validation", data.validation), ("test", data.test)]
-        {
-            number(size > 0, field, &size, "at least 1 string")?;
-        }
-        number(data.longest <= crate::data::LONGEST, "longest", &data.longest, "a length up to 1000000")?;
-        number(data.long <= crate::data::LONGEST, "long", &data.long, "a length up to 1000000")?;
-        number(data.short <= data.long, "short", &data.short, "at most `long`")
+        self.data.check()
     }
 
     fn languages(&self) -> Result<Vec<Named>, Problem> {
@@ -317,72 +270,7 @@ impl Spec {
     fn subject(&self, named: &Named, reading: Reading) -> Result<Subject, Problem> {
         let problem = |message: String| Problem::new("languages", named.entry.name, message);
         let language = named.build(reading).map_err(|error| problem(error.to_string()))?;
-        let source = match &self.data.directory {
-            None => {
-                for length in [self.data.short, self.data.long, self.data.longest] {
-                    language.by_length(0..=length).map_err(|error| problem(error.to_string()))?;
-                }
-                Source::Drawn { seed: self.data.seed }
-            }
-            Some(directory) => {
-                let problem =
-                    |message: String| Problem::new("directory", &directory.display().to_string(), message);
-                let path = Data::find(directory, named).map_err(problem)?;
-                let files =
-                    Data::read(&path, language.as_ref()).map_err(|error| problem(error.to_string()))?;
-                Source::Directory { path, hash: files.hash }
-            }
-        };
-        Ok(Subject { spelled: named.spelled(), alphabet: language.alphabet().len(), source })
-    }
-}
-
-impl DataSpec {
-    fn plan(&self, source: Source) -> DataPlan {
-        DataPlan {
-            source,
-            training: self.training,
-            validation: self.validation,
-            test: self.test,
-            held_out: self.held_out,
-            distances: self.distances,
-            short: self.short,
-            long: self.long,
-            longest: self.longest,
-        }
-    }
-}
-
-impl Choice {
-    fn check(self, field: &str) -> Result<(), Problem> {
-        let [from, to] = self.ends();
-        if from > 0.0 && from <= to && to.is_finite() {
-            return Ok(());
-        }
-        let given = match self {
-            Self::Fixed(x) => x.to_string(),
-            Self::Between([from, to]) => format!("[{from}, {to}]"),
-        };
-        Err(Problem::value(field, &given, "a number above 0 or a range [from, to] of such numbers"))
-    }
-
-    fn ends(self) -> [f64; 2] {
-        match self {
-            Self::Fixed(x) => [x, x],
-            Self::Between(ends) => ends,
-        }
-    }
-
-    /// Its logarithm is uniform.
-    fn log_uniform(self, seed: Seed) -> f64 {
-        let [from, to] = self.ends();
-        let share = draw::unit(&mut seed.rng());
-        libm::exp(libm::log(from) + share * (libm::log(to) - libm::log(from))).clamp(from, to)
-    }
-
-    /// Uniform over whole numbers, both ends included.
-    fn integer(self, seed: Seed) -> usize {
-        let [from, to] = self.ends().map(|x| (x as usize).max(1));
-        from + draw::below(&mut seed.rng(), to - from + 1)
+        let data = self.data.plan(named, reading, language.as_ref())?;
+        Ok(Subject { spelled: named.spelled(), alphabet: language.alphabet().len(), data })
     }
 }

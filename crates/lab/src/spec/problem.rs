@@ -1,21 +1,22 @@
-//! What is wrong with a spec, said so that it can be mended: the field, the line, and the nearest thing that is right.
+//! What is wrong with a spec, said so that it can be mended: the field, and the nearest thing that is right.
 
+use toml::de::DeValue;
 use wug_language::nearest_names;
 
 /// Something in a spec that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// With dots, from the section on.
     field: String,
-    /// What to look for in the file to find the line.
+    /// The value, as it is written in the file.
     given: String,
-    line: Option<usize>,
     message: String,
 }
 
 impl Problem {
     /// A field whose value (as it is written in the file) has something wrong with it.
     pub fn new(field: &str, given: &str, message: String) -> Self {
-        Self { field: field.to_owned(), given: given.to_owned(), line: None, message }
+        Self { field: field.to_owned(), given: given.to_owned(), message }
     }
 
     /// A value that is not allowed.
@@ -24,75 +25,57 @@ impl Problem {
     }
 
     /// A name that is not known.
-    pub fn unknown<'a>(
-        field: &str,
-        given: &str,
-        nearest: &[&str],
-        allowed: impl IntoIterator<Item = &'a str>,
-    ) -> Self {
-        let allowed: Vec<&str> = allowed.into_iter().collect();
-        Self::new(
-            field,
-            given,
-            format!("unknown name `{given}`{} There are: {}", did_you_mean(nearest), allowed.join(", ")),
-        )
+    pub fn unknown(field: &str, given: &str, known: &[&str]) -> Self {
+        Self::new(field, given, format!("unknown name `{given}`{}", alternatives(given, known)))
     }
 
-    /// What the parser complains of.
-    pub(super) fn parse(error: &toml::de::Error, text: &str) -> Self {
-        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        let message = error.message();
+    /// What the parser complains of. `tables` are known beside the fields of the section.
+    pub(super) fn parse(error: &toml::de::Error, tables: &[&str]) -> Self {
+        let message = error.message().trim_end();
+        let text = error.to_string();
+        // Values that were put together from several places have no span, but name the field at the end.
+        let last = text.lines().last().filter(|_| error.span().is_none());
+        let inside = last.and_then(|l| l.strip_prefix("in `")?.strip_suffix('`')).unwrap_or_default();
+        if !message.starts_with("unknown field") {
+            return Self::new(inside, "", message.to_owned());
+        }
         // "unknown field `x`, expected one of `a`, `b`": the names are between backticks.
         let mut ticked = message.split('`').skip(1).step_by(2);
-        if message.starts_with("unknown field") {
-            let field = ticked.next().unwrap_or_default();
-            let known: Vec<&str> = ticked.collect();
-            let nearest = nearest_names(field, known.iter().copied());
-            let message = format!("unknown field{} There are: {}", did_you_mean(&nearest), known.join(", "));
-            return Self { field: field.to_owned(), given: field.to_owned(), line, message };
+        let field = ticked.next().unwrap_or_default();
+        let mut known: Vec<&str> = ticked.collect();
+        let path = if inside.is_empty() { field.to_owned() } else { format!("{inside}.{field}") };
+        if inside.is_empty() {
+            known.extend(tables);
         }
-        // Values that were put together from several places have no span, but name their field at the end.
-        let field = error.to_string();
-        let field = field.rsplit_once("in `").map_or("", |(_, rest)| rest.trim_end().trim_end_matches('`'));
-        Self {
-            field: field.to_owned(),
-            given: field.to_owned(),
-            line,
-            message: message.trim_end().to_owned(),
-        }
+        Self::new(&path, field, format!("unknown field{}", alternatives(field, &known)))
     }
 
-    /// The whole message, for a file of this name and text.
-    pub(crate) fn describe(&self, source: &str, text: &str) -> String {
-        let line = self.line.or_else(|| self.find(text));
-        let place = line.map_or(source.to_owned(), |line| format!("{source}, line {line}"));
+    pub(super) fn field(&self) -> &str {
+        &self.field
+    }
+
+    /// Whether an item of a list is what the problem is about.
+    pub(super) fn is_of(&self, item: &DeValue<'_>) -> bool {
+        let number = || item.as_integer().map(toml::de::DeInteger::as_str);
+        item.as_str().or_else(number) == Some(&self.given)
+    }
+
+    /// The whole message, about something in this place.
+    pub(super) fn describe(&self, place: &str) -> String {
         if self.field.is_empty() {
             return format!("{place}: {}", self.message);
         }
         format!("{place}: `{}`: {}", self.field, self.message)
     }
-
-    /// The line where the field is given that value; failing that, where the field is given.
-    fn find(&self, text: &str) -> Option<usize> {
-        let last = self.field.rsplit('.').next().unwrap_or(&self.field);
-        let code = |line: &str| line.split('#').next().unwrap_or_default().trim_start().to_owned();
-        let lines: Vec<String> = text.lines().map(code).collect();
-        let names =
-            |line: &String| line.strip_prefix(last).is_some_and(|rest| rest.trim_start().starts_with('='));
-        let holds = |line: &String| !self.given.is_empty() && line.contains(&self.given);
-        let both = lines.iter().position(|line| names(line) && holds(line));
-        // A list may go over several lines.
-        let quoted = format!("\"{}\"", self.given);
-        let listed = || lines.iter().position(|line| line.contains(&quoted));
-        let either = || lines.iter().position(names);
-        both.or_else(listed).or_else(either).map(|line| line + 1)
-    }
 }
 
 /// The end of a sentence that names something unknown.
-fn did_you_mean(nearest: &[&str]) -> String {
-    if nearest.is_empty() {
-        return ".".to_owned();
+pub(super) fn alternatives(given: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    let near: Vec<String> =
+        nearest_names(given, known.iter().copied()).iter().map(|n| format!("`{n}`")).collect();
+    if near.is_empty() {
+        return format!("; there are: {all}");
     }
-    format!("; did you mean {}?", nearest.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or "))
+    format!("; did you mean {}? There are: {all}", near.join(" or "))
 }

@@ -83,7 +83,10 @@ fn slips_are_named_with_field_line_and_neighbour() {
     let message = error("seeds = 2", "dropout = 1.5");
     assert_eq!(message, "x.toml, line 5: `dropout`: cannot be 1.5; it must be from 0 to below 1");
     let message = error("test = 50", "tset = 50");
-    assert!(message.starts_with("x.toml, line 11: `tset`: unknown field; did you mean `test`?"), "{message}");
+    assert!(
+        message.starts_with("x.toml, line 11: `data.tset`: unknown field; did you mean `test`?"),
+        "{message}"
+    );
     let message = read(SMALL, Scale::Paper, &[("sedes", "3")]).unwrap_err();
     assert!(
         message.contains("`sedes`: unknown field; did you mean `seeds` or `sizes`? There are: reading"),
@@ -100,4 +103,107 @@ fn every_built_in_experiment_can_be_planned_at_every_scale() {
             assert!(!experiment.runs.is_empty(), "{name} {}", scale.name());
         }
     }
+}
+
+#[test]
+fn lines_are_those_of_the_words_and_not_of_their_likes() {
+    let error = |text: &str| read(text, Scale::Paper, &[]).unwrap_err();
+    let two = "title = \"small\" # seeds = 0\n[[recognition]]\nseeds = 1\nlanguages = [\n  \"parity\",\n  \"first\",\n]\n\
+               [[recognition]]\nlearners = [\"rnn\"]\nseeds = 1\n[recognition.quick]\n\"seeds\" = 1\n";
+    assert!(read(two, Scale::Paper, &[]).is_ok());
+    assert!(error(&two.replacen("\"first\"", "\"frist\"", 1)).starts_with("x.toml, line 6: `languages`"));
+    assert!(
+        error(&two.replace("seeds = 1\n[recog", "seeds = 0\n[recog")).starts_with("x.toml, line 10: `seeds`")
+    );
+    assert!(error(&two.replace("\"seeds\" = 1", "\"seeds\" = 0")).starts_with("x.toml, line 12: `seeds`"));
+    let message = error(&SMALL.replace("[[recognition]]", "[recognition]"));
+    assert!(message.starts_with("x.toml, line 3: `recognition`: is written with two brackets"), "{message}");
+    let message = error(&SMALL.replace("recognition.quick]", "recognition.quik]"));
+    assert!(message.starts_with("x.toml, line 8: `quik`: unknown field; did you mean `quick`?"), "{message}");
+    let message = error(&SMALL.replace("seeds = 2", "learning_rate = \"fast\""));
+    assert_eq!(
+        message,
+        "x.toml, line 5: `learning_rate`: cannot be \"fast\"; it must be a number or a range [from, to]"
+    );
+    let message = error(&SMALL.replace("seeds = 2", "sizes = [\"big\"]"));
+    assert!(message.starts_with("x.toml, line 5: `sizes`: invalid type: string \"big\""), "{message}");
+}
+
+#[test]
+fn what_is_set_by_hand_is_blamed_and_not_the_file() {
+    let error = |sets: &[(&str, &str)]| read(SMALL, Scale::Smoke, sets).unwrap_err();
+    assert_eq!(error(&[("seeds", "0")]), "--set seeds=0: `seeds`: cannot be 0; it must be at least 1");
+    assert_eq!(
+        error(&[("dropout", "0.2"), ("recognition.data.short", "100")]),
+        "--set recognition.data.short=100: `data.short`: cannot be 100; it must be at most `long`, 80"
+    );
+    let message = error(&[("languages", "partiy"), ("losses", "R")]);
+    assert!(
+        message.starts_with("--set languages=partiy: `languages`: unknown language `partiy`"),
+        "{message}"
+    );
+    let message = error(&[("data.long", "20"), ("losses", "R")]);
+    assert!(message.starts_with("--set data.long=20 --set losses=R: `data.short`"), "{message}");
+    for key in ["", ".", "data.", "data..test", "recognition."] {
+        assert!(error(&[(key, "1")]).contains("a part of the key is empty"), "{key}");
+    }
+    assert!(error(&[("seeds.x", "1")]).contains("`seeds` has no parts"));
+    let message =
+        read(&SMALL.replace("seeds = 2", "seeds = 0"), Scale::Paper, &[("seeds", "2")]).unwrap_err();
+    assert!(message.starts_with("x.toml, line 5: `seeds`: cannot be 0"), "{message}");
+}
+
+#[test]
+fn numbers_without_end_and_beyond_reason_are_refused() {
+    for (key, value) in [
+        ("clip", "inf"),
+        ("clip", "nan"),
+        ("dropout", "nan"),
+        ("decay", "inf"),
+        ("learning_rate", "inf"),
+        ("loss_weight", "[0.1, inf]"),
+        ("batch_symbols", "128.5"),
+        ("batch_symbols", "1e300"),
+        ("seeds", "1000000000000"),
+        ("seeds", "9223372036854775807"),
+        ("data.training", "10000001"),
+        ("data.held_out", "9223372036854775807"),
+        ("data.longest", "9223372036854775807"),
+    ] {
+        let message = read(SMALL, Scale::Paper, &[(key, value)]).unwrap_err();
+        assert!(message.starts_with(&format!("--set {key}={value}: `{key}`: ")), "{message}");
+    }
+}
+
+#[test]
+fn data_that_are_read_are_planned_as_they_are_wherever_they_are() {
+    let roots = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut request = crate::data::Request::parse("flare/parity").unwrap();
+    for (key, value) in [("training.size", "60"), ("validation-long.lengths", "0..70"), ("test.size", "30")] {
+        request.options.insert(key.to_owned(), value.to_owned());
+    }
+    let text = "title = \"x\"\n[[recognition]]\nreading = \"corrected\"\nlanguages = \"parity\"\nseeds = 1\n";
+    let runs = roots.each_ref().map(|root| {
+        crate::data::write(&request, &root.path().join("parity"), false, &mut |_| {}).unwrap();
+        let directory = format!("'{}'", root.path().display());
+        read(text, Scale::Paper, &[("data.directory", &directory)]).unwrap().runs
+    });
+    let data = &plan(&runs[0][0]).data;
+    assert_eq!((data.training, data.test, data.held_out), (60, 30, 1000));
+    assert!(data.short <= 40 && data.long > 40 && data.long <= 70 && data.longest > 400, "{data:?}");
+    assert_ne!(runs[0], runs[1]);
+    assert!(runs[0].iter().zip(&runs[1]).all(|(a, b)| a.id() == b.id()));
+
+    let directory = format!("'{}'", roots[0].path().display());
+    let error = |sets: &[(&str, &str)]| {
+        let sets = [&[("data.directory", directory.as_str())], sets].concat();
+        read(text, Scale::Paper, &sets).unwrap_err()
+    };
+    let message = error(&[("data.test", "7")]);
+    assert!(
+        message.starts_with("--set data.test=7: `data.test`: cannot be given beside `directory`"),
+        "{message}"
+    );
+    let message = error(&[("reading", "published")]);
+    assert!(message.contains("holds data of reading `corrected`"), "{message}");
 }

@@ -1,6 +1,7 @@
 //! How far a sweep has come, and setting aside what went wrong.
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 
 use wug_score::{Ending, RunResult};
 
@@ -69,15 +70,16 @@ impl Sweep {
                     Err(error) => RunState::Broken(format!("{}: {error}", path.display())),
                 });
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::IsADirectory) => {
                 return Ok(RunState::Broken(format!("{}: not a result: {error}", path.display())));
             }
             Err(error) => return Err(LabError::disk(&path)(error)),
         }
         let claim = self.root.join("claims").join(id);
-        let held =
-            File::open(&claim).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        // Shared: those who look do not keep each other from seeing.
+        let held = File::open(&claim)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
         Ok(if held {
             RunState::Running
         } else if self.checkpoint_path(id).exists() {

@@ -93,7 +93,7 @@ fn what_is_claimed_is_left_alone_and_what_was_let_go_is_taken_up() {
     assert!(sweep.claim(id).unwrap().is_none());
     assert_eq!(sweep.state(id).unwrap(), RunState::Running);
     let tally = work(&sweep, Staff::new(2), &Count::default()).unwrap();
-    assert_eq!((tally.done, tally.elsewhere), (7, 1));
+    assert_eq!((tally.done, tally.elsewhere, tally.waiting), (7, 1, 0));
     drop(held);
     assert_eq!(work(&sweep, Staff::new(1), &Count::default()).unwrap().done, 1);
 }
@@ -146,6 +146,124 @@ fn truncated_results_and_other_versions_are_named_and_nothing_is_lost() {
 }
 
 #[test]
+fn somebody_who_looks_keeps_nobody_from_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let id = &sweep.runs[0].id;
+    let claim = dir.path().join("claims").join(id);
+    let look = File::create(&claim).unwrap();
+    look.lock_shared().unwrap();
+    assert_eq!(sweep.state(id).unwrap(), RunState::Waiting);
+    assert!(sweep.claim(id).unwrap().is_none());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(3));
+            look.unlock().unwrap();
+        });
+        // As a worker does, in passes.
+        assert!((0..100).any(|_| sweep.claim(id).unwrap().is_some()));
+    });
+}
+
+/// Lets go of a run once another is over: whoever passed it by finds it in the next pass.
+struct LetsGo(std::sync::Mutex<Option<Claim>>);
+
+impl Observer for LetsGo {
+    fn begins(&self, _: usize, _: &Listed) {}
+    fn epoch(&self, _: usize, _: usize, _: f64) {}
+    fn judging(&self, _: usize, _: &str) {}
+    fn ends(&self, _: usize, _: &RunResult, _: Duration, progress: Progress) {
+        assert!(progress.done > 0 && progress.done <= progress.total);
+        self.0.lock().unwrap().take();
+    }
+}
+
+#[test]
+fn a_run_that_was_let_go_meanwhile_is_done_in_the_next_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let held = sweep.claim(&sweep.runs[0].id).unwrap();
+    let tally = work(&sweep, Staff::new(1), &LetsGo(held.into())).unwrap();
+    assert_eq!((tally.done, tally.elsewhere, tally.waiting), (8, 0, 0));
+}
+
+#[test]
+fn a_list_that_is_cut_or_changed_is_named_and_the_same_experiment_writes_it_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let path = dir.path().join(RUNS);
+    let text = fs::read_to_string(&path).unwrap();
+    let first = &sweep.runs[0].id;
+    let other = text.replacen(first, &"0".repeat(16), 1);
+    let short: String = text.split_inclusive('\n').take(3).collect();
+    for (bad, word) in [(&text[..700], "line"), (&short, "3 of 8 runs"), (&other, "0000000000000000")] {
+        fs::write(&path, bad).unwrap();
+        let error = Sweep::open(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("runs.jsonl cannot be read") && error.contains(word), "{error}");
+        assert_eq!(Sweep::begin(dir.path(), &experiment(&[])).unwrap().runs, sweep.runs);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    // A result of another plan: the list may have been anything.
+    fs::write(dir.path().join("results").join("0123456789abcdef.json"), "").unwrap();
+    fs::write(&path, &short).unwrap();
+    assert!(Sweep::begin(dir.path(), &experiment(&[])).is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), short);
+}
+
+#[test]
+fn a_directory_with_something_else_in_it_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("results")).unwrap(); // as one that was killed at once leaves it
+    fs::write(dir.path().join("thesis.tex"), "x").unwrap();
+    let error = Sweep::begin(dir.path(), &experiment(&[])).unwrap_err().to_string();
+    assert!(error.contains("is not empty: it holds `thesis.tex`"), "{error}");
+    assert!(!dir.path().join("claims").exists());
+    fs::remove_file(dir.path().join("thesis.tex")).unwrap();
+    Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+}
+
+#[test]
+fn plans_that_json_cannot_hold_are_not_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut experiment = experiment(&[]);
+    let RunPlan::Recognition(plan) = &mut experiment.runs[0];
+    plan.clip = f64::INFINITY;
+    let error = Sweep::begin(dir.path(), &experiment).unwrap_err().to_string();
+    assert!(error.contains("would not be read back"), "{error}");
+    assert!(!dir.path().join(RUNS).exists());
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_result_is_broken_and_can_be_set_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let id = &sweep.runs[0].id;
+    fs::create_dir(sweep.result_path(id)).unwrap();
+    assert!(matches!(sweep.state(id).unwrap(), RunState::Broken(_)));
+    assert_eq!(sweep.retry().unwrap().len(), 1);
+    assert_eq!(sweep.state(id).unwrap(), RunState::Waiting);
+}
+
+#[test]
+fn the_log_of_a_run_counts_its_sittings_and_their_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let id = &sweep.runs[0].id;
+    fs::write(sweep.spent_path(id), r#"{"seconds":1000.0,"cpu_seconds":500.0,"sittings":2}"#).unwrap();
+    work(&sweep, Staff { checkpoint: Duration::ZERO, ..Staff::new(1) }, &Count::default()).unwrap();
+    let log = |id: &str| {
+        let text = fs::read_to_string(dir.path().join("logs").join(format!("{id}.json"))).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    assert_eq!(
+        (log(id)["sittings"].as_u64(), log(&sweep.runs[1].id)["sittings"].as_u64()),
+        (Some(3), Some(1))
+    );
+    assert!(log(id)["seconds"].as_f64() > Some(1000.0) && log(id)["cpu_seconds"].as_f64() > Some(500.0));
+    assert_eq!(fs::read_dir(dir.path().join("checkpoints")).unwrap().count(), 0);
+}
+
+#[test]
 fn a_run_that_cannot_be_done_is_a_record() {
     let dir = tempfile::tempdir().unwrap();
     let mut sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
@@ -157,8 +275,11 @@ fn a_run_that_cannot_be_done_is_a_record() {
     assert_eq!((tally.done, tally.failed), (8, 1));
     let RunState::Done(result) = sweep.state(&sweep.runs[0].id).unwrap() else { panic!("no result") };
     assert!(
-        matches!(result.ending, wug_score::Ending::Failed { message } if message.contains("unknown language `gone`"))
+        matches!(&result.ending, wug_score::Ending::Failed { message } if message.contains("unknown language `gone`"))
     );
+    let RunState::Done(other) = sweep.state(&sweep.runs[1].id).unwrap() else { panic!("no result") };
+    let fields = |plan: &serde_json::Value| plan.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(&result.plan), fields(&other.plan));
     assert_eq!(sweep.retry().unwrap().len(), 1);
 }
 

@@ -1,0 +1,52 @@
+//! Where things stand in the text of an experiment.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue, Error};
+
+use super::{Problem, Scale};
+
+/// A text with the places of all its keys and values.
+pub(super) struct Places<'a> {
+    text: &'a str,
+    root: DeTable<'a>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn read(text: &'a str) -> Result<Self, Error> {
+        Ok(Self { text, root: DeTable::parse(text)?.into_inner() })
+    }
+
+    /// The line of a key that should be a list of sections but is a single one.
+    pub(super) fn lone_section(&self, name: &str) -> Option<usize> {
+        let (key, value) = self.root.get_key_value(name)?;
+        value.get_ref().is_table().then(|| line(self.text, key.span().start))
+    }
+
+    /// The line of a problem in the section of that number, as it is at a scale: of the item if it is one of a list, of the
+    /// field otherwise.
+    pub(super) fn line(&self, name: &str, number: usize, scale: Scale, problem: &Problem) -> Option<usize> {
+        let section = self.root.get(name)?.get_ref().as_array()?.get(number)?.get_ref().as_table()?;
+        let smaller = section.get(scale.name()).and_then(|table| table.get_ref().as_table());
+        let (key, value) = smaller
+            .and_then(|table| find(table, problem.field()))
+            .or_else(|| find(section, problem.field()))?;
+        let item = value.as_array().and_then(|items| items.iter().find(|item| problem.is_of(item.get_ref())));
+        Some(line(self.text, item.map_or(key.start, |item| item.span().start)))
+    }
+}
+
+/// What is at a dotted path, and where its key is.
+fn find<'t, 'a>(table: &'t DeTable<'a>, path: &str) -> Option<(Range<usize>, &'t DeValue<'a>)> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (key, value) = table.get_key_value(first)?;
+    match rest {
+        None => Some((key.span(), value.get_ref())),
+        Some(rest) => find(value.get_ref().as_table()?, rest),
+    }
+}
+
+/// The number of the line of a byte.
+pub(super) fn line(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|b| *b == b'\n').count() + 1
+}
