@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
-use wug_dataset::flare::{Kind, SplitSpec};
+use wug_dataset::flare::{SplitSpec, published_splits};
 use wug_language::Reading;
 use wug_learner::model::{
     Family, LossWeights, Matching, RecognizerModel, RecognizerSpec, SpecError, matched,
@@ -223,22 +223,18 @@ impl Validation {
 }
 
 impl DataPlan {
-    /// The splits to draw, under their published names.
+    /// The splits to draw: the published ones, in their order, with these sizes and lengths.
     pub fn splits(&self) -> Vec<SplitSpec> {
-        let split = |name: &str, size, longest, kind| SplitSpec {
-            name: name.to_owned(),
-            size,
-            lengths: 0..=longest,
-            kind,
-        };
-        vec![
-            split("training", self.training, self.short, Kind::Plain),
-            split("validation-short", self.validation, self.short, Kind::Plain),
-            split("validation-long", self.validation, self.long, Kind::Plain),
-            split("test", self.test, self.longest, Kind::Plain),
-            split("test-short-held-out", self.held_out, self.short, Kind::HeldOut),
-            split("test-edit-distance", self.distances, self.longest, Kind::Distance),
-        ]
+        let ours = [
+            (self.training, self.short),
+            (self.validation, self.short),
+            (self.validation, self.long),
+            (self.test, self.longest),
+            (self.held_out, self.short),
+            (self.distances, self.longest),
+        ];
+        let with = |(split, (size, longest))| SplitSpec { size, lengths: 0..=longest, ..split };
+        published_splits().into_iter().zip(ours).map(with).collect()
     }
 }
 
