@@ -1,4 +1,5 @@
-//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label.
+//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label; or a whole set with an error
+//! margin.
 //!
 //! ```
 //! use wug_score::strata::{Windows, stratify};
@@ -10,12 +11,16 @@
 //! assert_eq!(named, expected.map(|(name, n)| (name.to_owned(), n)));
 //! ```
 
+mod margin;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use wug_dataset::Labelled;
+
+pub use margin::{BadMargin, Margin};
 
 /// A named part of a set. In a record it is an object with one field, such as `{"length":"40..60"}`, or
 /// `"all"`.
@@ -40,6 +45,8 @@ pub enum Stratum {
     Edits(usize),
     /// Negatives at this edit distance from the language.
     Distance(usize),
+    /// The whole set, where so much error is forgiven.
+    Margin(Margin),
 }
 
 /// Members, or the others.
@@ -120,6 +127,7 @@ impl fmt::Display for Stratum {
             Self::Length(window) => write!(f, "length {window}"),
             Self::Edits(k) => write!(f, "{k} edits"),
             Self::Distance(d) => write!(f, "distance {d}"),
+            Self::Margin(margin) => write!(f, "margin {margin}"),
         }
     }
 }
@@ -207,13 +215,13 @@ mod tests {
         assert!(window.centre().abs() < f64::EPSILON);
         let label = Stratum::Label(Label::Negative);
         let kind = Stratum::Kind(Kind::Perturbed);
-        for stratum in
-            [Stratum::All, label, kind, Stratum::Length(window), Stratum::Edits(3), Stratum::Distance(1)]
-        {
+        let margin = Stratum::Margin(Margin::new(0.005).unwrap());
+        let length = Stratum::Length(window);
+        for stratum in [Stratum::All, label, kind, length, Stratum::Edits(3), Stratum::Distance(1), margin] {
             let text = serde_json::to_string(&stratum).unwrap();
             assert_eq!(serde_json::from_str::<Stratum>(&text).unwrap(), stratum, "{text}");
         }
-        for bad in [r#"{"length":"5"}"#, r#"{"length":"9..3"}"#, r#"{"colour":"red"}"#] {
+        for bad in [r#"{"length":"5"}"#, r#"{"length":"9..3"}"#, r#"{"margin":"2"}"#, r#"{"colour":"red"}"#] {
             assert!(serde_json::from_str::<Stratum>(bad).is_err(), "{bad}");
         }
     }
