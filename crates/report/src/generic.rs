@@ -79,7 +79,7 @@ fn metrics<'a>(cells: &Cells<'a>) -> Vec<&'a str> {
 }
 
 fn cell(measured: Option<&Vec<&Measurement>>) -> Cell {
-    measured.map_or_else(Cell::default, |measured| Cell::of_runs(measured, Places::Once(3)))
+    measured.map_or_else(Cell::default, |measured| Cell::of_runs(measured, Places(3)))
 }
 
 fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {

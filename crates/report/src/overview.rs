@@ -64,7 +64,7 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         let mut cells: Vec<Cell> = learners.iter().map(|learner| cell(runs, learner)).collect();
         mark_best(&mut cells);
         let chance = runs.iter().find_map(|run| chance(run));
-        cells.push(Cell { ours: chance.map(|x| Value::number(x, Places::Once(2))), ..Cell::default() });
+        cells.push(Cell { ours: chance.map(|x| Value::number(x, Places(2))), ..Cell::default() });
         Row { keys: differs.iter().map(|&i| key[i].clone()).collect(), cells }
     };
     let same = same.into_iter().flat_map(|i| values(i).into_iter().map(move |value| (KEYS[i], value)));
@@ -127,7 +127,7 @@ fn learners<'a>(runs: &[&'a RunResult]) -> Vec<&'a str> {
 fn cell(runs: &[&RunResult], learner: &str) -> Cell {
     let of = runs.iter().filter(|run| run.run.learner == learner);
     let measured: Vec<_> = of.filter_map(|run| run.whole(TEST, RECOGNITION_ACCURACY.name)).collect();
-    Cell::of_runs(&measured, Places::Once(2))
+    Cell::of_runs(&measured, Places(2))
 }
 
 /// The lengths of a plan's data: the longest string learned from, and the longest of the test.

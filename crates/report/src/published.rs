@@ -39,7 +39,7 @@ impl Grid {
     pub(crate) fn number(self, row: &[&str], column: &str) -> Option<Value> {
         let text = self.text(row, column)?;
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        Some(Value::number(text.parse().ok()?, Places::Once(decimals)))
+        Some(Value::number(text.parse().ok()?, Places(decimals)))
     }
 
     /// A mean with its standard deviation from the column beside it.

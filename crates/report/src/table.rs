@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use wug_score::select::{published_rounding, rounded};
+use wug_score::select::rounded;
 use wug_score::{Aggregate, Interval, Measurement};
 
 /// What stands where there is no value.
@@ -118,22 +118,14 @@ pub enum Value {
     Text(String),
 }
 
-/// How a number is rounded when it is shown.
+/// To how many decimals a number is rounded when it is shown: once, from the number in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Places {
-    /// Once, to so many decimals.
-    Once(usize),
-    /// To three decimals and then to two, as in the published Table 2 of Butoi et al. 2025.
-    Twice,
-}
+pub struct Places(pub usize);
 
 impl Places {
     fn show(self, x: f64) -> String {
-        let (x, decimals) = match self {
-            Self::Once(decimals) => (rounded(x, decimals), decimals),
-            Self::Twice => (published_rounding(x), 2),
-        };
-        x.map_or_else(|| ABSENT.to_owned(), |x| format!("{x:.decimals$}"))
+        let Self(decimals) = self;
+        rounded(x, decimals).map_or_else(|| ABSENT.to_owned(), |x| format!("{x:.decimals$}"))
     }
 }
 
@@ -163,15 +155,15 @@ impl Value {
     ///
     /// ```
     /// use wug_report::{Places, Value};
-    /// let value = Value::with_std(0.9349, Some(0.0149), Places::Once(3));
+    /// let value = Value::with_std(0.9349, Some(0.0149), Places(3));
     /// assert_eq!(value.show(), "0.935 ± 0.01");
-    /// assert_eq!(Value::number(0.9349, Places::Twice).show(), "0.94");
+    /// assert_eq!(Value::number(0.9349, Places(2)).show(), "0.93"); // not 0.94 by way of 0.935
     /// ```
     pub fn show(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number { value, std, interval, places } => {
-                let std = std.map_or_else(String::new, |std| format!(" ± {}", Places::Once(2).show(std)));
+                let std = std.map_or_else(String::new, |std| format!(" ± {}", Places(2).show(std)));
                 let interval = interval.map_or_else(String::new, |interval| {
                     format!(" [{}, {}]", places.show(interval.low), places.show(interval.high))
                 });

@@ -42,16 +42,6 @@ pub fn rounded(x: f64, decimals: usize) -> Option<f64> {
     format!("{:.decimals$}", finite(x)?).parse().ok()
 }
 
-/// To three decimals and then to two, as the published Table 2 of Butoi et al. 2025 was made from the printed
-/// Tables 4-21. Ties between losses were judged after the first rounding, as Table 3 shows.
-///
-/// ```
-/// assert_eq!(wug_score::select::published_rounding(0.9349), Some(0.94)); // by way of 0.935
-/// ```
-pub fn published_rounding(x: f64) -> Option<f64> {
-    rounded(rounded(x, 3)?, 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,16 +50,16 @@ mod tests {
     #[test]
     fn halves_go_to_the_even_neighbour() {
         for (x, expected) in [(0.125, 0.12), (0.375, 0.38), (0.625, 0.62), (0.875, 0.88)] {
-            assert_eq!(published_rounding(x), Some(expected), "{x}");
+            assert_eq!(rounded(x, 2), Some(expected), "{x}");
         }
     }
 
     // 0.995 is stored a little below itself, 0.935 a little above.
     #[test]
     fn other_halves_go_where_their_binary_value_lies() {
-        assert_eq!(published_rounding(0.995), Some(0.99));
-        assert_eq!(published_rounding(0.935), Some(0.94));
-        assert_eq!(published_rounding(1.0), Some(1.0));
+        assert_eq!(rounded(0.995, 2), Some(0.99));
+        assert_eq!(rounded(0.935, 2), Some(0.94));
+        assert_eq!(rounded(1.0, 2), Some(1.0));
     }
 
     #[test]

@@ -18,7 +18,7 @@ const SELECTED: [(&str, &str, &str, &str); 5] = [
     ("L. Test", "long_test_acc", "test", RECOGNITION_ACCURACY.name),
 ];
 
-const PLACES: Places = Places::Once(3);
+const PLACES: Places = Places(3);
 
 /// One table per language that was run.
 pub(super) fn tables(runs: &Runs<'_>) -> Vec<Table> {

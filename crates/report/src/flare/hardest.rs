@@ -48,7 +48,7 @@ fn cells(hard: &Hard) -> Vec<Cell> {
         start.push_str(" …");
     }
     let number = |n: Option<usize>| n.map_or_else(Cell::default, |n| Cell::ours(n.to_string()));
-    let nats = hard.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Places::Once(3)));
+    let nats = hard.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Places(3)));
     vec![
         Cell::ours(start),
         number(Some(symbols.len())),

@@ -9,6 +9,8 @@ use crate::table::{Cell, Column, Places, Row, Table, Value, mark_best};
 
 const BIAS: &str = "Inductive bias";
 const REACH: &str = "Expressivity";
+/// To how many decimals Tables 2 and 22 are shown.
+pub(super) const PLACES: Places = Places(2);
 /// What the paper's figures are of.
 const PAPER: &str =
     "The paper's figures: inductive bias, the mean of 10 runs; expressivity, the maximum of 40 runs.";
@@ -20,9 +22,8 @@ pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
         let paper = paper_column(learner);
         let (mean, std) = (format!("ib_{paper}_mean"), format!("ib_{paper}_std"));
         [
-            cell(runs, runs.inductive_bias(language, learner), FLARE_MAIN.mean(&[language], &mean, &std)),
+            cell(runs.inductive_bias(language, learner), FLARE_MAIN.mean(&[language], &mean, &std)),
             cell(
-                runs,
                 runs.expressivity(language, learner),
                 FLARE_MAIN.number(&[language], &format!("ex_{paper}")),
             ),
@@ -89,16 +90,10 @@ fn laid_out(
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn cell(runs: &Runs<'_>, chosen: Option<Chosen>, paper: Option<Value>) -> Cell {
-    let places = places(runs.reading);
+fn cell(chosen: Option<Chosen>, paper: Option<Value>) -> Cell {
     let n = chosen.as_ref().map(|chosen| chosen.n);
-    let ours = chosen.map(|Chosen { value, std, .. }| Value::with_std(value, std, places));
+    let ours = chosen.map(|Chosen { value, std, .. }| Value::with_std(value, std, PLACES));
     Cell { ours, paper, n, best: false }
-}
-
-/// How Table 2 rounds.
-pub(super) fn places(reading: Reading) -> Places {
-    if reading == Reading::Published { Places::Twice } else { Places::Once(2) }
 }
 
 /// The paper's name for a learner in the heads of its columns.
@@ -108,7 +103,7 @@ pub(super) fn paper_column(learner: &str) -> &str {
 
 fn chance(runs: &Runs<'_>, language: &str) -> Cell {
     let level = runs.chance(Some(language));
-    Cell { ours: level.map(|(_, highest)| Value::number(highest, Places::Once(2))), ..Cell::default() }
+    Cell { ours: level.map(|(_, highest)| Value::number(highest, Places(2))), ..Cell::default() }
 }
 
 fn ties(reading: Reading) -> &'static str {
@@ -123,10 +118,6 @@ fn ties(reading: Reading) -> &'static str {
 }
 
 fn notes(runs: &Runs<'_>) -> Vec<String> {
-    let rounding = match runs.reading {
-        Reading::Published => "Rounded to three decimals and then to two, as published.",
-        Reading::Corrected => "Rounded once.",
-    };
     let main = runs.main();
     let bad = bad_endings(&main);
     let bad = if bad.is_empty() { "none diverged or failed".to_owned() } else { bad };
@@ -136,7 +127,8 @@ fn notes(runs: &Runs<'_>) -> Vec<String> {
         "Expressivity: validated on lengths 0-80; the maximum over the runs of all losses; in brackets the number of those runs.".to_owned(),
         PAPER.to_owned(),
         "The best architecture is in bold. Chance is the accuracy of always giving the commoner answer.".to_owned(),
-        format!("{rounding} {}", ties(runs.reading)),
+        "Ours are rounded once; the paper's are as printed, where they were rounded to three decimals and then to two.".to_owned(),
+        ties(runs.reading).to_owned(),
         format!("{} runs, {bad}; a diverged run counts with what was best before.", main.len()),
     ]
 }
