@@ -6,7 +6,16 @@ pub(crate) struct Axis {
     pub(crate) label: &'static str,
     lo: f64,
     hi: f64,
-    step: f64,
+    scale: Scale,
+}
+
+/// How values are laid out between the ends.
+#[derive(Clone, Debug, PartialEq)]
+enum Scale {
+    /// Evenly, with numbers this far apart.
+    Even { step: f64 },
+    /// By their logarithms; both ends are powers of ten.
+    Logarithmic,
 }
 
 impl Axis {
@@ -14,20 +23,48 @@ impl Axis {
     pub(crate) fn from_zero(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let most = values.filter(|x| x.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
         let step = step(most);
-        Self { label, lo: 0.0, hi: (most / step).ceil() * step, step }
+        Self { label, lo: 0.0, hi: (most / step).ceil() * step, scale: Scale::Even { step } }
+    }
+
+    /// Logarithmic, between the powers of ten around the values that are above zero.
+    pub(crate) fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        let powers: Vec<f64> = values.filter(|x| x.is_finite() && *x > 0.0).map(f64::log10).collect();
+        let least = powers.iter().copied().reduce(f64::min).unwrap_or(0.0).floor();
+        let most = powers.iter().copied().reduce(f64::max).unwrap_or(0.0).ceil().max(least + 1.0);
+        let power = |exponent: f64| 10_f64.powi(exponent as i32);
+        Self { label, lo: power(least), hi: power(most), scale: Scale::Logarithmic }
     }
 
     /// Where a value lies between the ends, 0 to 1; values outside lie on an end.
     pub(crate) fn place(&self, x: f64) -> f64 {
-        ((x - self.lo) / (self.hi - self.lo)).clamp(0.0, 1.0)
+        let share = match self.scale {
+            Scale::Even { .. } => (x - self.lo) / (self.hi - self.lo),
+            Scale::Logarithmic => (x.max(self.lo) / self.lo).ln() / (self.hi / self.lo).ln(),
+        };
+        share.clamp(0.0, 1.0)
     }
 
     /// The values at which numbers stand, as they are written.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
-        let decimals = (0..9).find(|d| is_whole(self.step * 10_f64.powi(*d))).unwrap_or(9);
-        let steps = ((self.hi - self.lo) / self.step).round() as usize;
-        let at = |i: usize| self.lo + i as f64 * self.step;
+        match self.scale {
+            Scale::Even { step } => self.even_ticks(step),
+            Scale::Logarithmic => self.powers().into_iter().map(|x| (x, x.to_string())).collect(),
+        }
+    }
+
+    fn even_ticks(&self, step: f64) -> Vec<(f64, String)> {
+        let decimals = (0..9).find(|d| is_whole(step * 10_f64.powi(*d))).unwrap_or(9);
+        let steps = ((self.hi - self.lo) / step).round() as usize;
+        let at = |i: usize| self.lo + i as f64 * step;
         (0..=steps).map(|i| (at(i), format!("{:.*}", decimals as usize, at(i)))).collect()
+    }
+
+    /// The powers of ten, and where there are few of them, twice and five times each.
+    fn powers(&self) -> Vec<f64> {
+        let (least, most) = (self.lo.log10().round() as i32, self.hi.log10().round() as i32);
+        let factors: &[f64] = if most - least > 1 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let all = (least..=most).flat_map(|power| factors.iter().map(move |f| f * 10_f64.powi(power)));
+        all.filter(|x| *x <= self.hi).collect()
     }
 }
 
@@ -58,6 +95,25 @@ mod tests {
             let axis = Axis::from_zero("x", [most].into_iter());
             let ticks: Vec<String> = axis.ticks().into_iter().map(|(_, text)| text).collect();
             assert_eq!(ticks.join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn logarithmic_numbers_are_powers_of_ten_and_more_where_those_are_few() {
+        for (values, expected) in [
+            (&[100.0, 250.0, 1000.0][..], "100 200 500 1000"),
+            (&[1.0, 999.0], "1 10 100 1000"),
+            (&[0.0, 3.0, f64::INFINITY], "1 2 5 10"),
+            (&[100.0], "100 200 500 1000"),
+            (&[], "1 2 5 10"),
+        ] {
+            let axis = Axis::logarithmic("x", values.iter().copied());
+            let ticks: Vec<String> = axis.ticks().into_iter().map(|(_, text)| text).collect();
+            assert_eq!(ticks.join(" "), expected, "{values:?}");
+        }
+        let axis = Axis::logarithmic("x", [1.0, 100.0].into_iter());
+        for (x, place) in [(0.0, 0.0), (1.0, 0.0), (10.0, 0.5), (100.0, 1.0), (1e9, 1.0)] {
+            assert!((axis.place(x) - place).abs() < 1e-12, "{x}");
         }
     }
 

@@ -28,6 +28,8 @@ pub(crate) enum Mark {
     Band { series: usize, points: Vec<(f64, f64, f64)> },
     /// Points, moved a little to the side where those of several series would hide each other.
     Points { series: usize, points: Vec<(f64, f64)> },
+    /// Crosses that belong to no series.
+    Crosses(Vec<(f64, f64)>),
     /// A dashed line at a value of `x`.
     Vertical(f64),
     /// A dashed line at a value of `y`.
@@ -41,7 +43,15 @@ impl Mark {
             Self::Line { series, .. } | Self::Band { series, .. } | Self::Points { series, .. } => {
                 Some(*series)
             }
-            Self::Vertical(_) | Self::Horizontal(_) => None,
+            Self::Crosses(_) | Self::Vertical(_) | Self::Horizontal(_) => None,
+        }
+    }
+
+    /// The points that axes must reach.
+    fn points(&self) -> &[(f64, f64)] {
+        match self {
+            Self::Line { points, .. } | Self::Points { points, .. } | Self::Crosses(points) => points,
+            Self::Band { .. } | Self::Vertical(_) | Self::Horizontal(_) => &[],
         }
     }
 }
@@ -56,16 +66,24 @@ impl Panel {
         rule: f64,
         mut marks: Vec<Mark>,
     ) -> Option<Self> {
-        let points = || {
-            marks.iter().flat_map(|mark| match mark {
-                Mark::Line { points, .. } | Mark::Points { points, .. } => points.as_slice(),
-                _ => &[],
-            })
-        };
+        let points = || marks.iter().flat_map(Mark::points);
         points().next()?;
         let x = Axis::from_zero(x, points().map(|point| point.0));
         let y = Axis::from_zero(y, points().map(|point| point.1).chain([top]));
         marks.push(Mark::Horizontal(rule));
+        Some(Self { title: title.to_owned(), x, y, marks })
+    }
+
+    /// With logarithmic axes around the marks, upwards from one; `None` if no mark has a point.
+    pub(crate) fn logarithmic(
+        title: &str,
+        (x, y): (&'static str, &'static str),
+        marks: Vec<Mark>,
+    ) -> Option<Self> {
+        let points = || marks.iter().flat_map(Mark::points);
+        points().next()?;
+        let x = Axis::logarithmic(x, points().map(|point| point.0));
+        let y = Axis::logarithmic(y, points().map(|point| point.1).chain([1.0]));
         Some(Self { title: title.to_owned(), x, y, marks })
     }
 
@@ -129,6 +147,13 @@ impl Panel {
                     dot(*series, x + aside, y)
                 };
                 points.iter().map(moved).collect()
+            }
+            Mark::Crosses(points) => {
+                let cross = |(x, y): &(f64, f64)| {
+                    let (x, y) = self.at(*x, *y);
+                    format!(r#"<path class="cross" d="M{x:.1} {y:.1}m-4-4l8 8m0-8l-8 8"/>"#)
+                };
+                points.iter().map(cross).collect()
             }
             Mark::Vertical(x) => {
                 format!(r#"<path class="rule" d="M{:.1} {TOP}V{}"/>"#, self.at(*x, 0.0).0, HEIGHT - BOTTOM)
