@@ -54,7 +54,8 @@ fn section(table: &Table) -> String {
     };
     let row = |row: &Row| {
         let keys = each(&row.keys, |key| format!("<th scope=\"row\">{}</th>", escaped_xml(key)));
-        format!("<tr>{keys}{}</tr>\n", each(&row.cells, cell))
+        let cells = each(row.cells.iter().enumerate(), |(i, one)| cell(one, table.is_words(i)));
+        format!("<tr>{keys}{cells}</tr>\n")
     };
     format!(
         "<section id=\"{}\">\n<h2>{}</h2>\n{legend}<div class=\"wide\">\n<table>\n<thead>\n{}</thead>\n<tbody>\n{}</tbody>\n</table>\n</div>\n{}</section>\n",
@@ -88,10 +89,11 @@ fn groups(table: &Table) -> String {
     format!("<tr>{}{groups}</tr>\n", "<th></th>".repeat(table.keys.len()))
 }
 
-fn cell(cell: &Cell) -> String {
+/// A cell of a column, which may be one of words.
+fn cell(cell: &Cell, words: bool) -> String {
     let class = match &cell.ours {
         Some(Value::Text(text)) if text.chars().count() > LONG => " class=\"long words\"",
-        Some(Value::Text(_)) if cell.paper.is_none() => " class=\"words\"",
+        _ if words => " class=\"words\"",
         _ => "",
     };
     let ours = escaped_xml(&shown(cell.ours.as_ref()));
