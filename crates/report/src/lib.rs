@@ -4,6 +4,7 @@
 //! [`figures`] say what there is to show; [`render`] writes it in a [`Format`]. A cell that was not run is
 //! visibly empty, and a run that has no place in the tables of a paper appears in a table of its own.
 
+mod bliss;
 mod flare;
 mod format;
 mod generic;
@@ -60,6 +61,7 @@ pub fn render(results: &[RunResult], format: Format) -> Result<String, ReportErr
 pub fn tables(results: &[RunResult]) -> Vec<Table> {
     let others = others(results);
     let mut tables = flare::tables(results);
+    tables.extend(bliss::tables(results));
     tables.extend(overview::tables(&others));
     tables.extend(generic::tables(&others));
     tables.extend(summary::bad_runs(results));
@@ -69,6 +71,7 @@ pub fn tables(results: &[RunResult]) -> Vec<Table> {
 /// Every figure for which there is a run.
 pub fn figures(results: &[RunResult]) -> Vec<Figure> {
     let mut figures = flare::figures(results);
+    figures.extend(bliss::figures(results));
     figures.extend(overview::figures(&others(results)));
     figures
 }
@@ -78,13 +81,15 @@ fn headline(results: &[RunResult]) -> Vec<Table> {
     let others = others(results);
     let glance = overview::headline(&others);
     let mut tables = flare::headline(results);
+    tables.extend(bliss::headline(results));
     // What can be seen at a glance is not listed in full as well.
     tables.extend(if glance.is_empty() { generic::tables(&others) } else { glance });
     tables.extend(summary::bad_runs(results));
     tables
 }
 
-/// The runs that have no place in the tables of a paper.
+/// The runs that have no place in the tables of a paper. Those of the index have tables of their own, whatever they are of.
 fn others(results: &[RunResult]) -> Vec<&RunResult> {
-    results.iter().filter(|result| !flare::has_place(result)).collect()
+    let placed = |result: &RunResult| flare::has_place(result) || bliss::Trial::of(result).is_some();
+    results.iter().filter(|result| !placed(result)).collect()
 }

@@ -15,6 +15,12 @@ pub(crate) const FLARE_FULL: Grid = Grid { text: include_str!("published/flare_f
 /// Table 22.
 pub(crate) const FLARE_SIZES: Grid = Grid { text: include_str!("published/flare_model_size.csv") };
 
+/// Lan, Chemla and Katzir 2023, where the index is from.
+pub(crate) const BLISS: &str =
+    "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction";
+/// Its Table 2.
+pub(crate) const BLISS_INDEX: Grid = Grid { text: include_str!("published/bliss_index.csv") };
+
 /// A printed table: a head, and rows that begin with their names.
 #[derive(Clone, Copy)]
 pub(crate) struct Grid {
@@ -54,16 +60,40 @@ pub(crate) fn flare_languages() -> Vec<&'static str> {
     FLARE_MAIN.rows().filter_map(|row| row.first().copied()).collect()
 }
 
+/// The languages of the index, in the order of the paper.
+pub(crate) fn bliss_languages() -> Vec<&'static str> {
+    distinct(BLISS_INDEX.rows().filter_map(|row| row.first().copied()))
+}
+
+/// The learners of the index, in the order of the paper.
+pub(crate) fn bliss_learners() -> Vec<&'static str> {
+    distinct(BLISS_INDEX.rows().filter_map(|row| row.get(1).copied()))
+}
+
+fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut distinct = Vec::new();
+    names.for_each(|name| {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    });
+    distinct
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_printed_row_is_here() {
-        assert_eq!(flare_languages().len(), 18);
-        for (grid, rows, columns) in
-            [(FLARE_MAIN, 18, 10), (FLARE_BEST_LOSS, 18, 7), (FLARE_FULL, 18 * 24, 12), (FLARE_SIZES, 16, 10)]
-        {
+        assert_eq!((flare_languages().len(), bliss_languages().len(), bliss_learners().len()), (18, 6, 4));
+        for (grid, rows, columns) in [
+            (FLARE_MAIN, 18, 10),
+            (FLARE_BEST_LOSS, 18, 7),
+            (FLARE_FULL, 18 * 24, 12),
+            (FLARE_SIZES, 16, 10),
+            (BLISS_INDEX, 6 * 4, 4),
+        ] {
             assert_eq!(grid.rows().count(), rows);
             assert!(grid.rows().all(|row| row.len() == columns));
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use wug_score::{Ending, RunResult};
 
+use crate::bliss::Trial;
 use crate::table::{Cell, Column, Row, Table};
 
 /// What was run.
@@ -87,7 +88,8 @@ fn cautions(results: &[RunResult]) -> Vec<String> {
 /// How many seeds occur twice among runs that only their plan tells apart.
 fn repeated(results: &[RunResult]) -> usize {
     let mut times: BTreeMap<_, usize> = BTreeMap::new();
-    for run in results.iter().map(|result| &result.run) {
+    // Trials of the index have no such place: their plans differ by factor and configuration, which are told apart.
+    for run in results.iter().filter(|result| Trial::of(result).is_none()).map(|result| &result.run) {
         let place = (&run.suite, &run.language, &run.learner, run.size, &run.loss, &run.validation);
         *times.entry((place, run.reading, run.seed)).or_default() += 1;
     }
@@ -98,16 +100,28 @@ fn repeated(results: &[RunResult]) -> usize {
 fn mixed_data(results: &[RunResult]) -> Vec<&str> {
     let mut hashes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     // A run that failed early has seen no data.
-    for run in results.iter().map(|result| &result.run).filter(|run| !run.data_hash.is_empty()) {
-        let key = (run.suite.as_str(), run.language.as_str(), run.reading);
+    for result in results.iter().filter(|result| !result.run.data_hash.is_empty()) {
+        let run = &result.run;
+        let corpus = Trial::of(result).map_or_else(String::new, Trial::corpus);
+        let key = (run.suite.as_str(), run.language.as_str(), run.reading, corpus);
         hashes.entry(key).or_default().insert(&run.data_hash);
     }
     let mixed: BTreeSet<&str> = hashes
         .into_iter()
         .filter(|(_, hashes)| hashes.len() > 1)
-        .map(|((_, language, _), _)| language)
+        .map(|((_, language, ..), _)| language)
         .collect();
     mixed.into_iter().collect()
+}
+
+/// How many of the runs ended badly, such as `1 diverged, 2 failed`; empty if none did.
+pub(crate) fn bad_endings(runs: &[&RunResult]) -> String {
+    let count = |is: fn(&Ending) -> bool| runs.iter().filter(|run| is(&run.ending)).count();
+    let diverged = count(|ending| matches!(ending, Ending::Diverged { .. }));
+    let failed = count(|ending| matches!(ending, Ending::Failed { .. }));
+    let parts = [(diverged, "diverged"), (failed, "failed")];
+    let said = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    said.collect::<Vec<_>>().join(", ")
 }
 
 /// The runs that diverged or failed, and why; `None` if there are none.

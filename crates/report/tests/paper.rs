@@ -4,7 +4,7 @@
 
 mod made_up;
 
-use made_up::{accuracy, cross_entropy, flare, printed};
+use made_up::{accuracy, cross_entropy, flare, named, printed};
 use wug_report::{Table, tables};
 use wug_score::RunResult;
 
@@ -41,10 +41,6 @@ fn from_print() -> Vec<RunResult> {
         }
     }
     results
-}
-
-fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
-    tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no table {id}"))
 }
 
 /// What we show and what the paper shows in a cell.

@@ -4,9 +4,10 @@ use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::{Aggregate, RunResult};
 
 use super::blank;
-use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, bad_endings, selected};
+use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, selected};
 use crate::measured::accuracies;
 use crate::published::{FLARE_FULL, flare_languages};
+use crate::summary::bad_endings;
 use crate::table::{Cell, Column, Places, Row, Table, Value, range, spread};
 
 /// The columns of the model that was selected: head, column in print, split and metric.

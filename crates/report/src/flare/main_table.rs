@@ -2,9 +2,10 @@
 
 use wug_score::Reading;
 
-use super::runs::{Chosen, Runs, bad_endings, label};
+use super::runs::{Chosen, Runs, label};
 use super::{blank, shortened};
 use crate::published::{FLARE_BEST_LOSS, FLARE_MAIN};
+use crate::summary::bad_endings;
 use crate::table::{Cell, Column, Places, Row, Table, Value, mark_best};
 
 const BIAS: &str = "Inductive bias";

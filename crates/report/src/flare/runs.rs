@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_score::metric::Direction::Higher;
 use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
 use wug_score::select::{best_by_validation, first_best, rounded};
-use wug_score::{Aggregate, Ending, Reading, RunResult};
+use wug_score::{Aggregate, Reading, RunResult};
 
 use super::setting::departures;
 use crate::measured::{accuracies, chance, test_accuracy};
@@ -92,16 +92,6 @@ pub(crate) fn label(learner: &str) -> String {
 pub(crate) fn validation_loss(run: &RunResult) -> Option<f64> {
     let split = format!("validation-{}", run.run.validation.as_deref()?);
     run.value(&split, RECOGNITION_CROSS_ENTROPY.name)
-}
-
-/// How many of the runs ended badly, such as `1 diverged, 2 failed`; empty if none did.
-pub(crate) fn bad_endings(runs: &[&RunResult]) -> String {
-    let count = |is: fn(&Ending) -> bool| runs.iter().filter(|run| is(&run.ending)).count();
-    let diverged = count(|ending| matches!(ending, Ending::Diverged { .. }));
-    let failed = count(|ending| matches!(ending, Ending::Failed { .. }));
-    let parts = [(diverged, "diverged"), (failed, "failed")];
-    let said = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
-    said.collect::<Vec<_>>().join(", ")
 }
 
 impl<'a> Runs<'a> {

@@ -3,10 +3,11 @@
 use wug_score::Aggregate;
 
 use super::main_table::{PLACES, paper_column};
-use super::runs::{Place, Runs, bad_endings, label};
+use super::runs::{Place, Runs, label};
 use super::{blank, shortened};
 use crate::measured::accuracies;
 use crate::published::FLARE_SIZES;
+use crate::summary::bad_endings;
 use crate::table::{Cell, Column, Row, Table, Value};
 
 /// What the paper's figures are of.

@@ -2,7 +2,10 @@
 
 #![allow(dead_code, reason = "each test uses its part of this module")]
 
+pub(crate) mod index;
+
 use serde_json::json;
+use wug_report::{ABSENT, Cell, Table, Value};
 use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::strata::Window;
 use wug_score::{
@@ -141,4 +144,17 @@ fn negative(i: usize, ease: f64) -> Hard {
         distance: Some(distance),
         cross_entropy: Some((1.0 - ease) * (6.0 + (i as f64).sin()) / distance as f64),
     }
+}
+
+/// The table of a name.
+pub(crate) fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
+    let ids = || tables.iter().map(|table| &table.id).collect::<Vec<_>>();
+    tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no table {id} but {:?}", ids()))
+}
+
+/// What we show in a row.
+pub(crate) fn row(table: &Table, keys: &[&str]) -> Vec<String> {
+    let row = table.rows.iter().find(|row| row.keys == keys).unwrap_or_else(|| panic!("no row {keys:?}"));
+    let shown = |cell: &Cell| cell.ours.as_ref().map_or(ABSENT.to_owned(), Value::show);
+    row.cells.iter().map(shown).collect()
 }

@@ -1,0 +1,207 @@
+//! One run of the index: a learner trained on 10ᴺ/b strings and then marked, step by step, on others.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use wug_score::metric::{
+    CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
+    SOLVED_LENGTH,
+};
+use wug_score::strata::Margin;
+use wug_score::{Acceptance, Measurement, Metric, RunResult, StepRule, Stratum, StringSteps, index_sizes};
+
+use crate::measured::TEST;
+
+/// A run of the index.
+#[derive(Clone, Copy)]
+pub(crate) struct Trial<'a> {
+    pub(super) result: &'a RunResult,
+    /// b: how many times fewer strings it learned from, and more it was tested on.
+    pub(super) factor: usize,
+}
+
+/// How a learner was set up, in the order in which the paper lists its grids: ties go to the first.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Configuration {
+    hidden: Option<usize>,
+    /// L1, L2, none.
+    regularization: usize,
+    /// The bits of the constant, which are in the order of such numbers; the largest comes first.
+    constant: Reverse<u64>,
+    memory: Option<usize>,
+    epochs: Option<usize>,
+    /// All that was set, which tells apart whatever the above does not.
+    text: String,
+}
+
+const REGULARIZATIONS: [&str; 2] = ["l1", "l2"];
+
+impl<'a> Trial<'a> {
+    /// The trial that a result is of; `None` if it is of something else.
+    pub(crate) fn of(result: &'a RunResult) -> Option<Self> {
+        result.plan.pointer("/test/from")?;
+        Some(Self { result, factor: whole(&result.plan, "/factor")? })
+    }
+
+    /// Which data it is of: all that they depend on but the language and the reading.
+    pub(crate) fn corpus(self) -> String {
+        let parts = ["/order", "/factor", "/training", "/prior", "/data_seed", "/test"];
+        parts.map(|at| self.planned(at)).join(" ")
+    }
+
+    /// Something of its plan, as text.
+    pub(super) fn planned(self, at: &str) -> String {
+        self.result.plan.pointer(at).map_or_else(String::new, |value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
+
+    /// Whether the test begins with the shortest string, and not after the longest one learned from.
+    pub(super) fn is_from_first(self) -> bool {
+        self.planned("/test/from") == "first"
+    }
+
+    /// How many strings it learned from.
+    pub(super) fn training(self) -> Option<usize> {
+        whole(&self.result.plan, "/training")
+    }
+
+    /// How many strings the index would have it learn from and be tested on for a factor; `None` if its order has no
+    /// such factor.
+    pub(super) fn sizes(self, factor: usize) -> Option<(usize, usize)> {
+        let order = whole(&self.result.plan, "/order")?;
+        index_sizes(u32::try_from(order).ok()?, factor)
+    }
+
+    /// Whether its sets have the sizes that the index asks for.
+    pub(super) fn has_sizes_of_index(self) -> bool {
+        let planned = || whole(&self.result.plan, "/test/strings");
+        let strings = whole(&self.result.data, "/marked/of").or_else(planned);
+        let sizes = self.sizes(self.factor);
+        sizes.is_some() && sizes == self.training().zip(strings)
+    }
+
+    /// The length of the longest string that it learned from.
+    pub(super) fn longest_seen(self) -> Option<usize> {
+        whole(&self.result.data, "/longest")
+    }
+
+    /// The margins that it was marked with.
+    pub(super) fn margins(self) -> BTreeSet<Margin> {
+        let margin = |m: &Measurement| match m.stratum {
+            Stratum::Margin(margin) if m.split == TEST => Some(margin),
+            _ => None,
+        };
+        self.result.scores.iter().filter_map(margin).collect()
+    }
+
+    fn at(self, margin: Margin, metric: &Metric) -> Option<&'a Measurement> {
+        let stratum = Stratum::Margin(margin);
+        let is = |m: &&Measurement| m.split == TEST && m.metric == metric.name && m.stratum == stratum;
+        self.result.scores.iter().find(is)
+    }
+
+    /// What a right step is, the steps that were right, and the strings that were accepted.
+    fn marks(self, margin: Margin) -> Option<(StepRule, &'a Measurement, Option<&'a Measurement>)> {
+        let value = margin.value();
+        let marks = |rule, accuracy, acceptance| {
+            Some((rule, self.at(margin, accuracy)?, self.at(margin, acceptance)))
+        };
+        let deterministic = StepRule::Deterministic { margin: value };
+        marks(deterministic, &DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE).or_else(|| {
+            let categorical = StepRule::Categorical { margin: value };
+            marks(categorical, &CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE)
+        })
+    }
+
+    /// Whether only steps are marked at which a single thing can come, so that accuracy is the same at every margin.
+    pub(super) fn is_deterministic(self) -> bool {
+        self.result.scores.iter().any(|m| m.metric == DETERMINISTIC_ACCURACY.name)
+    }
+
+    /// The steps of all strings that were marked; `None` if none was.
+    pub(super) fn steps(self, margin: Margin) -> Option<StringSteps> {
+        let (_, accuracy, _) = self.marks(margin)?;
+        let (right, scored) = (accuracy.numerator?, accuracy.denominator?);
+        (scored > 0.0).then_some(StringSteps { scored: scored as usize, right: right as usize })
+    }
+
+    /// The share of right steps.
+    pub(super) fn accuracy(self, margin: Margin) -> Option<f64> {
+        self.marks(margin)?.1.value
+    }
+
+    /// The share of right steps of a learner that knows nothing, on the same strings.
+    pub(super) fn chance(self, margin: Margin) -> Option<f64> {
+        self.marks(margin)?.1.chance
+    }
+
+    /// The share of accepted strings.
+    pub(super) fn accepted(self, margin: Margin) -> Option<f64> {
+        self.marks(margin)?.2?.value
+    }
+
+    /// How far strings are accepted without exception: how many of them in tests from the first on, else up to which length.
+    /// It is known of a marking that was stopped, too: that is later than the first rejection.
+    pub(super) fn reach(self, margin: Margin) -> Option<f64> {
+        self.at(margin, &SOLVED_LENGTH)?.value
+    }
+
+    /// How many strings were marked, and of how many, if marking ended before the last.
+    pub(super) fn stopped(self) -> Option<(usize, usize)> {
+        let marked = self.result.data.get("marked")?;
+        let stopped = marked.get("stopped").and_then(Value::as_bool) == Some(true);
+        stopped.then(|| (whole(marked, "/strings").unwrap_or(0), whole(marked, "/of").unwrap_or(0)))
+    }
+
+    /// Whether it solved its test; `None` if it was not marked. Marking only stops where nothing can be solved any more.
+    pub(super) fn solved(self, margin: Margin, acceptance: Acceptance) -> Option<bool> {
+        if self.stopped().is_some() {
+            return Some(false);
+        }
+        let (rule, _, accepted) = self.marks(margin)?;
+        match acceptance {
+            Acceptance::AllSteps => Some(self.steps(margin)?.accepted(rule.forgiven())),
+            Acceptance::EveryString => {
+                let accepted = accepted?;
+                self.steps(margin)?;
+                Some(accepted.numerator? >= accepted.denominator?)
+            }
+        }
+    }
+
+    pub(super) fn configuration(self) -> Configuration {
+        let plan = &self.result.plan;
+        let regularization = self.planned("/learner/regularization");
+        let constant = plan.pointer("/learner/lambda").and_then(Value::as_f64).unwrap_or(0.0);
+        let place = REGULARIZATIONS.iter().position(|name| *name == regularization);
+        Configuration {
+            hidden: whole(plan, "/learner/hidden"),
+            regularization: place.unwrap_or(REGULARIZATIONS.len()),
+            constant: Reverse(constant.max(0.0).to_bits()),
+            memory: whole(plan, "/learner/memory"),
+            epochs: whole(plan, "/learner/epochs"),
+            text: self.planned("/learner") + self.result.run.loss.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+impl Configuration {
+    /// In a few words; nothing of a learner that has nothing to set.
+    pub(super) fn shown(&self) -> String {
+        let regularized = REGULARIZATIONS.get(self.regularization);
+        let parts = [
+            self.hidden.map(|n| format!("{n} units")),
+            regularized.map(|name| format!("{} {}", name.to_uppercase(), f64::from_bits(self.constant.0))),
+            self.memory.map(|n| format!("memory {n}")),
+            self.epochs.map(|n| format!("{n} epochs")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn whole(value: &Value, at: &str) -> Option<usize> {
+    value.pointer(at)?.as_u64().and_then(|n| usize::try_from(n).ok())
+}

@@ -1,0 +1,205 @@
+//! Which runs of the index stand beside the paper's figures, where the others are, and what all look like.
+
+mod made_up;
+
+use made_up::index::{configured, far, index, planned, solving, with_index};
+use made_up::{named, row};
+use serde_json::{Value, json};
+use wug_report::{Format, figures, render, tables};
+use wug_score::RunResult;
+
+#[test]
+fn only_what_is_as_in_the_paper_stands_beside_it() {
+    let departures = [
+        ("lstm", "/order", json!(2), "order 3"),
+        ("lstm", "/prior", json!(0.5), "prior of 0.3"),
+        ("lstm", "/data_seed", json!(1), "seed 100"),
+        ("lstm", "/factor", json!(5), "factors 1, 2, 4 and 10"),
+        ("lstm", "/training", json!(999), "sets of 1,000/b"),
+        ("lstm", "/margins", json!([0.005]), "margins 0.005 and 0"),
+        ("lstm", "/learner/hidden", json!(64), "2, 32 or 128 units"),
+        ("lstm", "/learner/layers", json!(2), "one layer"),
+        ("lstm", "/learner/epochs", json!(100), "1,000 epochs"),
+        ("lstm", "/learner/learning_rate", json!(0.01), "learning rate of 0.001"),
+        ("lstm", "/learner/regularization", json!("l3"), "L1, L2 or none"),
+        ("lstm", "/learner/lambda", json!(0.5), "1, 0.1 or 0.01"),
+        ("lstm", "/learner/batch", json!({ "examples": 10 }), "one batch"),
+        ("stack-lstm", "/learner/hidden", json!(9), "8 units"),
+        ("stack-lstm", "/learner/epochs", json!(4), "3 or 50 epochs"),
+        ("stack-lstm", "/learner/memory", json!(2050), "50 or 100 rows"),
+        ("stack-lstm", "/learner/test_memory", json!(50), "2,050 rows of memory in the test"),
+        ("stack-lstm", "/learner/memory_width", json!(6), "5 wide"),
+        ("stack-lstm", "/learner/gate", json!("gumbel"), "softmax gates"),
+        ("stack-lstm", "/learner/batch", json!("all"), "one string at a time"),
+        ("stack-lstm", "/learner/learning_rate", json!(0.1), "learning rate of 0.01"),
+        ("stack-lstm", "/learner/regularization", json!("l1"), "without regularization"),
+        ("baby-ntm", "/learner/memory", json!(50), "2,050 rows"),
+        ("lstm", "/test/after", json!("after-last"), "longer strings"),
+    ];
+    for (learner, at, value, said) in departures {
+        for value in [value, Value::Null] {
+            let mut result = solving(planned("an-bn", learner, 1, 100), [true, false]);
+            if (at, &value) == ("/factor", &Value::Null) {
+                continue; // That is no run of the index at all.
+            }
+            *result.plan.pointer_mut(at).unwrap() = value;
+            let tables = tables(&[result]);
+            assert!(tables.iter().all(|table| table.id.starts_with("bliss-published-index")), "{at}");
+            assert!(tables.iter().flat_map(|t| &t.rows).flat_map(|r| &r.cells).all(|c| c.paper.is_none()));
+            let notes = tables[0].notes.join("\n");
+            assert!(notes.contains("Not to be compared") && notes.contains(said), "{at}: {notes}");
+        }
+    }
+    let mut result = solving(configured(2, "none", 0.0, 7), [true, false]);
+    result.plan["learner"]["lambda"] = Value::Null;
+    assert_eq!(tables(std::slice::from_ref(&result))[0].id, "bliss-published-2");
+    result.run.loss = Some("sigmoid-mse".to_owned());
+    assert!(tables(&[result])[0].notes.join("\n").contains("softmax and cross-entropy"));
+}
+
+#[test]
+fn any_language_and_learner_can_be_put_through_the_index() {
+    let at = |prior: f64, factor: usize, solved: bool| {
+        let mut result = solving(planned("dyck-2-3", "gru", factor, 1), [solved, false]);
+        result.plan["prior"] = prior.into();
+        "mine".clone_into(&mut result.run.suite);
+        result
+    };
+    let results = [at(0.3, 1, true), at(0.3, 5, false), at(0.5, 1, false), at(0.5, 5, true)];
+    let tables = tables(&results);
+    let table = named(&tables, "mine-published-index");
+    assert_eq!(table.keys, ["language", "learner", "prior"]);
+    assert_eq!(row(table, &["dyck-2-3", "gru", "0.3"])[..2], ["≥1", "none of 1, 5"]);
+    assert_eq!(row(table, &["dyck-2-3", "gru", "0.5"])[..2], ["≥5", "none of 1, 5"]);
+    assert_eq!(table.notes.iter().filter(|note| note.contains("order 3, data seed 100")).count(), 1);
+    assert_eq!(named(&tables, "mine-published-index-dyck-2-3").rows.len(), 4);
+    // Of ten strings no quarter can be taken, so that nothing is missing without it.
+    let small = [1, 2, 10].map(|factor| {
+        let mut result = solving(planned("an-bn", "lstm", factor, 1), [factor == 2, false]);
+        (result.plan["order"], result.plan["training"]) = (1.into(), (10 / factor).into());
+        result.data["marked"]["of"] = (10 * factor).into();
+        result
+    });
+    let table = &wug_report::tables(&small)[0];
+    assert_eq!(row(table, &["an-bn", "lstm"])[..2], ["2", "<1"]);
+    // A learner of its own has a row in the paper's table, with nothing beside it.
+    let results = with_index("an-bn", "gru", [Some(4), Some(4)]);
+    assert_eq!(index(&results, "an-bn", "gru")[..2], ["4", "4"]);
+    // Sets of other sizes make no index, and are shown all the same.
+    let mut result = solving(planned("an-bn", "lstm", 1, 1), [true, true]);
+    result.data["marked"]["of"] = 500.into();
+    let ids: Vec<String> = wug_report::tables(&[result]).into_iter().map(|table| table.id).collect();
+    assert_eq!(ids, ["bliss-published-index-an-bn"]);
+}
+
+/// Figure 3: two learners, four sizes, three seeds.
+fn figure_3() -> Vec<RunResult> {
+    let mut results = Vec::new();
+    for (training, longest, n) in [(100, 40, 20), (250, 40, 21), (500, 44, 60), (1000, 48, 1000)] {
+        for seed in [100, 101, 102] {
+            let less = (102 - seed) as usize;
+            results.push(far("lstm", training, longest, seed, 20 + less));
+            results.push(far("baby-ntm", training, longest, seed, n - 5 * less));
+        }
+    }
+    results
+}
+
+#[test]
+fn the_figure_shows_every_run_and_what_was_learned_from() {
+    let results = figure_3();
+    let all = tables(&results);
+    let table = named(&all, "bliss-published-figure-3");
+    assert_eq!(row(table, &["an-bn", "seen in training"]), ["20", "20", "22", "24"]);
+    assert_eq!(row(table, &["an-bn", "lstm"]), ["22"; 4]);
+    assert_eq!(row(table, &["an-bn", "baby-ntm"]), ["20", "21", "60", "1000"]);
+    // Tests from the first string on make no index.
+    assert_eq!(all.len(), 1);
+    let figures = figures(&results);
+    let document = roxmltree::Document::parse(&figures[0].svg).unwrap();
+    let count = |class: &str| {
+        let has = |node: &roxmltree::Node<'_, '_>| {
+            node.attribute("class").is_some_and(|classes| classes.split(' ').any(|c| c == class))
+        };
+        document.descendants().filter(has).count()
+    };
+    // Two lines and the legend; two other runs at each of four sizes, and the legend; a cross per size.
+    assert_eq!((figures.len(), count("line"), count("dot"), count("cross")), (1, 4, 18, 4));
+    let text: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    assert!(["100", "500", "1000", "1", "10"].iter().all(|tick| text.contains(tick)), "{text:?}");
+    let mut short = far("lstm", 100, 40, 1, 20);
+    short.plan["test"]["strings"] = 30.into();
+    assert_eq!(wug_report::tables(&[short])[0].id, "bliss-published-reach");
+}
+
+#[test]
+fn every_format_has_the_index() {
+    let mut results = with_index("an-bn", "lstm", [Some(10), None]);
+    results.extend(with_index("dyck-1", "stack-lstm", [None, None]).split_off(2));
+    results.extend(figure_3());
+    for format in [Format::Markdown, Format::Csv, Format::Json, Format::Html] {
+        let text = render(&results, format).unwrap();
+        for table in tables(&results) {
+            assert!(text.contains(&table.id) || text.contains(&table.title), "{format:?}: {}", table.id);
+        }
+        // Configurations, factors and seeds are told apart, so that nothing is mixed.
+        assert!(!text.contains("means mix them") && !text.contains("the data differ"), "{text}");
+    }
+    let page = render(&results, Format::Html).unwrap();
+    assert!(figures(&results).iter().all(|figure| page.contains(&figure.svg)));
+    let text = render(&results, Format::Table).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    insta::assert_snapshot!(text, @r###"
+    Runs:     30: 30 finished
+    Suites:   bliss
+    Readings: published
+    Versions: wug 0.1.0
+
+    Table 2: the index 𝔹 (published reading)
+    ours/paper; – was not run
+
+                          all steps                           every string
+    language  learner            ε = 0.005             ε = 0  ε = 0.005      ε = 0          runs
+    ────────  ──────────  ────────────────  ────────────────  ─────────────  ─────────────  ─────
+    an-bn     lstm                   10/10             <1/<1  <1             <1             1 × 1
+    an-bn     stack-lstm              –/10              –/<1  –              –              –
+    an-bn     baby-ntm                –/10               –/1  –              –              –
+    an-bn     mdlrnn                  –/10              –/10  –              –              –
+    dyck-1    lstm                    –/<1              –/<1  –              –              –
+    dyck-1    stack-lstm  none of 4, 10/<1  none of 4, 10/<1  none of 4, 10  none of 4, 10  1 × 1
+    dyck-1    baby-ntm                –/<1              –/<1  –              –              –
+    dyck-1    mdlrnn                   –/2               –/2  –              –              –
+
+      Largest b so that a model trained on 10^N/b strings solves the next 10^N·b: best of all
+      configurations and seeds, each cell by itself.
+      All steps: at most a share ε of all steps is wrong, as in the paper's Table 2. Every string: of
+      each string by itself.
+      <1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.
+      The paper's figures: 21 configurations of LSTM, 4 of Stack-LSTM, 2 of Baby-NTM with 3 seeds each;
+      MDLRNN once per configuration.
+
+    Figure 3: largest n solved against the number of strings learned from, as a table (published
+    reading)
+
+                                strings learned from
+    language  learner           100  250  500  1000
+    ────────  ────────────────  ───  ───  ───  ────
+    an-bn     seen in training   20   20   22    24
+    an-bn     lstm               22   22   22    22
+    an-bn     baby-ntm           20   21   60  1000
+
+      How many of the language's first 1000 strings are accepted at ε = 0 without exception, shortest
+      first: for aⁿbⁿ, up to which n.
+      Runs per cell: 3.
+
+    Markdown, CSV, JSON and HTML reports have every table in full.
+    "###);
+    results[0].run.data_hash = "other".to_owned();
+    results.push(results[0].clone());
+    results.last_mut().unwrap().run.data_hash = "another".to_owned();
+    assert!(
+        render(&results, Format::Markdown)
+            .unwrap()
+            .contains("the data differ between runs of one language: an-bn")
+    );
+}
