@@ -41,17 +41,12 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         keys: told.iter().map(|i| key[*i].clone()).collect(),
         cells: metrics.iter().map(|metric| cell(measured.get(metric))).collect(),
     };
+    let keys: Vec<&str> = told.iter().map(|i| KEYS[*i].0).collect();
     let mut table = Table {
-        id: format!("{suite}-{reading}-other"),
-        title: format!("{suite}: all that was measured ({reading} reading)"),
-        about: BTreeMap::from([
-            ("suite".to_owned(), suite.to_owned()),
-            ("reading".to_owned(), reading.name().to_owned()),
-        ]),
         notes: notes(&metrics, runs),
-        keys: told.iter().map(|i| KEYS[*i].0.to_owned()).collect(),
         columns: metrics.iter().map(|metric| Column::new(*metric)).collect(),
         rows: cells.iter().map(row).collect(),
+        ..Table::blank(suite, reading, "other", &format!("{suite}: all that was measured"), &keys)
     };
     table.notes.extend(table.interval_note());
     table

@@ -11,7 +11,7 @@ use wug_score::{Reading, RunResult};
 use crate::flare::departures;
 use crate::measured::{TEST, by_length, chance, test_accuracy};
 use crate::plot::{Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Places, Row, Table, Value, mark_best};
+use crate::table::{Cell, Column, Places, Row, Table, Value, distinct, mark_best};
 
 /// The runs of a suite in one reading.
 type Group<'a> = BTreeMap<(&'a str, Reading), Vec<&'a RunResult>>;
@@ -68,17 +68,13 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         Row { keys: differs.iter().map(|&i| key[i].clone()).collect(), cells }
     };
     let same = same.into_iter().flat_map(|i| values(i).into_iter().map(move |value| (KEYS[i], value)));
+    let keys: Vec<&str> = differs.iter().map(|&i| KEYS[i]).collect();
+    let title = format!("{suite}: accuracy on the long test set");
     Table {
-        id: format!("{suite}-{reading}-overview"),
-        title: format!("{suite}: accuracy on the long test set ({reading} reading)"),
-        about: BTreeMap::from([
-            ("suite".to_owned(), suite.to_owned()),
-            ("reading".to_owned(), reading.name().to_owned()),
-        ]),
         notes: notes(runs, same),
-        keys: differs.iter().map(|&i| KEYS[i].to_owned()).collect(),
         columns: learners.iter().copied().chain(["chance"]).map(Column::new).collect(),
         rows: rows.iter().map(row).collect(),
+        ..Table::blank(suite, reading, "overview", &title, &keys)
     }
 }
 
@@ -115,13 +111,7 @@ fn keys(result: &RunResult) -> Vec<String> {
 
 /// The learners, in the order in which they were run.
 fn learners<'a>(runs: &[&'a RunResult]) -> Vec<&'a str> {
-    let mut learners: Vec<&str> = Vec::new();
-    for run in runs {
-        if !learners.contains(&run.run.learner.as_str()) {
-            learners.push(&run.run.learner);
-        }
-    }
-    learners
+    distinct(runs.iter().map(|run| run.run.learner.as_str()))
 }
 
 fn cell(runs: &[&RunResult], learner: &str) -> Cell {

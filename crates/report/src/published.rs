@@ -1,6 +1,8 @@
 //! The figures that papers printed, so that ours can stand beside them.
 
-use crate::table::{Places, Value};
+use wug_score::Reading;
+
+use crate::table::{Places, Value, distinct};
 
 /// Butoi et al. 2025, where the FLaRe tables are from.
 pub(crate) const FLARE: &str =
@@ -70,14 +72,10 @@ pub(crate) fn bliss_learners() -> Vec<&'static str> {
     distinct(BLISS_INDEX.rows().filter_map(|row| row.get(1).copied()))
 }
 
-fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
-    let mut distinct = Vec::new();
-    names.for_each(|name| {
-        if !distinct.contains(&name) {
-            distinct.push(name);
-        }
-    });
-    distinct
+/// That the papers' figures are not of our data, where they are not.
+pub(crate) fn other_data(reading: Reading) -> Option<String> {
+    let said = "The paper's figures are of the published data, ours of the corrected.";
+    (reading == Reading::Corrected).then(|| said.to_owned())
 }
 
 #[cfg(test)]

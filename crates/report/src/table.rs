@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use wug_score::select::rounded;
-use wug_score::{Aggregate, Interval, Measurement};
+use wug_score::{Aggregate, Interval, Measurement, Reading};
 
 /// What stands where there is no value.
 pub const ABSENT: &str = "–";
@@ -221,7 +221,34 @@ pub(crate) fn range(lowest: f64, highest: f64) -> String {
     if lowest == highest { lowest } else { format!("{lowest} to {highest}") }
 }
 
+/// Each of some names once, in the order in which they first come.
+pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
 impl Table {
+    /// A table of one suite and reading, still without columns and rows.
+    pub(crate) fn blank(suite: &str, reading: Reading, name: &str, title: &str, keys: &[&str]) -> Self {
+        Self {
+            id: format!("{suite}-{reading}-{name}"),
+            title: format!("{title} ({reading} reading)"),
+            about: BTreeMap::from([
+                ("suite".to_owned(), suite.to_owned()),
+                ("reading".to_owned(), reading.name().to_owned()),
+            ]),
+            notes: Vec::new(),
+            keys: keys.iter().map(|&key| key.to_owned()).collect(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
     /// Whether a paper's value stands beside ours.
     pub(crate) fn has_paper(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.paper.is_some())

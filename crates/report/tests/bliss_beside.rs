@@ -184,9 +184,9 @@ fn every_format_has_the_index() {
                                 strings learned from
     language  learner           100  250  500  1000
     ────────  ────────────────  ───  ───  ───  ────
-    an-bn     seen in training   20   20   22    24
     an-bn     lstm               22   22   22    22
     an-bn     baby-ntm           20   21   60  1000
+    an-bn     seen in training   20   20   22    24
 
       How many of the language's first 1000 strings are accepted at ε = 0 without exception, shortest
       first: for aⁿbⁿ, up to which n.

@@ -1,6 +1,6 @@
 //! What lies behind the index: every language by learner and factor.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use wug_score::metric::Direction::Higher;
 use wug_score::metric::{LANGUAGE_MODELING_SYMBOL_EXCESS, LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE};
@@ -10,7 +10,7 @@ use wug_score::{Aggregate, Metric};
 
 use super::group::{Group, Places as ByPlace, Told, counted, margins};
 use super::trial::Trial;
-use crate::table::{Cell, Column, Places, Row, Table, Value, spread};
+use crate::table::{Cell, Column, Places, Row, Table, Value, distinct, spread};
 
 const PLACES: Places = Places(4);
 /// How many symbols, or runs of one, are shown of a string.
@@ -21,10 +21,8 @@ const STOPPED: &str = "stopped";
 /// One table per language.
 pub(super) fn tables(group: &Group<'_>) -> Vec<Table> {
     let all = group.places(|trial| !trial.is_from_first() && !trial.margins().is_empty());
-    let languages: Vec<&str> = all.keys().map(|place| place.language).collect();
-    let mut distinct = BTreeSet::new();
-    let languages = languages.into_iter().filter(|language| distinct.insert(*language));
-    languages.map(|language| table(group, language, &all)).collect()
+    let languages = distinct(all.keys().map(|place| place.language));
+    languages.into_iter().map(|language| table(group, language, &all)).collect()
 }
 
 fn table(group: &Group<'_>, language: &str, all: &ByPlace<'_>) -> Table {

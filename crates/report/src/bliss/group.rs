@@ -7,7 +7,7 @@ use wug_score::{Reading, RunResult};
 
 use super::setting::{FACTORS, all_departures, departures};
 use super::trial::{Configuration, Trial};
-use crate::published::{BLISS, BLISS_INDEX, bliss_languages, bliss_learners};
+use crate::published::{BLISS, BLISS_INDEX, bliss_languages, bliss_learners, other_data};
 use crate::summary::bad_endings;
 use crate::table::Table;
 
@@ -95,29 +95,17 @@ impl<'a> Group<'a> {
 
     /// A table without its rows.
     pub(super) fn blank(&self, name: &str, title: &str, keys: &[&str]) -> Table {
-        let Self { suite, reading, .. } = self;
         let paper = self.of_paper.then(|| format!("Paper: {BLISS}."));
         let departures = if self.of_paper { String::new() } else { all_departures(&self.trials) };
         let other = (!departures.is_empty())
             .then(|| format!("Not to be compared with the figures of {BLISS}, which has: {departures}."));
-        Table {
-            id: format!("{suite}-{reading}-{name}"),
-            title: format!("{title} ({reading} reading)"),
-            about: BTreeMap::from([
-                ("suite".to_owned(), (*suite).to_owned()),
-                ("reading".to_owned(), reading.name().to_owned()),
-            ]),
-            notes: [paper, self.other_data(), other].into_iter().flatten().collect(),
-            keys: keys.iter().map(|&key| key.to_owned()).collect(),
-            columns: Vec::new(),
-            rows: Vec::new(),
-        }
+        let notes = [paper, self.other_data(), other].into_iter().flatten().collect();
+        Table { notes, ..Table::blank(self.suite, self.reading, name, title, keys) }
     }
 
     /// That the paper's figures are not of our data, where they are not.
     pub(super) fn other_data(&self) -> Option<String> {
-        let said = "The paper's figures are of the published data, ours of the corrected.";
-        (self.of_paper && self.reading == Reading::Corrected).then(|| said.to_owned())
+        other_data(self.reading).filter(|_| self.of_paper)
     }
 
     /// How the runs ended that ended badly.
@@ -145,6 +133,11 @@ impl<'a> Place<'a> {
     pub(super) fn in_print(language: &'a str, learner: &'a str) -> Self {
         let (language_rank, learner_rank) = (rank(&bliss_languages(), language), learner_rank(learner));
         Self { language_rank, language, learner_rank, learner, setting: Vec::new() }
+    }
+
+    /// A row below those of the learners.
+    pub(super) fn below_learners(&self, name: &'a str) -> Self {
+        Self { learner_rank: usize::MAX, learner: name, ..self.clone() }
     }
 
     /// The value of the paper for a margin.

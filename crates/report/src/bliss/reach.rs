@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_score::strata::Margin;
 
 use super::detail::reach;
-use super::group::{Group, Place, Places as ByPlace, Told, margins};
+use super::group::{Group, Places as ByPlace, Told, margins};
 use super::trial::Trial;
 use crate::plot::{Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Places, Row, Table, Value};
+use crate::table::{Cell, Column, Places, Row, Table, Value, distinct};
 
 /// Languages whose strings are in the order of one number n, and how many symbols each n adds.
 const COUNTING: [(&str, usize); 3] = [("an-bn", 2), ("an-bn-cn", 3), ("an-bn-cn-dn", 4)];
@@ -31,13 +31,26 @@ fn by_size<'a>(trials: &[Trial<'a>]) -> BTreeMap<usize, Vec<Trial<'a>>> {
     sizes
 }
 
+/// The trials of each row, and of each language and setting all of them for the row of what was learned from.
+fn with_seen<'a>(places: &ByPlace<'a>) -> ByPlace<'a> {
+    let mut rows = places.clone();
+    for (place, trials) in places {
+        rows.entry(place.below_learners(SEEN)).or_default().extend(trials);
+    }
+    rows
+}
+
 /// The largest n that was learned from.
-fn seen(trials: &[Trial<'_>]) -> Option<usize> {
+fn largest_seen(trials: &[Trial<'_>]) -> Option<usize> {
     let n = |trial: &Trial<'_>| {
         let (_, symbols) = COUNTING.iter().find(|(language, _)| *language == trial.result.run.language)?;
         Some(trial.longest_seen()? / symbols)
     };
     trials.iter().filter_map(n).max()
+}
+
+fn seen(trials: &[Trial<'_>]) -> Option<Value> {
+    largest_seen(trials).map(|n| Value::number(n as f64, Places(0)))
 }
 
 /// The figure as a table; `None` without trials from the first string on.
@@ -49,29 +62,19 @@ pub(super) fn table(group: &Group<'_>) -> Option<Table> {
     let mut table = group.blank(name(group), &title, &["language", "learner"]);
     table.keys.extend(told.names());
     table.columns = sizes.iter().map(|size| Column::of("strings learned from", size.to_string())).collect();
-    let row = |place: &Place<'_>, learner: &str, cell: &dyn Fn(usize) -> Cell| {
-        let keys = [place.language, learner].map(str::to_owned).into_iter().chain(told.values(place));
-        Row { keys: keys.collect(), cells: sizes.iter().map(|size| cell(*size)).collect() }
-    };
-    let mut last: Option<&str> = None;
-    for (place, trials) in &places {
-        let by_size = by_size(trials);
-        let of = |size: usize| by_size.get(&size).map_or(&[][..], Vec::as_slice);
-        if last.replace(place.language) != Some(place.language) {
-            let all: Vec<Trial<'_>> = places
-                .iter()
-                .filter(|(p, _)| p.language == place.language)
-                .flat_map(|(_, t)| t.clone())
-                .collect();
-            let all = self::by_size(&all);
-            let n = |size: usize| all.get(&size).and_then(|trials| seen(trials));
-            let cell =
-                |size| Cell { ours: n(size).map(|n| Value::number(n as f64, Places(0))), ..Cell::default() };
-            table.rows.push(row(place, SEEN, &cell));
-        }
-        let cell = |size| Cell { ours: reach(of(size), margin), n: Some(of(size).len()), ..Cell::default() };
-        table.rows.push(row(place, place.learner, &cell));
-    }
+    table.rows = with_seen(&places)
+        .into_iter()
+        .map(|(place, trials)| {
+            let keys = [place.language, place.learner].map(str::to_owned).into_iter();
+            let by_size = by_size(&trials);
+            let of = |size: &usize| by_size.get(size).map_or(&[][..], Vec::as_slice);
+            let cell = |size: &usize| match place.learner {
+                SEEN => Cell { ours: seen(of(size)), ..Cell::default() },
+                _ => Cell { ours: reach(of(size), margin), n: Some(of(size).len()), ..Cell::default() },
+            };
+            Row { keys: keys.chain(told.values(&place)).collect(), cells: sizes.iter().map(cell).collect() }
+        })
+        .collect();
     table.notes.extend(notes(group, margin));
     table.notes.push("In brackets the number of runs, of which the best is shown.".to_owned());
     table.notes.extend(told.note());
@@ -88,16 +91,8 @@ pub(super) fn headline(group: &Group<'_>) -> Option<Table> {
 /// The figure, a panel per language; `None` without trials from the first string on.
 pub(super) fn figure(group: &Group<'_>) -> Option<Figure> {
     let (places, margin) = trials(group)?;
-    let mut learners: Vec<&str> = Vec::new();
-    let mut languages: Vec<&str> = Vec::new();
-    for place in places.keys() {
-        if !learners.contains(&place.learner) {
-            learners.push(place.learner);
-        }
-        if !languages.contains(&place.language) {
-            languages.push(place.language);
-        }
-    }
+    let learners = distinct(places.keys().map(|place| place.learner));
+    let languages = distinct(places.keys().map(|place| place.language));
     let panels: Vec<Panel> =
         languages.into_iter().filter_map(|language| panel(language, &learners, &places, margin)).collect();
     let series: Vec<String> = learners.iter().map(|&learner| learner.to_owned()).collect();
@@ -119,7 +114,7 @@ fn panel(language: &str, learners: &[&str], places: &ByPlace<'_>, margin: Margin
         let series = learners.iter().position(|learner| *learner == place.learner)?;
         let (mut line, mut points) = (Vec::new(), Vec::new());
         for (size, trials) in by_size(trials) {
-            crosses.extend(seen(&trials).map(|n| (size, n)));
+            crosses.extend(largest_seen(&trials).map(|n| (size, n)));
             let mut reached: Vec<f64> = trials.iter().filter_map(|trial| trial.reach(margin)).collect();
             reached.sort_by(f64::total_cmp);
             line.extend(reached.pop().map(|most| (size as f64, most)));

@@ -8,8 +8,6 @@ mod runs;
 mod setting;
 mod sizes;
 
-use std::collections::BTreeMap;
-
 use wug_score::{Reading, RunResult};
 
 use runs::Runs;
@@ -17,7 +15,7 @@ pub(crate) use runs::has_place;
 pub(crate) use setting::departures;
 
 use crate::plot::Figure;
-use crate::published::FLARE;
+use crate::published::{FLARE, other_data};
 use crate::table::Table;
 
 /// Every table for which there is a run, one reading after the other.
@@ -50,29 +48,12 @@ fn readings(results: &[RunResult]) -> impl Iterator<Item = Runs<'_>> {
 
 /// A table of one reading without its rows.
 fn blank(runs: &Runs<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
-    let reading = runs.reading.name();
-    Table {
-        id: format!("flare-{reading}-{name}"),
-        title: format!("{title} ({reading} reading)"),
-        about: BTreeMap::from([
-            ("suite".to_owned(), "flare".to_owned()),
-            ("reading".to_owned(), reading.to_owned()),
-        ]),
-        notes: std::iter::once(format!("Paper: {FLARE}.")).chain(other_data(runs.reading)).collect(),
-        keys: keys.iter().map(|&key| key.to_owned()).collect(),
-        columns: Vec::new(),
-        rows: Vec::new(),
-    }
+    let notes = std::iter::once(format!("Paper: {FLARE}.")).chain(other_data(runs.reading)).collect();
+    Table { notes, ..Table::blank("flare", runs.reading, name, title, keys) }
 }
 
 /// A table as a terminal shows it, with these notes alone and what must always be said.
 fn shortened(runs: &Runs<'_>, table: Table, notes: &[&str]) -> Table {
     let notes = notes.iter().map(|&note| note.to_owned()).chain(other_data(runs.reading)).collect();
     Table { notes, ..table }.compact()
-}
-
-/// That the paper's figures are not of our data, where they are not.
-fn other_data(reading: Reading) -> Option<String> {
-    let said = "The paper's figures are of the published data, ours of the corrected.";
-    (reading == Reading::Corrected).then(|| said.to_owned())
 }
