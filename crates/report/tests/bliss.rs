@@ -151,6 +151,22 @@ fn ties_go_to_the_first_of_the_papers_grid_and_counts_are_true() {
 }
 
 #[test]
+fn the_first_failure_is_short_whatever_it_is() {
+    for (string, shown) in [
+        ("a a a a b b b b".to_owned(), "a^4 b^4".to_owned()),
+        ("a^300 b^300".to_owned(), "a^300 b^300".to_owned()),
+        ("( ( ) ) ( )".to_owned(), "( ( ) ) ( )".to_owned()),
+        ("( ) ".repeat(20), "( ) ".repeat(15) + "…"),
+        (String::new(), "ε".to_owned()),
+    ] {
+        let result = detailed(solving(planned("an-bn", "lstm", 1, 100), [false, false]), &string, 0.1);
+        let tables = tables(&[result]);
+        let cells = row(named(&tables, "bliss-published-an-bn"), &["lstm", "1"]);
+        assert_eq!(cells[8], shown, "{string}");
+    }
+}
+
+#[test]
 fn readings_are_never_mixed() {
     let mut results = with_index("an-bn", "lstm", [Some(1), None]);
     let mut corrected = with_index("an-bn", "lstm", [Some(10), Some(10)]);

@@ -13,7 +13,7 @@ use super::trial::Trial;
 use crate::table::{Cell, Column, Places, Row, Table, Value, distinct, spread};
 
 const PLACES: Places = Places(4);
-/// How many symbols, or runs of one, are shown of a string.
+/// How many symbols, or powers of one, are shown of a string.
 const SYMBOLS: usize = 30;
 /// What stands where marking was stopped in every run.
 const STOPPED: &str = "stopped";
@@ -134,22 +134,30 @@ pub(super) fn reach(trials: &[Trial<'_>], margin: Margin) -> Option<Value> {
     Some(Value::number(Aggregate::Max.of(&reached)?, Places(0)))
 }
 
-/// The first string of the test that was rejected where least is forgiven, with powers for what is repeated, as `a^21 b^21`.
+/// The first string of the test that was rejected where least is forgiven.
 fn first_failure(trial: Trial<'_>) -> Option<String> {
     let hard = trial.result.hardest.first()?;
-    let symbols: Vec<&str> = hard.string.split_whitespace().collect();
+    let parts = powers(hard.string.split_whitespace().collect());
+    let mut shown = parts.iter().take(SYMBOLS).map(String::as_str).collect::<Vec<_>>().join(" ");
+    if parts.is_empty() {
+        shown.push('ε');
+    } else if parts.len() > SYMBOLS {
+        shown.push_str(" …");
+    }
+    Some(shown)
+}
+
+/// Symbols one by one, or as `a^21 b^21` where most are repeated.
+fn powers(symbols: Vec<&str>) -> Vec<String> {
+    let runs: Vec<&[&str]> = symbols.chunk_by(|a, b| a == b).collect();
+    if 3 * runs.len() > symbols.len() {
+        return symbols.into_iter().map(str::to_owned).collect();
+    }
     let power = |run: &[&str]| match run {
         [one] => (*one).to_owned(),
         _ => format!("{}^{}", run[0], run.len()),
     };
-    let runs: Vec<String> = symbols.chunk_by(|a, b| a == b).map(power).collect();
-    let mut shown = runs.iter().take(SYMBOLS).cloned().collect::<Vec<_>>().join(" ");
-    if runs.is_empty() {
-        shown.push('ε');
-    } else if runs.len() > SYMBOLS {
-        shown.push_str(" …");
-    }
-    Some(shown)
+    runs.into_iter().map(power).collect()
 }
 
 fn runs(trials: &[Trial<'_>]) -> Cell {
