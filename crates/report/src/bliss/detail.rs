@@ -186,7 +186,7 @@ fn notes(deterministic: bool) -> Vec<String> {
     };
     vec![
         format!("{steps} Best: the run with the most, of equals the first in the order of the paper's grids, then of seeds; wrong, accepted, first failure, configuration and training are of that run. Mean: over the runs marked to the end, in brackets how many."),
-        "Chance: repeating the last symbol, or where several can come giving each the same probability. Accepted: the share of strings that are accepted by themselves. Longest: up to which length the best run accepts every string. First failure: the first string that is rejected at the smallest ε.".to_owned(),
+        "Chance: repeating the last symbol, or where several can come giving each the same probability. Accepted: the share of strings that are accepted by themselves. Longest: up to which length some run, not always the best, accepts every string. First failure: the first string that is rejected at the smallest ε.".to_owned(),
         "Stopped: marking ends where nothing can be solved any more; what was marked until then are the shortest strings, so it is not compared with the rest.".to_owned(),
         "Training above optimum: cross-entropy on the training strings above that of the grammar they were drawn from, in nats per symbol, and on a scale where 1 is giving every symbol the same probability.".to_owned(),
     ]

@@ -15,7 +15,7 @@ const FACTORS_RUN: &str = "factors run";
 /// What a cell is, in short.
 const INDEX: &str = "Largest b so that a model trained on 10^N/b strings solves the next 10^N·b: best of all configurations and seeds, each cell by itself.";
 /// When a test is solved, in short.
-const BOTH: &str = "All steps: at most a share ε of all steps is wrong, as in the paper's Table 2. Every string: of each string by itself.";
+const BOTH: &str = "All steps: at most a share ε of all steps is wrong, as in the paper's Table 2. Every string: of each string by itself; at ε = 0 both are the same.";
 /// What stands for an index that is not known.
 const OPEN: &str = "<1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.";
 /// What the paper's figures are of.
@@ -83,8 +83,10 @@ fn cells(
 /// The table in short.
 pub(super) fn headline(group: &Group<'_>) -> Option<Table> {
     let mut table = table(group)?;
-    // Cells say for themselves where factors are missing.
-    let shown: Vec<bool> = table.columns.iter().map(|column| column.name != FACTORS_RUN).collect();
+    // Cells say for themselves where factors are missing, and where nothing is forgiven, all steps are those of every string.
+    let again = Column::of(self::shown(Acceptance::EveryString), "ε = 0");
+    let shown: Vec<bool> =
+        table.columns.iter().map(|column| column.name != FACTORS_RUN && *column != again).collect();
     retain(&mut table.columns, &shown);
     table.rows.iter_mut().for_each(|row| retain(&mut row.cells, &shown));
     let notes = [Some(INDEX), Some(BOTH), Some(OPEN), group.of_paper.then_some(PAPER)];
@@ -161,7 +163,7 @@ fn notes(group: &Group<'_>) -> Vec<String> {
     let paper = group.of_paper.then(|| PAPER.to_owned());
     let mut notes = vec![
         INDEX.to_owned(),
-        "All steps: of all scored steps of all strings, at most a share ε is wrong; only this fits the paper's Table 2. Every string: that holds for each string by itself, as its §3.5 says.".to_owned(),
+        "All steps: of all scored steps of all strings, at most a share ε is wrong; only this fits the paper's Table 2. Every string: that holds for each string by itself, as its §3.5 says. At ε = 0 both are the same.".to_owned(),
         "Where no step has a single possible symbol (Dyck), ε is the probability above which a symbol counts as possible, and every step must be right: at ε = 0 no softmax can pass unless it underflows.".to_owned(),
         "Learners that know nothing are rows too: a score that one of them reaches says nothing about a learner. Repeating the last symbol is wrong once per string of aⁿbⁿ, which ε = 0.005 forgives over all steps.".to_owned(),
         OPEN.to_owned(),

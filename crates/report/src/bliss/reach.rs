@@ -121,7 +121,9 @@ fn panel(language: &str, learners: &[&str], places: &ByPlace<'_>, margin: Margin
             points.extend(reached.into_iter().map(|other| (size as f64, other)));
         }
         marks.push(Mark::Line { series, points: line, thin: false });
-        marks.push(Mark::Points { series, points });
+        if !points.is_empty() {
+            marks.push(Mark::Points { series, points });
+        }
     }
     marks.push(Mark::Crosses(crosses.into_iter().map(|(size, n)| (size as f64, n as f64)).collect()));
     Panel::logarithmic(language, ("strings learned from", "largest n solved"), marks)
