@@ -5,10 +5,10 @@ use std::io::Write;
 use serde_json::{Value, json};
 use wug_lab::dataset::{find, wade};
 use wug_lab::language::registry::LANGUAGES;
-use wug_lab::recognition::Learner;
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
+use wug_lab::{index, recognition};
 
 use crate::args::{List, Thing};
 use crate::exit::Exit;
@@ -53,8 +53,10 @@ fn suites() -> Vec<Vec<String>> {
 }
 
 fn learners() -> Vec<Vec<String>> {
-    let row = |l: &Learner| [l.name(), "recognition", l.summary()].map(str::to_owned).to_vec();
-    Learner::ALL.iter().map(row).collect()
+    let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+    let recognizers = recognition::Learner::ALL.iter().map(|l| row([l.name(), "recognition", l.summary()]));
+    let predictors = index::Learner::ALL.iter().map(|l| row([l.name(), "index", l.summary()]));
+    recognizers.chain(predictors).collect()
 }
 
 fn metrics() -> Vec<Vec<String>> {

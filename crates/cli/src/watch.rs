@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use wug_lab::score::{Ending, RunResult};
+use wug_lab::score::{Ending, Measurement, RunResult};
 use wug_lab::sweep::{Listed, Sweep};
 use wug_lab::work::{Observer, Progress};
 
@@ -81,9 +81,13 @@ impl Observer for Watch {
         let width = self.total.to_string().len();
         let ending = match &result.ending {
             Ending::Failed { message } => format!("failed: {message}"),
-            ending => format!("{} after {} epochs", ending.name(), result.curve.len()),
+            ending => match result.curve.last() {
+                Some(last) => format!("{} after {} epochs", ending.name(), last.epoch),
+                None => ending.name().to_owned(),
+            },
         };
-        let test = result.value("test", "recognition_accuracy");
+        let accuracy = |m: &&Measurement| m.split == "test" && m.metric.ends_with("_accuracy");
+        let test = result.scores.iter().find(accuracy).and_then(|m| m.value);
         let test = test.map_or(String::new(), |x| format!(", test accuracy {x:.3}"));
         let left = if progress.done == progress.total {
             String::new()

@@ -6,11 +6,13 @@ pub mod desk;
 pub mod disk;
 mod error;
 pub mod index;
+pub mod names;
 pub mod plan;
 pub mod recognition;
 pub mod spec;
 pub mod suite;
 pub mod sweep;
+mod training;
 pub mod validate;
 pub mod work;
 

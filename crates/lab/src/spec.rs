@@ -1,27 +1,31 @@
 //! Experiments: a TOML file, at a scale, with a few values set by hand, becomes a list of runs.
 //!
-//! A file has a title and sections, each a grid of one protocol (`[[recognition]]`). What a section leaves out is as in the
-//! paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
+//! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[index]]`). What a section leaves out is
+//! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
+pub(crate) mod grid;
 mod place;
 mod problem;
+mod section;
 
 use std::path::Path;
 
 use serde::Deserialize;
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::LabError;
 use crate::plan::RunPlan;
-use crate::recognition;
+use crate::{index, recognition};
 
 use place::Places;
 use problem::alternatives;
+use section::{Kind, Set};
 
 pub use problem::Problem;
+pub(crate) use section::Section;
 
-/// The name of a section of the protocol.
-const RECOGNITION: &str = "recognition";
+/// The kinds of section, in the order in which their runs are planned.
+const KINDS: [Kind; 2] = [Kind::of::<recognition::Spec>("recognition"), Kind::of::<index::Spec>("index")];
 
 /// How much of an experiment to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +82,8 @@ struct File {
     about: String,
     #[serde(default)]
     recognition: Vec<Table>,
+    #[serde(default)]
+    index: Vec<Table>,
 }
 
 /// The experiments that come with wug, by name.
@@ -85,6 +91,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("quickstart", include_str!("../../../experiments/quickstart.toml")),
     ("flare_table2", include_str!("../../../experiments/flare_table2.toml")),
     ("flare_table22", include_str!("../../../experiments/flare_table22.toml")),
+    ("bliss_table2", include_str!("../../../experiments/bliss_table2.toml")),
 ];
 
 impl Experiment {
@@ -116,25 +123,30 @@ impl Experiment {
     ) -> Result<Self, LabError> {
         let (file, places) = File::read(source, text)?;
         let mut runs: Vec<RunPlan> = Vec::new();
-        for (number, section) in file.recognition.iter().enumerate() {
-            let in_file = |at: Scale, problem: &Problem| {
-                let line = places.line(RECOGNITION, number, at, problem);
-                LabError::Usage(problem.describe(&place(source, line)))
-            };
-            // Every scale is read, so that a slip is found before the evening it is needed.
-            for at in Scale::ALL {
-                understand(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
+        for (kind, sections) in file.sections() {
+            let sets = file.concerned(kind, source, sets)?;
+            for (number, section) in sections.iter().enumerate() {
+                let in_file = |at: Scale, problem: &Problem| {
+                    let line = places.line(kind.name, number, at, problem);
+                    LabError::Usage(problem.describe(&place(source, line)))
+                };
+                // Every scale is read, so that a slip is found before the evening it is needed.
+                for at in Scale::ALL {
+                    kind.check(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
+                }
+                // What is wrong only now is not the file's fault.
+                kind.check(section, scale, &sets).map_err(|problem| {
+                    let all = || sets.iter().map(|set| written(set)).collect::<Vec<_>>().join(" ");
+                    LabError::Usage(problem.describe(&blamed(kind, &sets, &problem).unwrap_or_else(all)))
+                })?;
+                let plans = kind.plans(section, scale, &sets).map_err(|problem| {
+                    match blamed(kind, &sets, &problem) {
+                        Some(set) => LabError::Usage(problem.describe(&set)),
+                        None => in_file(scale, &problem),
+                    }
+                })?;
+                runs.extend(plans);
             }
-            // What is wrong only now is not the file's fault.
-            let spec = understand(section, scale, sets).map_err(|problem| {
-                let all = || sets.iter().map(written).collect::<Vec<_>>().join(" ");
-                LabError::Usage(problem.describe(&blamed(sets, &problem).unwrap_or_else(all)))
-            })?;
-            let plans = spec.plans().map_err(|problem| match blamed(sets, &problem) {
-                Some(set) => LabError::Usage(problem.describe(&set)),
-                None => in_file(scale, &problem),
-            })?;
-            runs.extend(plans.into_iter().map(RunPlan::Recognition));
         }
         let mut seen = std::collections::BTreeSet::new();
         runs.retain(|run| seen.insert(run.id()));
@@ -154,17 +166,53 @@ impl File {
             LabError::Usage(Problem::parse(&error, &[]).describe(&place(source, line)))
         };
         let places = Places::read(text).map_err(bad)?;
-        if let Some(line) = places.lone_section(RECOGNITION) {
-            let message = "is written with two brackets, `[[recognition]]`: there may be several".to_owned();
-            let problem = Problem::new(RECOGNITION, "", message);
-            return Err(LabError::Usage(problem.describe(&place(source, Some(line)))));
+        for kind in &KINDS {
+            if let Some(line) = places.lone_section(kind.name) {
+                let message =
+                    format!("is written with two brackets, `[[{}]]`: there may be several", kind.name);
+                let problem = Problem::new(kind.name, "", message);
+                return Err(LabError::Usage(problem.describe(&place(source, Some(line)))));
+            }
         }
         let file: Self = toml::from_str(text).map_err(bad)?;
-        if file.recognition.is_empty() {
-            let message = format!("{source} has no runs: it needs a section such as [[recognition]]");
-            return Err(LabError::Usage(message));
+        if file.sections().next().is_none() {
+            let kinds = KINDS.each_ref().map(|kind| format!("[[{}]]", kind.name)).join(" or ");
+            return Err(LabError::Usage(format!("{source} has no runs: it needs a section such as {kinds}")));
         }
         Ok((file, places))
+    }
+
+    /// The sections of every kind that there are.
+    fn sections(&self) -> impl Iterator<Item = (&'static Kind, &[Table])> {
+        let all = KINDS.iter().zip([&self.recognition[..], &self.index]);
+        all.filter(|(_, sections)| !sections.is_empty())
+    }
+
+    /// What is set by hand in sections of a kind: what names it, and what names none and is a field of it. A field of no kind
+    /// is left to the first, which says so.
+    fn concerned<'s>(&self, kind: &Kind, source: &str, sets: &'s [Set]) -> Result<Vec<&'s Set>, LabError> {
+        let mut concerned = Vec::new();
+        for set in sets {
+            let named = KINDS.iter().find(|other| other.named_in(&set.0).is_some());
+            let here = |other: &Kind| self.sections().any(|(present, _)| present.name == other.name);
+            match named {
+                Some(other) if !here(other) => {
+                    let message = format!("{}: {source} has no section [[{}]]", written(set), other.name);
+                    return Err(LabError::Usage(message));
+                }
+                Some(other) if other.name == kind.name => concerned.push(set),
+                Some(_) => {}
+                None => {
+                    let mut knowing = self.sections().filter(|(other, _)| other.knows(set)).peekable();
+                    let nobody = knowing.peek().is_none();
+                    let first = self.sections().next().is_some_and(|(other, _)| other.name == kind.name);
+                    if knowing.any(|(other, _)| other.name == kind.name) || (nobody && first) {
+                        concerned.push(set);
+                    }
+                }
+            }
+        }
+        Ok(concerned)
     }
 }
 
@@ -172,94 +220,17 @@ fn place(source: &str, line: Option<usize>) -> String {
     line.map_or(source.to_owned(), |line| format!("{source}, line {line}"))
 }
 
-/// The section as it is at a scale with some values set by hand, checked.
-fn understand(
-    section: &Table,
-    scale: Scale,
-    sets: &[(String, String)],
-) -> Result<recognition::Spec, Problem> {
-    let mut table = scaled(section.clone(), scale)?;
-    sets.iter().try_for_each(|(key, value)| set(&mut table, key, value))?;
-    let spec: recognition::Spec = Value::Table(table)
-        .try_into()
-        .map_err(|error| Problem::parse(&error, &[Scale::Smoke.name(), Scale::Quick.name()]))?;
-    spec.check()?;
-    Ok(spec)
-}
-
-/// The path of a key from the section on: it may begin with the section's name.
-fn in_section(key: &str) -> &str {
-    key.strip_prefix(RECOGNITION).and_then(|rest| rest.strip_prefix('.')).unwrap_or(key)
-}
-
-fn written((key, value): &(String, String)) -> String {
+fn written((key, value): &Set) -> String {
     format!("--set {key}={value}")
 }
 
 /// The value set by hand that a problem is about.
-fn blamed(sets: &[(String, String)], problem: &Problem) -> Option<String> {
+fn blamed(kind: &Kind, sets: &[&Set], problem: &Problem) -> Option<String> {
     let about = |key: &str| {
         let rest = problem.field().strip_prefix(key);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    sets.iter().rfind(|(key, _)| about(in_section(key))).map(written)
-}
-
-/// The section as it is at a scale.
-fn scaled(mut section: Table, scale: Scale) -> Result<Table, Problem> {
-    for at in [Scale::Smoke, Scale::Quick] {
-        match section.remove(at.name()) {
-            Some(Value::Table(overrides)) if at == scale => merge(&mut section, overrides),
-            None | Some(Value::Table(_)) => {}
-            Some(other) => {
-                let given = format!("of type {}", other.type_str());
-                return Err(Problem::value(at.name(), &given, "a table of what is smaller"));
-            }
-        }
-    }
-    Ok(section)
-}
-
-fn merge(table: &mut Table, overrides: Table) {
-    for (key, value) in overrides {
-        match (table.get_mut(&key), value) {
-            (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value),
-            (_, value) => {
-                table.insert(key, value);
-            }
-        }
-    }
-}
-
-/// Puts a value where it belongs; keys may be nested with dots.
-fn set(table: &mut Table, key: &str, text: &str) -> Result<(), Problem> {
-    let path = in_section(key);
-    if path.split('.').any(str::is_empty) {
-        return Err(Problem::new(path, text, "a part of the key is empty".to_owned()));
-    }
-    let mut place = table;
-    let (folders, last) = path.rsplit_once('.').map_or((None, path), |(f, l)| (Some(f), l));
-    for folder in folders.into_iter().flat_map(|f| f.split('.')) {
-        let inner = place.entry(folder).or_insert_with(|| Value::Table(Table::new()));
-        let Value::Table(inner) = inner else {
-            return Err(Problem::new(path, text, format!("`{folder}` has no parts")));
-        };
-        place = inner;
-    }
-    place.insert(last.to_owned(), parse_value(text));
-    Ok(())
-}
-
-/// A value as TOML has it; bare words are strings, and words with commas are lists.
-fn parse_value(text: &str) -> Value {
-    let parsed = |text: &str| toml::from_str::<Table>(&format!("x = {text}")).ok()?.remove("x");
-    parsed(text).unwrap_or_else(|| {
-        if text.contains(',') {
-            let item = |item: &str| parsed(item).unwrap_or_else(|| Value::String(item.to_owned()));
-            return Value::Array(text.split(',').map(|x| item(x.trim())).collect());
-        }
-        Value::String(text.to_owned())
-    })
+    sets.iter().rfind(|(key, _)| about(kind.inside(key))).map(|set| written(set))
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 
 mod judge;
 mod saved;
+mod sets;
 mod transduce;
 
 pub use judge::Judgement;
 pub use saved::{LoadError, Model, SavedModel};
+pub use sets::Sets;
 
 use std::ops::RangeInclusive;
 
-use crate::kernel::{Activation, Real, activate, softmax};
+use crate::kernel::{Real, softmax};
 use crate::model::{LanguageModel, Memory, Pair};
 use crate::tape::{Mode, Tape};
 
@@ -136,6 +138,10 @@ pub struct Prefix<R> {
     top: Vec<R>,
 }
 
+fn shares<R: Real>(row: &mut [R]) {
+    softmax(row);
+}
+
 impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
     type State = Prefix<R>;
 
@@ -151,37 +157,11 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 
     /// A transformer says nothing before its first symbol: all are equally likely.
     fn next(&mut self, state: &Prefix<R>) -> Vec<f64> {
-        let mut row = self.logits(state);
-        softmax(&mut row);
-        row.into_iter().map(Real::wide).collect()
+        self.answers(state, shares)
     }
 
     fn read_many(&mut self, states: &mut [Prefix<R>], symbols: &[u32]) -> Vec<f64> {
-        let (v, b) = (self.model.spec().vocabulary, states.len());
-        if symbols.is_empty() {
-            return Vec::new();
-        }
-        let mut record = self.tape.record(&self.params, Mode::Judge);
-        let memories = states.iter_mut().map(|state| &mut state.memory);
-        let Some((tops, rows)) = self.model.follow(&mut record, memories, symbols) else {
-            return one_by_one(self, states, symbols);
-        };
-        let numbers = record.value(tops);
-        let width = self.model.spec().body.width();
-        for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
-            state.top.copy_from_slice(top);
-        }
-        let logits = self.model.output_in_company(&mut record, tops);
-        let mut probabilities = Vec::with_capacity(symbols.len() * v);
-        let mut row = vec![R::ZERO; v];
-        for step in record.value(logits).chunks_exact(rows * v).take(symbols.len() / b) {
-            for logits in step[..b * v].chunks_exact(v) {
-                row.copy_from_slice(logits);
-                softmax(&mut row);
-                probabilities.extend(row.iter().map(|p| p.wide()));
-            }
-        }
-        probabilities
+        self.read_in_step(states, symbols, shares).unwrap_or_else(|| one_by_one(self, states, symbols))
     }
 
     fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {
@@ -198,11 +178,43 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 }
 
 impl<R: Real> Trained<LanguageModel, R> {
-    /// The probability of every symbol that it may come next, of a model that learned [sets](crate::train::NextSets).
-    pub fn may_follow(&mut self, state: &Prefix<R>) -> Vec<f64> {
+    /// What the logits of a state say, each row turned into probabilities by `squash`.
+    fn answers(&mut self, state: &Prefix<R>, squash: fn(&mut [R])) -> Vec<f64> {
         let mut row = self.logits(state);
-        activate(&mut row, &[], Activation::Sigmoid);
+        squash(&mut row);
         row.into_iter().map(Real::wide).collect()
+    }
+
+    /// The same after each of many symbols, `[T,B,V]`; none if the model cannot read many strings in step.
+    fn read_in_step(
+        &mut self,
+        states: &mut [Prefix<R>],
+        symbols: &[u32],
+        squash: fn(&mut [R]),
+    ) -> Option<Vec<f64>> {
+        let (v, b) = (self.model.spec().vocabulary, states.len());
+        if symbols.is_empty() {
+            return Some(Vec::new());
+        }
+        let mut record = self.tape.record(&self.params, Mode::Judge);
+        let memories = states.iter_mut().map(|state| &mut state.memory);
+        let (tops, rows) = self.model.follow(&mut record, memories, symbols)?;
+        let numbers = record.value(tops);
+        let width = self.model.spec().body.width();
+        for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
+            state.top.copy_from_slice(top);
+        }
+        let logits = self.model.output_in_company(&mut record, tops);
+        let mut probabilities = Vec::with_capacity(symbols.len() * v);
+        let mut row = vec![R::ZERO; v];
+        for step in record.value(logits).chunks_exact(rows * v).take(symbols.len() / b) {
+            for logits in step[..b * v].chunks_exact(v) {
+                row.copy_from_slice(logits);
+                squash(&mut row);
+                probabilities.extend(row.iter().map(|p| p.wide()));
+            }
+        }
+        Some(probabilities)
     }
 
     /// The output layer on a state; zeros if a transformer has read nothing.

@@ -36,6 +36,21 @@ pub fn test_after(language: &dyn Language, longest: usize, count: usize) -> impl
     After { language, length: longest, last: longest, members: None }.take(count)
 }
 
+/// The first `count` strings of a language, in the same order.
+///
+/// ```
+/// use wug_dataset::bliss::test_from_first;
+/// use wug_dataset::language::registry;
+/// let lengths = |name| -> Vec<usize> {
+///     test_from_first(&*registry::build(name).unwrap(), 4).map(|word| word.len()).collect()
+/// };
+/// assert_eq!(lengths("an-bn"), [2, 4, 6, 8]);
+/// assert_eq!(lengths("dyck-1"), [0, 2, 4, 4]);
+/// ```
+pub fn test_from_first(language: &dyn Language, count: usize) -> impl Iterator<Item = Word> + '_ {
+    After { language, length: 0, last: 0, members: Some(language.members(0)) }.take(count)
+}
+
 struct After<'a> {
     language: &'a dyn Language,
     length: usize,

@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 use wug_language::registry::Named;
 use wug_language::{Alphabet, Language, Reading, Word};
 
+use super::training::{prior, request, short_seed, training};
 use super::{
-    FormatError, MaskKind, PASSWORD, PRIOR, Published, Statistics, Text, code_length_bits, corpus,
-    deterministic_steps, test_after, valid_next, write_npz, write_zip,
+    FormatError, MaskKind, PASSWORD, Published, Statistics, Text, code_length_bits, deterministic_steps,
+    test_after, valid_next, write_npz, write_zip,
 };
 use crate::manifest::Recorder;
-use crate::{DataError, Library, Seed, rows};
+use crate::{DataError, Library, rows};
 
 /// How the strings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub fn write(
     let mut files = Files { language: language.as_ref(), layout, store_tests, out };
     match reading {
         Reading::Published => files.published(named, sizes, seed),
-        Reading::Corrected => files.corrected(named, sizes, Seed::new(seed)),
+        Reading::Corrected => files.corrected(named, sizes, seed),
     }
 }
 
@@ -67,10 +68,6 @@ pub fn read_strings(
     })
 }
 
-fn request(error: impl std::fmt::Display) -> DataError {
-    DataError::Request(error.to_string())
-}
-
 struct Files<'a, 'b> {
     language: &'a dyn Language,
     layout: Layout,
@@ -81,13 +78,11 @@ struct Files<'a, 'b> {
 impl Files<'_, '_> {
     fn published(&mut self, named: &Named, sizes: &[usize], seed: u64) -> Result<Value, DataError> {
         let published: Published = named.entry.name.parse().map_err(request)?;
-        let prior = named.settings.get("prior").and_then(|p| p.parse().ok()).unwrap_or(PRIOR);
-        let seed = u32::try_from(seed)
-            .map_err(|_| request(format!("the published generator's seed has 32 bits, not {seed}")))?;
+        let (prior, short) = (prior(named), short_seed(seed)?);
         let mut facts = Map::new();
         for &size in sizes {
-            let words = published.corpus(size, prior, seed).map_err(request)?;
-            self.strings(&Published::train_file(size, prior, seed), &mut words.iter().cloned())?;
+            let words = training(named, size, Reading::Published, seed)?;
+            self.strings(&Published::train_file(size, prior, short), &mut words.iter().cloned())?;
             facts.insert(format!("train_{size}"), self.facts(&words));
         }
         let test = json!({ "strings": super::TEST_SIZE, "longest": published.longest_test() });
@@ -104,12 +99,11 @@ impl Files<'_, '_> {
         Ok(Value::Object(facts))
     }
 
-    fn corrected(&mut self, named: &Named, sizes: &[usize], seed: Seed) -> Result<Value, DataError> {
-        let seed = seed.derive("bliss").derive(&named.spelled());
+    fn corrected(&mut self, named: &Named, sizes: &[usize], seed: u64) -> Result<Value, DataError> {
         let mut facts = Map::new();
         let mut described = Vec::new();
         for &size in sizes {
-            let words = corpus(self.language, size, seed).map_err(request)?;
+            let words = training(named, size, Reading::Corrected, seed)?;
             self.strings(&format!("train_{size}.txt"), &mut words.iter().cloned())?;
             let longest = words.last().map_or(0, Vec::len);
             let count = test_count(size);

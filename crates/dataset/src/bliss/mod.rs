@@ -23,12 +23,13 @@ mod test_set;
 #[cfg(test)]
 mod tests;
 mod text;
+mod training;
 mod validate;
 
 use wug_language::{Alphabet, Symbol, Word};
 
 pub use archive::{Archive, PASSWORD, write_zip};
-pub use corrected::{NoDistribution, corpus, test_after};
+pub use corrected::{NoDistribution, corpus, test_after, test_from_first};
 pub use error::FormatError;
 pub use files::{Layout, read_strings, test_count, write};
 pub use mask::{deterministic_steps, valid_next};
@@ -37,6 +38,7 @@ pub use published::{BadPrior, MaskKind, PRIOR, Published, SEED, SIZES, TEST_SIZE
 pub use statistics::{Statistics, code_length_bits};
 pub use test_set::Slice;
 pub use text::{Lines, Text};
+pub use training::training;
 pub use validate::validate;
 
 /// The start and the end of a string, in a model's vocabulary.

@@ -6,7 +6,7 @@ use wug_language::{Scanner, Symbol, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::StringSteps;
 
-use super::{Exam, Until};
+use super::mark::{Exam, Until};
 
 /// The most symbols that strings are read on in step.
 const BLOCK: usize = 64;

@@ -17,20 +17,6 @@ pub enum Choice {
     Between([f64; 2]),
 }
 
-/// A list, or a single thing in its place.
-pub(super) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
-) -> Result<Vec<T>, D::Error> {
-    match Value::deserialize(from)? {
-        Value::Array(items) => items.into_iter().map(item).collect(),
-        one => Ok(vec![item(one)?]),
-    }
-}
-
-fn item<'de, T: Deserialize<'de>, E: Error>(value: Value) -> Result<T, E> {
-    value.try_into().map_err(|error: toml::de::Error| E::custom(error.message()))
-}
-
 impl<'de> Deserialize<'de> for Choice {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(from)?;

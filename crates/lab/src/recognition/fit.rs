@@ -1,17 +1,18 @@
 //! From a plan to a result: train, judge every split, keep what was seen.
 
-use serde::{Deserialize, Serialize};
 use wug_learner::interface::Trained;
 use wug_learner::kernel::Real;
-use wug_learner::model::{Labelled, RecognizerModel};
-use wug_learner::train::{Outcome, Progress, Recognition, Saved, Trainer};
-use wug_score::{Ending, FORMAT, Point, Run, RunResult};
+use wug_learner::model::Labelled;
+use wug_learner::train::Recognition;
+use wug_score::{FORMAT, Run, RunResult};
 
 use super::data::{Data, Prepared};
 use super::measure::{Detail, hardest, measure};
-use super::plan::{Plan, Precision};
+use super::plan::Plan;
 use crate::LabError;
 use crate::desk::Desk;
+use crate::names::Precision;
+use crate::training::{Learned, train};
 
 /// Runs a plan.
 pub(crate) fn fit(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> Result<RunResult, LabError> {
@@ -26,9 +27,11 @@ fn fit_as<R: Real>(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> R
         plan.model(data.language.alphabet().len()).map_err(|error| LabError::Usage(error.to_string()))?;
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.validation.split())?, plan)?;
-    let (params, curve, ending) = train::<R>(plan, &model, &training, &validation, desk)?;
+    let objective = Recognition::new(&model, &training, &validation, plan.weights);
+    let Learned { best, curve, ending, .. } =
+        train::<R, _>(&objective, plan.training(), plan.root(), 1, desk)?;
     let parameters = model.layout().count();
-    let mut trained = Trained::new(model, params);
+    let mut trained = Trained::new(model, best);
     let (mut scores, mut hard, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let seed = plan.root().derive("bootstrap");
     for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
@@ -72,77 +75,4 @@ fn labelled<'a>(part: &'a Prepared, plan: &Plan) -> Result<Vec<Labelled<'a>>, La
         Ok(Labelled { string, label: example.label, next })
     })
     .collect()
-}
-
-/// What is kept between epochs beside the trainer's own bytes.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    curve: Vec<Point>,
-    state: String,
-}
-
-type Learned<R> = (Vec<R>, Vec<Point>, Ending);
-
-fn train<R: Real>(
-    plan: &Plan,
-    model: &RecognizerModel,
-    training: &[Labelled<'_>],
-    validation: &[Labelled<'_>],
-    desk: &mut dyn Desk,
-) -> Result<Learned<R>, LabError> {
-    let objective = Recognition::new(model, training, validation, plan.weights);
-    let fresh = || {
-        let trainer = Trainer::<R, _>::new(&objective, plan.training(), plan.root());
-        trainer.map_err(|error| LabError::Usage(error.to_string()))
-    };
-    let kept = desk.taken_up().and_then(|bytes| unpack(&bytes));
-    let taken_up = kept.and_then(|(header, saved)| {
-        Some((Trainer::resume(&objective, plan.training(), &saved).ok()?, header.curve))
-    });
-    // A checkpoint that cannot be read costs time, not the run.
-    let (mut trainer, mut curve) = match taken_up {
-        Some(kept) => kept,
-        None => (fresh()?, Vec::new()),
-    };
-    let outcome = loop {
-        if let Some(outcome) = trainer.outcome() {
-            break outcome;
-        }
-        let progress = trainer.epoch();
-        if progress.validation.is_finite() {
-            curve.push(point(&progress));
-        }
-        desk.epoch(progress.epoch, progress.validation);
-        desk.checkpoint(&mut || pack(&curve, &trainer.save()));
-    };
-    let ending = match outcome {
-        Outcome::Finished => Ending::Finished,
-        Outcome::Stopped => Ending::Stopped,
-        Outcome::Diverged { step } => Ending::Diverged { step },
-    };
-    Ok((trainer.best().to_vec(), curve, ending))
-}
-
-fn point(progress: &Progress) -> Point {
-    let finite = |x: f64| x.is_finite().then_some(x);
-    Point {
-        epoch: progress.epoch,
-        steps: progress.steps,
-        training: finite(progress.training),
-        validation: finite(progress.validation),
-    }
-}
-
-fn pack(curve: &[Point], saved: &Saved) -> Vec<u8> {
-    let header = Header { curve: curve.to_vec(), state: saved.state.clone() };
-    let header = serde_json::to_vec(&header).unwrap_or_default();
-    [&(header.len() as u64).to_le_bytes(), &header[..], &saved.tensors].concat()
-}
-
-fn unpack(bytes: &[u8]) -> Option<(Header, Saved)> {
-    let (length, rest) = bytes.split_first_chunk::<8>()?;
-    let (header, tensors) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    let header: Header = serde_json::from_slice(header).ok()?;
-    let saved = Saved { tensors: tensors.to_vec(), state: header.state.clone() };
-    Some((header, saved))
 }

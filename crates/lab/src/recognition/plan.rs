@@ -13,6 +13,8 @@ use wug_learner::optim::OptimizerSpec;
 use wug_learner::train::{BatchSize, Schedule, TrainSpec};
 use wug_score::reading_name;
 
+use crate::names::{Precision, named};
+
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,25 +102,6 @@ pub enum Source {
     },
 }
 
-/// Defines an enum with names, as specs, plans and tables write them.
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
-
-        impl $name {
-            /// All of them, in the order tables list them.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
-            /// Its name.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-        }
-    };
-}
-
 named! {
     /// An architecture.
     Learner {
@@ -164,16 +147,6 @@ named! {
         Published = "published",
         /// The width whose true count is nearest.
         Nearest = "nearest",
-    }
-}
-
-named! {
-    /// Of the arithmetic.
-    Precision {
-        /// Single.
-        F32 = "f32",
-        /// Double.
-        F64 = "f64",
     }
 }
 

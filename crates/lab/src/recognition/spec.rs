@@ -1,16 +1,17 @@
 //! A grid of runs as somebody wrote it. What is left out is as in the paper.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use wug_language::Reading;
-use wug_language::registry::{self, BuildError, LANGUAGES, Named};
+use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
 
-use super::choice::{Choice, one_or_more};
-use super::plan::{DataPlan, Learner, Loss, Match, Plan, Precision, Validation};
+use super::choice::Choice;
+use super::plan::{DataPlan, Learner, Loss, Match, Plan, Validation};
 use super::source::DataSpec;
-use crate::spec::Problem;
+use crate::names::Precision;
+use crate::plan::RunPlan;
+use crate::spec::grid::{self, each, named, names, number, one_or_more};
+use crate::spec::{Problem, Section};
 
 /// `[[recognition]]` in an experiment.
 #[derive(Clone, Debug, Deserialize)]
@@ -45,7 +46,6 @@ pub struct Spec {
 
 impl Default for Spec {
     fn default() -> Self {
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
         Self {
             reading: Reading::default().name().to_owned(),
             languages: names(&["all"]),
@@ -71,35 +71,12 @@ impl Default for Spec {
     }
 }
 
-/// The thing of a name.
-fn named<T: Copy>(field: &str, given: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, Problem> {
-    all.iter().copied().find(|&x| name(x) == given).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|&x| name(x)).collect();
-        Problem::unknown(field, given, &names)
-    })
-}
-
-fn each<T: Copy>(
-    field: &str,
-    given: &[String],
-    all: &[T],
-    name: fn(T) -> &'static str,
-) -> Result<Vec<T>, Problem> {
-    if given.is_empty() {
-        return Err(Problem::new(field, "[]", "is empty; at least one is needed".to_owned()));
-    }
-    given.iter().map(|text| named(field, text, all, name)).collect()
-}
-
 /// The language of a cell, and where its strings come from.
 struct Subject {
     spelled: String,
     alphabet: usize,
     data: DataPlan,
 }
-
-/// A section has at most so many runs.
-const MOST_RUNS: u64 = 1_000_000;
 
 /// One cell of the grid, beside its language.
 #[derive(Clone, Copy)]
@@ -122,34 +99,17 @@ struct Names {
     precision: Precision,
 }
 
-impl Spec {
-    /// Whether names and numbers are what they may be.
-    pub fn check(&self) -> Result<(), Problem> {
+impl Section for Spec {
+    fn check(&self) -> Result<(), Problem> {
         self.check_numbers()?;
-        self.check_grid(&self.names()?)
-    }
-
-    /// Whether the grid is one that somebody could want, found before any of it is made.
-    fn check_grid(&self, names: &Names) -> Result<(), Problem> {
-        let cells = [names.languages.len(), self.sizes.len(), names.learners.len(), names.losses.len()];
-        let cells = cells.into_iter().fold(names.validations.len() as u64, |n, m| n.saturating_mul(m as u64));
-        let seeds = self.seeds.to_string();
-        if self.seeds.saturating_mul(cells) > MOST_RUNS {
-            let message = format!("{seeds} seeds of {cells} cells are more than {MOST_RUNS} runs");
-            return Err(Problem::new("seeds", &seeds, message));
-        }
-        if self.first_seed.checked_add(self.seeds).is_none() {
-            let allowed = format!("at most {}, for {seeds} seeds", u64::MAX - self.seeds);
-            return Err(Problem::value("first_seed", &self.first_seed.to_string(), &allowed));
-        }
-        Ok(())
-    }
-
-    /// Every cell of the grid, seeds outermost, so that a sweep that is cut short has a little of everything.
-    pub fn plans(&self) -> Result<Vec<Plan>, Problem> {
         let names = self.names()?;
-        self.check_numbers()?;
-        self.check_grid(&names)?;
+        let cells = [names.languages.len(), self.sizes.len(), names.learners.len(), names.losses.len()];
+        grid::seeds(self.first_seed, self.seeds, cells.into_iter().chain([names.validations.len()]))
+    }
+
+    /// Seeds outermost, so that a sweep that is cut short has a little of everything.
+    fn plans(&self) -> Result<Vec<RunPlan>, Problem> {
+        let names = self.names()?;
         let subjects: Vec<Subject> = names
             .languages
             .iter()
@@ -163,7 +123,7 @@ impl Spec {
                         for &loss in &names.losses {
                             for &validation in &names.validations {
                                 let cell = Cell { size, learner, loss, validation, seed };
-                                plans.push(self.plan(&names, subject, cell)?);
+                                plans.push(RunPlan::Recognition(self.plan(&names, subject, cell)?));
                             }
                         }
                     }
@@ -172,11 +132,13 @@ impl Spec {
         }
         Ok(plans)
     }
+}
 
+impl Spec {
     fn names(&self) -> Result<Names, Problem> {
         Ok(Names {
             reading: named("reading", &self.reading, &Reading::ALL, Reading::name)?,
-            languages: self.languages()?,
+            languages: grid::languages(&self.languages, "flare")?,
             learners: each("learners", &self.learners, Learner::ALL, Learner::name)?,
             losses: each("losses", &self.losses, Loss::ALL, Loss::name)?,
             validations: each("validation", &self.validation, Validation::ALL, Validation::name)?,
@@ -234,37 +196,17 @@ impl Spec {
         self.learning_rate.check("learning_rate")?;
         self.batch_symbols.check_whole("batch_symbols")?;
         self.loss_weight.check("loss_weight")?;
-        let number = |ok: bool, field: &str, given: &dyn std::fmt::Display, allowed: &str| {
-            if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
-        };
         number((0.0..1.0).contains(&self.dropout), "dropout", &self.dropout, "from 0 to below 1")?;
         number(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
         number(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
         number(self.patience > 0, "patience", &self.patience, "at least 1")?;
         number(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
-        number(self.seeds > 0, "seeds", &self.seeds, "at least 1")?;
         number(!self.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
         for size in &self.sizes {
             let allowed = "from 1000 to 100000000 parameters";
             number((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
         self.data.check()
-    }
-
-    fn languages(&self) -> Result<Vec<Named>, Problem> {
-        let mut found = Vec::new();
-        for name in &self.languages {
-            let all = LANGUAGES.iter().filter(|entry| name == "all" && entry.suite == "flare");
-            found.extend(all.map(|entry| Named { entry, settings: BTreeMap::new() }));
-            if name != "all" {
-                let problem = |error: BuildError| Problem::new("languages", name, error.to_string());
-                found.push(registry::find(name).map_err(problem)?);
-            }
-        }
-        if found.is_empty() {
-            return Err(Problem::new("languages", "[]", "is empty; at least one is needed".to_owned()));
-        }
-        Ok(found)
     }
 
     fn subject(&self, named: &Named, reading: Reading) -> Result<Subject, Problem> {

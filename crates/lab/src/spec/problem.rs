@@ -3,6 +3,9 @@
 use toml::de::DeValue;
 use wug_language::nearest_names;
 
+/// How the parser begins to say that there is no such field, and we too.
+const UNKNOWN_FIELD: &str = "unknown field";
+
 /// Something in a spec that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -36,7 +39,7 @@ impl Problem {
         // Values that were put together from several places have no span, but name the field at the end.
         let last = text.lines().last().filter(|_| error.span().is_none());
         let inside = last.and_then(|l| l.strip_prefix("in `")?.strip_suffix('`')).unwrap_or_default();
-        if !message.starts_with("unknown field") {
+        if !message.starts_with(UNKNOWN_FIELD) {
             return Self::new(inside, "", message.to_owned());
         }
         // "unknown field `x`, expected one of `a`, `b`": the names are between backticks.
@@ -47,7 +50,12 @@ impl Problem {
         if inside.is_empty() {
             known.extend(tables);
         }
-        Self::new(&path, field, format!("unknown field{}", alternatives(field, &known)))
+        Self::new(&path, field, format!("{UNKNOWN_FIELD}{}", alternatives(field, &known)))
+    }
+
+    /// Whether it is that there is no such field.
+    pub(super) fn is_of_unknown_field(&self) -> bool {
+        self.message.starts_with(UNKNOWN_FIELD)
     }
 
     pub(super) fn field(&self) -> &str {

@@ -226,7 +226,7 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
 fn plans_that_json_cannot_hold_are_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let mut experiment = experiment(&[]);
-    let RunPlan::Recognition(plan) = &mut experiment.runs[0];
+    let RunPlan::Recognition(plan) = &mut experiment.runs[0] else { panic!("a run of recognition") };
     plan.clip = f64::INFINITY;
     let error = Sweep::begin(dir.path(), &experiment).unwrap_err().to_string();
     assert!(error.contains("would not be read back"), "{error}");
@@ -268,7 +268,7 @@ fn a_run_that_cannot_be_done_is_a_record() {
     let dir = tempfile::tempdir().unwrap();
     let mut sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     // As if the language had been taken away since.
-    let RunPlan::Recognition(plan) = &mut sweep.runs[0].plan;
+    let RunPlan::Recognition(plan) = &mut sweep.runs[0].plan else { panic!("a run of recognition") };
     plan.language = "gone".to_owned();
     sweep.runs[0].id = sweep.runs[0].plan.id();
     let tally = work(&sweep, Staff::new(2), &Count::default()).unwrap();

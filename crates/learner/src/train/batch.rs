@@ -12,16 +12,25 @@ pub enum BatchSize {
     Symbols(usize),
     /// So many, of whatever lengths; the last batch of an epoch may be smaller (Someya et al.).
     Examples(usize),
+    /// So many at a time, in the order in which they are given (Suzgun et al.).
+    InOrder(usize),
     /// All there are (Kharitonov and Chaabouni, Lan et al.).
     All,
 }
 
 impl BatchSize {
+    /// Whether nothing is in a batch.
+    pub(super) fn is_empty(self) -> bool {
+        matches!(self, Self::Symbols(0) | Self::Examples(0) | Self::InOrder(0))
+    }
+
     /// The batches of one epoch, drawn from the seed.
     pub fn epoch(self, lengths: &[usize], seed: Seed) -> Vec<Vec<usize>> {
         let mut rng = seed.rng();
         let mut order: Vec<usize> = (0..lengths.len()).collect();
-        draw::shuffle(&mut rng, &mut order);
+        if !matches!(self, Self::InOrder(_)) {
+            draw::shuffle(&mut rng, &mut order);
+        }
         match self {
             Self::Symbols(budget) => {
                 // Strings are shuffled before they are sorted, and batches after they are cut.
@@ -29,7 +38,9 @@ impl BatchSize {
                 draw::shuffle(&mut rng, &mut batches);
                 batches
             }
-            Self::Examples(count) => order.chunks(count.max(1)).map(<[usize]>::to_vec).collect(),
+            Self::Examples(count) | Self::InOrder(count) => {
+                order.chunks(count.max(1)).map(<[usize]>::to_vec).collect()
+            }
             Self::All => vec![order],
         }
     }
@@ -102,6 +113,9 @@ mod tests {
         assert_eq!(sizes(BatchSize::Examples(48)), [48, 48, 48, 48, 8]);
         assert_eq!(sizes(BatchSize::Examples(1000)), [200]);
         assert_eq!(sizes(BatchSize::All), [200]);
+        let in_order: Vec<usize> = (0..200).collect();
+        let batches = BatchSize::InOrder(48).epoch(&lengths, Seed::new(1));
+        assert_eq!(batches, in_order.chunks(48).collect::<Vec<_>>());
     }
 
     #[test]
@@ -109,6 +123,7 @@ mod tests {
         for (size, text) in [
             (BatchSize::Symbols(7), r#"{"symbols":7}"#),
             (BatchSize::Examples(512), r#"{"examples":512}"#),
+            (BatchSize::InOrder(1), r#"{"in-order":1}"#),
             (BatchSize::All, r#""all""#),
         ] {
             assert_eq!(serde_json::to_string(&size).unwrap(), text);

@@ -71,7 +71,8 @@ pub struct TrainSpec {
     pub batch: BatchSize,
     /// Epochs at most.
     pub max_epochs: usize,
-    /// Stop after so many checkpoints in a row without a strictly smaller validation loss.
+    /// Stop after so many checkpoints in a row without a strictly smaller validation loss. Without validation examples
+    /// nothing can stop a run: then it must be the largest number there is, and the training loss stands in.
     pub patience: usize,
 }
 
@@ -114,7 +115,7 @@ pub enum TrainError {
     #[error("there are no training examples; at least one is needed")]
     NoTraining,
     /// There is nothing to stop by.
-    #[error("there are no validation examples; at least one is needed to compare checkpoints by")]
+    #[error("there are no validation examples; at least one is needed to stop by")]
     NoValidation,
     /// There is nothing in a batch.
     #[error("batches of 0 are asked for; at least 1 is needed")]
@@ -154,10 +155,10 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         if objective.lengths().is_empty() {
             return Err(TrainError::NoTraining);
         }
-        if objective.validated() == 0 {
+        if objective.validated() == 0 && spec.patience < usize::MAX {
             return Err(TrainError::NoValidation);
         }
-        if matches!(spec.batch, BatchSize::Symbols(0) | BatchSize::Examples(0)) {
+        if spec.batch.is_empty() {
             return Err(TrainError::NoBatch);
         }
         let params: Vec<R> = objective.layout().initialise(seed.derive("init"));
@@ -226,11 +227,15 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             examples += batch.len();
             self.objective.anneal(&mut self.params, examples as u64);
         }
-        let validation = self.objective.validate(&mut self.tape, &self.params);
+        let training = total / sizes;
+        let validation = match self.objective.validated() {
+            0 => training,
+            _ => self.objective.validate(&mut self.tape, &self.params),
+        };
         if !validation.is_finite() {
             return self.diverged();
         }
-        self.checkpoint(total / sizes, validation)
+        self.checkpoint(training, validation)
     }
 
     /// One update. None if it would have been nonsense.

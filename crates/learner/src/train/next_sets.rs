@@ -8,12 +8,14 @@ use crate::params::Layout;
 use crate::tape::{Mode, Record, Tape};
 
 /// A string with what may follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Followed<'a> {
     /// The string; nothing is put around it.
     pub symbols: &'a [u32],
     /// After each of its symbols, those that may come next, one bit each.
     pub next: &'a [u64],
+    /// How often it counts: its multiplicity, if equal strings were made one.
+    pub weight: f64,
 }
 
 impl Followed<'_> {
@@ -23,6 +25,9 @@ impl Followed<'_> {
         let outside = |set: &u64| set.checked_shr(vocabulary as u32).unwrap_or(0) != 0;
         if let Some(&symbol) = self.symbols.iter().find(|&&s| s as usize >= vocabulary) {
             return Some(TextProblem::Symbol { symbol, vocabulary });
+        }
+        if !(self.weight.is_finite() && self.weight > 0.0) {
+            return Some(TextProblem::Weight { weight: self.weight });
         }
         if needed == 0 {
             return Some(TextProblem::Nothing);
@@ -68,9 +73,11 @@ impl<'a> NextSets<'a> {
 
     /// Yes and no after all prefixes of strings.
     fn answers(&self, texts: impl Iterator<Item = &'a Followed<'a>>) -> f64 {
-        texts.map(|text| (text.next.len() * self.model.spec().vocabulary) as f64).sum()
+        let answers = |text: &Followed<'_>| (text.next.len() * self.model.spec().vocabulary) as f64;
+        texts.map(|text| text.weight * answers(text)).sum()
     }
 
+    /// Records the loss of strings; an answer of one that counts once weighs `weight`.
     fn record<R: Real>(&self, r: &mut Record<'_, R>, texts: &[Followed<'_>], weight: f64) {
         let strings: Vec<&[u32]> = texts.iter().map(|text| text.symbols).collect();
         let states = self.model.states(r, &strings);
@@ -79,10 +86,10 @@ impl<'a> NextSets<'a> {
         });
         let logits = self.model.logits(r, states, rows);
         let v = self.model.spec().vocabulary;
-        let sets = texts.iter().flat_map(|text| text.next);
+        let sets = texts.iter().flat_map(|text| text.next.iter().map(|set| (set, weight * text.weight)));
         r.squared_loss(
             logits,
-            sets.flat_map(|set| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight))),
+            sets.flat_map(|(set, weight)| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight))),
         );
     }
 }

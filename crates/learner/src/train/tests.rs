@@ -116,6 +116,7 @@ fn a_run_without_examples_or_batches_cannot_begin() {
     assert_eq!(begin(&examples, &[], all), Some(TrainError::NoValidation));
     assert_eq!(begin(&examples, &examples, BatchSize::Examples(0)), Some(TrainError::NoBatch));
     assert_eq!(begin(&examples, &examples, BatchSize::Symbols(0)), Some(TrainError::NoBatch));
+    assert_eq!(begin(&examples, &examples, BatchSize::InOrder(0)), Some(TrainError::NoBatch));
     assert_eq!(begin(&examples, &examples, all), None);
 }
 

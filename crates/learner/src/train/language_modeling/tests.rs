@@ -222,7 +222,8 @@ fn what_cannot_be_learned_from_is_named() {
         [(&[][..], &[text][..], TrainError::NoTraining), (&[text], &[], TrainError::NoValidation)]
     {
         let some = LanguageModeling::new(&recurrent, training, validation, ENDS, Average::Symbols).unwrap();
-        assert_eq!(Trainer::<f32, _>::new(&some, spec(0.1, 1), Seed::new(1)).err(), Some(error));
+        let spec = TrainSpec { patience: 3, ..spec(0.1, 1) };
+        assert_eq!(Trainer::<f32, _>::new(&some, spec, Seed::new(1)).err(), Some(error));
     }
 }
 
@@ -250,4 +251,29 @@ fn divergence_is_an_outcome() {
     let mut trainer = Trainer::<f32, _>::new(&objective, spec(f64::NAN, 9), Seed::new(1)).unwrap();
     assert_eq!(trainer.run(|_| ()), Outcome::Diverged { step: 1 });
     assert!(trainer.best().iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn whole_batches_of_distinct_strings_train_as_their_copies_do() {
+    let many = strings(&[1, 1, 1, 2, 2, 4]);
+    let few = strings(&[1, 2, 4]);
+    let model = model(Some(Cell::Lstm), 0.0);
+    let mut weighed = texts(&few);
+    (weighed[0].weight, weighed[1].weight) = (3.0, 2.0);
+    let trained = |texts: &[Text<'_>], validation: &[Text<'_>]| {
+        let objective = LanguageModeling::new(&model, texts, validation, ENDS, Average::Symbols).unwrap();
+        let spec =
+            TrainSpec { optimizer: OptimizerSpec { l1: 0.01, ..OptimizerSpec::adam() }, ..spec(1e-2, 40) };
+        let mut trainer = Trainer::<f64, _>::new(&objective, spec, Seed::new(1)).unwrap();
+        let mut losses = Vec::new();
+        assert_eq!(trainer.run(|progress| losses.push(progress.training)), Outcome::Finished);
+        (trainer.params().to_vec(), losses)
+    };
+    let copies = trained(&texts(&many), &[]);
+    let (params, losses) = trained(&weighed, &[]);
+    assert!(losses[39] < 0.9 * losses[0]);
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+    assert!(near(&params, &copies.0) && near(&losses, &copies.1));
+    // What is validated on changes nothing but what is best.
+    assert_eq!(trained(&weighed, &weighed), (params, losses));
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::interface::{NextSymbol, Trained};
+use crate::interface::{NextSymbol, Sets, Trained};
 use crate::kernel::Device;
 use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, Output,
@@ -59,7 +59,7 @@ fn strings() -> Vec<(Vec<u32>, Vec<u64>)> {
 }
 
 fn followed(strings: &[(Vec<u32>, Vec<u64>)]) -> Vec<Followed<'_>> {
-    strings.iter().map(|(symbols, next)| Followed { symbols, next }).collect()
+    strings.iter().map(|(symbols, next)| Followed { symbols, next, weight: 1.0 }).collect()
 }
 
 #[test]
@@ -72,13 +72,12 @@ fn networks_with_a_memory_learn_what_may_follow() {
         let mut trainer = Trainer::<f64, _>::new(&objective, spec(2e-2, 150), Seed::new(1)).unwrap();
         trainer.run(|_| ());
         let params = trainer.best().to_vec();
-        let mut trained = Trained::new(model, params);
+        let mut trained = Sets(Trained::new(model, params));
         for text in &texts {
             let mut state = trained.start();
             for (&symbol, set) in text.symbols.iter().zip(text.next) {
                 trained.push(&mut state, symbol);
-                let may: u64 =
-                    trained.may_follow(&state).iter().rev().fold(0, |s, &p| 2 * s + u64::from(p > 0.5));
+                let may: u64 = trained.next(&state).iter().rev().fold(0, |s, &p| 2 * s + u64::from(p > 0.5));
                 assert_eq!(may, *set, "{name}");
             }
         }
@@ -117,13 +116,13 @@ fn a_batch_is_the_mean_of_its_answers() {
     let model = model(Cell::Lstm, Device::BabyNtm, Gate::Temperature(ANNEALING));
     let params: Vec<f64> = model.layout().initialise(Seed::new(4));
     let objective = NextSets::new(&model, &texts, &texts).unwrap();
-    let mut trained = Trained::new(model.clone(), params.clone());
+    let mut trained = Sets(Trained::new(model.clone(), params.clone()));
     let (mut sum, mut count) = (0.0, 0.0);
     for text in &texts {
         let mut state = trained.start();
         for (&symbol, set) in text.symbols.iter().zip(text.next) {
             trained.push(&mut state, symbol);
-            for (s, p) in trained.may_follow(&state).into_iter().enumerate() {
+            for (s, p) in trained.next(&state).into_iter().enumerate() {
                 sum += (p - (set >> s & 1) as f64) * (p - (set >> s & 1) as f64);
                 count += 1.0;
             }
@@ -142,7 +141,7 @@ fn a_batch_is_the_mean_of_its_answers() {
 fn what_cannot_be_learned_from_is_named() {
     let model = model(Cell::Rnn, Device::Stack, Gate::Softmax);
     let said = |symbols: &[u32], next: &[u64]| {
-        NextSets::new(&model, &[], &[Followed { symbols, next }]).unwrap_err().to_string()
+        NextSets::new(&model, &[], &[Followed { symbols, next, weight: 1.0 }]).unwrap_err().to_string()
     };
     for (symbols, next, message) in [
         (&[0, 4][..], &[1, 1][..], "symbol 4 is given, but the model has only 4"),
@@ -151,5 +150,28 @@ fn what_cannot_be_learned_from_is_named() {
         (&[], &[], "none of its symbols is predicted; at least one must be"),
     ] {
         assert_eq!(said(symbols, next), format!("validation string 0: {message}"));
+    }
+}
+
+#[test]
+fn a_weight_is_as_good_as_a_copy() {
+    let strings = strings();
+    let few = followed(&strings);
+    let many = [&few[..], &few[1..2], &few[1..2]].concat();
+    let mut weighed = few.clone();
+    weighed[1].weight = 3.0;
+    for model in models() {
+        let traced = |texts: &[Followed<'_>]| {
+            let objective = NextSets::new(&model, texts, texts).unwrap();
+            let params: Vec<f64> = model.layout().initialise(Seed::new(4));
+            let all: Vec<usize> = (0..texts.len()).collect();
+            let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
+            let mut record = tape.record(&params, Mode::Trace);
+            objective.loss(&mut record, &all, Objective::<f64>::size(&objective, &all));
+            record.backward(&mut gradients);
+            gradients.extend([record.loss(), objective.validate(&mut Tape::default(), &params)]);
+            gradients
+        };
+        assert!(traced(&weighed).iter().zip(traced(&many)).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }

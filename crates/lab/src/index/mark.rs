@@ -8,17 +8,15 @@
 //! - a learner whose state after a block of equal symbols is what it was before will say the same at the next such
 //!   block, and is not asked again. Trained networks often come to rest in this way: their counters are full.
 //!
-//! If only a flawless learner passes, marking can also end at the first error ([`Until::FirstError`]).
+//! Marking can also end when it is known that the learner does not pass ([`Until`]).
 //! Numbers are as precise as the learner's: in `f32` and `f64` the first error may be at different strings.
-
-mod trie;
 
 use thiserror::Error;
 use wug_language::{Language, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::{StepRule, StringSteps};
 
-use trie::Trie;
+use super::trie::Trie;
 
 /// What is asked of a learner.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +38,8 @@ pub enum Until {
     End,
     /// As soon as it is known which is the first string with an error.
     FirstError,
+    /// Soon after there are more wrong steps than so many.
+    MoreErrorsThan(usize),
 }
 
 impl<'a> Exam<'a> {
@@ -62,7 +62,8 @@ pub struct Marks {
     pub strings: Vec<StringSteps>,
     /// The length of each.
     pub lengths: Vec<usize>,
-    /// Whether the last of them is the first with an error, marked up to there, and nothing is known of any others.
+    /// Whether nothing is known of any others. If marking was to end at the first error, the last string is the first with
+    /// one and is marked up to there; otherwise all that are here are marked to their ends.
     pub stopped: bool,
     /// How many steps the learner took for it.
     pub taken: usize,
@@ -104,10 +105,21 @@ pub fn mark<L: NextSymbol>(
     strings: impl IntoIterator<Item = Word>,
     exam: &Exam<'_>,
 ) -> Result<Marks, TooLong> {
+    mark_watched(learner, strings, exam, |_| ())
+}
+
+/// The same, telling somebody now and then how many strings are marked.
+pub(super) fn mark_watched<L: NextSymbol>(
+    learner: &mut L,
+    strings: impl IntoIterator<Item = Word>,
+    exam: &Exam<'_>,
+    mut watch: impl FnMut(usize),
+) -> Result<Marks, TooLong> {
     let mut strings = strings.into_iter().peekable();
     let mut marks = Marks::default();
     // Few at first, so that an early error is found early.
     let mut many = 64;
+    let mut wrong = 0;
     while let Some(next) = strings.peek() {
         many = learner.at_once(next.len() + 1).min(many);
         let mut words = Vec::new();
@@ -121,8 +133,14 @@ pub fn mark<L: NextSymbol>(
         many *= 4;
         marks.lengths.extend(words.iter().map(Vec::len));
         let (marked, first_error, taken) = Trie::new(learner, exam, &words).mark();
+        wrong += marked.iter().map(|steps| steps.scored - steps.right).sum::<usize>();
         marks.strings.extend(marked);
         marks.taken += taken;
+        watch(marks.strings.len());
+        if matches!(exam.until, Until::MoreErrorsThan(errors) if wrong > errors) {
+            marks.stopped = strings.peek().is_some();
+            break;
+        }
         if let Some(place) = first_error {
             let known = marks.strings.len() - words.len() + place + 1;
             marks.strings.truncate(known);

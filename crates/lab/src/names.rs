@@ -1,0 +1,34 @@
+//! Things with names, as specs, plans and tables write them.
+
+use serde::{Deserialize, Serialize};
+
+/// Defines an enum with names.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
+
+        impl $name {
+            /// All of them, in the order tables list them.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+named! {
+    /// Of the arithmetic.
+    Precision {
+        /// Single.
+        F32 = "f32",
+        /// Double.
+        F64 = "f64",
+    }
+}

@@ -1,0 +1,108 @@
+//! What the grids of all protocols have: names to be looked up, languages, seeds, numbers in their ranges.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use toml::Value;
+use wug_language::registry::{self, BuildError, LANGUAGES, Named};
+
+use super::Problem;
+
+/// A section has at most so many runs.
+const MOST_RUNS: u64 = 1_000_000;
+
+/// A list, or a single thing in its place.
+pub(crate) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    match Value::deserialize(from)? {
+        Value::Array(items) => items.into_iter().map(item).collect(),
+        one => Ok(vec![item(one)?]),
+    }
+}
+
+/// The same where there need not be any.
+pub(crate) fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    one_or_more(from).map(Some)
+}
+
+fn item<'de, T: Deserialize<'de>, E: Error>(value: Value) -> Result<T, E> {
+    value.try_into().map_err(|error: toml::de::Error| E::custom(error.message()))
+}
+
+/// The names of things, as a spec has them when it leaves them out.
+pub(crate) fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// The thing of a name.
+pub(crate) fn named<T: Copy>(
+    field: &str,
+    given: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> Result<T, Problem> {
+    all.iter().copied().find(|&x| name(x) == given).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|&x| name(x)).collect();
+        Problem::unknown(field, given, &names)
+    })
+}
+
+/// The things of some names, of which there must be one.
+pub(crate) fn each<T: Copy>(
+    field: &str,
+    given: &[String],
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> Result<Vec<T>, Problem> {
+    nonempty(field, given)?;
+    given.iter().map(|text| named(field, text, all, name)).collect()
+}
+
+/// That there is at least one.
+pub(crate) fn nonempty<T>(field: &str, given: &[T]) -> Result<(), Problem> {
+    if given.is_empty() {
+        return Err(Problem::new(field, "[]", "is empty; at least one is needed".to_owned()));
+    }
+    Ok(())
+}
+
+/// That a value is one that is allowed.
+pub(crate) fn number(ok: bool, field: &str, given: &dyn Display, allowed: &str) -> Result<(), Problem> {
+    if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
+}
+
+/// The languages of some names; `all` are those of a suite.
+pub(crate) fn languages(names: &[String], suite: &str) -> Result<Vec<Named>, Problem> {
+    nonempty("languages", names)?;
+    let mut found = Vec::new();
+    for name in names {
+        let all = LANGUAGES.iter().filter(|entry| name == "all" && entry.suite == suite);
+        found.extend(all.map(|entry| Named { entry, settings: BTreeMap::new() }));
+        if name != "all" {
+            let problem = |error: BuildError| Problem::new("languages", name, error.to_string());
+            found.push(registry::find(name).map_err(problem)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether seeds of so many cells make a grid that somebody could want, found before any of it is made.
+pub(crate) fn seeds(first: u64, count: u64, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
+    let given = count.to_string();
+    number(count > 0, "seeds", &given, "at least 1")?;
+    let cells = cells.into_iter().fold(1, |n: u64, m| n.saturating_mul(m as u64));
+    if count.saturating_mul(cells) > MOST_RUNS {
+        let message = format!("{given} seeds of {cells} cells are more than {MOST_RUNS} runs");
+        return Err(Problem::new("seeds", &given, message));
+    }
+    if first.checked_add(count).is_none() {
+        let allowed = format!("at most {}, for {given} seeds", u64::MAX - count);
+        return Err(Problem::value("first_seed", &first.to_string(), &allowed));
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Training at a desk: epoch by epoch, with a curve, and taken up again where it was put away.
+
+use serde::{Deserialize, Serialize};
+use wug_dataset::Seed;
+use wug_learner::kernel::Real;
+use wug_learner::train::{Objective, Outcome, Progress, Saved, TrainSpec, Trainer};
+use wug_score::{Ending, Point};
+
+use crate::LabError;
+use crate::desk::Desk;
+
+/// What is kept between epochs beside the trainer's own bytes.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    curve: Vec<Point>,
+    state: String,
+}
+
+/// What training leaves.
+pub(crate) struct Learned<R> {
+    /// The parameters of the best checkpoint.
+    pub(crate) best: Vec<R>,
+    /// Those of the last.
+    pub(crate) last: Vec<R>,
+    /// The loss over time.
+    pub(crate) curve: Vec<Point>,
+    /// How it ended.
+    pub(crate) ending: Ending,
+}
+
+/// Trains to the end. Of the curve, every `stride`-th epoch is kept, and the last.
+pub(crate) fn train<R: Real, O: Objective<R>>(
+    objective: &O,
+    spec: TrainSpec,
+    seed: Seed,
+    stride: usize,
+    desk: &mut dyn Desk,
+) -> Result<Learned<R>, LabError> {
+    let fresh = || Trainer::new(objective, spec, seed).map_err(|error| LabError::Usage(error.to_string()));
+    let kept = desk.taken_up().and_then(|bytes| unpack(&bytes));
+    let taken_up =
+        kept.and_then(|(header, saved)| Some((Trainer::resume(objective, spec, &saved).ok()?, header.curve)));
+    // A checkpoint that cannot be read costs time, not the run.
+    let (mut trainer, mut curve) = match taken_up {
+        Some(kept) => kept,
+        None => (fresh()?, Vec::new()),
+    };
+    let outcome = loop {
+        if let Some(outcome) = trainer.outcome() {
+            break outcome;
+        }
+        let progress = trainer.epoch();
+        let shown = progress.epoch.is_multiple_of(stride) || progress.outcome.is_some();
+        if progress.validation.is_finite() && shown {
+            curve.push(point(&progress));
+        }
+        desk.epoch(progress.epoch, progress.validation);
+        desk.checkpoint(&mut || pack(&curve, &trainer.save()));
+    };
+    let ending = match outcome {
+        Outcome::Finished => Ending::Finished,
+        Outcome::Stopped => Ending::Stopped,
+        Outcome::Diverged { step } => Ending::Diverged { step },
+    };
+    Ok(Learned { best: trainer.best().to_vec(), last: trainer.params().to_vec(), curve, ending })
+}
+
+fn point(progress: &Progress) -> Point {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    Point {
+        epoch: progress.epoch,
+        steps: progress.steps,
+        training: finite(progress.training),
+        validation: finite(progress.validation),
+    }
+}
+
+fn pack(curve: &[Point], saved: &Saved) -> Vec<u8> {
+    let header = Header { curve: curve.to_vec(), state: saved.state.clone() };
+    let header = serde_json::to_vec(&header).unwrap_or_default();
+    [&(header.len() as u64).to_le_bytes(), &header[..], &saved.tensors].concat()
+}
+
+fn unpack(bytes: &[u8]) -> Option<(Header, Saved)> {
+    let (length, rest) = bytes.split_first_chunk::<8>()?;
+    let (header, tensors) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    let header: Header = serde_json::from_slice(header).ok()?;
+    let saved = Saved { tensors: tensors.to_vec(), state: header.state.clone() };
+    Some((header, saved))
+}
