@@ -135,14 +135,37 @@ fn a_directory_that_cannot_be_written_is_named() {
 #[test]
 fn the_tour_ends_with_a_table_and_a_page() {
     let dir = tempfile::tempdir().unwrap();
-    let output =
-        wug(&["run", "quickstart", "--set", "max_epochs=3"]).current_dir(dir.path()).output().unwrap();
+    let output = wug(&["run", "quickstart", "--set", "max_epochs=3", "--set", "epochs=20"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for word in ["even-pairs", "parity", "dyck-2-3", "marked-reversal", "transformer", "lstm", "chance"] {
+    for word in
+        ["even-pairs", "parity", "dyck-2-3", "marked-reversal", "transformer", "lstm", "an-bn", "chance"]
+    {
         assert!(text.contains(word), "{text}");
     }
-    assert!(text.contains("12 runs in runs/quickstart; the report is runs/quickstart/report.html"), "{text}");
+    assert!(text.contains("22 runs in runs/quickstart; the report is runs/quickstart/report.html"), "{text}");
     let page = std::fs::read_to_string(dir.path().join("runs/quickstart/report.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("accuracy against length"));
+}
+
+/// Every code path of the index, and none of its numbers.
+#[test]
+fn the_index_in_small_is_run_looked_at_and_exported() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = dir.path().join("bliss");
+    let sweep = sweep.to_str().unwrap();
+    let (code, _, err) = output(&["run", "bliss_table2", "--scale", "smoke", "--out", sweep, "--jobs", "2"]);
+    assert!(code == 0 && err.contains("[68/68]"), "{err}");
+    let (_, rows, _) = output(&["export", sweep, "--format", "jsonl"]);
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let known = rows.iter().filter(|row| row["learner"] == "true-grammar" && row["split"] == "test");
+    let solved = known.filter(|row| row["metric"].as_str().unwrap().ends_with("_accuracy"));
+    assert_eq!(solved.map(|row| row["value"].as_f64()).collect::<Vec<_>>(), [Some(1.0); 3 * 2 * 2]);
+    let (_, list, _) = output(&["list", "learners"]);
+    assert!(list.contains("baby-ntm") && list.contains("true-grammar"), "{list}");
+    let (code, _, err) = output(&["run", "bliss_table2", "--set", "factors=3", "--plan"]);
+    assert!(code == 2 && err.contains("--set factors=3: `factors`: cannot be 3"), "{err}");
 }

@@ -92,6 +92,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("flare_table2", include_str!("../../../experiments/flare_table2.toml")),
     ("flare_table22", include_str!("../../../experiments/flare_table22.toml")),
     ("bliss_table2", include_str!("../../../experiments/bliss_table2.toml")),
+    ("bliss_figure3", include_str!("../../../experiments/bliss_figure3.toml")),
 ];
 
 impl Experiment {
