@@ -10,19 +10,19 @@ use super::simd::{V, dispatch};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask {
     keys: [u32; 2],
-    /// A number is dropped if its 32 random bits are below this.
+    /// A number is dropped if its sixteen random bits are below this.
     threshold: u32,
 }
 
 impl Mask {
-    /// A mask that drops each number with `probability`, drawn from `seed`.
+    /// A mask that drops each number with `probability`, to the nearest of 65,536 parts, drawn from `seed`.
     ///
     /// # Panics
     /// If the probability is not in `0.0..1.0`.
     pub fn new(seed: u64, probability: f64) -> Self {
         assert!((0.0..1.0).contains(&probability), "a dropout of {probability} is not in 0..1");
         #[expect(clippy::cast_sign_loss, reason = "a probability is not negative")]
-        let threshold = (probability * 4_294_967_296.0) as u32;
+        let threshold = (probability * DRAWS).round().min(DRAWS - 1.0) as u32;
         Self { keys: [seed as u32, (seed >> 32) as u32], threshold }
     }
 
@@ -41,13 +41,14 @@ impl Mask {
 
     /// What the survivors are multiplied by: one over the probability of survival.
     pub fn scale(self) -> f64 {
-        1.0 / (1.0 - f64::from(self.threshold) / 4_294_967_296.0)
+        1.0 / (1.0 - f64::from(self.threshold) / DRAWS)
     }
 
     /// The factor of number `i`: 0 or [`Mask::scale`].
     #[inline(always)]
     pub(super) fn factor<R: Real>(self, i: u32, scale: R) -> R {
-        let random = mix(mix(i.wrapping_mul(0x9e37_79b1) ^ self.keys[0]).wrapping_add(self.keys[1]));
+        let random = self.random(i / (2 * GROUP) * GROUP + i % GROUP);
+        let random = if (i / GROUP).is_multiple_of(2) { random & 0xffff } else { random >> 16 };
         if random < self.threshold { R::ZERO } else { scale }
     }
 
@@ -58,7 +59,31 @@ impl Mask {
             *factor = self.factor(start.wrapping_add(stride.wrapping_mul(l as u32)), scale);
         }
     }
+
+    /// The factors of the `g`-th two groups of numbers.
+    #[inline(always)]
+    fn groups<R: Real>(self, g: u32, scale: R) -> [R; 2 * GROUP as usize] {
+        let mut factors = [R::ZERO; 2 * GROUP as usize];
+        for l in 0..GROUP as usize {
+            let random = self.random(g * GROUP + l as u32);
+            factors[l] = if random & 0xffff < self.threshold { R::ZERO } else { scale };
+            factors[l + GROUP as usize] = if random >> 16 < self.threshold { R::ZERO } else { scale };
+        }
+        factors
+    }
+
+    /// The `i`-th 32 random bits.
+    #[inline(always)]
+    fn random(self, i: u32) -> u32 {
+        mix(mix(i.wrapping_mul(0x9e37_79b1) ^ self.keys[0]).wrapping_add(self.keys[1]))
+    }
 }
+
+/// Values of sixteen random bits.
+const DRAWS: f64 = 65_536.0;
+
+/// Numbers that take the lower halves of their random bits; as many after them take the upper halves.
+const GROUP: u32 = 8;
 
 /// A bijection of 32 bits in which every input bit flips every output bit about half of the time.
 #[inline(always)]
@@ -78,10 +103,12 @@ pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: Mask) {
 #[inline(always)]
 fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: &[R], mask: Mask) {
     let (lanes, scale) = (V::<R, S>::lanes(), R::of(mask.scale()));
-    let mut factors = [R::ZERO; 16];
-    for i in (0..inp.len()).step_by(lanes) {
-        mask.factors(&mut factors[..lanes], i as u32, 1, scale);
-        (V::at(s, inp, i) * V::at(s, &factors, 0)).put(out, i);
+    let groups = out.chunks_mut(2 * GROUP as usize).zip(inp.chunks(2 * GROUP as usize));
+    for (g, (out, inp)) in groups.enumerate() {
+        let factors = mask.groups(g as u32, scale);
+        for i in (0..inp.len()).step_by(lanes) {
+            (V::at(s, inp, i) * V::at(s, &factors, i)).put(out, i);
+        }
     }
 }
 
@@ -98,7 +125,8 @@ mod tests {
             dropout(&mut out, &inp, Mask::new(7, p));
             let kept = out.iter().filter(|&&x| x.abs() > 1e-9).count() as f64 / inp.len() as f64;
             assert!((kept - (1.0 - p)).abs() < 0.006, "{kept}");
-            let factor = 1.0 / (1.0 - p);
+            let factor = Mask::new(7, p).scale();
+            assert!((factor * (1.0 - p) - 1.0).abs() < 1e-4, "{factor}");
             assert!(out.iter().all(|&x| x.abs() < 1e-9 || (f64::from(x) - factor).abs() < 1e-5));
         }
     }
@@ -121,5 +149,7 @@ mod tests {
         body(PORTABLE, &mut portable, &inp, mask);
         assert_eq!(portable, run(mask));
         assert_eq!(run(Mask::new(7, 0.0)), inp);
+        let single: Vec<f64> = (0..1000).map(|i| mask.factor(i, mask.scale())).collect();
+        assert_eq!(run(mask), single);
     }
 }

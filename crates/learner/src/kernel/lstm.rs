@@ -1,9 +1,12 @@
 //! A long short-term memory layer over a whole sequence. Gates stand in the order input, forget, candidate, output
 //! (i, f, g, o), as in PyTorch. See [`super::rnn()`] for how time is laid out and cut into blocks.
 
+mod fused;
+
 use pulp::Simd;
 
-use super::packed::Weight;
+use self::fused::Fused;
+use super::packed::{self, Weight};
 use super::rnn::first_into;
 use super::simd::{V, dispatch};
 use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
@@ -23,26 +26,63 @@ pub fn lstm<R: Real>(
     n: Recurrence,
 ) {
     let (row_in, row, row_gates) = (n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
-    let (mut w_in, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, room);
-    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, room);
     let kept = gates.len() == n.steps * row_gates;
+    let mut step = Step::new(w, n, room);
     for (from, to) in n.blocks(n.lstm_block::<R>()) {
         // Where the saved steps of this block begin.
         let base = if kept { from } else { 0 };
-        let sums = &mut gates[base * row_gates..(base + to - from) * row_gates];
-        w_in.product(sums, Into::Set, &x[from * row_in..to * row_in]);
+        step.block(
+            &mut gates[base * row_gates..(base + to - from) * row_gates],
+            &x[from * row_in..to * row_in],
+        );
         for t in from..to {
             let saved = base + t - from;
             let gates = &mut gates[saved * row_gates..(saved + 1) * row_gates];
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
-            w_hidden.product(gates, Into::Add, h_before);
-            dispatch!(cells(&mut *h_after, &mut *c_after, &mut *gates, &*c_before, w.bias, n.hidden));
+            let x = &x[t * row_in..(t + 1) * row_in];
+            step.step((h_after, c_after, gates), x, (h_before, c_before));
         }
         if !kept {
             let last = (to - from) * row;
             let to = if to == n.steps { c.len() - row } else { 0 };
             c.copy_within(last..last + row, to);
+        }
+    }
+}
+
+/// How steps are taken.
+enum Step<'a, R> {
+    /// Many rows: all at once.
+    Fused(Fused<'a, R>),
+    /// Few rows: the inputs of a block of steps first, then step by step.
+    Apart { input: Weight<'a, R>, hidden: Weight<'a, R>, bias: &'a [R], units: usize },
+}
+
+impl<'a, R: Real> Step<'a, R> {
+    fn new(w: RecurrentWeights<'a, R>, n: Recurrence, room: &'a mut [R]) -> Self {
+        if packed::pays(n.batch) {
+            return Self::Fused(Fused::new(w, n, room));
+        }
+        let (input, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, room);
+        let (hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, room);
+        Self::Apart { input, hidden, bias: w.bias, units: n.hidden }
+    }
+
+    fn block(&mut self, gates: &mut [R], x: &[R]) {
+        if let Self::Apart { input, .. } = self {
+            input.product(gates, Into::Set, x);
+        }
+    }
+
+    fn step(&mut self, to: (&mut [R], &mut [R], &mut [R]), x: &[R], before: (&[R], &[R])) {
+        match self {
+            Self::Fused(fused) => fused.step(to, x, before),
+            Self::Apart { hidden, bias, units, .. } => {
+                let (h, c, gates) = to;
+                hidden.product(gates, Into::Add, before.0);
+                dispatch!(cells(h, c, gates, before.1, *bias, *units));
+            }
         }
     }
 }
@@ -76,16 +116,33 @@ fn cells<R: Real, S: Simd>(
                 let sum = V::at(s, gate, u);
                 if bias.is_empty() { sum } else { sum + V::at(s, &bias[which * hidden..][..hidden], u) }
             };
-            let (i, f) = (sum(gi, 0).sigmoid(), sum(gf, 1).sigmoid());
-            let (g, o) = (sum(gg, 2).tanh(), sum(go, 3).sigmoid());
-            let cell = f.mul_add(V::at(s, c_before, u), i * g);
+            let sums = [sum(gi, 0), sum(gf, 1), sum(gg, 2), sum(go, 3)];
+            let units = Units::of(sums, V::at(s, c_before, u));
+            let [i, f, g, o] = units.gates;
             i.put(gi, u);
             f.put(gf, u);
             g.put(gg, u);
             o.put(go, u);
-            cell.put(c, u);
-            (o * cell.tanh()).put(h, u);
+            units.c.put(c, u);
+            units.h.put(h, u);
         }
+    }
+}
+
+/// A register of units after a step.
+struct Units<R: Real, S: Simd> {
+    gates: [V<R, S>; 4],
+    c: V<R, S>,
+    h: V<R, S>,
+}
+
+impl<R: Real, S: Simd> Units<R, S> {
+    /// From their sums and what they held before.
+    #[inline(always)]
+    fn of([i, f, g, o]: [V<R, S>; 4], before: V<R, S>) -> Self {
+        let (i, f, g, o) = (i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid());
+        let c = f.mul_add(before, i * g);
+        Self { gates: [i, f, g, o], c, h: o * c.tanh() }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::Real;
 use super::matvec::{self, End};
+use super::transposed;
 
 /// A matrix seen in a slice: `rows` × `cols`, or its transpose.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,11 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
         if b.row_stride == 1 && b.col_stride == b.rows {
             return matvec::dots(c, add, b.data, x, from);
         }
+    }
+    // Both row by row, the first one seen across.
+    let across = a.row_stride == 1 && a.col_stride == a.rows && b.col_stride == 1 && b.row_stride == b.cols;
+    if across && transposed::pays::<R>(a.rows, a.cols, b.cols) {
+        return transposed::transposed(c, add, &a.data[..a.cols * a.rows], b.data, a.rows, b.cols);
     }
     R::gemm(c, add, a, b);
 }

@@ -42,6 +42,7 @@ mod rnn;
 mod simd;
 #[cfg(test)]
 pub(crate) mod testing;
+mod transposed;
 mod update;
 
 pub use activation::{Activation, activate, activate_backward};

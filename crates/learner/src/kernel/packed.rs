@@ -33,7 +33,7 @@ pub(super) fn room(rows: usize, k: usize, n: usize) -> usize {
 }
 
 /// Fewer rows than are taken together are better off without.
-fn pays(rows: usize) -> bool {
+pub(super) fn pays(rows: usize) -> bool {
     rows >= ROWS
 }
 

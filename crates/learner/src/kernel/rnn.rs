@@ -5,6 +5,7 @@
 //! blocks of steps small enough to stay in cache.
 
 use super::packed::{self, Weight};
+use super::simd::MOST_LANES;
 use super::{Activation, Into, Mat, Real, activate, activate_backward, column_sums, matmul};
 
 /// The least number of rows in a block of steps.
@@ -33,8 +34,9 @@ impl Recurrence {
 
     /// Numbers of room that the kernels of a layer with `gates` sums per unit need for their weights.
     pub fn room(&self, gates: usize) -> usize {
-        let room = |k: usize| packed::room(self.batch, k, gates * self.hidden);
-        room(self.input) + room(self.hidden)
+        // Every gate may begin with a register of its own, and biases may stand with the weights.
+        let room = |k: usize| packed::room(self.batch, k, gates * (self.hidden + MOST_LANES));
+        room(self.input) + room(self.hidden) + room(1)
     }
 
     /// The blocks of steps, first to last.
