@@ -99,6 +99,13 @@ fn agrees<L: NextSymbol>(learner: &mut L, language: Published, count: usize) -> 
     assert_eq!(stopped.stopped.then(|| stopped.strings.len() - 1), first_rejected(&expected, 0.0));
     let sure = stopped.strings.len() - usize::from(stopped.stopped);
     assert_eq!(stopped.strings[..sure], expected[..sure]);
+    // So does stopping when there are too many, and no sooner.
+    let wrong = |strings: &[StringSteps]| strings.iter().map(|s| s.scored - s.right).sum::<usize>();
+    let most = wrong(&expected) / 20;
+    let hopeless = mark(learner, words(), &Exam { until: Until::MoreErrorsThan(most), ..exam }).unwrap();
+    assert_eq!(hopeless.strings, expected[..hopeless.strings.len()]);
+    assert_eq!(hopeless.stopped, hopeless.strings.len() < expected.len());
+    assert!(!hopeless.stopped || wrong(&hopeless.strings) > most);
     marks
 }
 

@@ -44,7 +44,7 @@ pub use record::{Measurement, Record, Run, reading_name};
 pub use result::{Ending, FORMAT, Hard, Point, ResultError, RunResult};
 pub use steps::{
     Acceptance, StepRule, StringSteps, accepted_strings, first_rejected, generalization_index, index_sizes,
-    last_accepted, right_steps,
+    right_steps,
 };
 pub use strata::{Stratum, stratify};
 pub use wug_language::Reading;

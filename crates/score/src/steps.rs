@@ -155,19 +155,6 @@ pub fn first_rejected(strings: &[StringSteps], forgiven: f64) -> Option<usize> {
     strings.iter().position(|s| !s.accepted(forgiven))
 }
 
-/// Where the last string stands that is accepted, whatever was rejected before it: for strings in the order
-/// of n, the largest n of Figure 3.
-///
-/// ```
-/// use wug_score::{StringSteps, last_accepted};
-/// let strings = [3, 2, 3, 0].map(|right| StringSteps { scored: 3, right });
-/// assert_eq!(last_accepted(&strings, 0.0), Some(2));
-/// assert_eq!(last_accepted(&strings[1..2], 0.0), None);
-/// ```
-pub fn last_accepted(strings: &[StringSteps], forgiven: f64) -> Option<usize> {
-    strings.iter().rposition(|s| s.accepted(forgiven))
-}
-
 /// When a test set is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {

@@ -62,11 +62,12 @@ pub static GENERALIZATION_INDEX: Metric = Metric {
     ..INDEX
 };
 
-/// How long the strings are that are solved without exception, shortest first; for aⁿbⁿ, twice the n of Figure 3.
+/// How far strings are solved without exception, shortest first: up to which length; or, where a test begins with the first
+/// string of a language, how many of them, which for aⁿbⁿ is the n of Figure 3.
 pub static SOLVED_LENGTH: Metric = Metric {
     name: "solved_length",
     unit: Unit::Symbols,
-    meaning: "length of the longest string that is accepted together with all shorter ones",
+    meaning: "length of the longest string that is accepted together with all before it; in a test from the first string on, how many are",
     cite: "Lan et al. 2023, Figure 3",
     ..INDEX
 };
