@@ -96,7 +96,7 @@ fn tiles<R: Real, S: Simd, const M: usize, const W: usize>(
 }
 
 /// `M` columns of `a` with a panel. Registers that reach beyond their row hold numbers of the next, in lanes that are
-/// not kept; only the last row has none after it.
+/// not kept; only the last rows, more than one if a row is shorter than a register, do not have enough after them.
 #[inline(always)]
 fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     s: S,
@@ -109,7 +109,8 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     let lanes = V::<R, S>::lanes();
     let mut sums = [[V::<R, S>::constant(s, 0.0); W]; M];
     let rows = a.len() / m;
-    for k in 0..rows - 1 {
+    let whole = (b.len() - to.first + to.n).saturating_sub(W * lanes) / to.n;
+    for k in 0..whole {
         let a: &[R; M] = a[k * m + at..].first_chunk().expect("a tile is inside the matrix");
         let b = &V::<R, S>::regs(&b[k * to.n + to.first..])[..W];
         for i in 0..M {
@@ -119,11 +120,17 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
             }
         }
     }
-    let (a, b) = (&a[(rows - 1) * m + at..], &b[(rows - 1) * to.n + to.first..][..to.inside]);
+    for k in whole..rows {
+        let (a, b) = (&a[k * m + at..], &b[k * to.n + to.first..][..to.inside]);
+        for (i, sums) in sums.iter_mut().enumerate() {
+            for (w, sum) in sums.iter_mut().enumerate() {
+                *sum = V::splat(s, a[i]).mul_add(V::at(s, b, w * lanes), *sum);
+            }
+        }
+    }
     for (i, sums) in sums.into_iter().enumerate() {
         let row = &mut c[i * to.n + to.first..][..to.inside];
         for (w, sum) in sums.into_iter().enumerate() {
-            let sum = V::splat(s, a[i]).mul_add(V::at(s, b, w * lanes), sum);
             let sum = if to.add { V::at(s, row, w * lanes) + sum } else { sum };
             sum.put(row, w * lanes);
         }
@@ -138,9 +145,9 @@ mod tests {
     /// Any shape, more rows than are taken together and fewer, with sums of products as the reference.
     #[test]
     fn equals_sums_of_products() {
-        for (m, k, n) in
-            [(1, 1, 8), (4, 2, 9), (7, 65, 17), (156, 300, 39), (13, 128, 40), (9, 129, 24), (6, 257, 16)]
-        {
+        let usual = [(7, 65, 17), (156, 300, 39), (13, 128, 40), (9, 129, 24), (6, 257, 16)];
+        let few_columns = [(1, 1, 8), (4, 2, 9), (32, 70, 3), (5, 130, 1), (4, 1, 2)];
+        for (m, k, n) in usual.into_iter().chain(few_columns) {
             let (a, b, old) = (numbers(1, k * m), numbers(2, k * n), numbers(3, m * n));
             let sum = |i: usize| (0..k).map(|r| a[r * m + i / n] * b[r * n + i % n]).sum::<f64>();
             for add in [false, true] {

@@ -1,0 +1,91 @@
+//! What is to be learned: a language with a prior.
+
+use wug_dataset::bliss::{Published, test_from_first};
+use wug_language::registry::{self, Named};
+use wug_language::{Language, NextSet, Reading, Word};
+
+use super::plan::{Measure, with_prior};
+use crate::spec::Problem;
+
+/// A language with one of its priors.
+pub(super) struct Subject {
+    /// The language without its prior.
+    pub(super) spelled: String,
+    pub(super) prior: f64,
+    /// Symbols, the boundary among them.
+    pub(super) vocabulary: usize,
+    pub(super) measure: Measure,
+}
+
+impl Subject {
+    /// A language with the prior that its name says, or with each of these; marked as is said, or as it can be.
+    pub(super) fn each(
+        named: &Named,
+        priors: &[f64],
+        reading: Reading,
+        measure: Option<Measure>,
+    ) -> Result<Vec<Self>, Problem> {
+        let own = named.settings.get("prior").and_then(|prior| prior.parse().ok());
+        let priors = own.map_or_else(|| priors.to_vec(), |prior| vec![prior]);
+        let mut bare = Named { entry: named.entry, settings: named.settings.clone() };
+        bare.settings.remove("prior");
+        priors.into_iter().map(|prior| Self::of(&bare, prior, reading, measure)).collect()
+    }
+
+    fn of(bare: &Named, prior: f64, reading: Reading, measure: Option<Measure>) -> Result<Self, Problem> {
+        let (name, spelled) = (bare.entry.name, bare.spelled());
+        let problem = |message: String| Problem::new("languages", name, message);
+        if !has_distribution(bare.entry) {
+            let message = "has no distribution over strings of any length to draw training strings from";
+            return Err(problem(format!("{spelled} {message}; those that have: {}", with_distribution())));
+        }
+        if reading == Reading::Published {
+            name.parse::<Published>().map_err(|error| problem(error.to_string()))?;
+        }
+        let in_priors = |message: String| Problem::new("priors", &prior.to_string(), message);
+        let built = registry::find(&with_prior(&spelled, prior)).and_then(|named| named.build(reading));
+        let language = built.map_err(|error| in_priors(format!("on {spelled}: {error}")))?;
+        let vocabulary = language.alphabet().len() + 1;
+        let measure = measure.unwrap_or_else(|| fitting(language.as_ref()));
+        Ok(Self { spelled, prior, vocabulary, measure })
+    }
+}
+
+/// Whether strings of any length can be drawn: then there is a prior to draw them with.
+fn has_distribution(entry: &registry::Entry) -> bool {
+    entry.parameters.iter().any(|parameter| parameter.name == "prior")
+}
+
+fn with_distribution() -> String {
+    let names = registry::LANGUAGES.iter().filter(|entry| has_distribution(entry)).map(|entry| entry.name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Deterministic where a language has steps with one possible symbol, the first apart; categorical where it has none.
+fn fitting(language: &dyn Language) -> Measure {
+    let determined = |word: Word| language.next_sets(&word).iter().skip(1).map(NextSet::size).any(|n| n == 1);
+    let some = test_from_first(language, 20).any(determined);
+    if some { Measure::Deterministic } else { Measure::Categorical }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prior_is_what_a_language_of_the_registry_has_if_it_has_a_distribution() {
+        for entry in registry::LANGUAGES {
+            let language = entry.build(Reading::Corrected).unwrap();
+            assert_eq!(language.natural().is_some(), has_distribution(entry), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn languages_are_marked_as_the_paper_marks_them() {
+        for published in Published::ALL {
+            let language = registry::build(published.name()).unwrap();
+            let deterministic = published.mask_kind() == wug_dataset::bliss::MaskKind::Deterministic;
+            assert_eq!(fitting(&*language) == Measure::Deterministic, deterministic, "{published}");
+        }
+    }
+}
