@@ -13,6 +13,7 @@ mod measure;
 mod plan;
 mod settings;
 mod spec;
+mod subject;
 mod trie;
 
 pub use data::Data;

@@ -1,15 +1,16 @@
 //! A grid of runs as somebody wrote it. What is left out is as in the paper.
 
 use serde::Deserialize;
-use wug_dataset::bliss::{PRIOR, Published, SEED, TEST_SIZE, test_from_first};
-use wug_language::registry::{self, Named};
-use wug_language::{Language, NextSet, Reading, Word};
+use wug_dataset::bliss::{PRIOR, SEED, TEST_SIZE};
+use wug_language::Reading;
+use wug_language::registry::Named;
 use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
 use super::learner::{Learner, Loss, Settings};
-use super::plan::{Measure, Place, Plan, TestPlan, TestStart, with_prior};
+use super::plan::{Measure, Place, Plan, TestPlan, TestStart};
 use super::settings::{Batch, TemperatureSpec, Wanted};
+use super::subject::Subject;
 use crate::names::Precision;
 use crate::plan::RunPlan;
 use crate::spec::grid::{self, each, named, names, nonempty, number, one_or_more, some};
@@ -106,14 +107,6 @@ impl Default for Spec {
 /// The most strings of a test.
 const MOST_TESTED: usize = 1_000_000;
 
-/// A language with one of its priors.
-struct Subject {
-    spelled: String,
-    prior: f64,
-    vocabulary: usize,
-    measure: Measure,
-}
-
 /// The names in a spec, understood.
 struct Names {
     reading: Reading,
@@ -140,7 +133,7 @@ impl Section for Spec {
         let names = self.names()?;
         let mut subjects = Vec::new();
         for named in &names.languages {
-            subjects.extend(self.subjects(named, &names)?);
+            subjects.extend(Subject::each(named, &self.priors, names.reading, names.measure)?);
         }
         let mut plans = Vec::new();
         for seed in (0..self.seeds).map(|i| self.first_seed + i) {
@@ -231,8 +224,12 @@ impl Spec {
         for &factor in &self.factors {
             let tested = self.tested(factor);
             let field = if self.test.strings.is_some() { "test.strings" } else { "factors" };
-            let allowed = format!("from 1 to {MOST_TESTED} test strings");
-            number((1..=MOST_TESTED).contains(&tested), field, &tested, &allowed)?;
+            let (most, which) = match reading {
+                Reading::Published => (TEST_SIZE, "released "),
+                Reading::Corrected => (MOST_TESTED, ""),
+            };
+            let allowed = format!("from 1 to {most} {which}test strings");
+            number((1..=most).contains(&tested), field, &tested, &allowed)?;
         }
         Ok(())
     }
@@ -242,36 +239,6 @@ impl Spec {
         let first = self.test.from.as_deref() == Some(TestStart::First.name());
         let (_, next) = index_sizes(self.order, factor).unwrap_or((0, 0));
         self.test.strings.unwrap_or(if first { 10_usize.pow(self.order) } else { next })
-    }
-
-    /// A language with its own prior, or with each of the section's.
-    fn subjects(&self, named: &Named, names: &Names) -> Result<Vec<Subject>, Problem> {
-        let own = named.settings.get("prior").and_then(|prior| prior.parse().ok());
-        let priors = own.map_or_else(|| self.priors.clone(), |prior| vec![prior]);
-        let mut bare = Named { entry: named.entry, settings: named.settings.clone() };
-        bare.settings.remove("prior");
-        priors.into_iter().map(|prior| self.subject(&bare, prior, names)).collect()
-    }
-
-    fn subject(&self, bare: &Named, prior: f64, names: &Names) -> Result<Subject, Problem> {
-        let (name, spelled) = (bare.entry.name, bare.spelled());
-        let problem = |message: String| Problem::new("languages", name, message);
-        if bare.entry.parameters.iter().all(|parameter| parameter.name != "prior") {
-            let message = "has no distribution over strings of any length to draw training strings from";
-            return Err(problem(format!("{spelled} {message}; those that have: {}", with_distribution())));
-        }
-        if names.reading == Reading::Published {
-            name.parse::<Published>().map_err(|error| problem(error.to_string()))?;
-            let tested = self.factors.iter().map(|&factor| self.tested(factor)).max().unwrap_or(0);
-            let allowed = format!("up to {TEST_SIZE} released test strings");
-            number(tested <= TEST_SIZE, "test.strings", &tested, &allowed)?;
-        }
-        let in_priors = |message: String| Problem::new("priors", &prior.to_string(), message);
-        let built = registry::find(&with_prior(&spelled, prior)).and_then(|named| named.build(names.reading));
-        let language = built.map_err(|error| in_priors(format!("on {spelled}: {error}")))?;
-        let vocabulary = language.alphabet().len() + 1;
-        let measure = names.measure.unwrap_or_else(|| measure(language.as_ref()));
-        Ok(Subject { spelled, prior, vocabulary, measure })
     }
 
     fn plan(
@@ -314,17 +281,4 @@ impl Spec {
             learner,
         })
     }
-}
-
-/// The languages that can be learned from strings of their own.
-fn with_distribution() -> String {
-    let has = |entry: &&registry::Entry| entry.parameters.iter().any(|parameter| parameter.name == "prior");
-    registry::LANGUAGES.iter().filter(has).map(|entry| entry.name).collect::<Vec<_>>().join(", ")
-}
-
-/// Deterministic where a language has steps with one possible symbol, the first apart; categorical where it has none.
-fn measure(language: &dyn Language) -> Measure {
-    let determined = |word: Word| language.next_sets(&word).iter().skip(1).map(NextSet::size).any(|n| n == 1);
-    let some = test_from_first(language, 20).any(determined);
-    if some { Measure::Deterministic } else { Measure::Categorical }
 }

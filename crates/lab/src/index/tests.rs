@@ -110,7 +110,7 @@ fn slips_are_named_with_field_and_line() {
     let published = |line: &str| read(&format!("reading = \"published\"\n{line}")).unwrap_err();
     assert!(published("languages = \"parity\"").contains("has no distribution"));
     assert!(published("data_seed = 5000000000").contains("up to 4294967295"));
-    assert!(published("test.strings = 20000").contains("up to 15000 released test strings"));
+    assert!(published("test.strings = 20000").contains("from 1 to 15000 released test strings"));
 }
 
 #[test]
