@@ -25,6 +25,7 @@ impl NextSet {
     }
 
     /// A set of symbols, without the end.
+    #[inline]
     pub fn of(symbols: impl IntoIterator<Item = Symbol>) -> Self {
         let mut set = Self::empty();
         for symbol in symbols {
@@ -51,6 +52,7 @@ impl NextSet {
     }
 
     /// Adds a symbol.
+    #[inline]
     pub fn insert(&mut self, symbol: Symbol) {
         let i = symbol.index();
         if i < 64 {
@@ -65,6 +67,7 @@ impl NextSet {
     }
 
     /// Whether a symbol may come next.
+    #[inline]
     pub fn contains(&self, symbol: Symbol) -> bool {
         let i = symbol.index();
         let block = if i < 64 { self.low } else { self.high.get(i / 64 - 1).copied().unwrap_or(0) };
@@ -77,6 +80,7 @@ impl NextSet {
     }
 
     /// The number of symbols, the end counted as one.
+    #[inline]
     pub fn size(&self) -> usize {
         let ones = self.low.count_ones() + self.high.iter().map(|b| b.count_ones()).sum::<u32>();
         ones as usize + usize::from(self.end)

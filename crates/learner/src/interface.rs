@@ -12,7 +12,7 @@ pub use sets::Sets;
 
 use std::ops::RangeInclusive;
 
-use crate::kernel::{Real, softmax};
+use crate::kernel::{Real, softmax_rows};
 use crate::model::{LanguageModel, Memory, Pair};
 use crate::tape::{Mode, Tape};
 
@@ -138,9 +138,11 @@ pub struct Prefix<R> {
     top: Vec<R>,
 }
 
-fn shares<R: Real>(row: &mut [R]) {
-    softmax(row);
-}
+/// Numbers of states that are read on together, and stay in the second-level cache.
+const IN_STEP: usize = 1 << 17;
+
+/// The fewest strings that are read on together: the weights are laid out anew for them.
+const FEWEST: usize = 24;
 
 impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
     type State = Prefix<R>;
@@ -157,11 +159,11 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 
     /// A transformer says nothing before its first symbol: all are equally likely.
     fn next(&mut self, state: &Prefix<R>) -> Vec<f64> {
-        self.answers(state, shares)
+        self.answers(state, softmax_rows)
     }
 
     fn read_many(&mut self, states: &mut [Prefix<R>], symbols: &[u32]) -> Vec<f64> {
-        self.read_in_step(states, symbols, shares).unwrap_or_else(|| one_by_one(self, states, symbols))
+        self.read_in_step(states, symbols, softmax_rows).unwrap_or_else(|| one_by_one(self, states, symbols))
     }
 
     fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {
@@ -179,9 +181,10 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 
 impl<R: Real> Trained<LanguageModel, R> {
     /// What the logits of a state say, each row turned into probabilities by `squash`.
-    fn answers(&mut self, state: &Prefix<R>, squash: fn(&mut [R])) -> Vec<f64> {
+    fn answers(&mut self, state: &Prefix<R>, squash: fn(&mut [R], usize)) -> Vec<f64> {
         let mut row = self.logits(state);
-        squash(&mut row);
+        let v = row.len();
+        squash(&mut row, v);
         row.into_iter().map(Real::wide).collect()
     }
 
@@ -190,28 +193,33 @@ impl<R: Real> Trained<LanguageModel, R> {
         &mut self,
         states: &mut [Prefix<R>],
         symbols: &[u32],
-        squash: fn(&mut [R]),
+        squash: fn(&mut [R], usize),
     ) -> Option<Vec<f64>> {
         let (v, b) = (self.model.spec().vocabulary, states.len());
         if symbols.is_empty() {
             return Some(Vec::new());
         }
-        let mut record = self.tape.record(&self.params, Mode::Judge);
-        let memories = states.iter_mut().map(|state| &mut state.memory);
-        let (tops, rows) = self.model.follow(&mut record, memories, symbols)?;
-        let numbers = record.value(tops);
         let width = self.model.spec().body.width();
-        for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
-            state.top.copy_from_slice(top);
-        }
-        let logits = self.model.output_in_company(&mut record, tops);
-        let mut probabilities = Vec::with_capacity(symbols.len() * v);
-        let mut row = vec![R::ZERO; v];
-        for step in record.value(logits).chunks_exact(rows * v).take(symbols.len() / b) {
-            for logits in step[..b * v].chunks_exact(v) {
-                row.copy_from_slice(logits);
-                squash(&mut row);
-                probabilities.extend(row.iter().map(|p| p.wide()));
+        let part = (IN_STEP / (symbols.len() / b * width).max(1)).max(FEWEST);
+        let mut probabilities = vec![0.0; symbols.len() * v];
+        for (i, states) in states.chunks_mut(part).enumerate() {
+            let own = i * part..i * part + states.len();
+            let symbols: Vec<u32> =
+                symbols.chunks_exact(b).flat_map(|step| &step[own.clone()]).copied().collect();
+            let mut record = self.tape.record(&self.params, Mode::Judge);
+            let memories = states.iter_mut().map(|state| &mut state.memory);
+            let (tops, rows) = self.model.follow(&mut record, memories, &symbols)?;
+            let numbers = record.value(tops);
+            for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
+                state.top.copy_from_slice(top);
+            }
+            let logits = self.model.output_in_company(&mut record, tops);
+            let mut said = record.value(logits).to_vec();
+            squash(&mut said, v);
+            for (all, said) in probabilities.chunks_exact_mut(b * v).zip(said.chunks_exact(rows * v)) {
+                for (to, p) in all[own.start * v..own.end * v].iter_mut().zip(said) {
+                    *to = p.wide();
+                }
             }
         }
         Some(probabilities)

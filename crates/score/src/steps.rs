@@ -72,13 +72,13 @@ impl StepRule {
 
 /// The place of the highest probability, the first of equals.
 fn highest(probabilities: &[f64]) -> usize {
-    let mut best = 0;
+    let mut best = (0, f64::NEG_INFINITY);
     for (place, &p) in probabilities.iter().enumerate() {
-        if p > probabilities[best] {
-            best = place;
+        if p > best.1 {
+            best = (place, p);
         }
     }
-    best
+    best.0
 }
 
 fn may_come(next: &NextSet, place: usize) -> bool {

@@ -151,15 +151,18 @@ impl Plan {
 
     /// About how long this takes beside other runs.
     pub fn cost(&self) -> f64 {
-        let marked = (self.test.strings * self.test.strings.min(1000)) as f64;
-        let Some(settings) = &self.learner else { return marked };
-        let unit = (settings.layers * settings.hidden * settings.hidden) as f64 + 500.0;
+        // About microseconds, from runs on an ordinary machine.
+        let marked = (self.test.strings * self.test.strings.min(2000)) as f64;
+        let Some(settings) = &self.learner else { return 0.05 * marked };
+        let unit = 1.0 + (settings.layers * settings.hidden * settings.hidden) as f64 / 1000.0;
         // In one batch there are few different strings; alone, every one costs an update.
-        let symbols = match settings.batch {
-            BatchSize::All => 2_000.0,
-            _ => self.training as f64 * 100.0,
+        let learned = match settings.batch {
+            BatchSize::All => 600.0 * unit,
+            _ => self.training as f64 * 100.0 * unit,
         };
-        unit * (settings.epochs as f64 * symbols + marked)
+        // Networks with a memory are asked one by one.
+        let asked = if settings.memory.is_some() { 3.0 } else { 0.3 } * unit;
+        settings.epochs as f64 * learned + asked * marked
     }
 }
 

@@ -109,16 +109,20 @@ impl Scanner for Count {
     }
 
     fn push(&mut self, symbol: Symbol) {
-        if !self.next().contains(symbol) {
-            self.dead = true;
-        } else if symbol.index() == 0 {
+        if self.dead {
+            return;
+        }
+        let (letter, full) = (symbol.index(), self.read == self.n);
+        if self.block == 0 && letter == 0 {
             self.n += 1;
             self.read += 1;
-        } else if symbol.index() == self.block {
+        } else if self.block > 0 && letter == self.block && !full {
             self.read += 1;
-        } else {
+        } else if letter == self.block + 1 && letter < self.blocks && full && self.n > 0 {
             self.block += 1;
             self.read = 1;
+        } else {
+            self.dead = true;
         }
     }
 

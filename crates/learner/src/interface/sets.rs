@@ -9,8 +9,8 @@ use crate::model::LanguageModel;
 #[derive(Debug)]
 pub struct Sets<R>(pub Trained<LanguageModel, R>);
 
-fn sigmoids<R: Real>(row: &mut [R]) {
-    activate(row, &[], Activation::Sigmoid);
+fn sigmoids<R: Real>(rows: &mut [R], _: usize) {
+    activate(rows, &[], Activation::Sigmoid);
 }
 
 impl<R: Real> NextSymbol for Sets<R> {

@@ -90,7 +90,7 @@ fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
         let mut state = trained.start();
         for (&symbol, mut expected) in string.iter().zip(at_once) {
             trained.push(&mut state, symbol);
-            softmax(&mut expected);
+            crate::kernel::softmax(&mut expected);
             for (a, b) in trained.next(&state).into_iter().zip(expected) {
                 assert!((a - b).abs() < 1e-10, "{body:?}: {a} {b}");
             }

@@ -24,12 +24,29 @@ pub fn softmax_cross_entropy<R: Real>(
 
 /// Turns one row of logits into probabilities; gives the logarithm of the sum of their exponentials.
 pub fn softmax<R: Real>(row: &mut [R]) -> R {
-    dispatch!(softmax_row(row))
+    let (top, sum) = dispatch!(softmax_row(row));
+    top + R::of(libm::log(sum.wide()))
+}
+
+/// Turns rows of `v` logits into probabilities.
+pub fn softmax_rows<R: Real>(rows: &mut [R], v: usize) {
+    dispatch!(softmax_each(rows, v));
 }
 
 #[inline(always)]
-fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> R {
+fn softmax_each<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
+    for row in rows.chunks_exact_mut(v) {
+        softmax_row(s, row);
+    }
+}
+
+/// Gives the largest logit and the sum of the exponentials of all, each less that.
+#[inline(always)]
+fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
     let lanes = V::<R, S>::lanes();
+    if row.len() <= lanes {
+        return softmax_register(s, row);
+    }
     let whole = row.len() - row.len() % lanes;
     let mut top = V::splat(s, row[0]);
     for i in (0..whole).step_by(lanes) {
@@ -48,7 +65,19 @@ fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> R {
     for i in (0..row.len()).step_by(lanes) {
         (V::at(s, row, i) * share).put(row, i);
     }
-    top + R::of(libm::log(sum.wide()))
+    (top, sum)
+}
+
+/// The same for a row that fits in a register: it is read and written once.
+#[inline(always)]
+fn softmax_register<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
+    let n = row.len();
+    let x = V::below(s, n, V::at(s, row, 0), V::splat(s, row[0]));
+    let top = x.maximum();
+    let e = V::below(s, n, (x - V::splat(s, top)).exp(), V::constant(s, 0.0));
+    let sum = e.sum();
+    (e * V::splat(s, R::ONE / sum)).put(row, 0);
+    (top, sum)
 }
 
 /// `dlogits[n,·] = weight[n] · (probabilities[n,·] − one-hot(targets[n]))`.

@@ -8,7 +8,7 @@ use pulp::Simd;
 use self::fused::Fused;
 use super::packed::{self, Weight};
 use super::rnn::first_into;
-use super::simd::{V, dispatch};
+use super::simd::{V, dispatch, sigmoid, tanh};
 use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
 
 /// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
@@ -41,7 +41,7 @@ pub fn lstm<R: Real>(
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
             let x = &x[t * row_in..(t + 1) * row_in];
-            step.step((h_after, c_after, gates), x, (h_before, c_before));
+            step.step((h_after, c_after, gates), kept, x, (h_before, c_before));
         }
         if !kept {
             let last = (to - from) * row;
@@ -75,9 +75,13 @@ impl<'a, R: Real> Step<'a, R> {
         }
     }
 
-    fn step(&mut self, to: (&mut [R], &mut [R], &mut [R]), x: &[R], before: (&[R], &[R])) {
+    /// One step; its gates may be forgotten unless they are to be `kept`.
+    fn step(&mut self, to: (&mut [R], &mut [R], &mut [R]), kept: bool, x: &[R], before: (&[R], &[R])) {
         match self {
-            Self::Fused(fused) => fused.step(to, x, before),
+            Self::Fused(fused) => {
+                let (h, c, gates) = to;
+                fused.step((h, c, if kept { gates } else { &mut [] }), x, before);
+            }
             Self::Apart { hidden, bias, units, .. } => {
                 let (h, c, gates) = to;
                 hidden.product(gates, Into::Add, before.0);
@@ -116,33 +120,40 @@ fn cells<R: Real, S: Simd>(
                 let sum = V::at(s, gate, u);
                 if bias.is_empty() { sum } else { sum + V::at(s, &bias[which * hidden..][..hidden], u) }
             };
-            let sums = [sum(gi, 0), sum(gf, 1), sum(gg, 2), sum(go, 3)];
-            let units = Units::of(sums, V::at(s, c_before, u));
-            let [i, f, g, o] = units.gates;
+            let sums = [[sum(gi, 0)], [sum(gf, 1)], [sum(gg, 2)], [sum(go, 3)]];
+            let units = Units::of(sums, [V::at(s, c_before, u)]);
+            let [[i], [f], [g], [o]] = units.gates;
             i.put(gi, u);
             f.put(gf, u);
             g.put(gg, u);
             o.put(go, u);
-            units.c.put(c, u);
-            units.h.put(h, u);
+            units.c[0].put(c, u);
+            units.h[0].put(h, u);
         }
     }
 }
 
-/// A register of units after a step.
-struct Units<R: Real, S: Simd> {
-    gates: [V<R, S>; 4],
-    c: V<R, S>,
-    h: V<R, S>,
+/// A register of units in each of `M` rows after a step.
+struct Units<R: Real, S: Simd, const M: usize> {
+    gates: [[V<R, S>; M]; 4],
+    c: [V<R, S>; M],
+    h: [V<R, S>; M],
 }
 
-impl<R: Real, S: Simd> Units<R, S> {
-    /// From their sums and what they held before.
+impl<R: Real, S: Simd, const M: usize> Units<R, S, M> {
+    /// From their sums and what they held before, all rows side by side.
     #[inline(always)]
-    fn of([i, f, g, o]: [V<R, S>; 4], before: V<R, S>) -> Self {
-        let (i, f, g, o) = (i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid());
-        let c = f.mul_add(before, i * g);
-        Self { gates: [i, f, g, o], c, h: o * c.tanh() }
+    fn of([i, f, g, o]: [[V<R, S>; M]; 4], before: [V<R, S>; M]) -> Self {
+        let (i, f, g, o) = (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o));
+        let mut c = before;
+        for m in 0..M {
+            c[m] = f[m].mul_add(before[m], i[m] * g[m]);
+        }
+        let mut h = tanh(c);
+        for m in 0..M {
+            h[m] = o[m] * h[m];
+        }
+        Self { gates: [i, f, g, o], c, h }
     }
 }
 

@@ -59,7 +59,7 @@ pub use gru::{Gru, GruGradients, gru, gru_backward};
 pub use linear::{column_sums, linear, linear_backward};
 pub use loss::{
     logistic_cross_entropy, logistic_cross_entropy_backward, softmax, softmax_cross_entropy,
-    softmax_cross_entropy_backward, squared_error, squared_error_backward,
+    softmax_cross_entropy_backward, softmax_rows, squared_error, squared_error_backward,
 };
 pub use lstm::{lstm, lstm_backward};
 pub use matmul::{Into, Mat, company, matmul};

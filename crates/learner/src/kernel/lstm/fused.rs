@@ -4,7 +4,7 @@
 use pulp::Simd;
 
 use super::super::simd::{MOST_LANES, V, dispatch};
-use super::super::{Mat, Real, Recurrence, RecurrentWeights};
+use super::super::{Real, Recurrence, RecurrentWeights};
 use super::Units;
 
 /// Rows taken together: three rows of four gates, three numbers and a weight fill the sixteen registers of AVX2.
@@ -34,7 +34,7 @@ impl<'a, R: Real> Fused<'a, R> {
         Self { panels, n }
     }
 
-    /// The states and cells after a step, and its gates.
+    /// The states and cells after a step, and its gates, if there is a place for them.
     pub(super) fn step(&self, (h, c, gates): (&mut [R], &mut [R], &mut [R]), x: &[R], before: (&[R], &[R])) {
         dispatch!(step(h, c, gates, x, before, self.panels, self.n));
     }
@@ -42,21 +42,21 @@ impl<'a, R: Real> Fused<'a, R> {
 
 #[inline(always)]
 fn pack<R: Real, S: Simd>(_: S, to: &mut [R], w: RecurrentWeights<'_, R>, n: Recurrence) {
-    let lanes = V::<R, S>::lanes();
-    let rows = 1 + n.input + n.hidden;
-    let (input, hidden) =
-        (Mat::new(w.input, GATES * n.hidden, n.input), Mat::new(w.hidden, GATES * n.hidden, n.hidden));
-    let weight = |row: usize, unit: usize| match row.checked_sub(1) {
-        None => w.bias.get(unit).copied().unwrap_or(R::ZERO),
-        Some(i) if i < n.input => input.get(unit, i),
-        Some(i) => hidden.get(unit, i - n.input),
-    };
-    let panels = to.chunks_exact_mut(rows * GATES * lanes);
-    for (panel, first) in panels.zip((0..n.hidden).step_by(lanes)) {
-        for (i, numbers) in panel.chunks_exact_mut(GATES * lanes).enumerate() {
-            for (j, number) in numbers.iter_mut().enumerate() {
-                let (gate, unit) = (j / lanes, first + j % lanes);
-                *number = if unit < n.hidden { weight(i, gate * n.hidden + unit) } else { R::ZERO };
+    let (lanes, hidden) = (V::<R, S>::lanes(), n.hidden);
+    let panels = to.chunks_exact_mut((1 + n.input + hidden) * GATES * lanes);
+    for (panel, first) in panels.zip((0..hidden).step_by(lanes)) {
+        panel.fill(R::ZERO);
+        for gate in 0..GATES {
+            for (lane, unit) in (first..hidden.min(first + lanes)).enumerate() {
+                let unit = gate * hidden + unit;
+                let bias = w.bias.get(unit).into_iter();
+                let input = &w.input[unit * n.input..][..n.input];
+                let weights = bias.chain(input).chain(&w.hidden[unit * hidden..][..hidden]);
+                let places = panel[gate * lanes + lane..].iter_mut().step_by(GATES * lanes);
+                let places = places.skip(usize::from(w.bias.is_empty()));
+                for (place, &weight) in places.zip(weights) {
+                    *place = weight;
+                }
             }
         }
     }
@@ -81,7 +81,8 @@ fn step<R: Real, S: Simd>(
         for row in (0..n.batch).step_by(ROWS) {
             let many = ROWS.min(n.batch - row);
             let state = row * n.hidden..(row + many) * n.hidden;
-            let gates = &mut gates[row * GATES * n.hidden..][..many * GATES * n.hidden];
+            let gates =
+                if gates.is_empty() { &mut [] } else { &mut gates[GATES * state.start..GATES * state.end] };
             let to = (&mut h[state.clone()], &mut c[state.clone()], gates);
             let from = (&x[row * n.input..][..many * n.input], &h_before[state.clone()], &c_before[state]);
             match many {
@@ -104,23 +105,27 @@ fn rows<R: Real, S: Simd, const M: usize>(
     unit: usize,
 ) {
     let (bias, weights) = panel.split_at(GATES);
-    let mut sums = [[V::<R, S>::constant(s, 0.0); GATES]; M];
-    for sums in &mut sums {
-        for g in 0..GATES {
-            sums[g] = V::of(s, bias[g]);
-        }
+    let mut sums = [[V::<R, S>::constant(s, 0.0); M]; GATES];
+    for g in 0..GATES {
+        sums[g] = [V::of(s, bias[g]); M];
     }
     let (of_input, of_hidden) = weights.split_at(GATES * n.input);
     let sums = terms(s, sums, x, of_input, n.input);
     let sums = terms(s, sums, h_before, of_hidden, n.hidden);
-    for (m, sums) in sums.into_iter().enumerate() {
+    let mut before = [V::<R, S>::constant(s, 0.0); M];
+    for m in 0..M {
+        before[m] = V::at(s, &c_before[m * n.hidden..][..n.hidden], unit);
+    }
+    let units = Units::of(sums, before);
+    for m in 0..M {
         let row = m * n.hidden;
-        let units = Units::of(sums, V::at(s, &c_before[row..][..n.hidden], unit));
-        for (g, gate) in units.gates.into_iter().enumerate() {
-            gate.put(&mut gates[GATES * row + g * n.hidden..][..n.hidden], unit);
+        if !gates.is_empty() {
+            for g in 0..GATES {
+                units.gates[g][m].put(&mut gates[GATES * row + g * n.hidden..][..n.hidden], unit);
+            }
         }
-        units.c.put(&mut c[row..][..n.hidden], unit);
-        units.h.put(&mut h[row..][..n.hidden], unit);
+        units.c[m].put(&mut c[row..][..n.hidden], unit);
+        units.h[m].put(&mut h[row..][..n.hidden], unit);
     }
 }
 
@@ -128,11 +133,11 @@ fn rows<R: Real, S: Simd, const M: usize>(
 #[inline(always)]
 fn terms<R: Real, S: Simd, const M: usize>(
     s: S,
-    mut sums: [[V<R, S>; GATES]; M],
+    mut sums: [[V<R, S>; M]; GATES],
     rows: &[R],
     weights: &[R::Reg<S>],
     k: usize,
-) -> [[V<R, S>; GATES]; M] {
+) -> [[V<R, S>; M]; GATES] {
     let (whole, none) = (k - k % UNROLL, [R::ZERO; UNROLL]);
     let weights = &weights[..GATES * k];
     for i in (0..whole).step_by(UNROLL) {
@@ -163,10 +168,10 @@ fn terms<R: Real, S: Simd, const M: usize>(
 #[inline(always)]
 fn term<R: Real, S: Simd, const M: usize>(
     s: S,
-    mut sums: [[V<R, S>; GATES]; M],
+    mut sums: [[V<R, S>; M]; GATES],
     x: [R; M],
     weights: &[R::Reg<S>],
-) -> [[V<R, S>; GATES]; M] {
+) -> [[V<R, S>; M]; GATES] {
     let mut numbers = [V::<R, S>::constant(s, 0.0); M];
     for m in 0..M {
         numbers[m] = V::splat(s, x[m]);
@@ -174,7 +179,7 @@ fn term<R: Real, S: Simd, const M: usize>(
     for g in 0..GATES {
         let weight = V::of(s, weights[g]);
         for m in 0..M {
-            sums[m][g] = numbers[m].mul_add(weight, sums[m][g]);
+            sums[g][m] = numbers[m].mul_add(weight, sums[g][m]);
         }
     }
     sums

@@ -7,9 +7,11 @@
 //! Unsafe code stays inside `pulp`.
 
 mod lane;
+mod squash;
 mod vector;
 
 pub use lane::Lane;
+pub(crate) use squash::{sigmoid, tanh};
 pub(crate) use vector::{MOST_LANES, V};
 
 /// Runs `body(s, arguments…)` with the widest instruction set of this machine.

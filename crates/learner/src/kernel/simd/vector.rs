@@ -12,8 +12,8 @@ pub(crate) const MOST_LANES: usize = 16;
 /// One register of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct V<R: Lane, S: Simd> {
-    s: S,
-    v: R::Reg<S>,
+    pub(super) s: S,
+    pub(super) v: R::Reg<S>,
 }
 
 impl<R: Lane, S: Simd> V<R, S> {
@@ -156,61 +156,6 @@ impl<R: Lane, S: Simd> V<R, S> {
     #[inline(always)]
     pub(crate) fn maximum(self) -> R {
         R::maximum(self.s, self.v)
-    }
-
-    #[inline(always)]
-    fn horner(self, coefficients: &[R]) -> Self {
-        let mut p = Self::splat(self.s, coefficients[0]);
-        for &c in &coefficients[1..] {
-            p = p.mul_add(self, Self::splat(self.s, c));
-        }
-        p
-    }
-
-    /// x = n·ln 2 + r with |r| ≤ ½ ln 2: gives (n + shifter, eʳ − 1).
-    #[inline(always)]
-    fn reduce(self) -> (Self, Self) {
-        let s = self.s;
-        let (log2_e, head, tail) = R::EXP_STEP;
-        let shifter = Self::splat(s, R::SHIFTER);
-        let shifted = self.mul_add(Self::splat(s, log2_e), shifter);
-        let n = shifted - shifter;
-        let r = (-n).mul_add(Self::splat(s, tail), (-n).mul_add(Self::splat(s, head), self));
-        (shifted, (r * r).mul_add(r.horner(R::EXP_POLY), r))
-    }
-
-    /// Keeps a number within bounds; one that is none stays none.
-    #[inline(always)]
-    fn clamp(self, lo: R, hi: R) -> Self {
-        Self::splat(self.s, hi).min(Self::splat(self.s, lo).max(self))
-    }
-
-    /// eˣ to about one unit in the last place; x is clamped so that the result is a normal number.
-    #[inline(always)]
-    pub(crate) fn exp(self) -> Self {
-        let (shifted, p) = self.clamp(R::EXP_RANGE.0, R::EXP_RANGE.1).reduce();
-        let p = p + Self::constant(self.s, 1.0);
-        Self { s: self.s, v: R::scale(self.s, p.v, shifted.v) }
-    }
-
-    /// 1 / (1 + e⁻ˣ).
-    #[inline(always)]
-    pub(crate) fn sigmoid(self) -> Self {
-        let one = Self::constant(self.s, 1.0);
-        one / (one + (-self).exp())
-    }
-
-    /// The hyperbolic tangent, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
-    /// tiny numbers.
-    #[inline(always)]
-    pub(crate) fn tanh(self) -> Self {
-        let (s, one) = (self.s, Self::constant(self.s, 1.0));
-        let (lo, hi) = R::TANH_RANGE;
-        let x = self.clamp(lo, hi);
-        let (shifted, p) = (x + x).reduce();
-        let power = Self { s, v: R::scale(s, one.v, shifted.v) };
-        let e = power.mul_add(p, power - one);
-        e / (e + one + one)
     }
 }
 

@@ -1,0 +1,107 @@
+//! `exp`, `sigmoid` and `tanh` of registers. Each is a chain of a dozen operations of which every one waits for the last:
+//! with several registers side by side, operation by operation, none waits, and constants are fetched once for all.
+
+use pulp::Simd;
+
+use super::{Lane, V};
+
+impl<R: Lane, S: Simd> V<R, S> {
+    /// eˣ to about one unit in the last place; x is clamped so that the result is a normal number.
+    #[inline(always)]
+    pub(crate) fn exp(self) -> Self {
+        exp([self])[0]
+    }
+
+    /// 1 / (1 + e⁻ˣ).
+    #[inline(always)]
+    pub(crate) fn sigmoid(self) -> Self {
+        sigmoid([self])[0]
+    }
+
+    /// The hyperbolic tangent.
+    #[inline(always)]
+    pub(crate) fn tanh(self) -> Self {
+        tanh([self])[0]
+    }
+
+    /// Keeps a number within bounds; one that is none stays none.
+    #[inline(always)]
+    fn clamp(self, lo: R, hi: R) -> Self {
+        Self::splat(self.s, hi).min(Self::splat(self.s, lo).max(self))
+    }
+}
+
+/// x = n·ln 2 + r with |r| ≤ ½ ln 2: gives n + shifter and eʳ − 1.
+#[inline(always)]
+fn reduce<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [[V<R, S>; M]; 2] {
+    let s = x[0].s;
+    let (log2_e, head, tail) = R::EXP_STEP;
+    let (log2_e, shifter) = (V::splat(s, log2_e), V::splat(s, R::SHIFTER));
+    let (head, tail) = (V::splat(s, head), V::splat(s, tail));
+    let (mut shifted, mut r, mut p) = (x, x, [V::splat(s, R::EXP_POLY[0]); M]);
+    for m in 0..M {
+        shifted[m] = x[m].mul_add(log2_e, shifter);
+    }
+    for m in 0..M {
+        let n = shifter - shifted[m];
+        r[m] = n.mul_add(tail, n.mul_add(head, x[m]));
+    }
+    for &c in &R::EXP_POLY[1..] {
+        let c = V::splat(s, c);
+        for m in 0..M {
+            p[m] = p[m].mul_add(r[m], c);
+        }
+    }
+    for m in 0..M {
+        p[m] = (r[m] * r[m]).mul_add(p[m], r[m]);
+    }
+    [shifted, p]
+}
+
+#[inline(always)]
+fn exp<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+    let (s, mut x) = (x[0].s, x);
+    for x in &mut x {
+        *x = x.clamp(R::EXP_RANGE.0, R::EXP_RANGE.1);
+    }
+    let [shifted, mut p] = reduce(x);
+    let one = V::constant(s, 1.0);
+    for m in 0..M {
+        p[m] = p[m] + one;
+        p[m].v = R::scale(s, p[m].v, shifted[m].v);
+    }
+    p
+}
+
+/// 1 / (1 + e⁻ˣ) of each.
+#[inline(always)]
+pub(crate) fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+    let (one, mut x) = (V::constant(x[0].s, 1.0), x);
+    for x in &mut x {
+        *x = -*x;
+    }
+    let mut e = exp(x);
+    for e in &mut e {
+        *e = one / (one + *e);
+    }
+    e
+}
+
+/// The hyperbolic tangent of each, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
+/// tiny numbers.
+#[inline(always)]
+pub(crate) fn tanh<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+    let (s, mut x) = (x[0].s, x);
+    let (one, (lo, hi)) = (V::constant(s, 1.0), R::TANH_RANGE);
+    for x in &mut x {
+        *x = x.clamp(lo, hi);
+        *x = *x + *x;
+    }
+    let [shifted, mut p] = reduce(x);
+    for m in 0..M {
+        let power = V { s, v: R::scale(s, one.v, shifted[m].v) };
+        let e = power.mul_add(p[m], power - one);
+        p[m] = e / (e + one + one);
+    }
+    p
+}
