@@ -15,7 +15,7 @@ use super::{Into, Mat, Real};
 pub(super) const ROWS: usize = 6;
 
 /// Terms of a sum taken at once: enough that finding the rows costs little beside them.
-const UNROLL: usize = 4;
+pub(super) const UNROLL: usize = 4;
 
 /// A matrix `[K,N]` to be multiplied by rows, many times.
 #[derive(Debug)]
@@ -32,6 +32,12 @@ pub(super) fn room(rows: usize, k: usize, n: usize) -> usize {
     if pays(rows) { (k + 2 * MOST_LANES) * (n + 2 * MOST_LANES) } else { 0 }
 }
 
+/// The room from where loads of whole registers never straddle a cache line.
+pub(super) fn aligned<R>(room: &mut [R]) -> &mut [R] {
+    let offset = room.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
+    &mut room[offset..]
+}
+
 /// Fewer rows than are taken together are better off without.
 pub(super) fn pays(rows: usize) -> bool {
     rows >= ROWS
@@ -45,9 +51,7 @@ impl<'a, R: Real> Weight<'a, R> {
             return (Self { matrix, panels: &[], from: End::Front }, room);
         }
         let (panels, rest) = room.split_at_mut(self::room(rows, k, n));
-        // Loads of whole registers then never straddle a cache line.
-        let offset = panels.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
-        let panels = &mut panels[offset..];
+        let panels = aligned(panels);
         dispatch!(pack(&mut *panels, matrix));
         (Self { matrix, panels, from: End::Front }, rest)
     }

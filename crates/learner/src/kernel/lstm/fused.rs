@@ -3,7 +3,8 @@
 
 use pulp::Simd;
 
-use super::super::simd::{MOST_LANES, V, dispatch};
+use super::super::packed::{UNROLL, aligned};
+use super::super::simd::{V, dispatch};
 use super::super::{Real, Recurrence, RecurrentWeights};
 use super::Units;
 
@@ -12,9 +13,6 @@ const ROWS: usize = 3;
 
 /// Sums of a unit.
 const GATES: usize = 4;
-
-/// Terms of a sum taken at once: enough that finding the rows costs little beside them.
-const UNROLL: usize = 4;
 
 /// The weights of a layer. For each register of units: its biases, the weights of its inputs, the weights of its states,
 /// of every gate in turn.
@@ -27,9 +25,7 @@ pub(super) struct Fused<'a, R> {
 impl<'a, R: Real> Fused<'a, R> {
     /// Lays the weights out in `room`, of [`Recurrence::room`] numbers.
     pub(super) fn new(w: RecurrentWeights<'_, R>, n: Recurrence, room: &'a mut [R]) -> Self {
-        // Loads of whole registers then never straddle a cache line.
-        let offset = room.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
-        let panels = &mut room[offset..];
+        let panels = aligned(room);
         dispatch!(pack(&mut *panels, w, n));
         Self { panels, n }
     }
