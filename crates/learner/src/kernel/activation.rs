@@ -1,10 +1,10 @@
-//! Bias and non-linearity in one pass over a layer's sums, and the way back, which needs only the outputs.
+//! Bias and non-linearity of a layer's sums, and the way back, which needs only the outputs.
 
 use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
 use super::Real;
-use super::simd::{V, dispatch};
+use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
 
 /// What is done to a sum of weighted inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,45 +23,34 @@ pub enum Activation {
 
 /// `out[N,O] = f(out[N,O] + bias[O])`; an empty bias is zero.
 pub fn activate<R: Real>(out: &mut [R], bias: &[R], f: Activation) {
-    if bias.is_empty() {
-        if f != Activation::Identity {
-            dispatch!(rows(&mut *out, bias, f));
-        }
-    } else {
-        dispatch!(biased_rows(&mut *out, bias, f));
+    if !bias.is_empty() {
+        dispatch!(add_to_rows(&mut *out, bias));
+    }
+    if f != Activation::Identity {
+        dispatch!(activate_body(&mut *out, f));
     }
 }
 
 #[inline(always)]
-fn biased_rows<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R], f: Activation) {
-    match f {
-        Activation::Identity => each_row(s, out, bias, |x| x),
-        Activation::Tanh => each_row(s, out, bias, V::tanh),
-        Activation::Relu => each_row(s, out, bias, |x| x.max(V::constant(s, 0.0))),
-        Activation::Sigmoid => each_row(s, out, bias, V::sigmoid),
-    }
-}
-
-#[inline(always)]
-fn each_row<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R], f: impl Fn(V<R, S>) -> V<R, S>) {
+fn add_to_rows<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R]) {
     for row in out.chunks_exact_mut(bias.len()) {
         for i in (0..row.len()).step_by(V::<R, S>::lanes()) {
-            f(V::at(s, row, i) + V::at(s, bias, i)).put(row, i);
+            (V::at(s, row, i) + V::at(s, bias, i)).put(row, i);
         }
     }
 }
 
 #[inline(always)]
-fn rows<R: Real, S: Simd>(s: S, out: &mut [R], _: &[R], f: Activation) {
-    for i in (0..out.len()).step_by(V::<R, S>::lanes()) {
-        let x = V::at(s, out, i);
-        let y = match f {
-            Activation::Identity => x,
-            Activation::Tanh => x.tanh(),
-            Activation::Relu => x.max(V::constant(s, 0.0)),
-            Activation::Sigmoid => x.sigmoid(),
-        };
-        y.put(out, i);
+fn activate_body<R: Real, S: Simd>(s: S, out: &mut [R], f: Activation) {
+    match f {
+        Activation::Identity => {}
+        Activation::Tanh => squash::<Tanh, R, S>(s, out),
+        Activation::Sigmoid => squash::<Sigmoid, R, S>(s, out),
+        Activation::Relu => {
+            for i in (0..out.len()).step_by(V::<R, S>::lanes()) {
+                V::at(s, out, i).max(V::constant(s, 0.0)).put(out, i);
+            }
+        }
     }
 }
 
@@ -116,7 +105,8 @@ mod tests {
                 activate(&mut out, &bias, f);
                 close(&out, &expected, 1e-15);
                 let mut out = x.clone();
-                biased_rows(PORTABLE, &mut out, &bias, f);
+                add_to_rows(PORTABLE, &mut out, &bias);
+                activate_body(PORTABLE, &mut out, f);
                 close(&out, &expected, 1e-15);
                 let mut out = x.clone();
                 activate(&mut out, &[], f);

@@ -7,8 +7,8 @@ use pulp::Simd;
 
 use self::fused::Fused;
 use super::packed::{self, Weight};
-use super::rnn::first_into;
-use super::simd::{V, dispatch, sigmoid, tanh};
+use super::rnn::{begin_rows, first_into};
+use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
 use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
 
 /// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
@@ -70,8 +70,9 @@ impl<'a, R: Real> Step<'a, R> {
     }
 
     fn block(&mut self, gates: &mut [R], x: &[R]) {
-        if let Self::Apart { input, .. } = self {
-            input.product(gates, Into::Set, x);
+        if let Self::Apart { input, bias, .. } = self {
+            let into = begin_rows(gates, bias);
+            input.product(gates, into, x);
         }
     }
 
@@ -82,10 +83,10 @@ impl<'a, R: Real> Step<'a, R> {
                 let (h, c, gates) = to;
                 fused.step((h, c, if kept { gates } else { &mut [] }), x, before);
             }
-            Self::Apart { hidden, bias, units, .. } => {
+            Self::Apart { hidden, units, .. } => {
                 let (h, c, gates) = to;
                 hidden.product(gates, Into::Add, before.0);
-                dispatch!(cells(h, c, gates, before.1, *bias, *units));
+                dispatch!(cells(h, c, gates, before.1, *units));
             }
         }
     }
@@ -100,60 +101,26 @@ impl Recurrence {
 
 /// One step of `B` rows: activates the gates in place, then writes the new states.
 #[inline(always)]
-fn cells<R: Real, S: Simd>(
-    s: S,
-    h: &mut [R],
-    c: &mut [R],
-    gates: &mut [R],
-    c_before: &[R],
-    bias: &[R],
-    hidden: usize,
-) {
+fn cells<R: Real, S: Simd>(s: S, h: &mut [R], c: &mut [R], gates: &mut [R], c_before: &[R], hidden: usize) {
     let rows = h.chunks_exact_mut(hidden).zip(c.chunks_exact_mut(hidden));
     let rows = rows.zip(gates.chunks_exact_mut(4 * hidden)).zip(c_before.chunks_exact(hidden));
     for (((h, c), gates), c_before) in rows {
-        let (gi, rest) = gates.split_at_mut(hidden);
-        let (gf, rest) = rest.split_at_mut(hidden);
-        let (gg, go) = rest.split_at_mut(hidden);
+        squash::<Sigmoid, R, S>(s, &mut gates[..2 * hidden]);
+        squash::<Tanh, R, S>(s, &mut gates[2 * hidden..3 * hidden]);
+        squash::<Sigmoid, R, S>(s, &mut gates[3 * hidden..]);
+        let (i, rest) = gates.split_at(hidden);
+        let (f, rest) = rest.split_at(hidden);
+        let (g, o) = rest.split_at(hidden);
         for u in (0..hidden).step_by(V::<R, S>::lanes()) {
-            let sum = |gate: &[R], which: usize| {
-                let sum = V::at(s, gate, u);
-                if bias.is_empty() { sum } else { sum + V::at(s, &bias[which * hidden..][..hidden], u) }
-            };
-            let sums = [[sum(gi, 0)], [sum(gf, 1)], [sum(gg, 2)], [sum(go, 3)]];
-            let units = Units::of(sums, [V::at(s, c_before, u)]);
-            let [[i], [f], [g], [o]] = units.gates;
-            i.put(gi, u);
-            f.put(gf, u);
-            g.put(gg, u);
-            o.put(go, u);
-            units.c[0].put(c, u);
-            units.h[0].put(h, u);
+            let added = V::at(s, i, u) * V::at(s, g, u);
+            let cell = V::at(s, f, u).mul_add(V::at(s, c_before, u), added);
+            cell.put(c, u);
+            cell.put(h, u);
         }
-    }
-}
-
-/// A register of units in each of `M` rows after a step.
-struct Units<R: Real, S: Simd, const M: usize> {
-    gates: [[V<R, S>; M]; 4],
-    c: [V<R, S>; M],
-    h: [V<R, S>; M],
-}
-
-impl<R: Real, S: Simd, const M: usize> Units<R, S, M> {
-    /// From their sums and what they held before, all rows side by side.
-    #[inline(always)]
-    fn of([i, f, g, o]: [[V<R, S>; M]; 4], before: [V<R, S>; M]) -> Self {
-        let (i, f, g, o) = (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o));
-        let mut c = before;
-        for m in 0..M {
-            c[m] = f[m].mul_add(before[m], i[m] * g[m]);
+        squash::<Tanh, R, S>(s, h);
+        for u in (0..hidden).step_by(V::<R, S>::lanes()) {
+            (V::at(s, o, u) * V::at(s, h, u)).put(h, u);
         }
-        let mut h = tanh(c);
-        for m in 0..M {
-            h[m] = o[m] * h[m];
-        }
-        Self { gates: [i, f, g, o], c, h }
     }
 }
 

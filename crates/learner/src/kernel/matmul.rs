@@ -117,7 +117,7 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
     }
     // Both row by row, the first one seen across.
     let across = a.row_stride == 1 && a.col_stride == a.rows && b.col_stride == 1 && b.row_stride == b.cols;
-    if across && transposed::pays::<R>(a.rows, a.cols, b.cols) {
+    if across && transposed::pays::<R>(a.rows, b.cols) {
         return transposed::transposed(c, add, &a.data[..a.cols * a.rows], b.data, a.rows, b.cols);
     }
     R::gemm(c, add, a, b);

@@ -11,6 +11,9 @@ use super::{Activation, Into, Mat, Real, activate, activate_backward, column_sum
 /// The least number of rows in a block of steps.
 const ROWS: usize = 128;
 
+/// Rows that a step takes at a time, to be activated while they are in the first-level cache.
+const AT_ONCE: usize = 4 * packed::ROWS;
+
 /// The sizes of a recurrent layer: `T`, `B`, `I`, `H`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recurrence {
@@ -85,13 +88,26 @@ pub fn rnn<R: Real>(
     let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, room);
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())) {
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
-        w_in.product(sums, Into::Set, &x[from * row_in..to * row_in]);
+        let into = begin_rows(sums, w.bias);
+        w_in.product(sums, into, &x[from * row_in..to * row_in]);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
-            w_hidden.product(after, Into::Add, before);
-            activate(after, w.bias, f);
+            let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
+            for (after, before) in rows {
+                w_hidden.product(after, Into::Add, before);
+                activate(after, &[], f);
+            }
         }
     }
+}
+
+/// Rows as a product is to find them: with the bias in each, if there is one, and then to be added to.
+pub(super) fn begin_rows<R: Real>(rows: &mut [R], bias: &[R]) -> Into {
+    if bias.is_empty() {
+        return Into::Set;
+    }
+    rows.chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
+    Into::Add
 }
 
 /// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up: `dh[0]` ends as that of the
@@ -115,8 +131,12 @@ pub fn rnn_backward<R: Real>(
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
-            activate_backward(after, &h[(t + 1) * row..(t + 2) * row], f);
-            w_hidden.product(before, Into::Add, after);
+            let rows = before.chunks_mut(AT_ONCE * n.hidden).zip(after.chunks_mut(AT_ONCE * n.hidden));
+            let states = h[(t + 1) * row..(t + 2) * row].chunks(AT_ONCE * n.hidden);
+            for ((before, after), states) in rows.zip(states) {
+                activate_backward(after, states, f);
+                w_hidden.product(before, Into::Add, after);
+            }
         }
         let (dsums, steps) = (&dh[(from + 1) * row..(to + 1) * row], (to - from) * b);
         let dsums = Mat::new(dsums, steps, n.hidden);

@@ -1,18 +1,19 @@
 //! `aᵀ · b` with many rows and few columns: the gradients of weights. A matrix product in general copies both sides into the
-//! order that its inner loop reads them in, which costs a quarter of such a product; here both are read where they lie.
+//! order that its inner loop reads them in; here `a` is read where it lies, and of `b` as much is copied as the first-level
+//! cache holds.
 
 use pulp::Simd;
 
 use super::Real;
 use super::simd::{V, dispatch};
 
-/// Rows taken together: the lines of both sides that they touch stay in the first-level cache.
+/// Rows taken together: a panel of `b`, and the lines of `a` beside it, stay in the first-level cache.
 const ROWS: usize = 128;
 
-/// Whether this way is the better one for `k` rows and a product of `m` × `n`: where the crate, which takes two registers
-/// of columns at a time, would be left with a single one.
-pub(super) fn pays<R>(m: usize, k: usize, n: usize) -> bool {
-    k >= 64 && m >= 4 && (n * size_of::<R>()).div_ceil(32) % 2 == 1
+/// Whether this way is the better one for a product of `m` × `n`: while it stays in the second-level cache, because every
+/// panel passes over all of it.
+pub(super) fn pays<R>(m: usize, n: usize) -> bool {
+    m >= 4 && m * n * size_of::<R>() <= 1 << 18
 }
 
 /// `c[M,N] (+)= a[K,M]ᵀ · b[K,N]`.
@@ -23,24 +24,21 @@ pub(super) fn transposed<R: Real>(c: &mut [R], add: bool, a: &[R], b: &[R], m: u
 #[inline(always)]
 fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: usize, n: usize) {
     let lanes = V::<R, S>::lanes();
+    let (mut one, mut two) =
+        ([[V::<R, S>::constant(s, 0.0); 1]; ROWS], [[V::<R, S>::constant(s, 0.0); 2]; ROWS]);
     let mut add = add;
     for (a, b) in a.chunks(ROWS * m).zip(b.chunks(ROWS * n)) {
-        let mut first = 0;
-        while first < n {
-            // Two registers at a time, and three rather than a single one at the end.
-            let width = match (n - first).div_ceil(lanes) {
-                1 => 1,
-                3 => 3,
-                _ => 2,
-            };
-            let inside = (width * lanes).min(n - first);
+        let rows = b.len() / n;
+        for first in (0..n).step_by(2 * lanes) {
+            let inside = (2 * lanes).min(n - first);
             let to = Place { add, first, inside, n };
-            match width {
-                1 => tiles::<R, S, 8, 1>(s, c, a, b, m, to),
-                2 => tiles::<R, S, 6, 2>(s, c, a, b, m, to),
-                _ => tiles::<R, S, 4, 3>(s, c, a, b, m, to),
+            if inside > lanes {
+                lay(s, &mut two, b, to);
+                tiles::<R, S, 6, 2>(s, c, a, &two[..rows], m, to);
+            } else {
+                lay(s, &mut one, b, to);
+                tiles::<R, S, 12, 1>(s, c, a, &one[..rows], m, to);
             }
-            first += inside;
         }
         add = true;
     }
@@ -59,13 +57,25 @@ struct Place {
     n: usize,
 }
 
+/// Copies a panel of columns to where its registers lie one after the other.
+#[inline(always)]
+fn lay<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[R], at: Place) {
+    let lanes = V::<R, S>::lanes();
+    for (to, row) in panel.iter_mut().zip(b.chunks_exact(at.n)) {
+        let row = &row[at.first..][..at.inside];
+        for w in 0..W {
+            to[w] = V::at(s, row, w * lanes);
+        }
+    }
+}
+
 /// All columns of `a` with a panel of `W` registers, `M` at a time, as many as fill the registers of AVX2.
 #[inline(always)]
 fn tiles<R: Real, S: Simd, const M: usize, const W: usize>(
     s: S,
     c: &mut [R],
     a: &[R],
-    b: &[R],
+    b: &[[V<R, S>; W]],
     m: usize,
     to: Place,
 ) {
@@ -80,51 +90,43 @@ fn tiles<R: Real, S: Simd, const M: usize, const W: usize>(
         } else {
             M
         };
-        let c = &mut c[at * to.n..];
+        let (a, c) = (&a[at..], &mut c[at * to.n..]);
         match many {
-            1 => tile::<R, S, 1, W>(s, c, a, b, (m, at), to),
-            2 => tile::<R, S, 2, W>(s, c, a, b, (m, at), to),
-            3 => tile::<R, S, 3, W>(s, c, a, b, (m, at), to),
-            4 => tile::<R, S, 4, W>(s, c, a, b, (m, at), to),
-            5 => tile::<R, S, 5, W>(s, c, a, b, (m, at), to),
-            6 => tile::<R, S, 6, W>(s, c, a, b, (m, at), to),
-            7 => tile::<R, S, 7, W>(s, c, a, b, (m, at), to),
-            _ => tile::<R, S, 8, W>(s, c, a, b, (m, at), to),
+            1 => tile::<R, S, 1, W>(s, c, a, b, m, to),
+            2 => tile::<R, S, 2, W>(s, c, a, b, m, to),
+            3 => tile::<R, S, 3, W>(s, c, a, b, m, to),
+            4 => tile::<R, S, 4, W>(s, c, a, b, m, to),
+            5 => tile::<R, S, 5, W>(s, c, a, b, m, to),
+            6 => tile::<R, S, 6, W>(s, c, a, b, m, to),
+            7 => tile::<R, S, 7, W>(s, c, a, b, m, to),
+            8 => tile::<R, S, 8, W>(s, c, a, b, m, to),
+            9 => tile::<R, S, 9, W>(s, c, a, b, m, to),
+            10 => tile::<R, S, 10, W>(s, c, a, b, m, to),
+            11 => tile::<R, S, 11, W>(s, c, a, b, m, to),
+            _ => tile::<R, S, 12, W>(s, c, a, b, m, to),
         }
         at += many;
     }
 }
 
-/// `M` columns of `a` with a panel. Registers that reach beyond their row hold numbers of the next, in lanes that are
-/// not kept; only the last rows, more than one if a row is shorter than a register, do not have enough after them.
+/// `M` columns of `a` with a panel.
 #[inline(always)]
 fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     s: S,
     c: &mut [R],
     a: &[R],
-    b: &[R],
-    (m, at): (usize, usize),
+    b: &[[V<R, S>; W]],
+    m: usize,
     to: Place,
 ) {
     let lanes = V::<R, S>::lanes();
     let mut sums = [[V::<R, S>::constant(s, 0.0); W]; M];
-    let rows = a.len() / m;
-    let whole = (b.len() - to.first + to.n).saturating_sub(W * lanes) / to.n;
-    for k in 0..whole {
-        let a: &[R; M] = a[k * m + at..].first_chunk().expect("a tile is inside the matrix");
-        let b = &V::<R, S>::regs(&b[k * to.n + to.first..])[..W];
+    for (a, b) in a.chunks(m).zip(b) {
+        let a: &[R; M] = a.first_chunk().expect("a tile is inside the matrix");
         for i in 0..M {
             let x = V::splat(s, a[i]);
             for w in 0..W {
-                sums[i][w] = x.mul_add(V::of(s, b[w]), sums[i][w]);
-            }
-        }
-    }
-    for k in whole..rows {
-        let (a, b) = (&a[k * m + at..], &b[k * to.n + to.first..][..to.inside]);
-        for (i, sums) in sums.iter_mut().enumerate() {
-            for (w, sum) in sums.iter_mut().enumerate() {
-                *sum = V::splat(s, a[i]).mul_add(V::at(s, b, w * lanes), *sum);
+                sums[i][w] = x.mul_add(b[w], sums[i][w]);
             }
         }
     }

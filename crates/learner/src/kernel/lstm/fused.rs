@@ -1,18 +1,23 @@
 //! One step of a long short-term memory layer for many strings: the four sums of a register of units are taken together, in
-//! registers, and become the new state there.
+//! registers, and become the new states before they leave the first-level cache.
 
 use pulp::Simd;
 
 use super::super::packed::{UNROLL, aligned};
-use super::super::simd::{V, dispatch};
+use super::super::simd::{Lane, Sigmoid, Tanh, V, dispatch, squash_registers};
 use super::super::{Real, Recurrence, RecurrentWeights};
-use super::Units;
 
 /// Rows taken together: three rows of four gates, three numbers and a weight fill the sixteen registers of AVX2.
 const ROWS: usize = 3;
 
+/// Rows whose sums are taken before they become states.
+const AT_ONCE: usize = 12;
+
 /// Sums of a unit.
 const GATES: usize = 4;
+
+/// The sums of a register of units in some rows, gate by gate.
+type Sums<R, S> = [[<R as Lane>::Reg<S>; AT_ONCE]; GATES];
 
 /// The weights of a layer. For each register of units: its biases, the weights of its inputs, the weights of its states,
 /// of every gate in turn.
@@ -72,33 +77,37 @@ fn step<R: Real, S: Simd>(
 ) {
     let lanes = V::<R, S>::lanes();
     let size = (1 + n.input + n.hidden) * GATES * lanes;
+    let mut sums: Sums<R, S> = [[V::<R, S>::constant(s, 0.0).reg(); AT_ONCE]; GATES];
     for (panel, unit) in panels.chunks_exact(size).zip((0..n.hidden).step_by(lanes)) {
         let panel = V::<R, S>::regs(panel);
-        for row in (0..n.batch).step_by(ROWS) {
-            let many = ROWS.min(n.batch - row);
-            let state = row * n.hidden..(row + many) * n.hidden;
+        for first in (0..n.batch).step_by(AT_ONCE) {
+            let many = AT_ONCE.min(n.batch - first);
+            for row in (0..many).step_by(ROWS) {
+                let from = (&x[(first + row) * n.input..], &h_before[(first + row) * n.hidden..]);
+                match many - row {
+                    1 => rows::<R, S, 1>(s, &mut sums, row, from, panel, n),
+                    2 => rows::<R, S, 2>(s, &mut sums, row, from, panel, n),
+                    _ => rows::<R, S, ROWS>(s, &mut sums, row, from, panel, n),
+                }
+            }
+            let state = first * n.hidden..(first + many) * n.hidden;
             let gates =
                 if gates.is_empty() { &mut [] } else { &mut gates[GATES * state.start..GATES * state.end] };
             let to = (&mut h[state.clone()], &mut c[state.clone()], gates);
-            let from = (&x[row * n.input..][..many * n.input], &h_before[state.clone()], &c_before[state]);
-            match many {
-                1 => rows::<R, S, 1>(s, to, from, panel, n, unit),
-                2 => rows::<R, S, 2>(s, to, from, panel, n, unit),
-                _ => rows::<R, S, ROWS>(s, to, from, panel, n, unit),
-            }
+            cells(s, to, &c_before[state], &mut sums, n.hidden, unit);
         }
     }
 }
 
-/// A register of units in `M` rows.
+/// The sums of a register of units in `M` rows, into those from `row` on.
 #[inline(always)]
 fn rows<R: Real, S: Simd, const M: usize>(
     s: S,
-    (h, c, gates): (&mut [R], &mut [R], &mut [R]),
-    (x, h_before, c_before): (&[R], &[R], &[R]),
+    to: &mut Sums<R, S>,
+    row: usize,
+    (x, h_before): (&[R], &[R]),
     panel: &[R::Reg<S>],
     n: Recurrence,
-    unit: usize,
 ) {
     let (bias, weights) = panel.split_at(GATES);
     let mut sums = [[V::<R, S>::constant(s, 0.0); M]; GATES];
@@ -108,20 +117,45 @@ fn rows<R: Real, S: Simd, const M: usize>(
     let (of_input, of_hidden) = weights.split_at(GATES * n.input);
     let sums = terms(s, sums, x, of_input, n.input);
     let sums = terms(s, sums, h_before, of_hidden, n.hidden);
-    let mut before = [V::<R, S>::constant(s, 0.0); M];
-    for m in 0..M {
-        before[m] = V::at(s, &c_before[m * n.hidden..][..n.hidden], unit);
-    }
-    let units = Units::of(sums, before);
-    for m in 0..M {
-        let row = m * n.hidden;
-        if !gates.is_empty() {
-            for g in 0..GATES {
-                units.gates[g][m].put(&mut gates[GATES * row + g * n.hidden..][..n.hidden], unit);
-            }
+    for g in 0..GATES {
+        for m in 0..M {
+            to[g][row + m] = sums[g][m].reg();
         }
-        units.c[m].put(&mut c[row..][..n.hidden], unit);
-        units.h[m].put(&mut h[row..][..n.hidden], unit);
+    }
+}
+
+/// The cells and states of a register of units from its sums, which become gates: one kind after the other, because a long
+/// row of equal work keeps the processor busiest.
+#[inline(always)]
+fn cells<R: Real, S: Simd>(
+    s: S,
+    (h, c, gates): (&mut [R], &mut [R], &mut [R]),
+    c_before: &[R],
+    sums: &mut Sums<R, S>,
+    hidden: usize,
+    unit: usize,
+) {
+    let many = h.len() / hidden;
+    let [i, f, g, o] = sums;
+    squash_registers::<Sigmoid, R, S>(s, &mut i[..many]);
+    squash_registers::<Sigmoid, R, S>(s, &mut f[..many]);
+    squash_registers::<Tanh, R, S>(s, &mut g[..many]);
+    squash_registers::<Sigmoid, R, S>(s, &mut o[..many]);
+    for (m, row) in gates.chunks_exact_mut(GATES * hidden).enumerate() {
+        for (gate, row) in [&*i, f, g, o].into_iter().zip(row.chunks_exact_mut(hidden)) {
+            V::<R, S>::of(s, gate[m]).put(row, unit);
+        }
+    }
+    let rows = c.chunks_exact_mut(hidden).zip(c_before.chunks_exact(hidden));
+    for (m, (c, c_before)) in rows.enumerate() {
+        let added = V::<R, S>::of(s, i[m]) * V::of(s, g[m]);
+        let cell = V::of(s, f[m]).mul_add(V::at(s, c_before, unit), added);
+        cell.put(c, unit);
+        g[m] = cell.reg();
+    }
+    squash_registers::<Tanh, R, S>(s, &mut g[..many]);
+    for (m, h) in h.chunks_exact_mut(hidden).enumerate() {
+        (V::<R, S>::of(s, o[m]) * V::of(s, g[m])).put(h, unit);
     }
 }
 

@@ -11,7 +11,7 @@ mod squash;
 mod vector;
 
 pub use lane::Lane;
-pub(crate) use squash::{sigmoid, tanh};
+pub(crate) use squash::{Sigmoid, Tanh, squash, squash_registers};
 pub(crate) use vector::{MOST_LANES, V};
 
 /// Runs `body(s, arguments…)` with the widest instruction set of this machine.

@@ -5,6 +5,64 @@ use pulp::Simd;
 
 use super::{Lane, V};
 
+/// Registers side by side: what measured best.
+const SIDE: usize = 6;
+
+/// A function of numbers, of as many registers at once as are given.
+pub(crate) trait Squash {
+    fn of<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M];
+}
+
+/// 1 / (1 + e⁻ˣ).
+pub(crate) struct Sigmoid;
+
+/// The hyperbolic tangent.
+pub(crate) struct Tanh;
+
+impl Squash for Sigmoid {
+    #[inline(always)]
+    fn of<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+        sigmoid(x)
+    }
+}
+
+impl Squash for Tanh {
+    #[inline(always)]
+    fn of<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+        tanh(x)
+    }
+}
+
+/// Replaces every number by a function of it.
+#[inline(always)]
+pub(crate) fn squash<F: Squash, R: Lane, S: Simd>(s: S, x: &mut [R]) {
+    let whole = x.len() - x.len() % V::<R, S>::lanes();
+    let (whole, rest) = x.split_at_mut(whole);
+    squash_registers::<F, R, S>(s, V::<R, S>::regs_mut(whole));
+    if !rest.is_empty() {
+        F::of([V::at(s, rest, 0)])[0].put(rest, 0);
+    }
+}
+
+/// The same of registers.
+#[inline(always)]
+pub(crate) fn squash_registers<F: Squash, R: Lane, S: Simd>(s: S, registers: &mut [R::Reg<S>]) {
+    let (many, rest) = registers.as_chunks_mut::<SIDE>();
+    for registers in many {
+        let mut x = [V::<R, S>::constant(s, 0.0); SIDE];
+        for m in 0..SIDE {
+            x[m] = V::of(s, registers[m]);
+        }
+        let y = F::of(x);
+        for m in 0..SIDE {
+            registers[m] = y[m].reg();
+        }
+    }
+    for register in rest {
+        *register = F::of([V::<R, S>::of(s, *register)])[0].reg();
+    }
+}
+
 impl<R: Lane, S: Simd> V<R, S> {
     /// eˣ to about one unit in the last place; x is clamped so that the result is a normal number.
     #[inline(always)]
@@ -75,7 +133,7 @@ fn exp<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
 
 /// 1 / (1 + e⁻ˣ) of each.
 #[inline(always)]
-pub(crate) fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
     let (one, mut x) = (V::constant(x[0].s, 1.0), x);
     for x in &mut x {
         *x = -*x;
@@ -90,7 +148,7 @@ pub(crate) fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R
 /// The hyperbolic tangent of each, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
 /// tiny numbers.
 #[inline(always)]
-pub(crate) fn tanh<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+fn tanh<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
     let (s, mut x) = (x[0].s, x);
     let (one, (lo, hi)) = (V::constant(s, 1.0), R::TANH_RANGE);
     for x in &mut x {
