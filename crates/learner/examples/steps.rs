@@ -17,7 +17,7 @@ use wug_learner::model::{
     Start, TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout, TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
-use wug_learner::params::{Init, Layout};
+use wug_learner::params::{Aligned, Init, Layout};
 use wug_learner::tape::{Layer, Mode, Record, Tape};
 
 const ALPHABET: usize = 32;
@@ -37,7 +37,7 @@ fn time(
     parts: usize,
     mut loss: impl FnMut(&mut Record<'_, f32>, usize),
 ) {
-    let mut params: Vec<f32> = layout.initialise(Seed::new(0));
+    let mut params = Aligned::from(layout.initialise::<f32>(Seed::new(0)));
     let mut gradients = vec![0.0; params.len()];
     let mut optimizer = Optimizer::new(spec, params.len());
     let mut tape = Tape::default();

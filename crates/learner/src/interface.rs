@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 
 use crate::kernel::{Real, softmax_rows};
 use crate::model::{LanguageModel, Memory, Pair};
+use crate::params::Aligned;
 use crate::tape::{Mode, Tape};
 
 /// Says whether strings are in a language.
@@ -50,17 +51,17 @@ pub trait NextSymbol {
         let mut rows = self.next(&states[0]);
         let (v, mut logs) = (rows.len(), Vec::with_capacity(string.len()));
         for piece in string.chunks(PIECE) {
-            rows.extend(self.read_many(&mut states, piece));
+            rows.extend(self.read_many(&mut states, &[piece]));
             logs.extend(rows.chunks(v).zip(piece).map(|(row, &symbol)| libm::log(row[symbol as usize])));
             rows.drain(..piece.len() * v);
         }
         logs
     }
 
-    /// Reads pieces of the same length after many prefixes, in step: `symbols[T,B]`, first symbols first. Gives the
-    /// probabilities of every symbol to come after each, `[T,B,V]`, just as reading one by one would.
-    fn read_many(&mut self, states: &mut [Self::State], symbols: &[u32]) -> Vec<f64> {
-        one_by_one(self, states, symbols)
+    /// Reads pieces of the same length after many prefixes, one each, in step. Gives the probabilities of every symbol to
+    /// come after each symbol, `[T,B,V]`, first symbols first, just as reading one by one would.
+    fn read_many(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
+        one_by_one(self, states, pieces)
     }
 
     /// Whether two states are the very same, so that whatever is read next leads to the same. A learner that cannot tell
@@ -80,11 +81,15 @@ pub trait NextSymbol {
     }
 }
 
-fn one_by_one<L: NextSymbol + ?Sized>(learner: &mut L, states: &mut [L::State], symbols: &[u32]) -> Vec<f64> {
+fn one_by_one<L: NextSymbol + ?Sized>(
+    learner: &mut L,
+    states: &mut [L::State],
+    pieces: &[&[u32]],
+) -> Vec<f64> {
     let mut probabilities = Vec::new();
-    for step in symbols.chunks(states.len().max(1)) {
-        for (state, &symbol) in states.iter_mut().zip(step) {
-            learner.push(state, symbol);
+    for t in 0..pieces.first().map_or(0, |piece| piece.len()) {
+        for (state, piece) in states.iter_mut().zip(pieces) {
+            learner.push(state, piece[t]);
             probabilities.extend(learner.next(state));
         }
     }
@@ -109,14 +114,14 @@ pub trait Transducer {
 #[derive(Debug)]
 pub struct Trained<M, R> {
     model: M,
-    params: Vec<R>,
+    params: Aligned<R>,
     tape: Tape<R>,
 }
 
 impl<M, R: Real> Trained<M, R> {
     /// Puts model and parameters together; they must belong together.
     pub fn new(model: M, params: Vec<R>) -> Self {
-        Self { model, params, tape: Tape::default() }
+        Self { model, params: params.into(), tape: Tape::default() }
     }
 
     /// The model.
@@ -162,8 +167,8 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
         self.answers(state, softmax_rows)
     }
 
-    fn read_many(&mut self, states: &mut [Prefix<R>], symbols: &[u32]) -> Vec<f64> {
-        self.read_in_step(states, symbols, softmax_rows).unwrap_or_else(|| one_by_one(self, states, symbols))
+    fn read_many(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
+        self.read_in_step(states, pieces, softmax_rows).unwrap_or_else(|| one_by_one(self, states, pieces))
     }
 
     fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {
@@ -192,23 +197,22 @@ impl<R: Real> Trained<LanguageModel, R> {
     fn read_in_step(
         &mut self,
         states: &mut [Prefix<R>],
-        symbols: &[u32],
+        pieces: &[&[u32]],
         squash: fn(&mut [R], usize),
     ) -> Option<Vec<f64>> {
         let (v, b) = (self.model.spec().vocabulary, states.len());
-        if symbols.is_empty() {
+        let steps = pieces.first().map_or(0, |piece| piece.len());
+        if steps == 0 {
             return Some(Vec::new());
         }
         let width = self.model.spec().body.width();
-        let part = (IN_STEP / (symbols.len() / b * width).max(1)).max(FEWEST);
-        let mut probabilities = vec![0.0; symbols.len() * v];
-        for (i, states) in states.chunks_mut(part).enumerate() {
+        let part = (IN_STEP / (steps * width).max(1)).max(FEWEST);
+        let mut probabilities = vec![0.0; steps * b * v];
+        for (i, (states, pieces)) in states.chunks_mut(part).zip(pieces.chunks(part)).enumerate() {
             let own = i * part..i * part + states.len();
-            let symbols: Vec<u32> =
-                symbols.chunks_exact(b).flat_map(|step| &step[own.clone()]).copied().collect();
             let mut record = self.tape.record(&self.params, Mode::Judge);
             let memories = states.iter_mut().map(|state| &mut state.memory);
-            let (tops, rows) = self.model.follow(&mut record, memories, &symbols)?;
+            let (tops, rows) = self.model.follow(&mut record, memories, pieces)?;
             let numbers = record.value(tops);
             for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
                 state.top.copy_from_slice(top);

@@ -3,6 +3,8 @@
 //! A [`Layout`] says what there is and how it is initialised; the numbers themselves are a plain `Vec<R>`, as are
 //! gradients and the optimiser's moments, so that an update is one pass over memory.
 
+use std::ops::{Deref, DerefMut};
+
 use wug_dataset::Seed;
 use wug_language::draw;
 
@@ -144,6 +146,42 @@ impl Layout {
     }
 }
 
+/// Numbers that begin with a cache line, wherever the allocator put them: kernels read large matrices, which hold whole lines
+/// per row, faster from there.
+#[derive(Debug)]
+pub struct Aligned<R> {
+    room: Vec<R>,
+    start: usize,
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+impl<R: Real> From<Vec<R>> for Aligned<R> {
+    fn from(mut numbers: Vec<R>) -> Self {
+        let (len, spare) = (numbers.len(), LINE / size_of::<R>());
+        numbers.resize(len + spare, R::ZERO);
+        let start = numbers.as_ptr().align_offset(LINE).min(spare);
+        numbers.copy_within(..len, start);
+        numbers.truncate(start + len);
+        Self { room: numbers, start }
+    }
+}
+
+impl<R> Deref for Aligned<R> {
+    type Target = [R];
+
+    fn deref(&self) -> &[R] {
+        &self.room[self.start..]
+    }
+}
+
+impl<R> DerefMut for Aligned<R> {
+    fn deref_mut(&mut self) -> &mut [R] {
+        &mut self.room[self.start..]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,5 +200,17 @@ mod tests {
         let mean = b.of(&two).iter().sum::<f64>() / 5e4;
         let variance = b.of(&two).iter().map(|x| x * x).sum::<f64>() / 5e4;
         assert!(mean.abs() < 0.05 && (variance - 4.0).abs() < 0.1, "{mean} {variance}");
+    }
+
+    #[test]
+    fn numbers_stay_what_they_were_when_they_move_to_a_line() {
+        for n in [0, 1, 5, 16, 1000, 100_000] {
+            let numbers: Vec<f32> = (0..n).map(|i| i as f32).collect();
+            let mut aligned = Aligned::from(numbers.clone());
+            assert_eq!(aligned[..], numbers);
+            assert_eq!(aligned.as_ptr().align_offset(LINE), 0);
+            aligned.reverse();
+            assert!(aligned.iter().rev().eq(&numbers));
+        }
     }
 }

@@ -59,12 +59,13 @@ fn agrees<R: Real>(body: &BodySpec) {
             (0..b % 6).for_each(|t| learner.push(state, symbol(t, b + 1)));
         }
         let mut alone = states.clone();
-        let symbols: Vec<u32> = (0..steps * batch).map(|i| symbol(i / batch, i % batch)).collect();
-        let together = learner.read_many(&mut states, &symbols);
+        let pieces: Vec<Vec<u32>> = (0..batch).map(|b| (0..steps).map(|t| symbol(t, b)).collect()).collect();
+        let pieces: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
+        let together = learner.read_many(&mut states, &pieces);
         assert_eq!(together.len(), steps * batch * VOCABULARY);
         for (i, said) in together.chunks(VOCABULARY).enumerate() {
             let state = &mut alone[i % batch];
-            learner.push(state, symbols[i]);
+            learner.push(state, pieces[i % batch][i / batch]);
             assert_eq!(learner.next(state), said, "{body:?}, {batch} strings, step {}", i / batch);
         }
         assert_eq!(states, alone);

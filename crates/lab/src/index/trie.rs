@@ -8,8 +8,9 @@ use wug_score::StringSteps;
 
 use super::mark::{Exam, Until};
 
-/// The most symbols that strings are read on in step.
-const BLOCK: usize = 64;
+/// The most symbols that strings are read on in step. A state that has come round to itself after so many is at rest: what
+/// rounding keeps in motion mostly comes round after two, three, four, five or six.
+const BLOCK: usize = 60;
 
 /// How many strings back to look for one in the same state.
 const LOOK_BACK: usize = 8;
@@ -106,13 +107,13 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
             edge.piece.clear();
             edge.piece.extend(ahead);
         }
-        let (leaders, mut states) = self.distinct(&edges);
-        let rows: Vec<&[u32]> = states.iter().map(|&(i, _)| edges[i].piece.as_slice()).collect();
-        let symbols: Vec<u32> = (0..block).flat_map(|t| rows.iter().map(move |row| row[t])).collect();
-        let mut after: Vec<L::State> = states.drain(..).map(|(_, state)| state).collect();
-        let said = self.learner.read_many(&mut after, &symbols);
-        self.taken += symbols.len();
-        let choices = said.len() / symbols.len();
+        let (leaders, states) = self.distinct(&edges);
+        let pieces: Vec<&[u32]> = states.iter().map(|&(i, _)| edges[i].piece.as_slice()).collect();
+        let mut after: Vec<L::State> = states.into_iter().map(|(_, state)| state).collect();
+        let said = self.learner.read_many(&mut after, &pieces);
+        let taken = pieces.len() * block;
+        self.taken += taken;
+        let choices = said.len() / taken;
         for (edge, &leader) in edges.iter_mut().zip(&leaders) {
             let rests = self.learner.same(&edge.state, &after[leader]);
             edge.state.clone_from(&after[leader]);

@@ -28,8 +28,8 @@ impl<R: Real> NextSymbol for Sets<R> {
         self.0.answers(state, sigmoids)
     }
 
-    fn read_many(&mut self, states: &mut [Prefix<R>], symbols: &[u32]) -> Vec<f64> {
-        self.0.read_in_step(states, symbols, sigmoids).unwrap_or_else(|| one_by_one(self, states, symbols))
+    fn read_many(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
+        self.0.read_in_step(states, pieces, sigmoids).unwrap_or_else(|| one_by_one(self, states, pieces))
     }
 
     fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {

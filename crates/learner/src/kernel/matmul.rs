@@ -4,7 +4,7 @@
 
 use super::Real;
 use super::matvec::{self, End};
-use super::transposed;
+use super::{packed, transposed};
 
 /// A matrix seen in a slice: `rows` × `cols`, or its transpose.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +119,10 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
     let across = a.row_stride == 1 && a.col_stride == a.rows && b.col_stride == 1 && b.row_stride == b.cols;
     if across && transposed::pays::<R>(a.rows, b.cols) {
         return transposed::transposed(c, add, &a.data[..a.cols * a.rows], b.data, a.rows, b.cols);
+    }
+    let along = a.col_stride == 1 && a.row_stride == a.cols;
+    if along && packed::narrow(c, into, &a.data[..a.rows * a.cols], b) {
+        return;
     }
     R::gemm(c, add, a, b);
 }

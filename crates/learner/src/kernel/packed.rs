@@ -43,6 +43,21 @@ pub(super) fn pays(rows: usize) -> bool {
     rows >= ROWS
 }
 
+/// Numbers of room that a product may take for itself.
+const OWN_ROOM: usize = 1 << 12;
+
+/// `c[M,N] = a[M,K] · matrix[K,N]`, or `+=`, by a matrix of few columns and so few numbers that laying it out costs next to
+/// nothing. Says no, and does nothing, if the matrix is not of that kind.
+pub(super) fn narrow<R: Real>(c: &mut [R], into: Into, a: &[R], matrix: Mat<'_, R>) -> bool {
+    let (k, n) = matrix.shape();
+    let rows = c.len() / n.max(1);
+    let fits = n <= 2 * MOST_LANES && pays(rows) && room(rows, k, n) <= OWN_ROOM;
+    if fits {
+        Weight::new(matrix, rows, &mut [R::ZERO; OWN_ROOM]).0.product(c, into, a);
+    }
+    fits
+}
+
 impl<'a, R: Real> Weight<'a, R> {
     /// Lays the matrix out at the front of `room`, of which the rest is given back, for products of `rows` rows or more.
     pub(super) fn new(matrix: Mat<'a, R>, rows: usize, room: &'a mut [R]) -> (Self, &'a mut [R]) {

@@ -63,8 +63,8 @@ fn lay<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[
     let lanes = V::<R, S>::lanes();
     for (to, row) in panel.iter_mut().zip(b.chunks_exact(at.n)) {
         let row = &row[at.first..][..at.inside];
-        for w in 0..W {
-            to[w] = V::at(s, row, w * lanes);
+        for (w, to) in to.iter_mut().enumerate() {
+            *to = V::at(s, row, w * lanes);
         }
     }
 }

@@ -194,7 +194,7 @@ impl LanguageModel {
     pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut Memory<R>, symbol: u32) -> Vec<R> {
         match &self.body {
             Body::Recurrent(body) => {
-                let (top, _) = body.follow(r, &mut [&mut memory.layers[0]], &[symbol]);
+                let (top, _) = body.follow(r, &mut [&mut memory.layers[0]], &[&[symbol]]);
                 r.value(top)[..body.width()].to_vec()
             }
             Body::Augmented(body) => body.advance(r, &mut memory.layers, symbol),
@@ -205,17 +205,17 @@ impl LanguageModel {
         }
     }
 
-    /// Reads `symbols[T,B]`, one string per memory, with the states outputs are read from as `[T,N,H]` and `N ≥ B`. Only
+    /// Reads pieces of the same length, one per memory, with the states outputs are read from as `[T,N,H]` and `N ≥ B`. Only
     /// recurrent bodies read many strings in step.
     pub(crate) fn follow<'m, R: Real>(
         &self,
         r: &mut Record<'_, R>,
         memories: impl Iterator<Item = &'m mut Memory<R>>,
-        symbols: &[u32],
+        pieces: &[&[u32]],
     ) -> Option<(Var, usize)> {
         let Body::Recurrent(body) = &self.body else { return None };
         let mut rows: Vec<&mut [R]> = memories.map(|memory| memory.layers[0].as_mut_slice()).collect();
-        Some(body.follow(r, &mut rows, symbols))
+        Some(body.follow(r, &mut rows, pieces))
     }
 
     /// The row of the state from which symbol `position` of string `b` is predicted: that after the symbols before it.

@@ -214,9 +214,8 @@ lane!(
         const SHIFTER: f32 = 12_582_912.0;
         const EXP_RANGE: (f32, f32) = (-87.3, 88.3);
         const EXP_STEP: (f32, f32, f32) = (std::f32::consts::LOG2_E, 0.693_359_4, -2.121_944_4e-4);
-        // The polynomial of this degree whose largest error, 3.1e-9 of the result, is smallest.
         const EXP_POLY: &'static [f32] =
-            &[1.381_453_3e-3, 8.368_745e-3, 4.166_839e-2, 1.666_652e-1, 0.499_999_93];
+            &[1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
         const TANH_RANGE: (f32, f32) = (-9.5, 9.5);
     }
 );

@@ -4,7 +4,7 @@
 //!
 //! A kernel is written once as `fn body<R: Real, S: Simd>(s: S, …)`, marked `#[inline(always)]`, and entered through
 //! [`dispatch!`], which picks the instruction set at run time. The portable fallback is one lane wide.
-//! Unsafe code stays inside `pulp`.
+//! Unsafe code stays inside `pulp`, but for [`fetch`].
 
 mod lane;
 mod squash;
@@ -53,6 +53,20 @@ impl Once {
     #[inline(always)]
     #[expect(clippy::unused_self, reason = "taking it is the point")]
     pub(crate) fn spend(self) {}
+}
+
+/// Asks for what will be read soon, so that it is in the first-level cache by then.
+#[inline(always)]
+#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instruction takes an address"))]
+pub(crate) fn fetch<T>(x: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which changes nothing but what the cache holds; every such processor has it.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
 }
 
 /// The instruction set that kernels run on here, for the record of a run.

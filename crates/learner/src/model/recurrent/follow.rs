@@ -5,18 +5,18 @@ use crate::kernel::{Real, Recurrence, company};
 use crate::tape::{Record, Var};
 
 impl Recurrent {
-    /// Reads `symbols[T,B]`, one string per memory, and moves the memories on. Gives the last layer's states `[T,N,H]`
+    /// Reads pieces of the same length, one per memory, and moves the memories on. Gives the last layer's states `[T,N,H]`
     /// with `N`, which is `B` or more: strings are read in [`company`], so that nobody's numbers depend on who is there.
     pub(crate) fn follow<R: Real>(
         &self,
         r: &mut Record<'_, R>,
         memories: &mut [&mut [R]],
-        symbols: &[u32],
+        pieces: &[&[u32]],
     ) -> (Var, usize) {
         let (h, gates) = (self.spec.hidden, self.spec.cell.gates());
         let rows = memories.len().max(company(h));
-        let steps = symbols.len() / memories.len().max(1);
-        let mut x = self.read(r, symbols, memories.len(), rows);
+        let steps = pieces.first().map_or(0, |piece| piece.len());
+        let mut x = self.read(r, pieces, steps, rows);
         for (l, &layer) in self.layers.iter().enumerate() {
             let n = Recurrence { steps, batch: rows, input: layer.input.len() / (gates * h), hidden: h };
             let (own_h, own_c) = (l * h, (self.layers.len() + l) * h);
@@ -35,11 +35,11 @@ impl Recurrent {
         (x, rows)
     }
 
-    /// The inputs of `symbols[T,B]`, with padding beside them.
-    fn read<R: Real>(&self, r: &mut Record<'_, R>, symbols: &[u32], strings: usize, rows: usize) -> Var {
-        let padding = std::iter::repeat_n(0, rows - strings);
+    /// The inputs of pieces of `steps` symbols, with padding beside them.
+    fn read<R: Real>(&self, r: &mut Record<'_, R>, pieces: &[&[u32]], steps: usize, rows: usize) -> Var {
+        let padding = std::iter::repeat_n(0, rows - pieces.len());
         let symbols =
-            symbols.chunks(strings.max(1)).flat_map(|step| step.iter().copied().chain(padding.clone()));
+            (0..steps).flat_map(|t| pieces.iter().map(move |piece| piece[t]).chain(padding.clone()));
         match (self.embedding, self.spec.embedding) {
             (Some(table), Some(d)) => r.embedding(table, symbols, d, 1.0),
             _ => r.one_hot(symbols, self.vocabulary),
