@@ -286,7 +286,7 @@ fn every_language_can_be_marked_in_any_order() {
 #[test]
 fn states_at_rest_are_not_asked_again() {
     let language = registry::build("an-bn").unwrap();
-    let words: Vec<Word> = test_after(&*language, 400, 10).collect();
+    let words: Vec<Word> = test_after(&*language, 2000, 10).collect();
     let own_steps: usize = words.iter().map(|word| word.len() / 2).sum();
     let fewer = [Cell::Lstm, Cell::Gru, Cell::Rnn].into_iter().filter(|&cell| {
         let marks = exactly(&*language, &mut network::<f32>(3, recurrent(cell), 5), &words, STRICT);

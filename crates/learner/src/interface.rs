@@ -59,7 +59,7 @@ pub trait NextSymbol {
     }
 
     /// Reads pieces of the same length after many prefixes, one each, in step. Gives the probabilities of every symbol to
-    /// come after each symbol, `[T,B,V]`, first symbols first, just as reading one by one would.
+    /// come after each symbol, `[B,T,V]`, one string after the other, just as reading one by one would.
     fn read_many(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
         one_by_one(self, states, pieces)
     }
@@ -87,9 +87,9 @@ fn one_by_one<L: NextSymbol + ?Sized>(
     pieces: &[&[u32]],
 ) -> Vec<f64> {
     let mut probabilities = Vec::new();
-    for t in 0..pieces.first().map_or(0, |piece| piece.len()) {
-        for (state, piece) in states.iter_mut().zip(pieces) {
-            learner.push(state, piece[t]);
+    for (state, piece) in states.iter_mut().zip(pieces) {
+        for &symbol in *piece {
+            learner.push(state, symbol);
             probabilities.extend(learner.next(state));
         }
     }
@@ -193,23 +193,23 @@ impl<R: Real> Trained<LanguageModel, R> {
         row.into_iter().map(Real::wide).collect()
     }
 
-    /// The same after each of many symbols, `[T,B,V]`; none if the model cannot read many strings in step.
+    /// The same after each of many symbols, `[B,T,V]`; none if the model cannot read many strings in step.
     fn read_in_step(
         &mut self,
         states: &mut [Prefix<R>],
         pieces: &[&[u32]],
         squash: fn(&mut [R], usize),
     ) -> Option<Vec<f64>> {
-        let (v, b) = (self.model.spec().vocabulary, states.len());
+        let v = self.model.spec().vocabulary;
         let steps = pieces.first().map_or(0, |piece| piece.len());
         if steps == 0 {
             return Some(Vec::new());
         }
         let width = self.model.spec().body.width();
         let part = (IN_STEP / (steps * width).max(1)).max(FEWEST);
-        let mut probabilities = vec![0.0; steps * b * v];
-        for (i, (states, pieces)) in states.chunks_mut(part).zip(pieces.chunks(part)).enumerate() {
-            let own = i * part..i * part + states.len();
+        let mut probabilities = vec![0.0; steps * states.len() * v];
+        let parts = states.chunks_mut(part).zip(pieces.chunks(part));
+        for ((states, pieces), own) in parts.zip(probabilities.chunks_mut(part * steps * v)) {
             let mut record = self.tape.record(&self.params, Mode::Judge);
             let memories = states.iter_mut().map(|state| &mut state.memory);
             let (tops, rows) = self.model.follow(&mut record, memories, pieces)?;
@@ -220,9 +220,9 @@ impl<R: Real> Trained<LanguageModel, R> {
             let logits = self.model.output_in_company(&mut record, tops);
             let mut said = record.value(logits).to_vec();
             squash(&mut said, v);
-            for (all, said) in probabilities.chunks_exact_mut(b * v).zip(said.chunks_exact(rows * v)) {
-                for (to, p) in all[own.start * v..own.end * v].iter_mut().zip(said) {
-                    *to = p.wide();
+            for (b, own) in own.chunks_exact_mut(steps * v).enumerate() {
+                for (to, row) in own.chunks_exact_mut(v).zip(said[b * v..].chunks(rows * v)) {
+                    to.iter_mut().zip(row).for_each(|(to, p)| *to = p.wide());
                 }
             }
         }

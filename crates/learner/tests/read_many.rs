@@ -64,9 +64,9 @@ fn agrees<R: Real>(body: &BodySpec) {
         let together = learner.read_many(&mut states, &pieces);
         assert_eq!(together.len(), steps * batch * VOCABULARY);
         for (i, said) in together.chunks(VOCABULARY).enumerate() {
-            let state = &mut alone[i % batch];
-            learner.push(state, pieces[i % batch][i / batch]);
-            assert_eq!(learner.next(state), said, "{body:?}, {batch} strings, step {}", i / batch);
+            let (b, t) = (i / steps, i % steps);
+            learner.push(&mut alone[b], pieces[b][t]);
+            assert_eq!(learner.next(&alone[b]), said, "{body:?}, {batch} strings, step {t}");
         }
         assert_eq!(states, alone);
         assert!(states.iter().zip(&alone).all(|(a, b)| learner.same(a, b)));

@@ -117,7 +117,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         for (edge, &leader) in edges.iter_mut().zip(&leaders) {
             let rests = self.learner.same(&edge.state, &after[leader]);
             edge.state.clone_from(&after[leader]);
-            let answers = |t: usize| &said[((t % block) * after.len() + leader) * choices..][..choices];
+            let answers = |t: usize| &said[(leader * block + t % block) * choices..][..choices];
             let word = &self.words[self.sorted[edge.strings.start]];
             edge.judge(self.exam, word, block.min(edge.end - edge.read), answers);
             if rests && edge.piece.iter().all(|&symbol| symbol == edge.piece[0]) {
