@@ -60,6 +60,9 @@ pub trait NextSymbol {
 
     /// Reads pieces of the same length after many prefixes, one each, in step. Gives the probabilities of every symbol to
     /// come after each symbol, `[B,T,V]`, one string after the other, just as reading one by one would.
+    ///
+    /// # Panics
+    /// If there are not as many pieces as states, or one has another length.
     fn read_many(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
         one_by_one(self, states, pieces)
     }
@@ -81,11 +84,20 @@ pub trait NextSymbol {
     }
 }
 
+/// Insists on one piece per state, all of the same length, and says which.
+fn alike<S>(states: &[S], pieces: &[&[u32]]) -> usize {
+    let steps = pieces.first().map_or(0, |piece| piece.len());
+    assert_eq!(states.len(), pieces.len(), "one piece for each state");
+    assert!(pieces.iter().all(|piece| piece.len() == steps), "pieces of the same length");
+    steps
+}
+
 fn one_by_one<L: NextSymbol + ?Sized>(
     learner: &mut L,
     states: &mut [L::State],
     pieces: &[&[u32]],
 ) -> Vec<f64> {
+    alike(states, pieces);
     let mut probabilities = Vec::new();
     for (state, piece) in states.iter_mut().zip(pieces) {
         for &symbol in *piece {
@@ -200,8 +212,7 @@ impl<R: Real> Trained<LanguageModel, R> {
         pieces: &[&[u32]],
         squash: fn(&mut [R], usize),
     ) -> Option<Vec<f64>> {
-        let v = self.model.spec().vocabulary;
-        let steps = pieces.first().map_or(0, |piece| piece.len());
+        let (v, steps) = (self.model.spec().vocabulary, alike(states, pieces));
         if steps == 0 {
             return Some(Vec::new());
         }

@@ -1,7 +1,7 @@
 //! Parameters: named tensors, side by side in one flat vector.
 //!
-//! A [`Layout`] says what there is and how it is initialised; the numbers themselves are a plain `Vec<R>`, as are
-//! gradients and the optimiser's moments, so that an update is one pass over memory.
+//! A [`Layout`] says what there is and how it is initialised; the numbers themselves are a plain slice ([`Aligned`] where they
+//! are read again and again), as are gradients and the optimiser's moments, so that an update is one pass over memory.
 
 use std::ops::{Deref, DerefMut};
 

@@ -222,7 +222,7 @@ pub(crate) fn range(lowest: f64, highest: f64) -> String {
 }
 
 /// Each of some names once, in the order in which they first come.
-pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn distinct<T: PartialEq>(names: impl Iterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for name in names {
         if !distinct.contains(&name) {

@@ -11,6 +11,7 @@ use wug_score::RunResult;
 #[test]
 fn only_what_is_as_in_the_paper_stands_beside_it() {
     let departures = [
+        ("lstm", "/measure", json!("categorical"), "deterministic accuracy"),
         ("lstm", "/order", json!(2), "order 3"),
         ("lstm", "/prior", json!(0.5), "prior of 0.3"),
         ("lstm", "/data_seed", json!(1), "seed 100"),
@@ -55,6 +56,27 @@ fn only_what_is_as_in_the_paper_stands_beside_it() {
     assert_eq!(tables(std::slice::from_ref(&result))[0].id, "bliss-published-2");
     result.run.loss = Some("sigmoid-mse".to_owned());
     assert!(tables(&[result])[0].notes.join("\n").contains("softmax and cross-entropy"));
+}
+
+#[test]
+fn a_language_marked_in_two_ways_has_a_row_and_a_table_for_each() {
+    let run = |factor, measure: &str, solved| {
+        let mut result = solving(planned("an-bn", "lstm", factor, 100), solved);
+        result.plan["prior"] = json!(0.5);
+        result.plan["measure"] = json!(measure);
+        result.run.plan += measure;
+        result
+    };
+    let results = [run(4, "deterministic", [true, true]), run(10, "categorical", [false, false])];
+    let both = tables(&results);
+    let behind = |table: &&wug_report::Table| table.title.starts_with("Behind the index: an-bn, ");
+    assert_eq!(both.iter().filter(behind).map(|table| table.rows.len()).collect::<Vec<_>>(), [1, 1]);
+    let measures = |table: &wug_report::Table| {
+        let at = table.keys.iter().position(|key| key == "measure")?;
+        Some(table.rows.iter().map(|row| row.keys[at].clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(measures(&both[0]).unwrap(), ["categorical", "deterministic"]);
+    assert_eq!(measures(&tables(&results[..1])[0]), None);
 }
 
 #[test]

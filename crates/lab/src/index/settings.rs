@@ -138,17 +138,18 @@ impl Wanted<'_> {
     /// The same with every memory and gate.
     fn memories(&self, learner: Learner, settings: &Settings) -> Result<Vec<Settings>, Problem> {
         number(self.layers == 1, "layers", &self.layers, "1 where there is a memory")?;
-        // A stack may grow for the test; a Baby-NTM is as large in training.
         let stack = learner != Learner::BabyNtm;
         let rows = self.memory.unwrap_or(if stack { &[50, 100] } else { &[2050] });
         let mut all = Vec::new();
         for &rows in rows {
+            let allowed = format!("at least the {rows} rows of `memory`");
+            number(self.test_memory >= rows, "test_memory", &self.test_memory, &allowed)?;
             for gate in each("gates", self.gates, GateKind::ALL, GateKind::name)? {
                 let TemperatureSpec { start, rate, least } = self.temperature;
                 let falls = gate != GateKind::Softmax;
                 all.push(Settings {
                     memory: Some(rows),
-                    test_memory: Some(self.test_memory.max(rows)),
+                    test_memory: Some(self.test_memory),
                     memory_width: Some(self.memory_width),
                     gate: Some(gate),
                     temperature: falls.then_some(Annealing { start, rate, least }),

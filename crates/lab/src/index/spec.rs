@@ -221,15 +221,22 @@ impl Spec {
             );
             return Err(Problem::new("test.after", given, message));
         }
+        let (most, which) = match reading {
+            Reading::Published => (TEST_SIZE, "released "),
+            Reading::Corrected => (MOST_TESTED, ""),
+        };
         for &factor in &self.factors {
             let tested = self.tested(factor);
-            let field = if self.test.strings.is_some() { "test.strings" } else { "factors" };
-            let (most, which) = match reading {
-                Reading::Published => (TEST_SIZE, "released "),
-                Reading::Corrected => (MOST_TESTED, ""),
-            };
-            let allowed = format!("from 1 to {most} {which}test strings");
-            number((1..=most).contains(&tested), field, &tested, &allowed)?;
+            let fits = (1..=most).contains(&tested);
+            let allowed = format!("such that {tested} test strings are not more than the {most} {which}ones");
+            if self.test.strings.is_some() {
+                let allowed = format!("from 1 to {most} {which}test strings");
+                number(fits, "test.strings", &tested, &allowed)?;
+            } else if self.tested(1) > most {
+                number(fits, "order", &self.order, &allowed)?;
+            } else {
+                number(fits, "factors", &factor, &allowed)?;
+            }
         }
         Ok(())
     }

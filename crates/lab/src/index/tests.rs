@@ -101,6 +101,10 @@ fn slips_are_named_with_field_and_line() {
             "test.after = \"square\"",
             "x.toml, line 3: `test.after`: `square` is a slice of the released tests",
         ),
+        (
+            "test_memory = 60",
+            "x.toml, line 3: `test_memory`: cannot be 60; it must be at least the 100 rows of",
+        ),
         ("temperature.least = 2.0", "x.toml, line 3: `temperature.least`: cannot be 2"),
         ("seeds = 0", "x.toml, line 3: `seeds`: cannot be 0; it must be at least 1"),
     ] {
@@ -111,6 +115,12 @@ fn slips_are_named_with_field_and_line() {
     assert!(published("languages = \"parity\"").contains("has no distribution"));
     assert!(published("data_seed = 5000000000").contains("up to 4294967295"));
     assert!(published("test.strings = 20000").contains("from 1 to 15000 released test strings"));
+    assert!(
+        published("factors = [1, 20]").contains("`factors`: cannot be 20; it must be such that 20000 test")
+    );
+    assert!(
+        published("order = 5").contains("`order`: cannot be 5; it must be such that 100000 test strings")
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use pulp::Simd;
 
 use self::fused::Fused;
 use super::packed::{self, Weight};
-use super::rnn::{begin_rows, first_into};
+use super::rnn::first_into;
 use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
 use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
 
@@ -71,8 +71,7 @@ impl<'a, R: Real> Step<'a, R> {
 
     fn block(&mut self, gates: &mut [R], x: &[R]) {
         if let Self::Apart { input, bias, .. } = self {
-            let into = begin_rows(gates, bias);
-            input.product(gates, into, x);
+            input.product_with(gates, x, bias);
         }
     }
 
@@ -262,7 +261,9 @@ mod tests {
 
     #[test]
     fn blocks_of_any_size_equal_one_step_at_a_time() {
-        for n in [N, Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }] {
+        let wide = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
+        let odd = Recurrence { steps: 3, batch: 13, input: 3, hidden: 5 };
+        for n in [N, wide, odd, Recurrence { batch: 8, hidden: 11, ..odd }, Recurrence { steps: 0, ..N }] {
             let (start, x, p) = inputs(n);
             let run = forward(&start, &x, &p, n);
             close(&run.h, &naive(&start, &x, &p, n), 1e-12);

@@ -1,5 +1,6 @@
-//! The one matrix product everything goes through. It belongs to the `gemm` crate, chosen by measurement: as fast as
-//! its rival at the thin shapes of this trade, faster at vectors, and it leaves the vector registers clean.
+//! The one matrix product everything goes through. In general it belongs to the `gemm` crate, chosen by measurement: as fast
+//! as its rival at the thin shapes of this trade, and it leaves the vector registers clean. Single rows, narrow matrices and
+//! gradients of weights have faster ways of their own.
 //! One thread, so the order of additions depends on nothing but the shapes.
 
 use super::Real;

@@ -59,7 +59,7 @@ pub(super) fn narrow<R: Real>(c: &mut [R], into: Into, a: &[R], matrix: Mat<'_, 
 }
 
 impl<'a, R: Real> Weight<'a, R> {
-    /// Lays the matrix out at the front of `room`, of which the rest is given back, for products of `rows` rows or more.
+    /// Lays the matrix out at the front of `room`, of which the rest is given back, if products of `rows` rows make up for it.
     pub(super) fn new(matrix: Mat<'a, R>, rows: usize, room: &'a mut [R]) -> (Self, &'a mut [R]) {
         let (k, n) = matrix.shape();
         if !pays(rows) || k == 0 || n == 0 {
@@ -79,8 +79,26 @@ impl<'a, R: Real> Weight<'a, R> {
             self.from = self.from.other();
             return;
         }
-        assert_eq!(c.len() * k, a.len() * n, "rows in and out of a product");
-        dispatch!(product(c, into == Into::Add, a, self.panels, k, n));
+        self.multiply(c, a, To { add: into == Into::Add, bias: &[], n });
+    }
+
+    /// `c[M,N] = a[M,K] · self + bias[N]`; an empty bias is zero.
+    pub(super) fn product_with(&mut self, c: &mut [R], a: &[R], bias: &[R]) {
+        if !self.panels.is_empty() {
+            let n = self.matrix.shape().1;
+            self.multiply(c, a, To { add: false, bias, n });
+        } else if bias.is_empty() {
+            self.product(c, Into::Set, a);
+        } else {
+            c.chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
+            self.product(c, Into::Add, a);
+        }
+    }
+
+    fn multiply(&self, c: &mut [R], a: &[R], to: To<'_, R>) {
+        let k = self.matrix.shape().0;
+        assert_eq!(c.len() * k, a.len() * to.n, "rows in and out of a product");
+        dispatch!(product(c, a, self.panels, k, to));
     }
 }
 
@@ -106,10 +124,9 @@ fn pack<R: Real, S: Simd>(_: S, to: &mut [R], matrix: Mat<'_, R>) {
 }
 
 #[inline(always)]
-fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], panels: &[R], k: usize, n: usize) {
+fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To<'_, R>) {
     for (i, a) in a.chunks(ROWS * k).enumerate() {
-        let c = &mut c[i * ROWS * n..];
-        let to = To { add, n };
+        let c = &mut c[i * ROWS * to.n..];
         match a.len() / k {
             1 => rows::<R, S, 1>(s, c, a, panels, k, to),
             2 => rows::<R, S, 2>(s, c, a, panels, k, to),
@@ -123,16 +140,18 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], panels: &[R]
 
 /// What becomes of sums.
 #[derive(Clone, Copy)]
-struct To {
+struct To<'a, R> {
     /// Whether they are added to what is there.
     add: bool,
+    /// What is in each row besides, or empty; not where they are added.
+    bias: &'a [R],
     /// Numbers per row.
     n: usize,
 }
 
 /// `M` rows: they stay in the first-level cache while the panels pass.
 #[inline(always)]
-fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To) {
+fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To<'_, R>) {
     let lanes = V::<R, S>::lanes();
     let mut all = [&a[..0]; M];
     for m in 0..M {
@@ -145,6 +164,8 @@ fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[
             for m in 0..M {
                 sums[m] = V::array(s, &c[m * to.n..]);
             }
+        } else if !to.bias.is_empty() {
+            sums = [V::array(s, &to.bias[first..]); M];
         }
         let sums = tile(s, sums, all, &panels[first * k..], k);
         for m in 0..M {
@@ -152,10 +173,12 @@ fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[
         }
     }
     let (c, panel, inside) = (&mut c[whole..], &panels[whole * k..], to.n - whole);
+    let bias = to.bias.get(whole..).unwrap_or_default();
     if inside > lanes {
-        put(s, c, tile(s, [[V::constant(s, 0.0); 2]; M], all, panel, k), inside, to);
+        let start = [V::at(s, bias, 0), V::at(s, bias, lanes.min(bias.len()))];
+        put(s, c, tile(s, [start; M], all, panel, k), inside, to);
     } else if inside > 0 {
-        put(s, c, tile(s, [[V::constant(s, 0.0); 1]; M], all, panel, k), inside, to);
+        put(s, c, tile(s, [[V::at(s, bias, 0)]; M], all, panel, k), inside, to);
     }
 }
 
@@ -202,7 +225,7 @@ fn put<R: Real, S: Simd, const M: usize, const W: usize>(
     c: &mut [R],
     sums: [[V<R, S>; W]; M],
     inside: usize,
-    to: To,
+    to: To<'_, R>,
 ) {
     let lanes = V::<R, S>::lanes();
     for m in 0..M {
@@ -243,6 +266,14 @@ mod tests {
                 Weight::new(matrix, m, &mut space).0.product(&mut c, into, &a);
                 matmul(&mut expected, into, Mat::new(&a, m, k), matrix);
                 close(&c, &expected, 1e-13);
+                if into == Into::Set {
+                    let (bias, mut with) = (numbers(4, n), old.clone());
+                    Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &bias);
+                    let expected: Vec<f64> = c.iter().enumerate().map(|(i, x)| x + bias[i % n]).collect();
+                    close(&with, &expected, 1e-13);
+                    Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &[]);
+                    close(&with, &c, 1e-13);
+                }
                 let (single, mut space) = (singles(&b), vec![9.0f32; room(m, n, k)]);
                 let matrix = Mat::new(&single, k, n);
                 let mut c = singles(&old);

@@ -88,8 +88,7 @@ pub fn rnn<R: Real>(
     let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, room);
     for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())) {
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
-        let into = begin_rows(sums, w.bias);
-        w_in.product(sums, into, &x[from * row_in..to * row_in]);
+        w_in.product_with(sums, &x[from * row_in..to * row_in], w.bias);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
@@ -99,15 +98,6 @@ pub fn rnn<R: Real>(
             }
         }
     }
-}
-
-/// Rows as a product is to find them: with the bias in each, if there is one, and then to be added to.
-pub(super) fn begin_rows<R: Real>(rows: &mut [R], bias: &[R]) -> Into {
-    if bias.is_empty() {
-        return Into::Set;
-    }
-    rows.chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
-    Into::Add
 }
 
 /// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up: `dh[0]` ends as that of the

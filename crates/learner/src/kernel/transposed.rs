@@ -1,4 +1,4 @@
-//! `aᵀ · b` with many rows and few columns: the gradients of weights. A matrix product in general copies both sides into the
+//! `aᵀ · b` with few columns and any number of rows: the gradients of weights. A matrix product in general copies both sides into the
 //! order that its inner loop reads them in; here `a` is read where it lies, and of `b` as much is copied as the first-level
 //! cache holds.
 

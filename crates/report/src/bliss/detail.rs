@@ -18,23 +18,28 @@ const SYMBOLS: usize = 30;
 /// What stands where marking was stopped in every run.
 const STOPPED: &str = "stopped";
 
-/// One table per language.
+/// One table per language, or two if it was marked in two ways.
 pub(super) fn tables(group: &Group<'_>) -> Vec<Table> {
     let all = group.places(|trial| !trial.is_from_first() && !trial.margins().is_empty());
-    let languages = distinct(all.keys().map(|place| place.language));
-    languages.into_iter().map(|language| table(group, language, &all)).collect()
+    let kinds = distinct(all.keys().map(|place| (place.language, place.measure())));
+    kinds.into_iter().map(|kind| table(group, kind, &all)).collect()
 }
 
-fn table(group: &Group<'_>, language: &str, all: &ByPlace<'_>) -> Table {
+fn table(group: &Group<'_>, (language, measure): (&str, &str), all: &ByPlace<'_>) -> Table {
     let places: ByPlace<'_> = all
         .iter()
-        .filter(|(place, _)| place.language == language)
+        .filter(|(place, _)| (place.language, place.measure()) == (language, measure))
         .map(|(place, trials)| (place.clone(), trials.clone()))
         .collect();
     let (told, margins) = (Told::of(&places), margins(&places));
     let deterministic = places.values().flatten().any(|trial| trial.is_deterministic());
-    let name = if group.of_paper { language.to_owned() } else { format!("index-{language}") };
-    let mut table = group.blank(&name, &format!("Behind the index: {language}"), &["learner", "b"]);
+    let mut name = if group.of_paper { language.to_owned() } else { format!("index-{language}") };
+    let mut title = format!("Behind the index: {language}");
+    if !measure.is_empty() {
+        name = format!("{name}-{measure}");
+        title = format!("{title}, {measure}");
+    }
+    let mut table = group.blank(&name, &title, &["learner", "b"]);
     table.about.insert("language".to_owned(), language.to_owned());
     table.keys.extend(told.names());
     table.columns = columns(&margins, deterministic);

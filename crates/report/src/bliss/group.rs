@@ -15,7 +15,8 @@ use crate::table::Table;
 const BASELINES: [&str; 6] = ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar"];
 
 /// What tells the rows of a table apart beside language and learner: its name, and where it is in a plan.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
+    ("measure", "/measure"),
     ("order", "/order"),
     ("prior", "/prior"),
     ("data seed", "/data_seed"),
@@ -23,6 +24,9 @@ const SETTINGS: [(&str, &str); 6] = [
     ("test after", "/test/after"),
     ("precision", "/precision"),
 ];
+
+/// The place of the measure among them. It is told only of languages that were marked by two.
+const MEASURE: usize = 0;
 
 /// Trials that may stand in one table.
 pub(super) struct Group<'a> {
@@ -80,9 +84,18 @@ impl<'a> Group<'a> {
 
     /// Those of some trials, by their place.
     pub(super) fn places(&self, of: impl Fn(Trial<'a>) -> bool) -> Places<'a> {
+        let mut measures: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for trial in &self.trials {
+            let measure = trial.planned(SETTINGS[MEASURE].1);
+            measures.entry(&trial.result.run.language).or_default().insert(measure);
+        }
         let mut places = Places::new();
         for trial in self.trials.iter().copied().filter(|trial| of(*trial)) {
-            places.entry(Place::of(trial)).or_default().push(trial);
+            let mut place = Place::of(trial);
+            if measures[place.language].len() == 1 {
+                place.setting[MEASURE].clear();
+            }
+            places.entry(place).or_default().push(trial);
         }
         places
     }
@@ -138,6 +151,11 @@ impl<'a> Place<'a> {
     /// A row below those of the learners.
     pub(super) fn below_learners(&self, name: &'a str) -> Self {
         Self { learner_rank: usize::MAX, learner: name, ..self.clone() }
+    }
+
+    /// How the trials were marked, if trials of their language were marked in two ways.
+    pub(super) fn measure(&self) -> &str {
+        self.setting.get(MEASURE).map_or("", String::as_str)
     }
 
     /// The value of the paper for a margin.

@@ -67,6 +67,7 @@ pub(super) fn departures(trial: Trial<'_>) -> Vec<&'static str> {
         departures.extend((!trial.has_sizes_of_index()).then_some("sets of 1,000/b and 1,000·b strings"));
         departures.extend(other_place(result));
     }
+    departures.extend(other_measure(result));
     if result.run.loss.as_deref().is_some_and(|loss| loss != "cross-entropy") {
         departures.push("softmax and cross-entropy");
     }
@@ -84,6 +85,14 @@ fn other_place(result: &RunResult) -> Vec<&'static str> {
         (Reading::Published, "an-bm-cn-plus-m") => words(result, &[TWO_COUNTS]),
         (Reading::Published, _) => words(result, &[OTHERS]),
     }
+}
+
+/// Where a single thing can come at most steps, the paper marks those; in Dyck languages, whatever can come.
+fn other_measure(result: &RunResult) -> Vec<&'static str> {
+    const COUNTING: AllowedWords =
+        ("deterministic accuracy but for Dyck languages", "/measure", &["deterministic"]);
+    const DYCK: AllowedWords = ("categorical accuracy for Dyck languages", "/measure", &["categorical"]);
+    words(result, &[if result.run.language.starts_with("dyck-") { DYCK } else { COUNTING }])
 }
 
 fn of_learner(result: &RunResult) -> Vec<&'static str> {

@@ -27,6 +27,7 @@ pub(crate) fn planned(language: &str, learner: &str, factor: usize, seed: u64) -
     result.run.plan = format!("{language}-{learner}-{factor}-{seed}");
     result.run.data_hash = format!("{language} divided by {factor}");
     result.plan = json!({
+        "measure": if language.starts_with("dyck-") { "categorical" } else { "deterministic" },
         "order": 3, "factor": factor, "training": training, "prior": 0.3, "data_seed": 100,
         "test": { "from": "longest", "after": "square", "strings": strings }, "margins": [0.005, 0.0], "precision": "f32",
         "learner": learner_of_paper(learner),
