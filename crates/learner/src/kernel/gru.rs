@@ -5,7 +5,10 @@
 use pulp::Simd;
 
 use super::simd::{V, dispatch};
-use super::{Activation, Into, Mat, Real, Recurrence, activate, column_sums, matmul};
+use super::{Activation, Into, Masked, Mat, Real, Recurrence, activate, column_sums, drop_in_place, matmul};
+
+/// Sums per unit: three gates, of both sides.
+pub const GRU_SUMS: usize = 6;
 
 /// The parameters of a layer: weights `[3H,I]` and `[3H,H]`, biases `[3H]` each.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +38,21 @@ pub struct GruGradients<'a, R> {
 
 /// `r, z = σ(·)`, `n = tanh(sₙ + r·qₙ)`, `h[t+1] = (1−z)·n + z·h[t]`.
 ///
-/// `h` is `[T+1,B,H]` with the initial state in front; `gates` and `sums`, both `[T,B,3H]`, are kept for the way back.
-pub fn gru<R: Real>(h: &mut [R], gates: &mut [R], sums: &mut [R], x: &[R], w: Gru<'_, R>, n: Recurrence) {
+/// `h` is `[T+1,B,H]` with the initial state in front; `gates` and `sums`, both `[T,B,3H]`, are kept for the way back;
+/// `room` has space for [`Recurrence::room`] numbers.
+pub fn gru<R: Real>(
+    h: &mut [R],
+    gates: &mut [R],
+    sums: &mut [R],
+    room: &mut [R],
+    x: Masked<'_, R>,
+    w: Gru<'_, R>,
+    n: Recurrence,
+) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
-    for (from, to) in n.blocks(n.block(6 * n.hidden, size_of::<R>())) {
-        let inp = Mat::new(&x[from * row_in..to * row_in], (to - from) * b, n.input);
+    for (from, to) in n.blocks(n.block::<R>(GRU_SUMS)) {
+        let inp = Mat::new(x.see(from * row_in..to * row_in, room), (to - from) * b, n.input);
         let block = &mut gates[from * row_gates..to * row_gates];
         matmul(block, Into::Set, inp, Mat::new(w.input, 3 * n.hidden, n.input).t());
         activate(block, w.input_bias, Activation::Identity);
@@ -87,14 +99,15 @@ pub fn gru_backward<R: Real>(
     dw: GruGradients<'_, R>,
     gates: &mut [R],
     sums: &mut [R],
-    (h, x): (&[R], &[R]),
+    room: &mut [R],
+    (h, x): (&[R], Masked<'_, R>),
     w: Gru<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
     let GruGradients { input: dinput, hidden: dhidden, input_bias, hidden_bias } = dw;
-    for (from, to) in n.blocks(n.block(6 * n.hidden, size_of::<R>())).rev() {
+    for (from, to) in n.blocks(n.block::<R>(GRU_SUMS)).rev() {
         for t in (from..to).rev() {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
             let sums = &mut sums[t * row_gates..(t + 1) * row_gates];
@@ -113,12 +126,13 @@ pub fn gru_backward<R: Real>(
         let steps = (to - from) * b;
         let dgates = Mat::new(&gates[from * row_gates..to * row_gates], steps, 3 * n.hidden);
         let dsums = Mat::new(&sums[from * row_gates..to * row_gates], steps, 3 * n.hidden);
-        let inp = &x[from * row_in..to * row_in];
+        let inputs = from * row_in..to * row_in;
         if !dx.is_empty() {
-            let dinp = &mut dx[from * row_in..to * row_in];
+            let dinp = &mut dx[inputs.clone()];
             matmul(dinp, Into::Set, dgates, Mat::new(w.input, 3 * n.hidden, n.input));
+            drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, Into::Add, dgates.t(), Mat::new(inp, steps, n.input));
+        matmul(dinput, Into::Add, dgates.t(), Mat::new(x.see(inputs, room), steps, n.input));
         matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         column_sums(input_bias, dgates.data());
         column_sums(hidden_bias, dsums.data());
@@ -163,7 +177,8 @@ fn cells_backward<R: Real, S: Simd>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
+    use super::super::Mask;
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -175,12 +190,13 @@ mod tests {
         Gru { input, hidden, input_bias, hidden_bias }
     }
 
-    fn forward<R: Real>(h0: &[R], x: &[R], p: &[R], n: Recurrence) -> (Vec<R>, Vec<R>, Vec<R>) {
+    fn forward<R: Real>(h0: &[R], x: Masked<'_, R>, p: &[R], n: Recurrence) -> (Vec<R>, Vec<R>, Vec<R>) {
         let row = n.batch * n.hidden;
         let mut h = vec![R::ZERO; (n.steps + 1) * row];
         h[..row].copy_from_slice(h0);
         let (mut gates, mut sums) = (vec![R::ZERO; n.steps * 3 * row], vec![R::ZERO; n.steps * 3 * row]);
-        gru(&mut h, &mut gates, &mut sums, x, split(p, n), n);
+        let mut room = vec![R::ZERO; n.room::<R>(GRU_SUMS)];
+        gru(&mut h, &mut gates, &mut sums, &mut room, x, split(p, n), n);
         (h, gates, sums)
     }
 
@@ -213,28 +229,37 @@ mod tests {
 
     #[test]
     fn blocks_of_any_size_equal_one_step_at_a_time() {
-        for n in [N, Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 }] {
+        let wide = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
+        for (n, mask) in [N, wide].into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
             let (h0, x, p) = inputs(n);
-            let (h, ..) = forward(&h0, &x, &p, n);
-            close(&h, &naive(&h0, &x, &p, n), 1e-12);
-            let (single, ..) = forward(&singles(&h0), &singles(&x), &singles(&p), n);
+            let (h, ..) = forward(&h0, Masked { numbers: &x, mask }, &p, n);
+            close(&h, &naive(&h0, &left(&x, mask), &p, n), 1e-12);
+            let x = Masked { numbers: &singles(&x), mask };
+            let (single, ..) = forward(&singles(&h0), x, &singles(&p), n);
             close_single(&single, &h, 2e-5);
         }
     }
 
     #[test]
     fn slopes_are_differences() {
+        MASKS.map(slopes);
+    }
+
+    fn slopes(mask: Mask) {
         let n = N;
         let (h0, x, p) = inputs(n);
         let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
-        let loss = |h0: &[f64], x: &[f64], p: &[f64]| dot(&forward(h0, x, p, n).0, &g);
-        let (h, mut gates, mut sums) = forward(&h0, &x, &p, n);
+        let forward = |h0: &[f64], x: &[f64], p: &[f64]| forward(h0, Masked { numbers: x, mask }, p, n);
+        let loss = |h0: &[f64], x: &[f64], p: &[f64]| dot(&forward(h0, x, p).0, &g);
+        let (h, mut gates, mut sums) = forward(&h0, &x, &p);
         let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![0.0; p.len()]);
         let (input, rest) = dp.split_at_mut(3 * n.hidden * n.input);
         let (hidden, rest) = rest.split_at_mut(3 * n.hidden * n.hidden);
         let (input_bias, hidden_bias) = rest.split_at_mut(3 * n.hidden);
         let dw = GruGradients { input, hidden, input_bias, hidden_bias };
-        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, (&h, &x), split(&p, n), n);
+        let room = &mut vec![0.0; n.room::<f64>(GRU_SUMS)];
+        let saved = (&h[..], Masked { numbers: &x, mask });
+        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, room, saved, split(&p, n), n);
         slope(&x, &dx, |x| loss(&h0, x, &p));
         slope(&p, &dp, |p| loss(&h0, &x, p));
         slope(&h0, &dh[..h0.len()], |h0| loss(h0, &x, &p));

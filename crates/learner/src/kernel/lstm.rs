@@ -9,38 +9,40 @@ use self::fused::Fused;
 use super::packed::{self, Weight};
 use super::rnn::first_into;
 use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
-use super::{Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, matmul};
+use super::{
+    Into, Masked, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, drop_in_place,
+    matmul,
+};
 
 /// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
 ///
 /// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back. If there is
-/// none, `c` and `gates` may have room for as few steps as [`Recurrence::lstm_block`] says: it is used again and again,
+/// none, `c` and `gates` may have room for as few steps as [`Recurrence::block`] says: it is used again and again,
 /// stays in cache, and `c` ends with the last cells at its end. `room` has space for [`Recurrence::room`] numbers.
 pub fn lstm<R: Real>(
     h: &mut [R],
     c: &mut [R],
     gates: &mut [R],
     room: &mut [R],
-    x: &[R],
+    x: Masked<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (row_in, row, row_gates) = (n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
     let kept = gates.len() == n.steps * row_gates;
+    let (seen, room) = room.split_at_mut(n.inputs::<R>(4));
     let mut step = Step::new(w, n, room);
-    for (from, to) in n.blocks(n.lstm_block::<R>()) {
+    for (from, to) in n.blocks(n.block::<R>(4)) {
         // Where the saved steps of this block begin.
         let base = if kept { from } else { 0 };
-        step.block(
-            &mut gates[base * row_gates..(base + to - from) * row_gates],
-            &x[from * row_in..to * row_in],
-        );
+        let x = x.see(from * row_in..to * row_in, seen);
+        step.block(&mut gates[base * row_gates..(base + to - from) * row_gates], x);
         for t in from..to {
             let saved = base + t - from;
             let gates = &mut gates[saved * row_gates..(saved + 1) * row_gates];
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
-            let x = &x[t * row_in..(t + 1) * row_in];
+            let x = &x[(t - from) * row_in..][..row_in];
             step.step((h_after, c_after, gates), kept, x, (h_before, c_before));
         }
         if !kept {
@@ -91,13 +93,6 @@ impl<'a, R: Real> Step<'a, R> {
     }
 }
 
-impl Recurrence {
-    /// Steps of a long short-term memory layer that are taken together.
-    pub fn lstm_block<R>(&self) -> usize {
-        self.block(4 * self.hidden, size_of::<R>())
-    }
-}
-
 /// One step of `B` rows: activates the gates in place, then writes the new states.
 #[inline(always)]
 fn cells<R: Real, S: Simd>(s: S, h: &mut [R], c: &mut [R], gates: &mut [R], c_before: &[R], hidden: usize) {
@@ -133,17 +128,17 @@ pub fn lstm_backward<R: Real>(
     dw: RecurrentGradients<'_, R>,
     gates: &mut [R],
     room: &mut [R],
-    (h, c, x): (&[R], &[R], &[R]),
+    (h, c, x): (&[R], &[R], Masked<'_, R>),
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
     let (mut w_in, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, room);
-    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, room);
+    let (mut w_hidden, room) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, room);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
-    for (from, to) in n.blocks(n.lstm_block::<R>()).rev() {
+    for (from, to) in n.blocks(n.block::<R>(4)).rev() {
         for t in (from..to).rev() {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
             let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
@@ -153,12 +148,13 @@ pub fn lstm_backward<R: Real>(
         }
         let steps = (to - from) * b;
         let dsums = Mat::new(&gates[from * row_gates..to * row_gates], steps, 4 * n.hidden);
-        let inp = &x[from * row_in..to * row_in];
+        let inputs = from * row_in..to * row_in;
         if !dx.is_empty() {
-            let dinp = &mut dx[from * row_in..to * row_in];
+            let dinp = &mut dx[inputs.clone()];
             w_in.product(dinp, Into::Set, dsums.data());
+            drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, into, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, room), steps, n.input));
         matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         into = Into::Add;
         if !dbias.is_empty() {
@@ -201,7 +197,8 @@ fn cells_backward<R: Real, S: Simd>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::Mask;
+    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -218,13 +215,13 @@ mod tests {
         gates: Vec<f64>,
     }
 
-    fn forward(start: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Run {
+    fn forward(start: &[f64], x: &[f64], mask: Mask, p: &[f64], n: Recurrence) -> Run {
         let row = n.batch * n.hidden;
         let (mut h, mut c) = (vec![0.0; (n.steps + 1) * row], vec![0.0; (n.steps + 1) * row]);
         h[..row].copy_from_slice(&start[..row]);
         c[..row].copy_from_slice(&start[row..]);
         let mut gates = vec![0.0; n.steps * 4 * row];
-        lstm(&mut h, &mut c, &mut gates, &mut vec![0.0; n.room(4)], x, split(p, n), n);
+        lstm(&mut h, &mut c, &mut gates, &mut vec![0.0; n.room::<f64>(4)], Masked { numbers: x, mask }, split(p, n), n);
         Run { h, c, gates }
     }
 
@@ -263,10 +260,11 @@ mod tests {
     fn blocks_of_any_size_equal_one_step_at_a_time() {
         let wide = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
         let odd = Recurrence { steps: 3, batch: 13, input: 3, hidden: 5 };
-        for n in [N, wide, odd, Recurrence { batch: 8, hidden: 11, ..odd }, Recurrence { steps: 0, ..N }] {
+        let all = [N, wide, odd, Recurrence { batch: 8, hidden: 11, ..odd }, Recurrence { steps: 0, ..N }];
+        for (n, mask) in all.into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
             let (start, x, p) = inputs(n);
-            let run = forward(&start, &x, &p, n);
-            close(&run.h, &naive(&start, &x, &p, n), 1e-12);
+            let run = forward(&start, &x, mask, &p, n);
+            close(&run.h, &naive(&start, &left(&x, mask), &p, n), 1e-12);
             let (q, start32) = (singles(&p), singles(&start));
             let (input, rest) = q.split_at(4 * n.hidden * n.input);
             let (hidden, bias) = rest.split_at(4 * n.hidden * n.hidden);
@@ -276,15 +274,16 @@ mod tests {
             c[..row].copy_from_slice(&start32[row..]);
             let mut gates = vec![0.0f32; run.gates.len()];
             let w = RecurrentWeights { input, hidden, bias };
-            let room = &mut vec![0.0; n.room(4)];
-            lstm(&mut h, &mut c, &mut gates, room, &singles(&x), w, n);
+            let room = &mut vec![0.0; n.room::<f32>(4)];
+            let x = Masked { numbers: &singles(&x), mask };
+            lstm(&mut h, &mut c, &mut gates, room, x, w, n);
             close_single(&h, &run.h, 2e-5);
             // Room for one block of steps gives the same bits.
-            let block = n.lstm_block::<f32>().min(n.steps);
+            let block = n.block::<f32>(4).min(n.steps);
             let (mut h2, mut c2) = (vec![0.0f32; h.len()], vec![0.0f32; (block + 1) * row]);
             h2[..row].copy_from_slice(&start32[..row]);
             c2[..row].copy_from_slice(&start32[row..]);
-            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], room, &singles(&x), w, n);
+            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], room, x, w, n);
             assert_eq!(h2, h);
             assert_eq!(c2[block * row..], c[n.steps * row..]);
         }
@@ -292,23 +291,27 @@ mod tests {
 
     #[test]
     fn slopes_are_differences() {
+        MASKS.map(slopes);
+    }
+
+    fn slopes(mask: Mask) {
         let n = N;
         let (start, x, p) = inputs(n);
         let row = n.batch * n.hidden;
         let (g, g_cell) = (numbers(4, (n.steps + 1) * row), numbers(5, row));
         let loss = |run: &Run| dot(&run.h, &g) + dot(&run.c[n.steps * row..], &g_cell);
-        let mut run = forward(&start, &x, &p, n);
+        let mut run = forward(&start, &x, mask, &p, n);
         let (mut dx, mut dh, mut dc) = (vec![9.0; x.len()], g.clone(), g_cell.clone());
         let mut dp = vec![0.0; p.len()];
         let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
         let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
         let dw = RecurrentGradients { into: Into::Add, input, hidden, bias };
-        let saved = (&run.h[..], &run.c[..], &x[..]);
-        let room = &mut vec![0.0; n.room(4)];
+        let saved = (&run.h[..], &run.c[..], Masked { numbers: &x[..], mask });
+        let room = &mut vec![0.0; n.room::<f64>(4)];
         lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, room, saved, split(&p, n), n);
-        slope(&x, &dx, |x| loss(&forward(&start, x, &p, n)));
-        slope(&p, &dp, |p| loss(&forward(&start, &x, p, n)));
+        slope(&x, &dx, |x| loss(&forward(&start, x, mask, &p, n)));
+        slope(&p, &dp, |p| loss(&forward(&start, &x, mask, p, n)));
         let dstart = [&dh[..row], &dc[..]].concat();
-        slope(&start, &dstart, |start| loss(&forward(start, &x, &p, n)));
+        slope(&start, &dstart, |start| loss(&forward(start, &x, mask, &p, n)));
     }
 }

@@ -53,9 +53,9 @@ pub use augmented::{
     Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, Device, augmented, augmented_backward,
     augmented_step,
 };
-pub use dropout::{Mask, dropout};
+pub use dropout::{Mask, Masked, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};
-pub use gru::{Gru, GruGradients, gru, gru_backward};
+pub use gru::{GRU_SUMS, Gru, GruGradients, gru, gru_backward};
 pub use linear::{column_sums, linear, linear_backward};
 pub use loss::{
     logistic_cross_entropy, logistic_cross_entropy_backward, softmax, softmax_cross_entropy,

@@ -6,7 +6,9 @@
 
 use super::packed::{self, Weight};
 use super::simd::MOST_LANES;
-use super::{Activation, Into, Mat, Real, activate, activate_backward, column_sums, matmul};
+use super::{
+    Activation, Into, Masked, Mat, Real, activate, activate_backward, column_sums, drop_in_place, matmul,
+};
 
 /// The least number of rows in a block of steps.
 const ROWS: usize = 128;
@@ -28,18 +30,24 @@ pub struct Recurrence {
 }
 
 impl Recurrence {
-    /// Steps per block: as many as keep `width` numbers per string and step within a quarter of a megabyte, but not
+    /// Steps that a layer with `sums` per unit takes together: as many as keep those within a quarter of a megabyte, but not
     /// fewer than make [`ROWS`] rows: every block costs one more pass over the gradients of the weights.
-    pub(super) fn block(&self, width: usize, size_of: usize) -> usize {
-        let fitting = (1 << 18) / (self.batch * width * size_of).max(1);
+    pub fn block<R>(&self, sums: usize) -> usize {
+        let fitting = (1 << 18) / (self.batch * sums * self.hidden * size_of::<R>()).max(1);
         fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))
     }
 
-    /// Numbers of room that the kernels of a layer with `gates` sums per unit need for their weights.
-    pub fn room(&self, gates: usize) -> usize {
-        // Every gate may begin with a register of its own, and biases may stand with the weights.
-        let room = |k: usize| packed::room(self.batch, k, gates * (self.hidden + MOST_LANES));
-        room(self.input) + room(self.hidden) + room(1)
+    /// Numbers of room that the kernels of a layer with `sums` per unit need for their weights, and for the inputs of a block
+    /// of steps as a mask leaves them.
+    pub fn room<R>(&self, sums: usize) -> usize {
+        // The sums of every gate may begin with a register of their own, and biases may stand with the weights.
+        let room = |k: usize| packed::room(self.batch, k, sums * (self.hidden + MOST_LANES));
+        room(self.input) + room(self.hidden) + room(1) + self.inputs::<R>(sums)
+    }
+
+    /// Numbers into a block of steps.
+    pub(super) fn inputs<R>(&self, sums: usize) -> usize {
+        self.block::<R>(sums) * self.batch * self.input
     }
 
     /// The blocks of steps, first to last.
@@ -78,17 +86,17 @@ pub struct RecurrentGradients<'a, R> {
 pub fn rnn<R: Real>(
     h: &mut [R],
     room: &mut [R],
-    x: &[R],
+    x: Masked<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (row_in, row) = (n.batch * n.input, n.batch * n.hidden);
     let (mut w_in, room) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, room);
-    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, room);
-    for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())) {
+    let (mut w_hidden, room) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, room);
+    for (from, to) in n.blocks(n.block::<R>(1)) {
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
-        w_in.product_with(sums, &x[from * row_in..to * row_in], w.bias);
+        w_in.product_with(sums, x.see(from * row_in..to * row_in, room), w.bias);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
@@ -108,17 +116,17 @@ pub fn rnn_backward<R: Real>(
     dh: &mut [R],
     room: &mut [R],
     dw: RecurrentGradients<'_, R>,
-    (h, x): (&[R], &[R]),
+    (h, x): (&[R], Masked<'_, R>),
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
     let (mut w_in, room) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, room);
-    let (mut w_hidden, _) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, room);
+    let (mut w_hidden, room) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, room);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
-    for (from, to) in n.blocks(n.block(n.hidden, size_of::<R>())).rev() {
+    for (from, to) in n.blocks(n.block::<R>(1)).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
             let rows = before.chunks_mut(AT_ONCE * n.hidden).zip(after.chunks_mut(AT_ONCE * n.hidden));
@@ -130,12 +138,13 @@ pub fn rnn_backward<R: Real>(
         }
         let (dsums, steps) = (&dh[(from + 1) * row..(to + 1) * row], (to - from) * b);
         let dsums = Mat::new(dsums, steps, n.hidden);
-        let inp = &x[from * row_in..to * row_in];
+        let inputs = from * row_in..to * row_in;
         if !dx.is_empty() {
-            let dinp = &mut dx[from * row_in..to * row_in];
+            let dinp = &mut dx[inputs.clone()];
             w_in.product(dinp, Into::Set, dsums.data());
+            drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, into, dsums.t(), Mat::new(inp, steps, n.input));
+        matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, room), steps, n.input));
         matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         into = Into::Add;
         if !dbias.is_empty() {
@@ -155,7 +164,7 @@ pub(super) fn first_into<R: Real>(into: Into, n: Recurrence, dinput: &mut [R], d
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -166,10 +175,10 @@ mod tests {
         RecurrentWeights { input, hidden, bias }
     }
 
-    fn forward(h0: &[f64], x: &[f64], p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
+    fn forward(h0: &[f64], x: Masked<'_, f64>, p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
         let mut h = vec![0.0; (n.steps + 1) * n.batch * n.hidden];
         h[..h0.len()].copy_from_slice(h0);
-        rnn(&mut h, &mut vec![0.0; n.room(1)], x, weights(p, n), n, f);
+        rnn(&mut h, &mut vec![0.0; n.room::<f64>(1)], x, weights(p, n), n, f);
         h
     }
 
@@ -194,21 +203,23 @@ mod tests {
 
     #[test]
     fn blocks_of_any_size_equal_one_step_at_a_time() {
-        for n in [N, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }]
-        {
+        let all =
+            [N, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }];
+        for (n, mask) in all.into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
             let h0 = numbers(1, n.batch * n.hidden);
             let x = numbers(2, n.steps * n.batch * n.input);
             let p: Vec<f64> =
                 numbers(3, n.hidden * (n.input + n.hidden + 1)).iter().map(|p| 0.3 * p).collect();
-            let h = forward(&h0, &x, &p, n, Activation::Tanh);
-            close(&h, &naive(&h0, &x, &p, n), 1e-13);
+            let h = forward(&h0, Masked { numbers: &x, mask }, &p, n, Activation::Tanh);
+            close(&h, &naive(&h0, &left(&x, mask), &p, n), 1e-13);
             let mut single = vec![0.0f32; h.len()];
             single[..h0.len()].copy_from_slice(&singles(&h0));
             let q = singles(&p);
             let (input, rest) = q.split_at(n.hidden * n.input);
             let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
             let w = RecurrentWeights { input, hidden, bias };
-            rnn(&mut single, &mut vec![0.0; n.room(1)], &singles(&x), w, n, Activation::Tanh);
+            let x = Masked { numbers: &singles(&x), mask };
+            rnn(&mut single, &mut vec![0.0; n.room::<f32>(1)], x, w, n, Activation::Tanh);
             close_single(&single, &h, 1e-5);
         }
     }
@@ -220,18 +231,20 @@ mod tests {
         let x = numbers(2, n.steps * n.batch * n.input);
         let p = numbers(3, n.hidden * (n.input + n.hidden + 1));
         let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
-        for f in [Activation::Tanh, Activation::Relu] {
-            let h = forward(&h0, &x, &p, n, f);
+        for (f, mask) in [Activation::Tanh, Activation::Relu].into_iter().zip(MASKS) {
+            let forward =
+                |h0: &[f64], x: &[f64], p: &[f64]| forward(h0, Masked { numbers: x, mask }, p, n, f);
+            let h = forward(&h0, &x, &p);
             let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![7.0; p.len()]);
             let (input, rest) = dp.split_at_mut(n.hidden * n.input);
             let (hidden, bias) = rest.split_at_mut(n.hidden * n.hidden);
             bias.fill(0.0);
             let dw = RecurrentGradients { into: Into::Set, input, hidden, bias };
-            let room = &mut vec![0.0; n.room(1)];
-            rnn_backward(&mut dx, &mut dh, room, dw, (&h, &x), weights(&p, n), n, f);
-            slope(&x, &dx, |x| dot(&forward(&h0, x, &p, n, f), &g));
-            slope(&p, &dp, |p| dot(&forward(&h0, &x, p, n, f), &g));
-            slope(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p, n, f), &g));
+            let room = &mut vec![0.0; n.room::<f64>(1)];
+            rnn_backward(&mut dx, &mut dh, room, dw, (&h, Masked { numbers: &x, mask }), weights(&p, n), n, f);
+            slope(&x, &dx, |x| dot(&forward(&h0, x, &p), &g));
+            slope(&p, &dp, |p| dot(&forward(&h0, &x, p), &g));
+            slope(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p), &g));
         }
     }
 }

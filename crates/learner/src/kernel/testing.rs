@@ -1,5 +1,17 @@
 //! What kernel tests share: closed-form numbers, and the slope of a function by finite differences.
 
+use super::{Mask, drop_in_place};
+
+/// One mask that drops nothing, and one that does.
+pub(crate) const MASKS: [Mask; 2] = [Mask::NONE, Mask::THIRD];
+
+/// What a mask leaves of numbers.
+pub(crate) fn left(x: &[f64], mask: Mask) -> Vec<f64> {
+    let mut left = x.to_vec();
+    drop_in_place(&mut left, mask, 0);
+    left
+}
+
 /// Numbers in (−1, 1) that look random but come from a formula.
 pub(crate) fn numbers(seed: u64, n: usize) -> Vec<f64> {
     (0..n as u64)

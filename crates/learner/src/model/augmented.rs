@@ -135,7 +135,7 @@ impl AugmentedSpec {
 
     /// How many strings up to this length are read at once: the memory after every step is kept for the way back.
     pub(super) fn strings_at_once(&self, longest: usize) -> usize {
-        let per_string = self.sizes((longest + 1, 1), 1).trace(true);
+        let per_string = self.sizes((longest + 1, 1), 1).trace::<f64>(true);
         ((1 << 24) / per_string).clamp(1, 512)
     }
 
@@ -202,7 +202,7 @@ impl AugmentedBody {
             Gate::Softmax | Gate::Temperature(_) => None,
         };
         let var = r.augmented(x, noise, self.layer, self.spec.sizes((steps, batch), self.vocabulary));
-        States { var, width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
+        States { rows: var.into(), width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
     }
 
     /// `h` (and `c` of an LSTM) before the first symbol, and a memory of which no row is in use.

@@ -155,7 +155,7 @@ impl LanguageModel {
         states: States,
         rows: impl IntoIterator<Item = u32>,
     ) -> Var {
-        let rows = r.select(states.var, rows, states.width);
+        let rows = r.select(states.rows, rows, states.width);
         self.output(r, rows)
     }
 

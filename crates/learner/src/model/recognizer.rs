@@ -140,7 +140,7 @@ impl RecognizerModel {
         let states = self.body.forward(r, strings, self.bos);
         let d = states.width;
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
-        let last = r.select(states.var, ends, d);
+        let last = r.select(states.rows, ends, d);
         let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);
         let headless = self.language_modeling.is_none() && self.next_symbols.is_none();
         if headless || !(0..strings.len()).any(&asked) {
@@ -148,7 +148,7 @@ impl RecognizerModel {
         }
         let asked = strings.iter().enumerate().filter(|(b, _)| asked(*b));
         let prefixes = asked.flat_map(|(b, s)| (0..=s.len()).map(move |p| states.row(b, p)));
-        let rows = r.select(states.var, prefixes, d);
+        let rows = r.select(states.rows, prefixes, d);
         let mut head = |weight, bias| r.linear(rows, weight, bias, d, Activation::Identity);
         Logits {
             recognition,

@@ -10,7 +10,7 @@ use super::limits::{bounded, layered, probability};
 use super::states::States;
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
-use crate::tape::{Layer, Record, Var};
+use crate::tape::{Layer, Masked, Record, Var};
 
 /// What a unit does at each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,9 +152,9 @@ impl Recurrent {
         let mut x = match (self.embedding, self.spec.embedding) {
             (Some(table), Some(d)) => {
                 let x = r.embedding(table, symbols, d, 1.0);
-                r.dropout(x, p)
+                r.masked(x, p)
             }
-            _ => r.one_hot(symbols, self.vocabulary),
+            _ => r.one_hot(symbols, self.vocabulary).into(),
         };
         for (l, &layer) in self.layers.iter().enumerate() {
             let n = Recurrence {
@@ -166,11 +166,11 @@ impl Recurrent {
             let h0 = self.initial.map(|all| r.repeat(all.part(l * h, h), batch, Activation::Tanh));
             let states = self.layer(r, x, h0, layer, n);
             if l + 1 == self.layers.len() {
-                let var = r.dropout(states, p);
-                return States { var, width: h, per_position: batch, per_string: 1, skip: 0 };
+                let rows = r.masked(states, p);
+                return States { rows, width: h, per_position: batch, per_string: 1, skip: 0 };
             }
             let after = r.part(states, batch * h, steps * batch * h);
-            x = r.dropout(after, p);
+            x = r.masked(after, p);
         }
         unreachable!("a spec has at least one layer")
     }
@@ -195,7 +195,7 @@ impl Recurrent {
     fn layer<R: Real>(
         &self,
         r: &mut Record<'_, R>,
-        x: Var,
+        x: impl Into<Masked>,
         h0: Option<Var>,
         layer: Layer,
         n: Recurrence,

@@ -1,13 +1,13 @@
 //! Where the state after a prefix is found.
 
-use crate::tape::Var;
+use crate::tape::Masked;
 
 /// Rows of a body's output: the state after `position` symbols of string `b` stands in row
 /// `(position + skip) · per_position + b · per_string`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States {
     /// All rows.
-    pub var: Var,
+    pub rows: Masked,
     /// Numbers per row.
     pub width: usize,
     pub(super) per_position: usize,

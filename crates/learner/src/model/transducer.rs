@@ -160,7 +160,7 @@ impl TransducerModel {
         };
         let rows = pairs.iter().zip(places);
         let rows = rows.flat_map(|(pair, b)| (0..=pair.output.len()).map(move |t| states.row(b, t)));
-        let x = r.select(states.var, rows, states.width);
+        let x = r.select(states.rows, rows, states.width);
         self.output(r, x)
     }
 

@@ -187,7 +187,8 @@ impl Transformer {
         for (l, block) in self.blocks.iter().enumerate() {
             x = block.forward(r, &self.spec, x, (t, batch), sight, source.map(|s| s.of(l)));
         }
-        States { var: self.finish(r, x), width: self.spec.width, per_position: 1, per_string: t, skip: 0 }
+        let rows = self.finish(r, x).into();
+        States { rows, width: self.spec.width, per_position: 1, per_string: t, skip: 0 }
     }
 
     /// Reads one symbol after a prefix, whose keys and values `caches` holds for each block; those of the symbol join them.

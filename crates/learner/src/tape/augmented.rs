@@ -67,7 +67,7 @@ impl<R: Real> Record<'_, R> {
         let out = self.new_tensor((n.recurrence.steps + 1) * row, true);
         self.forget();
         let keep = self.mode != Mode::Judge;
-        let trace = self.tape.saved.take(n.trace(keep));
+        let trace = self.tape.saved.take(n.trace::<R>(keep));
         let (params, tape) = (self.params, &mut *self.tape);
         sum_biases(&mut tape.spare, layer.network, params);
         let w = layer.weights(params, &tape.spare[..bias_len(layer.network)]);
@@ -96,7 +96,7 @@ impl<R: Real> Record<'_, R> {
         let (params, tape) = (self.params, &mut *self.tape);
         sum_biases(&mut tape.spare, layer.network, params);
         let w = layer.weights(params, &tape.spare[..bias_len(layer.network)]);
-        grow(&mut tape.room, n.room());
+        grow(&mut tape.room, n.room::<R>());
         grow(&mut tape.scratch, 8 * h + a + n.width + held);
         let (states, rest) = tape.scratch.split_at_mut(2 * h);
         let (cells, rest) = rest.split_at_mut(2 * h);

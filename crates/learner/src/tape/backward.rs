@@ -166,11 +166,13 @@ impl<R: Real> Tape<R> {
             Op::Join { ref parts, out, rows } => self.join_back(parts.clone(), out, rows),
             Op::Select { x, out, ref rows, d } => {
                 let out = self.ready(out);
-                let x = self.ready(x);
+                let tensor = self.ready(x.var);
                 let (before, after) = self.gradients.split_at_mut(out.start);
-                let dx = &mut before[x.range()];
-                for (row, &index) in after.chunks_exact(d).zip(&self.symbols[rows.clone()]) {
-                    kernel::add(&mut dx[index as usize * d..][..d], row);
+                let dx = &mut before[tensor.range()];
+                for (row, &index) in after.chunks_exact_mut(d).zip(&self.symbols[rows.clone()]) {
+                    let first = index as usize * d;
+                    kernel::drop_in_place(row, x.mask, first);
+                    kernel::add(&mut dx[first..][..d], row);
                 }
             }
             Op::Repeat { out, param, f } => {
@@ -182,7 +184,7 @@ impl<R: Real> Tape<R> {
             Op::Dropout { x, out, mask } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                kernel::dropout(dx, dout, mask);
+                kernel::dropout(dx, dout, mask, 0);
                 self.settle(x);
             }
             Op::Linear { x, out, weight, bias, i, f } => {

@@ -1,6 +1,6 @@
 //! The operations, as a model calls them.
 
-use super::op::{LayerNorm, Op, Tensor};
+use super::op::{LayerNorm, Masked, Op, Tensor};
 use super::{Mode, Record, Var};
 use crate::kernel::{self, Activation, Mask, Real, Sinusoid, activate};
 use crate::params::Param;
@@ -135,14 +135,17 @@ impl<R: Real> Record<'_, R> {
     }
 
     /// Rows of `d` numbers by index.
-    pub fn select(&mut self, x: Var, rows: impl IntoIterator<Item = u32>, d: usize) -> Var {
+    pub fn select(&mut self, x: impl Into<Masked>, rows: impl IntoIterator<Item = u32>, d: usize) -> Var {
+        let x = x.into();
         let rows = self.push_symbols(rows);
         let out = self.new_tensor(rows.len() * d, true);
-        let (x_range, out_start) = (self.tape.tensor(x).range(), self.tape.tensor(out).start);
+        let (x_range, out_start) = (self.tape.tensor(x.var).range(), self.tape.tensor(out).start);
         let (before, after) = self.tape.values.data.split_at_mut(out_start);
         let x_values = &before[x_range];
         for (row, &index) in after.chunks_exact_mut(d).zip(&self.tape.symbols[rows.clone()]) {
-            row.copy_from_slice(&x_values[index as usize * d..][..d]);
+            let first = index as usize * d;
+            row.copy_from_slice(&x_values[first..][..d]);
+            kernel::drop_in_place(row, x.mask, first);
         }
         self.push(Op::Select { x, out, rows, d });
         out
@@ -163,13 +166,24 @@ impl<R: Real> Record<'_, R> {
 
     /// Drops numbers with a probability, when learning. Its mask is the next of this step's stream.
     pub fn dropout(&mut self, x: Var, probability: f64) -> Var {
-        let mask = self.next_mask(probability);
+        let x = self.masked(x, probability);
+        self.written(x)
+    }
+
+    /// The same for those who can read through a mask: what is left is not written down.
+    pub fn masked(&mut self, x: Var, probability: f64) -> Masked {
+        Masked { var: x, mask: self.next_mask(probability) }
+    }
+
+    /// What a mask leaves, written down.
+    pub fn written(&mut self, x: Masked) -> Var {
+        let Masked { var: x, mask } = x;
         if mask.keeps_all() {
             return x;
         }
         let out = self.new_tensor(self.tape.tensor(x).len, true);
         let (x_values, values) = self.in_out(x, out);
-        kernel::dropout(values, x_values, mask);
+        kernel::dropout(values, x_values, mask, 0);
         self.push(Op::Dropout { x, out, mask });
         out
     }
@@ -178,7 +192,7 @@ impl<R: Real> Record<'_, R> {
         self.dropouts += 1;
         match self.mode {
             Mode::Learn { seed } => Mask::new(seed, probability).nth(self.dropouts),
-            Mode::Judge | Mode::Trace => Mask::new(0, 0.0),
+            Mode::Judge | Mode::Trace => Mask::NONE,
         }
     }
 

@@ -38,7 +38,7 @@ use std::ops::Range;
 
 use crate::kernel::{Real, Sinusoid};
 pub use augmented::AugmentedLayer;
-pub use op::{Layer, LayerNorm};
+pub use op::{Layer, LayerNorm, Masked};
 use op::{Op, Tensor};
 
 /// A tensor on the tape.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{AugmentedLayer, Var};
-use crate::kernel::{Activation, Attention, Augmented, Mask, Recurrence};
+use crate::kernel::{self, Activation, Attention, Augmented, Mask, Recurrence};
 use crate::params::Param;
 
 /// Where a tensor lies among the values, and among the gradients too.
@@ -20,6 +20,26 @@ pub(super) struct Tensor {
 impl Tensor {
     pub(super) fn range(self) -> Range<usize> {
         self.start..self.start + self.len
+    }
+}
+
+/// A tensor seen through a mask of dropout: who reads it drops numbers in reading, and what is left is never written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Masked {
+    pub(super) var: Var,
+    pub(super) mask: Mask,
+}
+
+impl From<Var> for Masked {
+    fn from(var: Var) -> Self {
+        Self { var, mask: Mask::NONE }
+    }
+}
+
+impl Masked {
+    /// The same mask over its numbers.
+    pub(super) fn over<R>(self, numbers: &[R]) -> kernel::Masked<'_, R> {
+        kernel::Masked { numbers, mask: self.mask }
     }
 }
 
@@ -102,7 +122,7 @@ pub(super) enum Op {
     },
     /// `out[rows] = x[symbols[rows]]`
     Select {
-        x: Var,
+        x: Masked,
         out: Var,
         rows: Range<usize>,
         d: usize,
@@ -127,7 +147,7 @@ pub(super) enum Op {
         f: Activation,
     },
     Rnn {
-        x: Var,
+        x: Masked,
         h0: Option<Var>,
         out: Var,
         layer: Layer,
@@ -135,7 +155,7 @@ pub(super) enum Op {
         f: Activation,
     },
     Lstm {
-        x: Var,
+        x: Masked,
         start: Option<(Var, Var)>,
         out: Var,
         last_cell: Var,
@@ -145,7 +165,7 @@ pub(super) enum Op {
         n: Recurrence,
     },
     Gru {
-        x: Var,
+        x: Masked,
         h0: Option<Var>,
         out: Var,
         gates: Range<usize>,

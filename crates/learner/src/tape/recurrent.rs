@@ -1,42 +1,57 @@
 //! Recurrent layers over a whole sequence, there and back.
 
 use super::backward::{Pair, pair, two};
-use super::op::{Layer, Op};
+use super::op::{Layer, Masked, Op};
 use super::{Mode, Record, Tape, Var, grow};
 use crate::kernel::{
-    self, Activation, Gru, GruGradients, Into, Real, Recurrence, RecurrentGradients, RecurrentWeights,
+    self, Activation, GRU_SUMS, Gru, GruGradients, Real, Recurrence, RecurrentGradients, RecurrentWeights,
 };
 use crate::params::Param;
 
 impl<R: Real> Record<'_, R> {
     /// A simple recurrent layer; gives `[T+1,B,H]` with the initial state (zero if none is given) in front.
-    pub fn rnn(&mut self, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence, f: Activation) -> Var {
+    pub fn rnn(
+        &mut self,
+        x: impl Into<Masked>,
+        h0: Option<Var>,
+        layer: Layer,
+        n: Recurrence,
+        f: Activation,
+    ) -> Var {
+        let x = x.into();
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
         self.set_state(out, h0, row);
         let params = self.params;
         sum_biases(&mut self.tape.spare, layer, params);
-        let (x_range, start) = (self.tape.tensor(x).range(), self.tape.tensor(out).start);
+        let (x_range, start) = (self.tape.tensor(x.var).range(), self.tape.tensor(out).start);
         let (before, after) = self.tape.values.data.split_at_mut(start);
         let bias = &self.tape.spare[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        grow(&mut self.tape.room, n.room(1));
+        grow(&mut self.tape.room, n.room::<R>(1));
         let states = &mut after[..(n.steps + 1) * row];
-        kernel::rnn(states, &mut self.tape.room, &before[x_range], weights, n, f);
+        kernel::rnn(states, &mut self.tape.room, x.over(&before[x_range]), weights, n, f);
         self.push(Op::Rnn { x, h0, out, layer, n, f });
         out
     }
 
     /// An LSTM layer; gives all states `[T+1,B,H]` and the last cells `[B,H]`. It may start from `(h0, c0)`.
-    pub fn lstm(&mut self, x: Var, start: Option<(Var, Var)>, layer: Layer, n: Recurrence) -> (Var, Var) {
+    pub fn lstm(
+        &mut self,
+        x: impl Into<Masked>,
+        start: Option<(Var, Var)>,
+        layer: Layer,
+        n: Recurrence,
+    ) -> (Var, Var) {
+        let x = x.into();
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
         let last_cell = self.new_tensor(row, true);
         self.set_state(out, start.map(|(h, _)| h), row);
         self.forget();
         let kept = match self.mode {
-            Mode::Judge => n.lstm_block::<R>().min(n.steps),
+            Mode::Judge => n.block::<R>(4).min(n.steps),
             _ => n.steps,
         };
         let cells = self.tape.saved.take((kept + 1) * row);
@@ -51,22 +66,29 @@ impl<R: Real> Record<'_, R> {
             }
             None => first_cells.fill(R::ZERO),
         }
-        let (x_range, out_range) = (tape.tensor(x).range(), tape.tensor(out).range());
+        let (x_range, out_range) = (tape.tensor(x.var).range(), tape.tensor(out).range());
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
         let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
         let bias = &tape.spare[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        grow(&mut tape.room, n.room(4));
+        grow(&mut tape.room, n.room::<R>(4));
         let states = &mut after[..out_range.len()];
-        kernel::lstm(states, c, g, &mut tape.room, &before[x_range], weights, n);
+        kernel::lstm(states, c, g, &mut tape.room, x.over(&before[x_range]), weights, n);
         after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
         self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
         (out, last_cell)
     }
 
     /// A gated recurrent layer; both biases must be there. Gives `[T+1,B,H]`.
-    pub fn gru(&mut self, x: Var, h0: Option<Var>, layer: Layer, n: Recurrence) -> Var {
+    pub fn gru(
+        &mut self,
+        x: impl Into<Masked>,
+        h0: Option<Var>,
+        layer: Layer,
+        n: Recurrence,
+    ) -> Var {
+        let x = x.into();
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
         self.set_state(out, h0, row);
@@ -75,10 +97,12 @@ impl<R: Real> Record<'_, R> {
         let sums = self.tape.saved.take(n.steps * 3 * row);
         let params = self.params;
         let tape = &mut *self.tape;
-        let (x_range, start) = (tape.tensor(x).range(), tape.tensor(out).start);
+        let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
         let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-        kernel::gru(&mut after[..(n.steps + 1) * row], g, s, &before[x_range], gru_weights(layer, params), n);
+        grow(&mut tape.room, n.room::<R>(GRU_SUMS));
+        let (states, inputs) = (&mut after[..(n.steps + 1) * row], x.over(&before[x_range]));
+        kernel::gru(states, g, s, &mut tape.room, inputs, gru_weights(layer, params), n);
         self.push(Op::Gru { x, h0, out, gates, sums, layer, n });
         out
     }
@@ -99,32 +123,32 @@ impl<R: Real> Tape<R> {
     pub(super) fn recurrent_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
         match *op {
             Op::Rnn { x, h0, out, layer, n, f } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let (tensor, out) = (self.tensor(x.var), self.ready(out));
                 let (bias, into) = (self.biases(layer, params), self.write(layer));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
                 let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
-                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
-                grow(&mut self.room, n.room(1));
+                let saved = (&self.values.data[out.range()], x.over(&self.values.data[tensor.range()]));
+                grow(&mut self.room, n.room::<R>(1));
                 kernel::rnn_backward(dx, dout, &mut self.room, dw, saved, w, n, f);
-                self.settle(x);
+                self.settle(x.var);
                 self.spread_biases(layer, dparams);
                 if let Some(h0) = h0 {
                     self.pass(h0, out.start);
                 }
             }
             Op::Lstm { x, start, out, last_cell, ref cells, ref gates, layer, n } => {
-                let (tensor, out, last) = (self.tensor(x), self.ready(out), self.ready(last_cell));
+                let (tensor, out, last) = (self.tensor(x.var), self.ready(out), self.ready(last_cell));
                 let (bias, into) = (self.biases(layer, params), self.write(layer));
                 // The cells' gradient lies right behind that of the states.
                 let (before, dc) = self.gradients.split_at_mut(last.start);
                 let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
                 let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
-                let saved = (&self.values.data[out.range()], &*c, &self.values.data[tensor.range()]);
-                grow(&mut self.room, n.room(4));
+                let saved = (&self.values.data[out.range()], &*c, x.over(&self.values.data[tensor.range()]));
+                grow(&mut self.room, n.room::<R>(4));
                 let dc = &mut dc[..last.len];
                 kernel::lstm_backward(dx, dout, dc, dw, g, &mut self.room, saved, w, n);
-                self.settle(x);
+                self.settle(x.var);
                 self.spread_biases(layer, dparams);
                 if let Some((h0, c0)) = start {
                     self.pass(h0, out.start);
@@ -132,14 +156,16 @@ impl<R: Real> Tape<R> {
                 }
             }
             Op::Gru { x, h0, out, ref gates, ref sums, layer, n } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let (tensor, out) = (self.tensor(x.var), self.ready(out));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
                 let [input, hidden, input_bias, hidden_bias] = four(dparams, layer);
                 let dw = GruGradients { input, hidden, input_bias, hidden_bias };
                 let (g, s) = self.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-                let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
-                kernel::gru_backward(dx, dout, dw, g, s, saved, gru_weights(layer, params), n);
-                self.settle(x);
+                let saved = (&self.values.data[out.range()], x.over(&self.values.data[tensor.range()]));
+                grow(&mut self.room, n.room::<R>(GRU_SUMS));
+                let w = gru_weights(layer, params);
+                kernel::gru_backward(dx, dout, dw, g, s, &mut self.room, saved, w, n);
+                self.settle(x.var);
                 if let Some(h0) = h0 {
                     self.pass(h0, out.start);
                 }
@@ -201,7 +227,7 @@ fn weights<'a, R: Real>(
     dparams: &'a mut [R],
     scratch: &'a mut [R],
     bias: usize,
-    into: Into,
+    into: kernel::Into,
 ) -> (RecurrentWeights<'a, R>, RecurrentGradients<'a, R>) {
     let (sum, dsum) = scratch[..2 * bias].split_at_mut(bias);
     let [input, hidden] = two(dparams, layer.input, layer.hidden);

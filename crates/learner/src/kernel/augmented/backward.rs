@@ -23,7 +23,7 @@ pub fn augmented_backward<R: Real>(
 ) {
     let Recurrence { steps, batch, input, hidden } = n.recurrence;
     let (row, a, d) = (batch * hidden, n.device.actions(), n.width);
-    let [states, cells, gates, actions, elements, weights, memories] = cut(trace, n.lengths(true));
+    let [states, cells, gates, actions, elements, weights, memories] = cut(trace, n.lengths::<R>(true));
     let [dstates, dcells, room, mut dnew, mut dold] = cut(scratch, n.back_lengths());
     dcells.fill(R::ZERO);
     dnew.fill(R::ZERO);
@@ -55,13 +55,13 @@ pub fn augmented_backward<R: Real>(
                 into,
                 gates,
                 weights,
-                (states, cells, x),
+                (states, cells, x.into()),
                 w.network,
                 n.one_step(),
             );
         } else {
             let into = reborrow(&mut dw.network);
-            rnn_backward(dx, dstates, weights, into, (states, x), w.network, n.one_step(), Activation::Tanh);
+            rnn_backward(dx, dstates, weights, into, (states, x.into()), w.network, n.one_step(), Activation::Tanh);
         }
         add(dh_before, &dstates[..row]);
         read_back((dold, room), &mut dw, &dstates[..row], old, w.read.0, n);

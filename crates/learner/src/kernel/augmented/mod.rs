@@ -104,14 +104,14 @@ impl Augmented {
         self.device.steps(self.rows, held / self.width)
     }
 
-    /// Numbers of room that the weights of the network need at each step.
-    pub fn room(&self) -> usize {
-        self.recurrence.room(if self.lstm { 4 } else { 1 })
+    /// Numbers of room that the network needs at each step.
+    pub fn room<R>(&self) -> usize {
+        self.one_step().room::<R>(if self.lstm { 4 } else { 1 })
     }
 
     /// Numbers that the forward pass leaves for the way back or, if there is none, the room it needs.
-    pub fn trace(&self, keep: bool) -> usize {
-        self.lengths(keep).iter().sum()
+    pub fn trace<R>(&self, keep: bool) -> usize {
+        self.lengths::<R>(keep).iter().sum()
     }
 
     /// Numbers of room that the way back needs.
@@ -120,7 +120,7 @@ impl Augmented {
     }
 
     /// Of states, cells, gates, actions, elements, room and memories.
-    fn lengths(&self, keep: bool) -> [usize; 7] {
+    fn lengths<R>(&self, keep: bool) -> [usize; 7] {
         let Recurrence { steps, batch, hidden, .. } = self.recurrence;
         let (kept, row, lstm) = (if keep { steps } else { 1 }, batch * hidden, usize::from(self.lstm));
         let memories = if keep { (0..=steps).map(|t| self.held(t)).sum() } else { 2 * self.held(steps) };
@@ -130,7 +130,7 @@ impl Augmented {
             lstm * kept * 4 * row,
             kept * batch * self.device.actions(),
             kept * batch * self.width,
-            self.room(),
+            self.room::<R>(),
             batch * memories,
         ]
     }
@@ -180,9 +180,9 @@ pub fn augmented_step<R: Real>(
     }
     activate(state, w.read.1, Activation::Identity);
     if n.lstm {
-        lstm(states, cells, gates, room, x, w.network, n.one_step());
+        lstm(states, cells, gates, room, x.into(), w.network, n.one_step());
     } else {
-        rnn(states, room, x, w.network, n.one_step(), Activation::Tanh);
+        rnn(states, room, x.into(), w.network, n.one_step(), Activation::Tanh);
     }
     let state = &states[batch * hidden..];
     linear(actions, state, w.action.0, w.action.1, hidden, Activation::Identity);
@@ -208,7 +208,7 @@ pub fn augmented<R: Real>(
 ) {
     let Recurrence { steps, batch, input, hidden } = n.recurrence;
     let row = batch * hidden;
-    let [states, cells, gates, actions, elements, room, memories] = cut(trace, n.lengths(keep));
+    let [states, cells, gates, actions, elements, room, memories] = cut(trace, n.lengths::<R>(keep));
     cells[..row * usize::from(n.lstm)].fill(R::ZERO);
     let (per_actions, per_elements) = (batch * n.device.actions(), batch * n.width);
     let mut start = 0;

@@ -57,7 +57,7 @@ impl Case {
         let (n, w) = (&self.n, weights(p, &self.n, self.temperature));
         let mut h = vec![0.0; (n.recurrence.steps + 1) * n.recurrence.batch * n.recurrence.hidden];
         // Whatever was there before must not matter.
-        let mut trace = vec![f64::NAN; n.trace(keep)];
+        let mut trace = vec![f64::NAN; n.trace::<f64>(keep)];
         augmented(&mut h, &mut trace, (x, &self.noise), w, n, keep);
         (h, trace)
     }
@@ -208,7 +208,7 @@ fn single_precision_is_close() {
         let case = Case::new(shape(12, 3, 9, lstm, device), 5);
         let (n, p) = (&case.n, singles(&case.p));
         let (expected, _) = case.run(&case.x, &case.p, false);
-        let (mut h, mut trace) = (vec![0.0f32; expected.len()], vec![0.0f32; n.trace(true)]);
+        let (mut h, mut trace) = (vec![0.0f32; expected.len()], vec![0.0f32; n.trace::<f32>(true)]);
         let w = weights(&p, n, case.temperature);
         augmented(&mut h, &mut trace, (&singles(&case.x), &singles(&case.noise)), w, n, true);
         close_single(&h, &expected, 1e-5);

@@ -140,7 +140,7 @@ impl LstmTransducer {
             })
             .collect();
         let var = r.join(&outputs, 1);
-        States { var, width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
+        States { rows: var.into(), width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
     }
 
     /// One step of the decoder: gives its output, which it is fed at the next.

@@ -35,7 +35,8 @@ impl TransformerTransducer {
         let sizes = (longest(sources), sources.len());
         let sight = Sight::Around(&lengths);
         let states = self.encoder.forward(r, sizes, |t, b| symbol(sources, t, b), sight, None);
-        self.decoder.source(r, states.var, &lengths)
+        let rows = r.written(states.rows);
+        self.decoder.source(r, rows, &lengths)
     }
 
     /// The states after every symbol of the targets.
