@@ -129,6 +129,12 @@ pub trait Scanner {
     /// Reads one symbol. A symbol that may not come here leads to a dead place, where nothing may follow.
     fn push(&mut self, symbol: Symbol);
 
+    /// Reads a symbol again and again, at most so often, while what may come stays what it is; gives how often. Who counts
+    /// can tell without taking every step, so that a long row of the same costs little; who cannot tell reads nothing.
+    fn repeat(&mut self, _symbol: Symbol, _most: usize) -> usize {
+        0
+    }
+
     /// Whether exactly `rest` more symbols can complete the prefix to a member.
     fn completes(&self, rest: usize) -> bool;
 

@@ -176,6 +176,35 @@ fn next_symbol_sets_equal_brute_force() {
 }
 
 #[test]
+fn repeating_a_symbol_is_reading_it_again_and_again() {
+    for (name, language) in languages() {
+        let alphabet = language.alphabet();
+        for prefix in (0..=reach(&name, alphabet, 20_000).min(6)).flat_map(|n| strings(alphabet, n)) {
+            for (symbol, most) in alphabet.symbols().flat_map(|symbol| [0, 1, 2, 9].map(|most| (symbol, most))) {
+                let mut scanner = language.scanner();
+                prefix.iter().for_each(|&a| scanner.push(a));
+                let (mut slow, next) = (scanner.fork(), scanner.next());
+                let times = scanner.repeat(symbol, most);
+                assert!(times <= most, "{name}: {times} of {most}");
+                for _ in 0..times {
+                    slow.push(symbol);
+                    assert_eq!(slow.next(), next, "{name}: after `{}`", alphabet.format(&prefix));
+                }
+                // From there on both are in the same place.
+                for again in 0..4 {
+                    assert_eq!(scanner.next(), slow.next(), "{name}: after `{}`", alphabet.format(&prefix));
+                    for rest in 0..6 {
+                        assert_eq!(scanner.completes(rest), slow.completes(rest), "{name} {again} {rest}");
+                    }
+                    scanner.push(symbol);
+                    slow.push(symbol);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn exact_probabilities_add_up_to_one() {
     for (name, language) in languages() {
         if name.starts_with("compute-sqrt published") {

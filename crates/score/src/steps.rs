@@ -52,11 +52,25 @@ impl StepRule {
     /// Whether a step is right; `None` if it is not scored. `probabilities` has a place for the end, then one for each
     /// symbol.
     pub fn judge(self, next: &NextSet, probabilities: &[f64]) -> Option<bool> {
+        self.scores(next).then(|| self.right(next, probabilities))
+    }
+
+    /// Whether a step at which this may come is scored.
+    pub fn scores(self, next: &NextSet) -> bool {
         match self {
-            Self::Deterministic { .. } => (next.size() == 1).then(|| may_come(next, highest(probabilities))),
+            Self::Deterministic { .. } => next.size() == 1,
+            Self::Categorical { .. } => true,
+        }
+    }
+
+    /// Whether a step that is scored is right.
+    #[inline]
+    pub fn right(self, next: &NextSet, probabilities: &[f64]) -> bool {
+        match self {
+            Self::Deterministic { .. } => may_come(next, highest(probabilities)),
             Self::Categorical { margin } => {
                 let mut places = probabilities.iter().enumerate();
-                Some(places.all(|(place, &p)| (p > margin) == may_come(next, place)))
+                places.all(|(place, &p)| (p > margin) == may_come(next, place))
             }
         }
     }
@@ -98,10 +112,11 @@ pub struct StringSteps {
 }
 
 impl StringSteps {
-    /// Counts one more step, unless it is not scored.
-    pub fn count(&mut self, verdict: Option<bool>) {
-        self.scored += usize::from(verdict.is_some());
-        self.right += usize::from(verdict == Some(true));
+    /// Counts so many more steps.
+    #[inline]
+    pub fn count(&mut self, right: bool, times: usize) {
+        self.scored += times;
+        self.right += if right { times } else { 0 };
     }
 
     /// Whether no more than this share of the steps is wrong; so too if none was scored.

@@ -103,9 +103,11 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
     fn read_on(&mut self, mut edges: Vec<Edge<'a, L::State>>, block: usize) {
         for edge in &mut edges {
             let word = self.word(edge.strings.start);
-            let ahead = (edge.read..edge.read + block).map(|i| if i < edge.end { at(word, i) } else { 0 });
             edge.piece.clear();
-            edge.piece.extend(ahead);
+            edge.piece.extend((edge.read == 0).then_some(0));
+            let ahead = edge.read.max(1) - 1..edge.end.min(edge.read + block) - 1;
+            edge.piece.extend(word[ahead].iter().map(|&symbol| spoken(symbol)));
+            edge.piece.resize(block, 0);
         }
         let (leaders, states) = self.distinct(&edges);
         let pieces: Vec<&[u32]> = states.iter().map(|&(i, _)| edges[i].piece.as_slice()).collect();
@@ -117,12 +119,12 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         for (edge, &leader) in edges.iter_mut().zip(&leaders) {
             let rests = self.learner.same(&edge.state, &after[leader]);
             edge.state.clone_from(&after[leader]);
-            let answers = |t: usize| &said[(leader * block + t % block) * choices..][..choices];
+            let answers = &said[leader * block * choices..][..block * choices];
             let word = &self.words[self.sorted[edge.strings.start]];
-            edge.judge(self.exam, word, block.min(edge.end - edge.read), answers);
+            edge.judge(self.exam, word, block.min(edge.end - edge.read), answers, choices);
             if rests && edge.piece.iter().all(|&symbol| symbol == edge.piece[0]) {
                 let ahead = (edge.read..edge.end).take_while(|&i| at(word, i) == edge.piece[0]).count();
-                edge.judge(self.exam, word, ahead - ahead % block, answers);
+                edge.judge(self.exam, word, ahead - ahead % block, answers, choices);
             }
         }
         edges.into_iter().for_each(|edge| self.put_back(edge));
@@ -183,27 +185,43 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
 }
 
 impl<S> Edge<'_, S> {
-    /// Takes `count` steps along a word, of which the learner said `answers`.
-    fn judge<'s>(
-        &mut self,
-        exam: &Exam<'_>,
-        word: &[Symbol],
-        count: usize,
-        answers: impl Fn(usize) -> &'s [f64],
-    ) {
-        for t in 0..count {
-            if let Some(symbol) = self.read.checked_sub(1) {
-                self.scanner.push(word[symbol]);
+    /// Takes `count` steps along a word, of which the learner said `answers`, `[T,V]`, and after `T` steps again the same.
+    fn judge(&mut self, exam: &Exam<'_>, word: &[Symbol], count: usize, answers: &[f64], choices: usize) {
+        let block = answers.len() / choices;
+        // Up to where the symbol that was read last is known to come again.
+        let (mut t, mut known) = (0, 0);
+        while t < count {
+            let symbol = self.read.checked_sub(1).map(|i| word[i]);
+            symbol.into_iter().for_each(|symbol| self.scanner.push(symbol));
+            let next = self.scanner.next();
+            let mut times = 1;
+            if let Some(symbol) = symbol {
+                if known <= self.read {
+                    let ahead = word[self.read..].iter().take(count - t - 1);
+                    known = self.read + ahead.take_while(|&&other| other == symbol).count();
+                }
+                times += self.scanner.repeat(symbol, known - self.read);
             }
-            if self.read > 0 || exam.first_step {
-                self.steps.count(exam.rule.judge(&self.scanner.next(), answers(t)));
+            if exam.rule.scores(&next) && (self.read > 0 || exam.first_step) {
+                let (again, first) = answers.split_at(t % block * choices);
+                let answers = first.chunks_exact(choices).chain(again.chunks_exact(choices));
+                let (whole, more) = (times / block, times % block);
+                answers.take(times).enumerate().for_each(|(i, answer)| {
+                    self.steps.count(exam.rule.right(&next, answer), whole + usize::from(i < more));
+                });
             }
-            self.read += 1;
+            t += times;
+            self.read += times;
         }
     }
 }
 
 /// A symbol of a word as a learner reads it, the boundary in front.
 fn at(word: &[Symbol], i: usize) -> u32 {
-    i.checked_sub(1).map_or(0, |i| u32::from(word[i].0) + 1)
+    i.checked_sub(1).map_or(0, |i| spoken(word[i]))
+}
+
+/// A symbol as a learner reads it: after the boundary.
+fn spoken(symbol: Symbol) -> u32 {
+    u32::from(symbol.0) + 1
 }

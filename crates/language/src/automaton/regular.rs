@@ -108,6 +108,11 @@ impl Scanner for Place<'_> {
         self.at = self.at.and_then(|q| self.language.dfa.step(q, symbol));
     }
 
+    fn repeat(&mut self, symbol: Symbol, most: usize) -> usize {
+        let stays = self.at.is_none_or(|q| self.language.dfa.step(q, symbol) == Some(q));
+        if stays { most } else { 0 }
+    }
+
     fn completes(&self, rest: usize) -> bool {
         let Some(state) = self.at else { return false };
         if let Some(table) = self.table.as_ref().filter(|table| rest <= table.max()) {

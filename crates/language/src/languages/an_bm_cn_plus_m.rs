@@ -110,6 +110,20 @@ impl Scanner for Tally {
         self.counts[symbol.index()] += 1;
     }
 
+    fn repeat(&mut self, symbol: Symbol, most: usize) -> usize {
+        let [a, b, c] = self.counts;
+        let times = match (self.dead, symbol.index()) {
+            (true, _) => most,
+            (_, 0) if a > 0 && b == 0 => most,
+            (_, 1) if b > 0 && c == 0 => most,
+            // The last one changes what may come.
+            (_, 2) if c > 0 => most.min((a + b - c).saturating_sub(1)),
+            _ => 0,
+        };
+        self.counts[symbol.index()] += times;
+        times
+    }
+
     fn completes(&self, rest: usize) -> bool {
         let [a, b, c] = self.counts;
         // The least number of a and b still to come, and the c that then follow.

@@ -33,7 +33,9 @@ impl Counting {
     }
 
     fn word(&self, n: usize) -> Word {
-        self.alphabet.symbols().flat_map(|a| std::iter::repeat_n(a, n)).collect()
+        let mut word = Word::with_capacity(n * self.blocks());
+        self.alphabet.symbols().for_each(|a| word.extend(std::iter::repeat_n(a, n)));
+        word
     }
 }
 
@@ -124,6 +126,21 @@ impl Scanner for Count {
         } else {
             self.dead = true;
         }
+    }
+
+    fn repeat(&mut self, symbol: Symbol, most: usize) -> usize {
+        let times = match (self.dead, self.block, symbol.index()) {
+            (true, ..) => most,
+            (_, 0, 0) if self.n > 0 => most,
+            // The last one of a block changes what may come.
+            (_, block @ 1.., letter) if letter == block => most.min((self.n - self.read).saturating_sub(1)),
+            _ => 0,
+        };
+        if !self.dead {
+            self.read += times;
+            self.n += if self.block == 0 { times } else { 0 };
+        }
+        times
     }
 
     fn completes(&self, rest: usize) -> bool {

@@ -3,6 +3,8 @@
 
 mod fused;
 
+use std::ops::Range;
+
 use pulp::Simd;
 
 use self::fused::Fused;
@@ -14,6 +16,46 @@ use super::{
     matmul,
 };
 
+/// What a layer reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Inputs<'a, R> {
+    /// `[T,B,I]`
+    Numbers(Masked<'a, R>),
+    /// `[T,B]`: of `I` numbers, the one that is 1 where the others are 0. There is no way back through them.
+    Symbols(&'a [u32]),
+}
+
+/// The inputs of some rows.
+#[derive(Clone, Copy, Debug)]
+enum Rows<'a, R> {
+    Numbers(&'a [R]),
+    Symbols(&'a [u32]),
+}
+
+impl<'a, R: Real> Inputs<'a, R> {
+    /// Those of rows of `width`, in `room` if a mask may drop any.
+    fn rows<'b>(self, rows: Range<usize>, width: usize, room: &'b mut [R]) -> Rows<'b, R>
+    where
+        'a: 'b,
+    {
+        match self {
+            Self::Numbers(x) => Rows::Numbers(x.see(rows.start * width..rows.end * width, room)),
+            Self::Symbols(x) => Rows::Symbols(&x[rows]),
+        }
+    }
+}
+
+impl<R> Rows<'_, R> {
+    /// Those from a row on.
+    #[inline(always)]
+    fn from(self, row: usize, width: usize) -> Self {
+        match self {
+            Self::Numbers(x) => Self::Numbers(&x[row * width..]),
+            Self::Symbols(x) => Self::Symbols(&x[row..]),
+        }
+    }
+}
+
 /// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
 ///
 /// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back. If there is
@@ -24,25 +66,25 @@ pub fn lstm<R: Real>(
     c: &mut [R],
     gates: &mut [R],
     room: &mut [R],
-    x: Masked<'_, R>,
+    x: Inputs<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
-    let (row_in, row, row_gates) = (n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    let (row, row_gates) = (n.batch * n.hidden, n.batch * 4 * n.hidden);
     let kept = gates.len() == n.steps * row_gates;
     let (seen, room) = room.split_at_mut(n.inputs::<R>(4));
-    let mut step = Step::new(w, n, room);
+    let mut step = Step::new(w, matches!(x, Inputs::Symbols(_)), n, room);
     for (from, to) in n.blocks(n.block::<R>(4)) {
         // Where the saved steps of this block begin.
         let base = if kept { from } else { 0 };
-        let x = x.see(from * row_in..to * row_in, seen);
+        let x = x.rows(from * n.batch..to * n.batch, n.input, seen);
         step.block(&mut gates[base * row_gates..(base + to - from) * row_gates], x);
         for t in from..to {
             let saved = base + t - from;
             let gates = &mut gates[saved * row_gates..(saved + 1) * row_gates];
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
-            let x = &x[(t - from) * row_in..][..row_in];
+            let x = x.from((t - from) * n.batch, n.input);
             step.step((h_after, c_after, gates), kept, x, (h_before, c_before));
         }
         if !kept {
@@ -58,36 +100,45 @@ enum Step<'a, R> {
     /// Many rows: all at once.
     Fused(Fused<'a, R>),
     /// Few rows: the inputs of a block of steps first, then step by step.
-    Apart { input: Weight<'a, R>, hidden: Weight<'a, R>, bias: &'a [R], units: usize },
+    Apart { input: Weight<'a, R>, hidden: Weight<'a, R>, w: RecurrentWeights<'a, R>, n: Recurrence },
 }
 
 impl<'a, R: Real> Step<'a, R> {
-    fn new(w: RecurrentWeights<'a, R>, n: Recurrence, room: &'a mut [R]) -> Self {
+    fn new(w: RecurrentWeights<'a, R>, symbols: bool, n: Recurrence, room: &'a mut [R]) -> Self {
         if packed::pays(n.batch) {
-            return Self::Fused(Fused::new(w, n, room));
+            return Self::Fused(Fused::new(w, symbols, n, room));
         }
         let (input, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, room);
         let (hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, room);
-        Self::Apart { input, hidden, bias: w.bias, units: n.hidden }
+        Self::Apart { input, hidden, w, n }
     }
 
-    fn block(&mut self, gates: &mut [R], x: &[R]) {
-        if let Self::Apart { input, bias, .. } = self {
-            input.product_with(gates, x, bias);
+    fn block(&mut self, gates: &mut [R], x: Rows<'_, R>) {
+        match (self, x) {
+            (Self::Apart { input, w, .. }, Rows::Numbers(x)) => input.product_with(gates, x, w.bias),
+            (Self::Apart { w, n, .. }, Rows::Symbols(x)) => {
+                for (gates, &symbol) in gates.chunks_exact_mut(4 * n.hidden).zip(x) {
+                    for (unit, gate) in gates.iter_mut().enumerate() {
+                        let bias = w.bias.get(unit).copied().unwrap_or_default();
+                        *gate = bias + w.input[unit * n.input..][..n.input][symbol as usize];
+                    }
+                }
+            }
+            (Self::Fused(_), _) => {}
         }
     }
 
     /// One step; its gates may be forgotten unless they are to be `kept`.
-    fn step(&mut self, to: (&mut [R], &mut [R], &mut [R]), kept: bool, x: &[R], before: (&[R], &[R])) {
+    fn step(&mut self, to: (&mut [R], &mut [R], &mut [R]), kept: bool, x: Rows<'_, R>, before: (&[R], &[R])) {
         match self {
             Self::Fused(fused) => {
                 let (h, c, gates) = to;
                 fused.step((h, c, if kept { gates } else { &mut [] }), x, before);
             }
-            Self::Apart { hidden, units, .. } => {
+            Self::Apart { hidden, n, .. } => {
                 let (h, c, gates) = to;
                 hidden.product(gates, Into::Add, before.0);
-                dispatch!(cells(h, c, gates, before.1, *units));
+                dispatch!(cells(h, c, gates, before.1, n.hidden));
             }
         }
     }
@@ -209,6 +260,10 @@ mod tests {
         RecurrentWeights { input, hidden, bias }
     }
 
+    fn numbers_of<R>(numbers: &[R], mask: Mask) -> Inputs<'_, R> {
+        Inputs::Numbers(Masked { numbers, mask })
+    }
+
     struct Run {
         h: Vec<f64>,
         c: Vec<f64>,
@@ -221,7 +276,7 @@ mod tests {
         h[..row].copy_from_slice(&start[..row]);
         c[..row].copy_from_slice(&start[row..]);
         let mut gates = vec![0.0; n.steps * 4 * row];
-        lstm(&mut h, &mut c, &mut gates, &mut vec![0.0; n.room::<f64>(4)], Masked { numbers: x, mask }, split(p, n), n);
+        lstm(&mut h, &mut c, &mut gates, &mut vec![0.0; n.room::<f64>(4)], numbers_of(x, mask), split(p, n), n);
         Run { h, c, gates }
     }
 
@@ -275,7 +330,8 @@ mod tests {
             let mut gates = vec![0.0f32; run.gates.len()];
             let w = RecurrentWeights { input, hidden, bias };
             let room = &mut vec![0.0; n.room::<f32>(4)];
-            let x = Masked { numbers: &singles(&x), mask };
+            let x = singles(&x);
+            let x = numbers_of(&x, mask);
             lstm(&mut h, &mut c, &mut gates, room, x, w, n);
             close_single(&h, &run.h, 2e-5);
             // Room for one block of steps gives the same bits.
@@ -286,6 +342,30 @@ mod tests {
             lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], room, x, w, n);
             assert_eq!(h2, h);
             assert_eq!(c2[block * row..], c[n.steps * row..]);
+        }
+    }
+
+    /// To the same bits, since what is added is nothing.
+    #[test]
+    fn symbols_are_rows_of_one_one() {
+        for (batch, input, hidden) in [(13, 3, 5), (50, 7, 40), (2, 3, 5), (8, 1, 11)] {
+            let n = Recurrence { steps: 9, batch, input, hidden };
+            let (start, _, p) = inputs(n);
+            let symbols: Vec<u32> = (0..n.steps * batch).map(|i| (i * i % input) as u32).collect();
+            let x: Vec<f64> = symbols
+                .iter()
+                .flat_map(|&symbol| (0..input).map(move |i| f64::from(u8::from(i == symbol as usize))))
+                .collect();
+            for p in [&p[..], &p[..4 * hidden * (input + hidden)]] {
+                let (of_numbers, row) = (forward(&start, &x, Mask::NONE, p, n), batch * hidden);
+                let (mut h, mut c) = (of_numbers.h.clone(), of_numbers.c.clone());
+                h[row..].fill(9.0);
+                c[row..].fill(9.0);
+                let (mut gates, mut room) = (vec![9.0; of_numbers.gates.len()], vec![9.0; n.room::<f64>(4)]);
+                let x = Inputs::Symbols(&symbols);
+                lstm(&mut h, &mut c, &mut gates, &mut room, x, split(p, n), n);
+                assert_eq!((h, c, gates), (of_numbers.h, of_numbers.c, of_numbers.gates));
+            }
         }
     }
 

@@ -61,7 +61,7 @@ pub use loss::{
     logistic_cross_entropy, logistic_cross_entropy_backward, softmax, softmax_cross_entropy,
     softmax_cross_entropy_backward, softmax_rows, squared_error, squared_error_backward,
 };
-pub use lstm::{lstm, lstm_backward};
+pub use lstm::{Inputs, lstm, lstm_backward};
 pub use matmul::{Into, Mat, company, matmul};
 pub use norm::{layer_norm, layer_norm_backward};
 pub use position::{Sinusoid, sinusoids};

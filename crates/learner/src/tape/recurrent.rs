@@ -1,12 +1,28 @@
 //! Recurrent layers over a whole sequence, there and back.
 
+use std::ops::Range;
+
 use super::backward::{Pair, pair, two};
 use super::op::{Layer, Masked, Op};
 use super::{Mode, Record, Tape, Var, grow};
 use crate::kernel::{
-    self, Activation, GRU_SUMS, Gru, GruGradients, Real, Recurrence, RecurrentGradients, RecurrentWeights,
+    self, Activation, GRU_SUMS, Gru, GruGradients, Inputs, Real, Recurrence, RecurrentGradients, RecurrentWeights,
 };
 use crate::params::Param;
+
+/// What an LSTM reads.
+enum Read {
+    Tensor(Masked),
+    Symbols(Range<usize>),
+}
+
+/// What it leaves.
+struct Through {
+    out: Var,
+    last_cell: Var,
+    cells: Range<usize>,
+    gates: Range<usize>,
+}
 
 impl<R: Real> Record<'_, R> {
     /// A simple recurrent layer; gives `[T+1,B,H]` with the initial state (zero if none is given) in front.
@@ -45,6 +61,26 @@ impl<R: Real> Record<'_, R> {
         n: Recurrence,
     ) -> (Var, Var) {
         let x = x.into();
+        let Through { out, last_cell, cells, gates } = self.through(&Read::Tensor(x), start, layer, n);
+        self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
+        (out, last_cell)
+    }
+
+    /// The same of symbols `[T,B]`, each of which stands for a row of zeros with a 1 at its place; in judging only.
+    pub fn lstm_of_symbols(
+        &mut self,
+        symbols: impl IntoIterator<Item = u32>,
+        start: Option<(Var, Var)>,
+        layer: Layer,
+        n: Recurrence,
+    ) -> (Var, Var) {
+        assert_eq!(self.mode, Mode::Judge, "there is no way back through symbols");
+        let symbols = self.push_symbols(symbols);
+        let Through { out, last_cell, .. } = self.through(&Read::Symbols(symbols), start, layer, n);
+        (out, last_cell)
+    }
+
+    fn through(&mut self, x: &Read, start: Option<(Var, Var)>, layer: Layer, n: Recurrence) -> Through {
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
         let last_cell = self.new_tensor(row, true);
@@ -66,18 +102,21 @@ impl<R: Real> Record<'_, R> {
             }
             None => first_cells.fill(R::ZERO),
         }
-        let (x_range, out_range) = (tape.tensor(x.var).range(), tape.tensor(out).range());
+        let out_range = tape.tensor(out).range();
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
+        let inputs = match x {
+            Read::Tensor(x) => Inputs::Numbers(x.over(&before[tape.tensors[x.var.0 as usize].range()])),
+            Read::Symbols(symbols) => Inputs::Symbols(&tape.symbols[symbols.clone()]),
+        };
         let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
         let bias = &tape.spare[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
         grow(&mut tape.room, n.room::<R>(4));
         let states = &mut after[..out_range.len()];
-        kernel::lstm(states, c, g, &mut tape.room, x.over(&before[x_range]), weights, n);
+        kernel::lstm(states, c, g, &mut tape.room, inputs, weights, n);
         after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
-        self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
-        (out, last_cell)
+        Through { out, last_cell, cells, gates }
     }
 
     /// A gated recurrent layer; both biases must be there. Gives `[T+1,B,H]`.

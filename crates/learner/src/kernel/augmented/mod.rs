@@ -25,7 +25,7 @@ use gate::gate;
 use memory::Move;
 
 use super::{
-    Activation, Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate, linear, lstm,
+    Activation, Inputs, Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate, linear, lstm,
     matmul, rnn,
 };
 
@@ -180,7 +180,7 @@ pub fn augmented_step<R: Real>(
     }
     activate(state, w.read.1, Activation::Identity);
     if n.lstm {
-        lstm(states, cells, gates, room, x.into(), w.network, n.one_step());
+        lstm(states, cells, gates, room, Inputs::Numbers(x.into()), w.network, n.one_step());
     } else {
         rnn(states, room, x.into(), w.network, n.one_step(), Activation::Tanh);
     }

@@ -6,6 +6,7 @@ use pulp::Simd;
 use super::super::packed::{UNROLL, aligned};
 use super::super::simd::{Lane, Sigmoid, Tanh, V, dispatch, squash_registers};
 use super::super::{Real, Recurrence, RecurrentWeights};
+use super::Rows;
 
 /// Rows taken together: three rows of four gates, three numbers and a weight fill the sixteen registers of AVX2.
 const ROWS: usize = 3;
@@ -20,7 +21,7 @@ const GATES: usize = 4;
 type Sums<R, S> = [[<R as Lane>::Reg<S>; AT_ONCE]; GATES];
 
 /// The weights of a layer. For each register of units: its biases, the weights of its inputs, the weights of its states,
-/// of every gate in turn.
+/// of every gate in turn. If inputs are symbols, a bias is also in each weight of an input, because just one of them counts.
 #[derive(Debug)]
 pub(super) struct Fused<'a, R> {
     panels: &'a [R],
@@ -29,20 +30,20 @@ pub(super) struct Fused<'a, R> {
 
 impl<'a, R: Real> Fused<'a, R> {
     /// Lays the weights out in `room`, of [`Recurrence::room`] numbers.
-    pub(super) fn new(w: RecurrentWeights<'_, R>, n: Recurrence, room: &'a mut [R]) -> Self {
+    pub(super) fn new(w: RecurrentWeights<'_, R>, symbols: bool, n: Recurrence, room: &'a mut [R]) -> Self {
         let panels = aligned(room);
-        dispatch!(pack(&mut *panels, w, n));
+        dispatch!(pack(&mut *panels, w, symbols, n));
         Self { panels, n }
     }
 
     /// The states and cells after a step, and its gates, if there is a place for them.
-    pub(super) fn step(&self, (h, c, gates): (&mut [R], &mut [R], &mut [R]), x: &[R], before: (&[R], &[R])) {
+    pub(super) fn step(&self, (h, c, gates): (&mut [R], &mut [R], &mut [R]), x: Rows<'_, R>, before: (&[R], &[R])) {
         dispatch!(step(h, c, gates, x, before, self.panels, self.n));
     }
 }
 
 #[inline(always)]
-fn pack<R: Real, S: Simd>(_: S, to: &mut [R], w: RecurrentWeights<'_, R>, n: Recurrence) {
+fn pack<R: Real, S: Simd>(s: S, to: &mut [R], w: RecurrentWeights<'_, R>, symbols: bool, n: Recurrence) {
     let (lanes, hidden) = (V::<R, S>::lanes(), n.hidden);
     let panels = to.chunks_exact_mut((1 + n.input + hidden) * GATES * lanes);
     for (panel, first) in panels.zip((0..hidden).step_by(lanes)) {
@@ -60,6 +61,14 @@ fn pack<R: Real, S: Simd>(_: S, to: &mut [R], w: RecurrentWeights<'_, R>, n: Rec
                 }
             }
         }
+        if symbols {
+            let (bias, weights) = panel.split_at_mut(GATES * lanes);
+            for weights in weights.chunks_exact_mut(GATES * lanes).take(n.input) {
+                for gate in (0..GATES * lanes).step_by(lanes) {
+                    (V::<R, S>::at(s, bias, gate) + V::at(s, weights, gate)).put(weights, gate);
+                }
+            }
+        }
     }
 }
 
@@ -70,7 +79,7 @@ fn step<R: Real, S: Simd>(
     h: &mut [R],
     c: &mut [R],
     gates: &mut [R],
-    x: &[R],
+    x: Rows<'_, R>,
     (h_before, c_before): (&[R], &[R]),
     panels: &[R],
     n: Recurrence,
@@ -83,7 +92,7 @@ fn step<R: Real, S: Simd>(
         for first in (0..n.batch).step_by(AT_ONCE) {
             let many = AT_ONCE.min(n.batch - first);
             for row in (0..many).step_by(ROWS) {
-                let from = (&x[(first + row) * n.input..], &h_before[(first + row) * n.hidden..]);
+                let from = (x.from(first + row, n.input), &h_before[(first + row) * n.hidden..]);
                 match many - row {
                     1 => rows::<R, S, 1>(s, &mut sums, row, from, panel, n),
                     2 => rows::<R, S, 2>(s, &mut sums, row, from, panel, n),
@@ -105,17 +114,29 @@ fn rows<R: Real, S: Simd, const M: usize>(
     s: S,
     to: &mut Sums<R, S>,
     row: usize,
-    (x, h_before): (&[R], &[R]),
+    (x, h_before): (Rows<'_, R>, &[R]),
     panel: &[R::Reg<S>],
     n: Recurrence,
 ) {
     let (bias, weights) = panel.split_at(GATES);
     let mut sums = [[V::<R, S>::constant(s, 0.0); M]; GATES];
-    for g in 0..GATES {
-        sums[g] = [V::of(s, bias[g]); M];
-    }
     let (of_input, of_hidden) = weights.split_at(GATES * n.input);
-    let sums = terms(s, sums, x, of_input, n.input);
+    match x {
+        Rows::Numbers(x) => {
+            for g in 0..GATES {
+                sums[g] = [V::of(s, bias[g]); M];
+            }
+            sums = terms(s, sums, x, of_input, n.input);
+        }
+        Rows::Symbols(x) => {
+            for m in 0..M {
+                let weights = &of_input[GATES * x[m] as usize..][..GATES];
+                for g in 0..GATES {
+                    sums[g][m] = V::of(s, weights[g]);
+                }
+            }
+        }
+    }
     let sums = terms(s, sums, h_before, of_hidden, n.hidden);
     for g in 0..GATES {
         for m in 0..M {
