@@ -211,7 +211,7 @@ fn check_run(case: &Case, run: &Value) {
             gates: &mut gates,
             actions: &mut actions,
             elements: &mut elements,
-            room: &mut [],
+            room: &mut vec![0.0; n.room::<f64>()],
             before: &memory,
             after: &mut after,
         };

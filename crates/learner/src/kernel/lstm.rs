@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn slopes_are_differences() {
-        MASKS.map(slopes);
+        MASKS.into_iter().for_each(slopes);
     }
 
     fn slopes(mask: Mask) {
