@@ -4,7 +4,7 @@ use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
 use super::Real;
-use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
+use super::simd::{MOST_LANES, Sigmoid, Tanh, V, dispatch, squash};
 
 /// What is done to a sum of weighted inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,21 @@ pub fn activate<R: Real>(out: &mut [R], bias: &[R], f: Activation) {
 
 #[inline(always)]
 fn add_to_rows<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R]) {
+    let lanes = V::<R, S>::lanes();
+    let mut out = out;
+    if bias.len() < lanes {
+        // As many rows as a register has lanes are as many registers as a row has numbers.
+        let mut again = [R::ZERO; MOST_LANES * MOST_LANES];
+        again.iter_mut().zip(bias.iter().cycle()).for_each(|(to, &bias)| *to = bias);
+        let many = out.len() - out.len() % (bias.len() * lanes);
+        let (rows, rest) = out.split_at_mut(many);
+        for rows in rows.chunks_exact_mut(bias.len() * lanes) {
+            for i in (0..rows.len()).step_by(lanes) {
+                (V::at(s, rows, i) + V::at(s, &again, i)).put(rows, i);
+            }
+        }
+        out = rest;
+    }
     for row in out.chunks_exact_mut(bias.len()) {
         for i in (0..row.len()).step_by(V::<R, S>::lanes()) {
             (V::at(s, row, i) + V::at(s, bias, i)).put(row, i);

@@ -4,7 +4,7 @@
 use pulp::Simd;
 
 use super::Real;
-use super::simd::{V, dispatch};
+use super::simd::{MOST_LANES, V, dispatch};
 
 /// `losses[n] = −ln softmax(logits[n,·])[targets[n]]`; `probabilities[N,V]` are kept for the way back.
 pub fn softmax_cross_entropy<R: Real>(
@@ -35,8 +35,45 @@ pub fn softmax_rows<R: Real>(rows: &mut [R], v: usize) {
 
 #[inline(always)]
 fn softmax_each<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
-    for row in rows.chunks_exact_mut(v) {
-        softmax_row(s, row);
+    if v < V::<R, S>::lanes() {
+        softmax_narrow(s, rows, v);
+    } else {
+        for row in rows.chunks_exact_mut(v) {
+            softmax_row(s, row);
+        }
+    }
+}
+
+/// The same for rows narrower than a register: as many at a time as it has lanes, one in each.
+#[inline(always)]
+fn softmax_narrow<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
+    let mut columns = [[R::ZERO; MOST_LANES]; MOST_LANES];
+    let columns = &mut columns[..v];
+    for rows in rows.chunks_mut(v * V::<R, S>::lanes()) {
+        for (r, row) in rows.chunks_exact(v).enumerate() {
+            for (column, &logit) in columns.iter_mut().zip(row) {
+                column[r] = logit;
+            }
+        }
+        let mut top = V::at(s, &columns[0], 0);
+        for column in &columns[1..] {
+            top = V::at(s, column, 0).max(top);
+        }
+        let mut sum = V::constant(s, 0.0);
+        for column in &mut *columns {
+            let e = (V::at(s, column, 0) - top).exp();
+            e.put(column, 0);
+            sum = sum + e;
+        }
+        let share = V::constant(s, 1.0) / sum;
+        for column in &mut *columns {
+            (V::at(s, column, 0) * share).put(column, 0);
+        }
+        for (r, row) in rows.chunks_exact_mut(v).enumerate() {
+            for (p, column) in row.iter_mut().zip(&*columns) {
+                *p = column[r];
+            }
+        }
     }
 }
 
@@ -163,6 +200,26 @@ mod tests {
                 close(&p[row * v..(row + 1) * v], &expected, 1e-13);
             }
             close_single(&symbol_losses(&singles(&logits), &targets, v).0, &losses, 1e-5);
+        }
+    }
+
+    /// And what a row says does not depend on those beside it.
+    #[test]
+    fn rows_are_what_each_of_them_is() {
+        for (v, rows) in [(1, 3), (2, 9), (3, 8), (3, 21), (5, 1), (7, 17), (8, 3), (13, 2)] {
+            let logits: Vec<f64> = numbers(1, rows * v).iter().map(|x| 30.0 * x).collect();
+            let (mut all, single) = (logits.clone(), singles(&logits));
+            let mut all_single = single.clone();
+            softmax_rows(&mut all, v);
+            softmax_rows(&mut all_single, v);
+            close_single(&all_single, &all, 1e-6);
+            for (i, (logits, single)) in logits.chunks(v).zip(single.chunks(v)).enumerate() {
+                let (mut row, mut alone) = (logits.to_vec(), single.to_vec());
+                softmax(&mut row);
+                close(&all[i * v..][..v], &row, 1e-15);
+                softmax_rows(&mut alone, v);
+                assert_eq!(all_single[i * v..][..v], alone);
+            }
         }
     }
 

@@ -125,6 +125,15 @@ fn pack<R: Real, S: Simd>(_: S, to: &mut [R], matrix: Mat<'_, R>) {
 
 #[inline(always)]
 fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To<'_, R>) {
+    let (mut c, mut a) = (c, a);
+    if to.n <= V::<R, S>::lanes() {
+        // With one register a row, twice as many rows fill the registers.
+        while a.len() >= 2 * ROWS * k {
+            let start = [[V::at(s, to.bias, 0)]; 2 * ROWS];
+            put(s, c, tile(s, start, first_rows(a, k), panels, k), to.n, to);
+            (c, a) = (&mut c[2 * ROWS * to.n..], &a[2 * ROWS * k..]);
+        }
+    }
     for (i, a) in a.chunks(ROWS * k).enumerate() {
         let c = &mut c[i * ROWS * to.n..];
         match a.len() / k {
@@ -153,10 +162,7 @@ struct To<'a, R> {
 #[inline(always)]
 fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To<'_, R>) {
     let lanes = V::<R, S>::lanes();
-    let mut all = [&a[..0]; M];
-    for m in 0..M {
-        all[m] = &a[m * k..][..k];
-    }
+    let all = first_rows(a, k);
     let whole = to.n - to.n % (2 * lanes);
     for first in (0..whole).step_by(2 * lanes) {
         let (c, mut sums) = (&mut c[first..], [[V::<R, S>::constant(s, 0.0); 2]; M]);
@@ -180,6 +186,15 @@ fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[
     } else if inside > 0 {
         put(s, c, tile(s, [[V::at(s, bias, 0)]; M], all, panel, k), inside, to);
     }
+}
+
+#[inline(always)]
+fn first_rows<R, const M: usize>(a: &[R], k: usize) -> [&[R]; M] {
+    let mut rows = [&a[..0]; M];
+    for m in 0..M {
+        rows[m] = &a[m * k..][..k];
+    }
+    rows
 }
 
 /// `sums += rows · panel` for a panel of `W` registers.

@@ -118,15 +118,19 @@ fn reduce<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [[V<R, S>; M]; 2
 
 #[inline(always)]
 fn exp<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
-    let (s, mut x) = (x[0].s, x);
+    let mut x = x;
     for x in &mut x {
         *x = x.clamp(R::EXP_RANGE.0, R::EXP_RANGE.1);
     }
-    let [shifted, mut p] = reduce(x);
-    let one = V::constant(s, 1.0);
+    exp_in_range(x)
+}
+
+#[inline(always)]
+fn exp_in_range<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
+    let (one, [shifted, mut p]) = (V::constant(x[0].s, 1.0), reduce(x));
     for m in 0..M {
         p[m] = p[m] + one;
-        p[m].v = R::scale(s, p[m].v, shifted[m].v);
+        p[m].v = R::scale(one.s, p[m].v, shifted[m].v);
     }
     p
 }
@@ -134,11 +138,13 @@ fn exp<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
 /// 1 / (1 + e⁻ˣ) of each.
 #[inline(always)]
 fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
-    let (one, mut x) = (V::constant(x[0].s, 1.0), x);
+    let (s, mut x) = (x[0].s, x);
+    let (one, lo, hi) = (V::constant(s, 1.0), V::splat(s, R::EXP_RANGE.0), V::splat(s, R::EXP_RANGE.1));
     for x in &mut x {
-        *x = -*x;
+        // Turned round last, where it is part of the next multiplication.
+        *x = -(-lo).min((-hi).max(*x));
     }
-    let mut e = exp(x);
+    let mut e = exp_in_range(x);
     for e in &mut e {
         *e = one / (one + *e);
     }
