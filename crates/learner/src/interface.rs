@@ -158,9 +158,9 @@ pub struct Prefix<R> {
 /// Numbers of states that are read on together, and stay in the second-level cache.
 const IN_STEP: usize = 1 << 17;
 
-/// Strings are read on together in multiples of so many: the weights are laid out anew for them, and kernels take six or twelve
-/// at a time.
-const FEWEST: usize = 24;
+/// Strings are read on together in multiples of so many: the weights are laid out anew for them, and kernels take six or
+/// twelve at a time.
+const TOGETHER: usize = 24;
 
 impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
     type State = Prefix<R>;
@@ -218,7 +218,7 @@ impl<R: Real> Trained<LanguageModel, R> {
             return Some(Vec::new());
         }
         let width = self.model.spec().body.width();
-        let part = (IN_STEP / (steps * width).max(1)).max(1).next_multiple_of(FEWEST);
+        let part = (IN_STEP / (steps * width).max(1)).max(1).next_multiple_of(TOGETHER);
         let mut probabilities = vec![0.0; steps * states.len() * v];
         let parts = states.chunks_mut(part).zip(pieces.chunks(part));
         for ((states, pieces), own) in parts.zip(probabilities.chunks_mut(part * steps * v)) {

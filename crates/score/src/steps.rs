@@ -23,9 +23,9 @@ pub enum StepRule {
     /// use wug_score::StepRule;
     /// let rule = StepRule::Deterministic { margin: 0.005 };
     /// let only_b = NextSet::of([Symbol(1)]); // of the alphabet a b
-    /// assert_eq!(rule.judge(&only_b, &[0.3, 0.3, 0.4]), Some(true));
-    /// assert_eq!(rule.judge(&only_b, &[0.4, 0.2, 0.4]), Some(false)); // the end comes first
-    /// assert_eq!(rule.judge(&NextSet::of([Symbol(0), Symbol(1)]), &[0.0, 0.0, 1.0]), None);
+    /// assert!(rule.scores(&only_b) && !rule.scores(&NextSet::of([Symbol(0), Symbol(1)])));
+    /// assert!(rule.right(&only_b, &[0.3, 0.3, 0.4]));
+    /// assert!(!rule.right(&only_b, &[0.4, 0.2, 0.4])); // the end comes first
     /// ```
     Deterministic {
         /// ε, from 0 to 1.
@@ -39,8 +39,8 @@ pub enum StepRule {
     /// use wug_score::StepRule;
     /// let rule = StepRule::Categorical { margin: 0.005 };
     /// let end = NextSet::only_end();
-    /// assert_eq!(rule.judge(&end, &[0.99, 0.005, 0.005]), Some(true)); // at the margin is not above it
-    /// assert_eq!(rule.judge(&end, &[0.98, 0.01, 0.01]), Some(false));
+    /// assert!(rule.right(&end, &[0.99, 0.005, 0.005])); // at the margin is not above it
+    /// assert!(!rule.right(&end, &[0.98, 0.01, 0.01]));
     /// ```
     Categorical {
         /// ε, from 0 to 1.
@@ -49,12 +49,6 @@ pub enum StepRule {
 }
 
 impl StepRule {
-    /// Whether a step is right; `None` if it is not scored. `probabilities` has a place for the end, then one for each
-    /// symbol.
-    pub fn judge(self, next: &NextSet, probabilities: &[f64]) -> Option<bool> {
-        self.scores(next).then(|| self.right(next, probabilities))
-    }
-
     /// Whether a step at which this may come is scored.
     pub fn scores(self, next: &NextSet) -> bool {
         match self {
@@ -63,7 +57,7 @@ impl StepRule {
         }
     }
 
-    /// Whether a step that is scored is right.
+    /// Whether a step that is scored is right. `probabilities` has a place for the end, then one for each symbol.
     #[inline]
     pub fn right(self, next: &NextSet, probabilities: &[f64]) -> bool {
         match self {

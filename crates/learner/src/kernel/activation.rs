@@ -35,10 +35,10 @@ pub fn activate<R: Real>(out: &mut [R], bias: &[R], f: Activation) {
 fn add_to_rows<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R]) {
     let lanes = V::<R, S>::lanes();
     let mut out = out;
-    if bias.len() < lanes {
+    if bias.len() < lanes && out.len() >= bias.len() * lanes {
         // As many rows as a register has lanes are as many registers as a row has numbers.
         let mut again = [R::ZERO; MOST_LANES * MOST_LANES];
-        again.iter_mut().zip(bias.iter().cycle()).for_each(|(to, &bias)| *to = bias);
+        again[..bias.len() * lanes].chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
         let many = out.len() - out.len() % (bias.len() * lanes);
         let (rows, rest) = out.split_at_mut(many);
         for rows in rows.chunks_exact_mut(bias.len() * lanes) {

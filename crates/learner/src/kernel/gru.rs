@@ -39,7 +39,7 @@ pub struct GruGradients<'a, R> {
 /// `r, z = σ(·)`, `n = tanh(sₙ + r·qₙ)`, `h[t+1] = (1−z)·n + z·h[t]`.
 ///
 /// `h` is `[T+1,B,H]` with the initial state in front; `gates` and `sums`, both `[T,B,3H]`, are kept for the way back;
-/// `room` has space for [`Recurrence::room`] numbers.
+/// `room` has space for [`Recurrence::inputs`] of [`GRU_SUMS`].
 pub fn gru<R: Real>(
     h: &mut [R],
     gates: &mut [R],
@@ -91,7 +91,8 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], gates: &mut [R], sums: &[R], befor
 }
 
 /// The way back. `dh[T+1,B,H]` comes in as the gradient of every state; `dh[0]` ends as that of the initial state, the
-/// rest is used up. `gates` and `sums` become the gradients of the input side's and the recurrent side's sums.
+/// rest is used up. `gates` and `sums` become the gradients of the input side's and the recurrent side's sums;
+/// `room` is as on the way there.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn gru_backward<R: Real>(
     dx: &mut [R],
@@ -177,8 +178,8 @@ fn cells_backward<R: Real, S: Simd>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
     use super::super::Mask;
+    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -195,7 +196,7 @@ mod tests {
         let mut h = vec![R::ZERO; (n.steps + 1) * row];
         h[..row].copy_from_slice(h0);
         let (mut gates, mut sums) = (vec![R::ZERO; n.steps * 3 * row], vec![R::ZERO; n.steps * 3 * row]);
-        let mut room = vec![R::ZERO; n.room::<R>(GRU_SUMS)];
+        let mut room = vec![R::ZERO; n.inputs::<R>(GRU_SUMS)];
         gru(&mut h, &mut gates, &mut sums, &mut room, x, split(p, n), n);
         (h, gates, sums)
     }
@@ -257,7 +258,7 @@ mod tests {
         let (hidden, rest) = rest.split_at_mut(3 * n.hidden * n.hidden);
         let (input_bias, hidden_bias) = rest.split_at_mut(3 * n.hidden);
         let dw = GruGradients { input, hidden, input_bias, hidden_bias };
-        let room = &mut vec![0.0; n.room::<f64>(GRU_SUMS)];
+        let room = &mut vec![0.0; n.inputs::<f64>(GRU_SUMS)];
         let saved = (&h[..], Masked { numbers: &x, mask });
         gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, room, saved, split(&p, n), n);
         slope(&x, &dx, |x| loss(&h0, x, &p));

@@ -46,9 +46,9 @@ impl<'a, R: Real> Inputs<'a, R> {
 }
 
 impl<R> Rows<'_, R> {
-    /// Those from a row on.
+    /// Those after the first rows.
     #[inline(always)]
-    fn from(self, row: usize, width: usize) -> Self {
+    fn skip(self, row: usize, width: usize) -> Self {
         match self {
             Self::Numbers(x) => Self::Numbers(&x[row * width..]),
             Self::Symbols(x) => Self::Symbols(&x[row..]),
@@ -84,7 +84,7 @@ pub fn lstm<R: Real>(
             let gates = &mut gates[saved * row_gates..(saved + 1) * row_gates];
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
-            let x = x.from((t - from) * n.batch, n.input);
+            let x = x.skip((t - from) * n.batch, n.input);
             step.step((h_after, c_after, gates), kept, x, (h_before, c_before));
         }
         if !kept {
@@ -170,7 +170,8 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], c: &mut [R], gates: &mut [R], c_be
 }
 
 /// The way back. `dh` and `dc` (`[T+1,B,H]` and `[B,H]`) come in as the gradients of every `h` and of the last `c`, and
-/// end with those of the initial states in `dh[0]` and `dc`. The saved `gates` become the gradients of their sums.
+/// end with those of the initial states in `dh[0]` and `dc`. The saved `gates` become the gradients of their sums;
+/// `room` is as on the way there.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn lstm_backward<R: Real>(
     dx: &mut [R],
@@ -276,7 +277,15 @@ mod tests {
         h[..row].copy_from_slice(&start[..row]);
         c[..row].copy_from_slice(&start[row..]);
         let mut gates = vec![0.0; n.steps * 4 * row];
-        lstm(&mut h, &mut c, &mut gates, &mut vec![0.0; n.room::<f64>(4)], numbers_of(x, mask), split(p, n), n);
+        lstm(
+            &mut h,
+            &mut c,
+            &mut gates,
+            &mut vec![0.0; n.room::<f64>(4)],
+            numbers_of(x, mask),
+            split(p, n),
+            n,
+        );
         Run { h, c, gates }
     }
 
@@ -345,7 +354,7 @@ mod tests {
         }
     }
 
-    /// To the same bits, since what is added is nothing.
+    /// To the same bits, since what is added is nothing (as long as weights are finite).
     #[test]
     fn symbols_are_rows_of_one_one() {
         for (batch, input, hidden) in [(13, 3, 5), (50, 7, 40), (2, 3, 5), (8, 1, 11)] {

@@ -269,8 +269,18 @@ mod tests {
     /// Any shape, either way round, with a matrix product as the reference.
     #[test]
     fn equals_the_matrix_product() {
-        for (m, k, n) in [(6, 1, 1), (7, 3, 8), (8, 5, 9), (9, 13, 16), (10, 4, 17), (23, 20, 79), (2, 3, 4)]
-        {
+        for (m, k, n) in [
+            (6, 1, 1),
+            (7, 3, 8),
+            (8, 5, 9),
+            (9, 13, 16),
+            (10, 4, 17),
+            (23, 20, 79),
+            (2, 3, 4),
+            (12, 1, 1),
+            (25, 5, 3),
+            (31, 4, 8),
+        ] {
             let (a, b, old) = (numbers(1, m * k), numbers(2, k * n), numbers(3, m * n));
             for (into, matrix) in [
                 (Into::Add, Mat::new(&b, k, n)),

@@ -37,8 +37,8 @@ impl Recurrence {
         fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))
     }
 
-    /// Numbers of room that the kernels of a layer with `sums` per unit need for their weights, and for the inputs of a block
-    /// of steps as a mask leaves them.
+    /// Numbers of room that the kernels of a layer with `sums` per unit (1, or 4 of an LSTM) need for their weights, and for
+    /// the inputs of a block of steps as a mask leaves them.
     pub fn room<R>(&self, sums: usize) -> usize {
         // The sums of every gate may begin with a register of their own, and biases may stand with the weights.
         let room = |k: usize| packed::room(self.batch, k, sums * (self.hidden + MOST_LANES));
@@ -46,7 +46,7 @@ impl Recurrence {
     }
 
     /// Numbers into a block of steps.
-    pub(super) fn inputs<R>(&self, sums: usize) -> usize {
+    pub fn inputs<R>(&self, sums: usize) -> usize {
         self.block::<R>(sums) * self.batch * self.input
     }
 
@@ -109,7 +109,7 @@ pub fn rnn<R: Real>(
 }
 
 /// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up: `dh[0]` ends as that of the
-/// initial state, the rest as that of the sums. `dx` may be empty if nobody asks.
+/// initial state, the rest as that of the sums. `dx` may be empty if nobody asks; `room` is as on the way there.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn rnn_backward<R: Real>(
     dx: &mut [R],
@@ -241,7 +241,16 @@ mod tests {
             bias.fill(0.0);
             let dw = RecurrentGradients { into: Into::Set, input, hidden, bias };
             let room = &mut vec![0.0; n.room::<f64>(1)];
-            rnn_backward(&mut dx, &mut dh, room, dw, (&h, Masked { numbers: &x, mask }), weights(&p, n), n, f);
+            rnn_backward(
+                &mut dx,
+                &mut dh,
+                room,
+                dw,
+                (&h, Masked { numbers: &x, mask }),
+                weights(&p, n),
+                n,
+                f,
+            );
             slope(&x, &dx, |x| dot(&forward(&h0, x, &p), &g));
             slope(&p, &dp, |p| dot(&forward(&h0, &x, p), &g));
             slope(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p), &g));

@@ -184,7 +184,9 @@ impl<R: Real> Tape<R> {
             Op::Dropout { x, out, mask } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                kernel::dropout(dx, dout, mask, 0);
+                if !dx.is_empty() {
+                    kernel::dropout(dx, dout, mask, 0);
+                }
                 self.settle(x);
             }
             Op::Linear { x, out, weight, bias, i, f } => {
@@ -240,9 +242,9 @@ impl<R: Real> Tape<R> {
 
     /// A part has its gradient in place; what lies outside has none.
     fn view_back(&mut self, whole: Var, part: Var) {
-        let (outer, inner) = (self.tensor(whole), self.ready(part));
-        assert!(!outer.touched || inner.touched, "a tensor is used both as a whole and in part");
-        if !outer.touched {
+        let (outer, inner) = (self.tensor(whole), self.tensor(part));
+        if inner.touched {
+            assert!(!outer.touched, "a tensor is used both as a whole and in part, or in two");
             self.gradients[outer.start..inner.start].fill(R::ZERO);
             self.gradients[inner.start + inner.len..outer.start + outer.len].fill(R::ZERO);
             self.tensors[whole.0 as usize].touched = true;

@@ -66,7 +66,7 @@ pub struct Tape<R> {
     saved: Arena<R>,
     gradients: Vec<R>,
     scratch: Vec<R>,
-    /// Where recurrent layers lay out their weights.
+    /// Where recurrent layers lay out their weights, and what a mask leaves of a block of inputs.
     room: Vec<R>,
     /// Where a second gradient of a tensor waits to be added to the first.
     spare: Vec<R>,

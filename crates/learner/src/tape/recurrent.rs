@@ -6,7 +6,8 @@ use super::backward::{Pair, pair, two};
 use super::op::{Layer, Masked, Op};
 use super::{Mode, Record, Tape, Var, grow};
 use crate::kernel::{
-    self, Activation, GRU_SUMS, Gru, GruGradients, Inputs, Real, Recurrence, RecurrentGradients, RecurrentWeights,
+    self, Activation, GRU_SUMS, Gru, GruGradients, Inputs, Real, Recurrence, RecurrentGradients,
+    RecurrentWeights,
 };
 use crate::params::Param;
 
@@ -120,13 +121,7 @@ impl<R: Real> Record<'_, R> {
     }
 
     /// A gated recurrent layer; both biases must be there. Gives `[T+1,B,H]`.
-    pub fn gru(
-        &mut self,
-        x: impl Into<Masked>,
-        h0: Option<Var>,
-        layer: Layer,
-        n: Recurrence,
-    ) -> Var {
+    pub fn gru(&mut self, x: impl Into<Masked>, h0: Option<Var>, layer: Layer, n: Recurrence) -> Var {
         let x = x.into();
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
@@ -139,7 +134,7 @@ impl<R: Real> Record<'_, R> {
         let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
         let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-        grow(&mut tape.room, n.room::<R>(GRU_SUMS));
+        grow(&mut tape.room, n.inputs::<R>(GRU_SUMS));
         let (states, inputs) = (&mut after[..(n.steps + 1) * row], x.over(&before[x_range]));
         kernel::gru(states, g, s, &mut tape.room, inputs, gru_weights(layer, params), n);
         self.push(Op::Gru { x, h0, out, gates, sums, layer, n });
@@ -201,7 +196,7 @@ impl<R: Real> Tape<R> {
                 let dw = GruGradients { input, hidden, input_bias, hidden_bias };
                 let (g, s) = self.saved.data[gates.start..sums.end].split_at_mut(gates.len());
                 let saved = (&self.values.data[out.range()], x.over(&self.values.data[tensor.range()]));
-                grow(&mut self.room, n.room::<R>(GRU_SUMS));
+                grow(&mut self.room, n.inputs::<R>(GRU_SUMS));
                 let w = gru_weights(layer, params);
                 kernel::gru_backward(dx, dout, dw, g, s, &mut self.room, saved, w, n);
                 self.settle(x.var);

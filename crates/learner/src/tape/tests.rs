@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernel::testing::{numbers, slope};
+use crate::kernel::testing::{close, numbers, slope};
 use crate::kernel::{Activation, Attention, Augmented, Device, Recurrence, Sinusoid};
 use crate::params::{Init, Layout, Param};
 
@@ -62,7 +62,7 @@ fn recurrent_layers_stack_with_learned_starts_and_dropout() {
         let head = add(&mut layout, "head", v * h);
         check(&layout, |t| {
             let x = t.embedding(table, [0, 1, 3, 2, 0, 1], d, 1.0);
-            let x = t.dropout(x, 0.2);
+            let x = t.masked(x, 0.2);
             let h0 = t.repeat(start, 2, Activation::Tanh);
             let c0 = t.repeat(cell, 2, Activation::Identity);
             let mut run = |x, layer, n: Recurrence| match kind {
@@ -72,15 +72,53 @@ fn recurrent_layers_stack_with_learned_starts_and_dropout() {
             };
             let first = run(x, one, n);
             let x = t.part(first, 2 * h, 6 * h);
+            let x = t.masked(x, 0.2);
             let n = Recurrence { input: h, ..n };
             let states = match kind {
                 0 => t.rnn(x, None, two, n, Activation::Relu),
                 1 => t.lstm(x, None, two, n).0,
                 _ => t.gru(x, None, two, n),
             };
-            let logits = t.linear(states, head, None, h, Activation::Identity);
+            let rows = t.masked(states, 0.3);
+            let rows = t.select(rows, [0, 1, 2, 7, 5, 5, 3, 6], h);
+            let logits = t.linear(rows, head, None, h, Activation::Identity);
             t.softmax_loss(logits, v, targets(8, v as u32));
         });
+    }
+}
+
+/// Also where there are many blocks of steps, and rows enough for weights to be laid out.
+#[test]
+fn reading_through_a_mask_is_reading_what_it_leaves() {
+    let (v, d, h, n) = (4, 7, 40, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 });
+    for kind in 0..3 {
+        let mut layout = Layout::default();
+        let table = add(&mut layout, "table", v * d);
+        let own = layer(&mut layout, "own", [1, 4, 3][kind], d, h);
+        let head = add(&mut layout, "head", h);
+        let (params, mut tape) = (numbers(1, layout.count()), Tape::default());
+        let mut gradients = |written: bool| {
+            let mut gradients = vec![0.0; params.len()];
+            let mut t = tape.record(&params, Mode::Learn { seed: 5 });
+            let x = t.embedding(table, (0..n.steps * n.batch).map(|i| (i * i % v) as u32), d, 1.0);
+            let mut x = t.masked(x, 0.3);
+            if written {
+                x = t.written(x).into();
+            }
+            let states = match kind {
+                0 => t.rnn(x, None, own, n, Activation::Tanh),
+                1 => t.lstm(x, None, own, n).0,
+                _ => t.gru(x, None, own, n),
+            };
+            let logits = t.linear(states, head, None, h, Activation::Identity);
+            t.logistic_loss(logits, (0..31 * 33).map(|i| (f64::from(i % 2), 0.01)));
+            t.backward(&mut gradients);
+            gradients
+        };
+        let expected = gradients(true);
+        close(&gradients(false), &expected, 1e-13);
+        // Whatever was in the room before.
+        close(&gradients(false), &expected, 1e-13);
     }
 }
 
@@ -131,9 +169,10 @@ fn a_decoder_may_start_where_an_encoder_ends() {
     let bias = add(&mut layout, "bias", 1);
     check(&layout, |t| {
         let x = t.embedding(table, [0, 1, 3, 2, 0, 1], d, 1.0);
-        let (states, cell) = t.lstm(x, None, encoder, n);
+        let (one, two) = (t.masked(x, 0.2), t.masked(x, 0.4));
+        let (states, cell) = t.lstm(one, None, encoder, n);
         let last = t.part(states, 3 * 2 * h, 2 * h);
-        let (states, _) = t.lstm(x, Some((last, cell)), decoder, n);
+        let (states, _) = t.lstm(two, Some((last, cell)), decoder, n);
         let logits = t.linear(states, head, Some(bias), h, Activation::Identity);
         t.logistic_loss(logits, (0..8).map(|i| (f64::from(i % 2), 0.5)));
     });
@@ -183,6 +222,12 @@ fn judging_drops_nothing_and_data_needs_no_gradient() {
     assert_eq!(x, kept);
     let out = t.linear(x, weight, None, 3, Activation::Identity);
     assert_eq!(t.value(out), [params[2], params[5], params[0], params[3]]);
+    let mut t = tape.record(&params, Mode::Learn { seed: 1 });
+    let x = t.one_hot([2, 0], 3);
+    let kept = t.dropout(x, 0.9);
+    let out = t.linear(kept, weight, None, 3, Activation::Identity);
+    t.logistic_loss(out, [(1.0, 1.0); 4]);
+    t.backward(&mut [0.0; 6]);
 }
 
 #[test]

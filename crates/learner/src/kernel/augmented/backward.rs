@@ -61,7 +61,16 @@ pub fn augmented_backward<R: Real>(
             );
         } else {
             let into = reborrow(&mut dw.network);
-            rnn_backward(dx, dstates, weights, into, (states, x.into()), w.network, n.one_step(), Activation::Tanh);
+            rnn_backward(
+                dx,
+                dstates,
+                weights,
+                into,
+                (states, x.into()),
+                w.network,
+                n.one_step(),
+                Activation::Tanh,
+            );
         }
         add(dh_before, &dstates[..row]);
         read_back((dold, room), &mut dw, &dstates[..row], old, w.read.0, n);

@@ -25,8 +25,8 @@ use gate::gate;
 use memory::Move;
 
 use super::{
-    Activation, Inputs, Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate, linear, lstm,
-    matmul, rnn,
+    Activation, Inputs, Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate, linear,
+    lstm, matmul, rnn,
 };
 
 /// The sizes of a network with a memory, and what it is made of.

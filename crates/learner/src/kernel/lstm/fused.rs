@@ -37,7 +37,12 @@ impl<'a, R: Real> Fused<'a, R> {
     }
 
     /// The states and cells after a step, and its gates, if there is a place for them.
-    pub(super) fn step(&self, (h, c, gates): (&mut [R], &mut [R], &mut [R]), x: Rows<'_, R>, before: (&[R], &[R])) {
+    pub(super) fn step(
+        &self,
+        (h, c, gates): (&mut [R], &mut [R], &mut [R]),
+        x: Rows<'_, R>,
+        before: (&[R], &[R]),
+    ) {
         dispatch!(step(h, c, gates, x, before, self.panels, self.n));
     }
 }
@@ -92,7 +97,7 @@ fn step<R: Real, S: Simd>(
         for first in (0..n.batch).step_by(AT_ONCE) {
             let many = AT_ONCE.min(n.batch - first);
             for row in (0..many).step_by(ROWS) {
-                let from = (x.from(first + row, n.input), &h_before[(first + row) * n.hidden..]);
+                let from = (x.skip(first + row, n.input), &h_before[(first + row) * n.hidden..]);
                 match many - row {
                     1 => rows::<R, S, 1>(s, &mut sums, row, from, panel, n),
                     2 => rows::<R, S, 2>(s, &mut sums, row, from, panel, n),
