@@ -31,7 +31,7 @@ pub struct Recurrence {
 
 impl Recurrence {
     /// Steps that a layer with `sums` per unit takes together: as many as keep those within a quarter of a megabyte, but not
-    /// fewer than make [`ROWS`] rows: every block costs one more pass over the gradients of the weights.
+    /// fewer than make `ROWS` rows: every block costs one more pass over the gradients of the weights.
     pub fn block<R>(&self, sums: usize) -> usize {
         let fitting = (1 << 18) / (self.batch * sums * self.hidden * size_of::<R>()).max(1);
         fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))
