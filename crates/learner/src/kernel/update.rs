@@ -64,23 +64,68 @@ pub fn adam<R: Real>(w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &Adam
 
 #[inline(always)]
 fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &AdamStep) {
-    let c = |x: f64| V::<R, S>::constant(s, x);
-    let (scale, l2, keep) = (c(step.gradient_scale), c(step.l2), c(1.0 - step.decay));
-    let (beta1, rest1, beta2, rest2) =
-        (c(step.beta1), c(1.0 - step.beta1), c(step.beta2), c(1.0 - step.beta2));
-    let (rate, root_scale, epsilon) = (c(-step.rate), c(step.root_scale), c(step.epsilon));
-    for i in (0..w.len()).step_by(V::<R, S>::lanes()) {
-        let old = V::at(s, w, i);
-        let mut grad = old.mul_add(l2, V::at(s, g, i) * scale);
-        if step.l1 != 0.0 {
-            grad = grad + sign(s, old) * c(step.l1);
+    let adam = Adam::new(s, step);
+    let whole = w.len() - w.len() % V::<R, S>::lanes();
+    // Registers one by one: looking for the end of the numbers at each of them takes as long as the arithmetic.
+    let regs = V::<R, S>::regs_mut(w).iter_mut().zip(V::<R, S>::regs_mut(m));
+    let regs = regs.zip(V::<R, S>::regs_mut(v)).zip(V::<R, S>::regs(g));
+    for (((w, m), v), &g) in regs {
+        let after = adam.after([V::of(s, *w), V::of(s, *m), V::of(s, *v)], V::of(s, g));
+        (*w, *m, *v) = (after[0].reg(), after[1].reg(), after[2].reg());
+    }
+    if whole < w.len() {
+        let before = [V::at(s, w, whole), V::at(s, m, whole), V::at(s, v, whole)];
+        let after = adam.after(before, V::at(s, g, whole));
+        after[0].put(w, whole);
+        after[1].put(m, whole);
+        after[2].put(v, whole);
+    }
+}
+
+/// The numbers of a step in registers.
+#[derive(Clone, Copy)]
+struct Adam<R: Real, S: Simd> {
+    scale: V<R, S>,
+    l1: Option<V<R, S>>,
+    l2: V<R, S>,
+    keep: V<R, S>,
+    /// β and 1 − β.
+    mean: [V<R, S>; 2],
+    square: [V<R, S>; 2],
+    rate: V<R, S>,
+    root_scale: V<R, S>,
+    epsilon: V<R, S>,
+    s: S,
+}
+
+impl<R: Real, S: Simd> Adam<R, S> {
+    #[inline(always)]
+    fn new(s: S, step: &AdamStep) -> Self {
+        Self {
+            scale: V::constant(s, step.gradient_scale),
+            l1: if step.l1 == 0.0 { None } else { Some(V::constant(s, step.l1)) },
+            l2: V::constant(s, step.l2),
+            keep: V::constant(s, 1.0 - step.decay),
+            mean: [V::constant(s, step.beta1), V::constant(s, 1.0 - step.beta1)],
+            square: [V::constant(s, step.beta2), V::constant(s, 1.0 - step.beta2)],
+            rate: V::constant(s, -step.rate),
+            root_scale: V::constant(s, step.root_scale),
+            epsilon: V::constant(s, step.epsilon),
+            s,
         }
-        let mean = beta1.mul_add(V::at(s, m, i), rest1 * grad);
-        let square = beta2.mul_add(V::at(s, v, i), rest2 * grad * grad);
-        mean.put(m, i);
-        square.put(v, i);
-        let denominator = square.sqrt().mul_add(root_scale, epsilon);
-        (mean / denominator).mul_add(rate, old * keep).put(w, i);
+    }
+
+    /// Weights, means and squares after a step, from those before.
+    #[inline(always)]
+    fn after(&self, [w, m, v]: [V<R, S>; 3], g: V<R, S>) -> [V<R, S>; 3] {
+        let mut grad = w.mul_add(self.l2, g * self.scale);
+        if let Some(l1) = self.l1 {
+            grad = grad + sign(self.s, w) * l1;
+        }
+        let mean = self.mean[0].mul_add(m, self.mean[1] * grad);
+        let square = self.square[0].mul_add(v, self.square[1] * grad * grad);
+        let denominator = square.sqrt().mul_add(self.root_scale, self.epsilon);
+        [(mean / denominator).mul_add(self.rate, w * self.keep), mean, square]
     }
 }
 
