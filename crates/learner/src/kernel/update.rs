@@ -5,6 +5,9 @@ use pulp::Simd;
 use super::Real;
 use super::simd::{V, dispatch};
 
+/// Sums side by side: as many as multiplications are under way at once.
+const SUMS: usize = 8;
+
 /// The sum of squares, added in single chunks and then in double precision.
 pub fn sum_of_squares<R: Real>(x: &[R]) -> f64 {
     dispatch!(sum_of_squares_body(x))
@@ -12,24 +15,24 @@ pub fn sum_of_squares<R: Real>(x: &[R]) -> f64 {
 
 #[inline(always)]
 fn sum_of_squares_body<R: Real, S: Simd>(s: S, x: &[R]) -> f64 {
-    let lanes = V::<R, S>::lanes();
     let mut total = 0.0;
     for chunk in x.chunks(1024) {
-        let mut sums = [V::constant(s, 0.0); 4];
-        let mut i = 0;
-        while i + 4 * lanes <= chunk.len() {
-            for (j, sum) in sums.iter_mut().enumerate() {
-                let x = V::at(s, chunk, i + j * lanes);
-                *sum = x.mul_add(x, *sum);
+        let mut sums = [V::<R, S>::constant(s, 0.0); SUMS];
+        let (regs, rest) = V::<R, S>::regs(chunk).as_chunks::<SUMS>();
+        for regs in regs {
+            for (sum, &x) in sums.iter_mut().zip(regs) {
+                *sum = V::of(s, x).mul_add(V::of(s, x), *sum);
             }
-            i += 4 * lanes;
         }
-        while i < chunk.len() {
-            let x = V::at(s, chunk, i);
+        let last = V::at(s, chunk, chunk.len() - chunk.len() % V::<R, S>::lanes());
+        for x in rest.iter().map(|&x| V::of(s, x)).chain([last]) {
             sums[0] = x.mul_add(x, sums[0]);
-            i += lanes;
         }
-        total += ((sums[0] + sums[1]) + (sums[2] + sums[3])).sum().wide();
+        let mut sum = sums[0];
+        for &more in &sums[1..] {
+            sum = sum + more;
+        }
+        total += sum.sum().wide();
     }
     total
 }

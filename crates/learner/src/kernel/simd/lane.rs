@@ -46,8 +46,6 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     fn sum<S: Simd>(s: S, a: Self::Reg<S>) -> Self;
     #[doc(hidden)]
     fn maximum<S: Simd>(s: S, a: Self::Reg<S>) -> Self;
-    #[doc(hidden)]
-    fn rotate_right<S: Simd>(s: S, a: Self::Reg<S>, by: usize) -> Self::Reg<S>;
     /// `p · 2ⁿ`, where `shifted` = n + [`Lane::SHIFTER`], rounded.
     #[doc(hidden)]
     fn scale<S: Simd>(s: S, p: Self::Reg<S>, shifted: Self::Reg<S>) -> Self::Reg<S>;
@@ -81,7 +79,7 @@ macro_rules! lane {
     ($r:ident, $reg:ident, $mask:ident, $lanes:ident, $bits:ident, $mantissa:literal,
      $splat:ident, $split:ident, $split_mut:ident, $part:ident, $part_store:ident, $add:ident, $sub:ident, $mul:ident,
      $div:ident, $mul_add:ident, $max:ident, $min:ident, $sqrt:ident, $less:ident, $select:ident, $sum:ident,
-     $maximum:ident, $rotate:ident, { $($consts:tt)* }) => {
+     $maximum:ident, { $($consts:tt)* }) => {
         impl Lane for $r {
             type Reg<S: Simd> = S::$reg;
             type Mask<S: Simd> = S::$mask;
@@ -165,10 +163,6 @@ macro_rules! lane {
                 s.$maximum(a)
             }
             #[inline(always)]
-            fn rotate_right<S: Simd>(s: S, a: S::$reg, by: usize) -> S::$reg {
-                s.$rotate(a, by)
-            }
-            #[inline(always)]
             fn scale<S: Simd>(_: S, mut p: S::$reg, mut shifted: S::$reg) -> S::$reg {
                 let p_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut p));
                 let n_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut shifted));
@@ -209,7 +203,6 @@ lane!(
     select_f32s,
     reduce_sum_f32s,
     reduce_max_f32s,
-    rotate_right_f32s,
     {
         const SHIFTER: f32 = 12_582_912.0;
         const EXP_RANGE: (f32, f32) = (-87.3, 88.3);
@@ -244,7 +237,6 @@ lane!(
     select_f64s,
     reduce_sum_f64s,
     reduce_max_f64s,
-    rotate_right_f64s,
     {
         const SHIFTER: f64 = 6_755_399_441_055_744.0;
         const EXP_RANGE: (f64, f64) = (-708.39, 709.4);

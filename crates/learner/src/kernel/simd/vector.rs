@@ -122,12 +122,6 @@ impl<R: Lane, S: Simd> V<R, S> {
         R::sum(self.s, self.v)
     }
 
-    /// Lane `i` moves to lane `i + by`, the last ones to the front.
-    #[inline(always)]
-    pub(crate) fn rotate_right(self, by: usize) -> Self {
-        Self { s: self.s, v: R::rotate_right(self.s, self.v, by) }
-    }
-
     /// The registers that `x` holds whole.
     #[inline(always)]
     pub(crate) fn regs(x: &[R]) -> &[R::Reg<S>] {
