@@ -30,7 +30,7 @@ fn rows_in_cache<R>(width: usize, rows: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
 }
 
-/// The way back. `dout[N,O]` is first multiplied by the slope of `f` in place; `dinp` may be empty if nobody asks.
+/// The way back. `dout[N,O]` is first multiplied by the slope of `f` in place; what nobody asks for may be empty.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn linear_backward<R: Real>(
     dinp: &mut [R],
@@ -55,7 +55,9 @@ pub fn linear_backward<R: Real>(
             let dinp = &mut dinp[b * block * i..][..n * i];
             matmul(dinp, Into::Set, dout, Mat::new(weight, o, i));
         }
-        matmul(dweight, Into::Add, dout.t(), Mat::new(inp, n, i));
+        if !dweight.is_empty() {
+            matmul(dweight, Into::Add, dout.t(), Mat::new(inp, n, i));
+        }
         if !dbias.is_empty() {
             column_sums(dbias, dout.data());
         }

@@ -171,7 +171,7 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], c: &mut [R], gates: &mut [R], c_be
 
 /// The way back. `dh` and `dc` (`[T+1,B,H]` and `[B,H]`) come in as the gradients of every `h` and of the last `c`, and
 /// end with those of the initial states in `dh[0]` and `dc`. The saved `gates` become the gradients of their sums;
-/// `room` is as on the way there.
+/// `room` is as on the way there. What nobody asks for may be empty.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn lstm_backward<R: Real>(
     dx: &mut [R],
@@ -206,8 +206,12 @@ pub fn lstm_backward<R: Real>(
             w_in.product(dinp, Into::Set, dsums.data());
             drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, room), steps, n.input));
-        matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        if !dinput.is_empty() {
+            matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, room), steps, n.input));
+        }
+        if !dhidden.is_empty() {
+            matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        }
         into = Into::Add;
         if !dbias.is_empty() {
             column_sums(dbias, dsums.data());

@@ -73,9 +73,9 @@ pub struct RecurrentWeights<'a, R> {
 pub struct RecurrentGradients<'a, R> {
     /// Whether the gradients of weights replace what was there (the bias always adds).
     pub into: Into,
-    /// `[G·H, I]`
+    /// `[G·H, I]`; of an LSTM, it may be empty if it comes later
     pub input: &'a mut [R],
-    /// `[G·H, H]`
+    /// `[G·H, H]`; likewise
     pub hidden: &'a mut [R],
     /// `[G·H]`, or empty
     pub bias: &'a mut [R],

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::op::{Layer, Op, Tensor};
+use super::owed::{Owed, Rows};
 use super::{Record, Tape, Var, grow};
 use crate::kernel::{self, Into, Real};
 use crate::params::Param;
@@ -33,10 +34,12 @@ impl<R: Real> Record<'_, R> {
         assert_ne!(self.mode, super::Mode::Judge, "a judging record has no way back");
         let needed = self.tape.values.data.len();
         grow(&mut self.tape.gradients, needed);
+        self.tape.find_repeated();
         for i in (0..self.tape.ops.len()).rev() {
             let op = self.tape.ops[i].clone();
             self.tape.step_back(&op, self.params, gradients);
         }
+        self.tape.pay(gradients);
     }
 }
 
@@ -190,13 +193,18 @@ impl<R: Real> Tape<R> {
                 self.settle(x);
             }
             Op::Linear { x, out, weight, bias, i, f } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
+                let (tensor, out, later) = (self.tensor(x), self.ready(out), self.repeated(weight));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
                 let (x_values, values) = (&self.values.data[tensor.range()], &self.values.data[out.range()]);
-                let [dweight, dbias] = match bias {
+                let [mut dweight, dbias] = match bias {
                     Some(bias) => two(dparams, weight, bias),
                     None => [weight.of_mut(dparams), &mut []],
                 };
+                if later {
+                    dweight = &mut [];
+                    let (slopes, inputs) = (Rows::Gradients(out.range()), Rows::Values(tensor.range()));
+                    self.owed.push(Owed { weight, slopes, inputs, count: tensor.len / i });
+                }
                 kernel::linear_backward(dx, dweight, dbias, dout, values, x_values, weight.of(params), i, f);
                 self.settle(x);
             }

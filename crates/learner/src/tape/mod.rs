@@ -32,6 +32,7 @@ mod backward;
 mod forward;
 mod loss;
 mod op;
+mod owed;
 mod recurrent;
 
 use std::ops::Range;
@@ -40,6 +41,7 @@ use crate::kernel::{Real, Sinusoid};
 pub use augmented::AugmentedLayer;
 pub use op::{Layer, LayerNorm, Masked};
 use op::{Op, Tensor};
+use owed::Owed;
 
 /// A tensor on the tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,10 @@ pub struct Tape<R> {
     ops: Vec<Op>,
     /// Weights whose gradient is replaced, not added to, on this way back.
     owned: Vec<Range<usize>>,
+    /// Where the weights begin that operations multiply by, sorted, each as often as it is used.
+    multiplied: Vec<usize>,
+    /// What weights used more than once still lack of their gradients.
+    owed: Vec<Owed>,
 }
 
 /// Numbers handed out from the front and all taken back at once.

@@ -219,6 +219,15 @@ pub(super) enum Op {
 }
 
 impl Op {
+    /// The weight it multiplies by (of an LSTM, that of its states), if its gradient may come later.
+    pub(super) fn multiplied(&self) -> Option<Param> {
+        match *self {
+            Self::Linear { weight, .. } => Some(weight),
+            Self::Lstm { layer, .. } => Some(layer.hidden),
+            _ => None,
+        }
+    }
+
     /// The parameters it uses.
     pub(super) fn params(&self) -> impl Iterator<Item = Param> + use<> {
         let all = match *self {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::backward::{Pair, pair, two};
 use super::op::{Layer, Masked, Op};
+use super::owed::{Owed, Rows};
 use super::{Mode, Record, Tape, Var, grow};
 use crate::kernel::{
     self, Activation, GRU_SUMS, Gru, GruGradients, Inputs, Real, Recurrence, RecurrentGradients,
@@ -173,10 +174,20 @@ impl<R: Real> Tape<R> {
             Op::Lstm { x, start, out, last_cell, ref cells, ref gates, layer, n } => {
                 let (tensor, out, last) = (self.tensor(x.var), self.ready(out), self.ready(last_cell));
                 let (bias, into) = (self.biases(layer, params), self.write(layer));
+                let later = self.repeated(layer.hidden) && x.mask.keeps_all();
                 // The cells' gradient lies right behind that of the states.
                 let (before, dc) = self.gradients.split_at_mut(last.start);
                 let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
-                let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
+                let (w, mut dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
+                if later {
+                    (dw.input, dw.hidden) = (&mut [], &mut []);
+                    let count = n.steps * n.batch;
+                    let before = out.start..out.start + count * n.hidden;
+                    for (weight, inputs) in [(layer.input, tensor.range()), (layer.hidden, before)] {
+                        let (slopes, inputs) = (Rows::Saved(gates.clone()), Rows::Values(inputs));
+                        self.owed.push(Owed { weight, slopes, inputs, count });
+                    }
+                }
                 let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
                 let saved = (&self.values.data[out.range()], &*c, x.over(&self.values.data[tensor.range()]));
                 grow(&mut self.room, n.room::<R>(4));

@@ -87,6 +87,33 @@ fn recurrent_layers_stack_with_learned_starts_and_dropout() {
     }
 }
 
+/// Weights that are used again and again, for one step and for several, through a mask and without: their gradients come at
+/// the end of the way back.
+#[test]
+fn weights_of_many_moments_get_all_of_their_gradient() {
+    let (v, d, h) = (4, 3, 5);
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", v * d);
+    let own = layer(&mut layout, "own", 4, d, h);
+    let back = (add(&mut layout, "back", d * h), add(&mut layout, "back.bias", d));
+    let head = add(&mut layout, "head", v * h);
+    check(&layout, |t| {
+        let n = Recurrence { steps: 1, batch: 2, input: d, hidden: h };
+        let x = t.embedding(table, [0, 3], d, 1.0);
+        let (states, cells) = t.lstm(x, None, own, n);
+        let mut state = (t.part(states, 2 * h, 2 * h), cells);
+        for (steps, drop) in [(2, 0.0), (1, 0.3), (1, 0.0)] {
+            let fed = t.linear(state.0, back.0, Some(back.1), h, Activation::Tanh);
+            let fed = t.select(fed, [0, 1].repeat(steps), d);
+            let fed = t.masked(fed, drop);
+            let (states, cells) = t.lstm(fed, Some(state), own, Recurrence { steps, ..n });
+            state = (t.part(states, steps * 2 * h, 2 * h), cells);
+        }
+        let logits = t.linear(state.0, head, None, h, Activation::Identity);
+        t.softmax_loss(logits, v, targets(2, v as u32));
+    });
+}
+
 /// Also where there are many blocks of steps, and rows enough for weights to be laid out.
 #[test]
 fn reading_through_a_mask_is_reading_what_it_leaves() {

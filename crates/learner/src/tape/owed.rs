@@ -1,0 +1,81 @@
+//! Gradients of weights that are used at many moments. Added moment by moment, each would be one more pass over all of
+//! them for the product of a few rows; so they are owed, and paid at the end of the way back by one product of all rows.
+
+use std::ops::Range;
+
+use super::op::Op;
+use super::{Tape, grow};
+use crate::kernel::{Into, Mat, Real, matmul};
+use crate::params::Param;
+
+/// Rows on the tape, where they will stay until the way back has ended.
+#[derive(Clone, Debug)]
+pub(super) enum Rows {
+    Values(Range<usize>),
+    Saved(Range<usize>),
+    Gradients(Range<usize>),
+}
+
+/// `weight[O,I] += slopes[N,O]ᵀ · inputs[N,I]`.
+#[derive(Clone, Debug)]
+pub(super) struct Owed {
+    pub(super) weight: Param,
+    pub(super) slopes: Rows,
+    pub(super) inputs: Rows,
+    /// `N`
+    pub(super) count: usize,
+}
+
+impl<R: Real> Tape<R> {
+    /// Lists the weights that operations multiply by, as often as they do.
+    pub(super) fn find_repeated(&mut self) {
+        let Self { ops, multiplied, .. } = self;
+        multiplied.clear();
+        multiplied.extend(ops.iter().filter_map(Op::multiplied).map(|weight| weight.range().start));
+        multiplied.sort_unstable();
+    }
+
+    /// Whether more than one operation multiplies by it.
+    pub(super) fn repeated(&self, weight: Param) -> bool {
+        let start = weight.range().start;
+        let first = self.multiplied.partition_point(|&other| other < start);
+        self.multiplied.get(first + 1) == Some(&start)
+    }
+
+    /// Pays what has been owed.
+    pub(super) fn pay(&mut self, dparams: &mut [R]) {
+        let mut owed = std::mem::take(&mut self.owed);
+        owed.sort_by_key(|moment| moment.weight.range().start);
+        for moments in owed.chunk_by(|a, b| a.weight == b.weight) {
+            let (weight, count) = (moments[0].weight, moments.iter().map(|moment| moment.count).sum());
+            if count == 0 {
+                continue;
+            }
+            let (mut slopes, mut inputs) =
+                (std::mem::take(&mut self.scratch), std::mem::take(&mut self.spare));
+            let o = self.gather(&mut slopes, moments.iter().map(|moment| &moment.slopes));
+            let i = self.gather(&mut inputs, moments.iter().map(|moment| &moment.inputs));
+            let (a, b) = (Mat::new(&slopes[..o], count, o / count), Mat::new(&inputs[..i], count, i / count));
+            matmul(weight.of_mut(dparams), Into::Add, a.t(), b);
+            (self.scratch, self.spare) = (slopes, inputs);
+        }
+        owed.clear();
+        self.owed = owed;
+    }
+
+    /// Puts rows one after the other; gives how many numbers there are.
+    fn gather<'a>(&self, to: &mut Vec<R>, all: impl Iterator<Item = &'a Rows>) -> usize {
+        let mut end = 0;
+        for rows in all {
+            let rows = match rows {
+                Rows::Values(range) => &self.values.data[range.clone()],
+                Rows::Saved(range) => &self.saved.data[range.clone()],
+                Rows::Gradients(range) => &self.gradients[range.clone()],
+            };
+            grow(to, end + rows.len());
+            to[end..end + rows.len()].copy_from_slice(rows);
+            end += rows.len();
+        }
+        end
+    }
+}
