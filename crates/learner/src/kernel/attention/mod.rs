@@ -1,11 +1,12 @@
 //! Multi-head attention: scores, mask, softmax and weighted sum in one go, never storing the weights.
 //!
 //! Heads are *interleaved*: number `e` of head `h` stands at `e · heads + h` of a row, so that one register holds one
-//! number of every head. (PyTorch has them one after the other; [`head_order`] translates.) There are two ways to fill
+//! number of every head. (PyTorch has them one after the other; [`head_order`] translates.) There are three ways to fill
 //! registers, and the sizes decide: [`by_head`] when there are as many heads as lanes, whatever the heads' size, which
-//! wastes nothing; [`by_position`] otherwise. On the way back weights are computed again from two numbers per row.
+//! wastes nothing; [`by_number`] for a single large head; [`by_position`] otherwise. On the way back weights are computed again from two numbers per row.
 
 mod by_head;
+mod by_number;
 mod by_position;
 
 use super::Real;
@@ -50,7 +51,8 @@ impl Attention {
 
     /// Numbers of working memory that either direction needs.
     pub fn scratch(&self) -> usize {
-        by_position::scratch(self).max(MAX_LANES * (self.keys + 1))
+        let most = by_position::scratch(self).max(by_number::scratch(self));
+        most.max(MAX_LANES * (self.keys + 1))
     }
 
     /// Numbers kept for the way back: per string, query and head the largest score and one over the sum.
@@ -158,6 +160,9 @@ pub fn cross_attention<R: Real>(
 }
 
 fn string<R: Real>(out: &mut [R], kept: &mut [R], scratch: &mut [R], one: One<'_, R>) {
+    if by_number::pays(&one.n) {
+        return dispatch!(numbers(out, kept, scratch, one));
+    }
     match one.n.size() {
         2 => dispatch!(either::<R, _, 2>(out, kept, scratch, one)),
         4 => dispatch!(either::<R, _, 4>(out, kept, scratch, one)),
@@ -167,6 +172,7 @@ fn string<R: Real>(out: &mut [R], kept: &mut [R], scratch: &mut [R], one: One<'_
 }
 
 use by_head::either;
+use by_number::numbers;
 use by_position::positions;
 
 /// The way back of [`attention`]: `dqkv[B,T,3D]` from `dout[B,T,D]` and what was kept.
@@ -234,6 +240,9 @@ impl<R> DRows<'_, R> {
 
 /// `saved` are the gradient of the output, the output, and what was kept.
 fn string_backward<R: Real>(drows: DRows<'_, R>, scratch: &mut [R], saved: [&[R]; 3], one: One<'_, R>) {
+    if by_number::pays(&one.n) {
+        return dispatch!(numbers_backward(drows, scratch, saved, one));
+    }
     match one.n.size() {
         2 => dispatch!(either_backward::<R, _, 2>(drows, scratch, saved, one)),
         4 => dispatch!(either_backward::<R, _, 4>(drows, scratch, saved, one)),
@@ -243,6 +252,7 @@ fn string_backward<R: Real>(drows: DRows<'_, R>, scratch: &mut [R], saved: [&[R]
 }
 
 use by_head::either_backward;
+use by_number::numbers_backward;
 use by_position::positions_backward;
 
 #[cfg(test)]

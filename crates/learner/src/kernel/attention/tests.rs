@@ -56,6 +56,9 @@ fn shapes() -> Vec<Attention> {
         shape(1, 3, 4, 8, false),
         shape(1, 6, 8, 2, true),
         shape(1, 6, 8, 4, true),
+        // One head that fills registers, evenly and not.
+        shape(2, 4, 1, 32, false),
+        shape(1, 9, 1, 45, true),
     ]
 }
 
@@ -88,23 +91,25 @@ fn slopes_are_differences() {
 
 #[test]
 fn queries_may_ask_elsewhere() {
-    let n = Attention { batch: 2, queries: 3, keys: 10, width: 8, heads: 2, causal: false };
-    let mask = Mask::new(3, 0.3);
-    let (q, kv) = (numbers(1, 2 * 3 * 8), numbers(2, 2 * 10 * 16));
-    let g = numbers(3, q.len());
-    let run = |q: &[f64], kv: &[f64]| {
-        let (mut out, mut kept) = (vec![0.0; q.len()], vec![0.0; n.kept()]);
-        cross_attention(&mut out, &mut kept, &mut vec![0.0; n.scratch()], (q, kv), mask, n);
-        (out, kept)
-    };
-    let (out, kept) = run(&q, &kv);
-    close(&out, &naive(&q, &kv, mask, n, false), 1e-13);
-    let (mut dq, mut dkv) = (vec![0.0; q.len()], vec![0.0; kv.len()]);
-    let mut scratch = vec![0.0; n.scratch()];
-    let d = (&mut dq[..], &mut dkv[..]);
-    cross_attention_backward(d, &mut scratch, &g, &out, &kept, (&q, &kv), mask, n);
-    slope(&q, &dq, |q| dot(&run(q, &kv).0, &g));
-    slope(&kv, &dkv, |kv| dot(&run(&q, kv).0, &g));
+    let few = Attention { batch: 2, queries: 3, keys: 10, width: 8, heads: 2, causal: false };
+    for n in [few, Attention { queries: 1, width: 39, heads: 1, ..few }] {
+        let mask = Mask::new(3, 0.3);
+        let (q, kv) = (numbers(1, 2 * n.queries * n.width), numbers(2, 2 * 10 * 2 * n.width));
+        let g = numbers(3, q.len());
+        let run = |q: &[f64], kv: &[f64]| {
+            let (mut out, mut kept) = (vec![0.0; q.len()], vec![0.0; n.kept()]);
+            cross_attention(&mut out, &mut kept, &mut vec![0.0; n.scratch()], (q, kv), mask, n);
+            (out, kept)
+        };
+        let (out, kept) = run(&q, &kv);
+        close(&out, &naive(&q, &kv, mask, n, false), 1e-13);
+        let (mut dq, mut dkv) = (vec![0.0; q.len()], vec![0.0; kv.len()]);
+        let mut scratch = vec![0.0; n.scratch()];
+        let d = (&mut dq[..], &mut dkv[..]);
+        cross_attention_backward(d, &mut scratch, &g, &out, &kept, (&q, &kv), mask, n);
+        slope(&q, &dq, |q| dot(&run(q, &kv).0, &g));
+        slope(&kv, &dkv, |kv| dot(&run(&q, kv).0, &g));
+    }
 }
 
 #[test]
