@@ -33,16 +33,10 @@ pub(super) fn either_backward<R: Real, S: Simd, const E: usize>(
     one: One<'_, R>,
 ) {
     if one.n.heads == V::<R, S>::lanes() {
-        heads_backward::<R, S, E>(s, drows, saved, one);
+        heads_backward::<R, S, E>(s, drows, scratch, saved, one);
     } else {
         positions_backward(s, drows, scratch, saved, one);
     }
-}
-
-/// The `E` numbers of every head in a row.
-#[inline(always)]
-fn row<R: Real, S: Simd, const E: usize>(s: S, row: &[R]) -> [V<R, S>; E] {
-    V::array(s, row)
 }
 
 #[inline(always)]
@@ -77,22 +71,25 @@ fn heads<R: Real, S: Simd, const E: usize>(
     let (n, lanes, [at_q, at_k, at_v]) = (one.n, V::<R, S>::lanes(), one.at);
     let factor = V::splat(s, n.factor());
     for (i, (out, kept)) in out.chunks_exact_mut(n.width).zip(kept.chunks_exact_mut(2 * lanes)).enumerate() {
-        let q = row::<R, S, E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
-        let scores = &mut scratch[..n.seen(i) * lanes];
+        let q = V::<R, S>::array::<E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
+        let weights = V::<R, S>::regs_mut(&mut scratch[..n.seen(i) * lanes]);
         let mut top = V::constant(s, -1e30);
-        for (j, score) in scores.chunks_exact_mut(lanes).enumerate() {
-            let sum = dot(s, &q, &row(s, at_k.row(one.kv, j, n.width)));
+        for (score, row) in weights.iter_mut().zip(one.kv.chunks_exact(at_k.stride)) {
+            let sum = dot(s, &q, &V::array(s, &row[at_k.offset..]));
             top = top.max(sum);
-            sum.put(score, 0);
+            *score = sum.reg();
+        }
+        for weight in &mut *weights {
+            *weight = (V::of(s, *weight) - top).exp().reg();
         }
         let (mut sum, mut sums) = (V::constant(s, 0.0), [V::constant(s, 0.0); E]);
-        for (j, score) in scores.chunks_exact(lanes).enumerate() {
-            let mut weight = (V::at(s, score, 0) - top).exp();
+        for (j, (&weight, row)) in weights.iter().zip(one.kv.chunks_exact(at_v.stride)).enumerate() {
+            let mut weight = V::of(s, weight);
             sum = sum + weight;
             if let Some(factors) = factors(s, &one, i, j) {
                 weight = weight * factors;
             }
-            let v = row::<R, S, E>(s, at_v.row(one.kv, j, n.width));
+            let v: [V<R, S>; E] = V::array(s, &row[at_v.offset..]);
             for e in 0..E {
                 sums[e] = weight.mul_add(v[e], sums[e]);
             }
@@ -107,6 +104,7 @@ fn heads<R: Real, S: Simd, const E: usize>(
 fn heads_backward<R: Real, S: Simd, const E: usize>(
     s: S,
     mut drows: DRows<'_, R>,
+    scratch: &mut [R],
     [dout, out, kept]: [&[R]; 3],
     one: One<'_, R>,
 ) {
@@ -118,30 +116,38 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
     }
     let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(kept.chunks_exact(2 * lanes));
     for (i, ((dout, out), kept)) in rows.enumerate() {
-        let q = row::<R, S, E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
-        let g = row::<R, S, E>(s, dout);
+        let q = V::<R, S>::array::<E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
+        let g = V::<R, S>::array::<E>(s, dout);
         // What softmax takes away from every weight's gradient.
-        let taken = dot(s, &g, &row(s, out));
+        let taken = dot(s, &g, &V::array(s, out));
         let [top, share]: [V<R, S>; 2] = V::array(s, kept);
-        let mut dq = [V::constant(s, 0.0); E];
-        for j in 0..n.seen(i) {
-            let k = row::<R, S, E>(s, at_k.row(one.kv, j, n.width));
-            let v = row::<R, S, E>(s, at_v.row(one.kv, j, n.width));
-            let weight = (dot(s, &q, &k) - top).exp() * share;
-            let (mut used, mut dweight) = (weight, dot(s, &g, &v));
+        let weights = V::<R, S>::regs_mut(&mut scratch[..n.seen(i) * lanes]);
+        for (score, row) in weights.iter_mut().zip(one.kv.chunks_exact(at_k.stride)) {
+            *score = dot(s, &q, &V::array(s, &row[at_k.offset..])).reg();
+        }
+        for weight in &mut *weights {
+            *weight = (V::of(s, *weight) - top).exp().reg();
+        }
+        // Values first, then keys: each loop has what it needs in registers.
+        let rows = one.kv.chunks_exact(at_v.stride).zip(drows.keys().chunks_exact_mut(at_v.stride));
+        for (j, (weight, (row, drow))) in weights.iter_mut().zip(rows).enumerate() {
+            let share = V::of(s, *weight) * share;
+            let (mut used, mut dweight) = (share, dot(s, &g, &V::array(s, &row[at_v.offset..])));
             if let Some(factors) = factors(s, &one, i, j) {
                 used = used * factors;
                 dweight = dweight * factors;
             }
-            let dscore = weight * (dweight - taken);
+            V::update::<E>(s, &mut drow[at_v.offset..], |e, dv| used.mul_add(g[e], dv));
+            *weight = (share * (dweight - taken)).reg();
+        }
+        let mut dq = [V::constant(s, 0.0); E];
+        let rows = one.kv.chunks_exact(at_k.stride).zip(drows.keys().chunks_exact_mut(at_k.stride));
+        for (&dscore, (row, drow)) in weights.iter().zip(rows) {
+            let (dscore, k) = (V::of(s, dscore), V::<R, S>::array::<E>(s, &row[at_k.offset..]));
             for e in 0..E {
                 dq[e] = dscore.mul_add(k[e], dq[e]);
             }
-            let keys = drows.keys();
-            let dk = at_k.row_mut(keys, j, n.width);
-            V::update::<E>(s, dk, |e, dk| dscore.mul_add(q[e], dk));
-            let dv = at_v.row_mut(keys, j, n.width);
-            V::update::<E>(s, dv, |e, dv| used.mul_add(g[e], dv));
+            V::update::<E>(s, &mut drow[at_k.offset..], |e, dk| dscore.mul_add(q[e], dk));
         }
         V::write(dq.map(|dq| dq * factor), at_q.row_mut(drows.queries(), i, n.width));
     }
