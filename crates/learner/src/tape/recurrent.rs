@@ -18,8 +18,8 @@ enum Read {
     Symbols(Range<usize>),
 }
 
-/// What it leaves.
-struct Through {
+/// What its forward pass leaves.
+struct LstmRun {
     out: Var,
     last_cell: Var,
     cells: Range<usize>,
@@ -63,7 +63,7 @@ impl<R: Real> Record<'_, R> {
         n: Recurrence,
     ) -> (Var, Var) {
         let x = x.into();
-        let Through { out, last_cell, cells, gates } = self.through(&Read::Tensor(x), start, layer, n);
+        let LstmRun { out, last_cell, cells, gates } = self.run_lstm(&Read::Tensor(x), start, layer, n);
         self.push(Op::Lstm { x, start, out, last_cell, cells, gates, layer, n });
         (out, last_cell)
     }
@@ -78,11 +78,11 @@ impl<R: Real> Record<'_, R> {
     ) -> (Var, Var) {
         assert_eq!(self.mode, Mode::Judge, "there is no way back through symbols");
         let symbols = self.push_symbols(symbols);
-        let Through { out, last_cell, .. } = self.through(&Read::Symbols(symbols), start, layer, n);
+        let LstmRun { out, last_cell, .. } = self.run_lstm(&Read::Symbols(symbols), start, layer, n);
         (out, last_cell)
     }
 
-    fn through(&mut self, x: &Read, start: Option<(Var, Var)>, layer: Layer, n: Recurrence) -> Through {
+    fn run_lstm(&mut self, x: &Read, start: Option<(Var, Var)>, layer: Layer, n: Recurrence) -> LstmRun {
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
         let last_cell = self.new_tensor(row, true);
@@ -118,7 +118,7 @@ impl<R: Real> Record<'_, R> {
         let states = &mut after[..out_range.len()];
         kernel::lstm(states, c, g, &mut tape.room, inputs, weights, n);
         after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
-        Through { out, last_cell, cells, gates }
+        LstmRun { out, last_cell, cells, gates }
     }
 
     /// A gated recurrent layer; both biases must be there. Gives `[T+1,B,H]`.
