@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use wug_dataset::Seed;
 use wug_learner::kernel::{Activation, Recurrence};
 use wug_learner::model::{
-    BodySpec, Cell, Initialization, Labelled, LanguageModel, LanguageModelSpec, LossWeights,
-    LstmTransducerSpec, NormPlace, Output, Pair, Positions, RecognizerModel, RecognizerSpec, RecurrentSpec,
-    Start, TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout, TransformerSpec,
+    BodySpec, Cell, CnnTransducerSpec, Initialization, Labelled, LanguageModel, LanguageModelSpec,
+    LossWeights, LstmTransducerSpec, NormPlace, Output, Pair, Positions, RecognizerModel, RecognizerSpec,
+    RecurrentSpec, Start, TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout,
+    TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Aligned, Init, Layout};
@@ -143,11 +144,29 @@ fn find(case: &str) {
 }
 
 /// The LSTM of Kharitonov and Chaabouni, whose decoder is fed what it gave out before.
-fn transducer(case: &str, attention: bool) {
-    let body =
-        LstmTransducerSpec { layers: 1, hidden: 512, embedding: 16, output: 512, attention, dropout: 0.5 };
+fn find_lstm(attention: bool) -> TransducerBodySpec {
+    let (hidden, embedding, output, dropout) = (512, 16, 512, 0.5);
+    TransducerBodySpec::Lstm(LstmTransducerSpec { layers: 1, hidden, embedding, output, attention, dropout })
+}
+
+/// Their convolutional network.
+fn find_cnn() -> TransducerBodySpec {
+    TransducerBodySpec::Cnn(CnnTransducerSpec {
+        layers: 1,
+        channels: 512,
+        kernel: 3,
+        embedding: 16,
+        output: 256,
+        positions: 1024,
+        dropout: 0.5,
+        damped: true,
+    })
+}
+
+/// A published encoder and decoder on one pair of strings of 40 symbols.
+fn transducer(case: &str, body: TransducerBodySpec) {
     let spec = TransducerSpec {
-        body: TransducerBodySpec::Lstm(body),
+        body,
         inputs: 8,
         outputs: 8,
         end: 2,
@@ -189,11 +208,12 @@ fn main() {
             "flare-rnn" => flare(case, recurrent(Cell::Rnn, 5, 79, Some(79))),
             "flare-transformer" => flare(case, transformer()),
             "find-lstm" => find(case),
-            "find-transducer" => transducer(case, false),
-            "find-transducer-attention" => transducer(case, true),
+            "find-transducer" => transducer(case, find_lstm(false)),
+            "find-transducer-attention" => transducer(case, find_lstm(true)),
+            "find-cnn" => transducer(case, find_cnn()),
             "wade-rnn" => wade(case),
             other => panic!(
-                "unknown case {other}; there are: {COMPARED:?}, find-transducer, find-transducer-attention"
+                "unknown case {other}; there are: {COMPARED:?}, find-transducer, find-transducer-attention, find-cnn"
             ),
         }
     }

@@ -68,5 +68,8 @@ def time_case(case):
     print(json.dumps({"case": case, "ms": statistics.median(times) * 1e3, "params": count}), flush=True)
 
 
-for name in sys.argv[1:] or ["find-transducer", "find-transducer-attention"]:
+CASES = ["find-transducer", "find-transducer-attention"]
+for name in sys.argv[1:] or CASES:
+    if name not in CASES:
+        raise SystemExit(f"unknown case {name!r}; there are: {', '.join(CASES)}")
     time_case(name)

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use wug_dataset::Seed;
 use wug_language::draw;
 
-use crate::kernel::Real;
+use crate::kernel::{Real, norm};
 
 /// Where one parameter lies in the flat vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub enum Init {
     Uniform(f64),
     /// Normal with mean zero and this standard deviation.
     Normal(f64),
+    /// The lengths of the rows of a parameter added before.
+    Lengths(Param),
 }
 
 impl Init {
@@ -71,9 +73,10 @@ impl Init {
         Self::Uniform(gain * libm::sqrt(6.0 / (fan_in + fan_out) as f64))
     }
 
-    fn fill<R: Real>(self, numbers: &mut [R], seed: Seed) {
-        let mut rng = seed.rng();
-        for x in numbers {
+    fn fill<R: Real>(self, param: Param, all: &mut [R], seed: Seed) {
+        let (before, numbers) = all.split_at_mut(param.start);
+        let (numbers, mut rng) = (&mut numbers[..param.len], seed.rng());
+        for (i, x) in numbers.iter_mut().enumerate() {
             *x = R::of(match self {
                 Self::Constant(c) => c,
                 Self::Uniform(bound) => bound * (2.0 * draw::unit(&mut rng) - 1.0),
@@ -81,6 +84,10 @@ impl Init {
                     let (u, v) = (1.0 - draw::unit(&mut rng), draw::unit(&mut rng));
                     let radius = libm::sqrt(-2.0 * libm::log(u));
                     deviation * radius * libm::cos(2.0 * std::f64::consts::PI * v)
+                }
+                Self::Lengths(of) => {
+                    let width = of.len / param.len;
+                    norm(&of.of(before)[i * width..(i + 1) * width]).wide()
                 }
             });
         }
@@ -140,7 +147,7 @@ impl Layout {
     pub fn initialise<R: Real>(&self, seed: Seed) -> Vec<R> {
         let mut all = vec![R::ZERO; self.total];
         for entry in &self.entries {
-            entry.init.fill(entry.param.of_mut(&mut all), seed.derive(&entry.name));
+            entry.init.fill(entry.param, &mut all, seed.derive(&entry.name));
         }
         all
     }
@@ -193,10 +200,15 @@ mod tests {
         let one: Vec<f64> = layout.initialise(Seed::new(1));
         let b = layout.add("b", &[50_000], Init::Normal(2.0));
         let c = layout.add("c", &[3], Init::Constant(1.0));
+        let d = layout.add("d", &[2], Init::Lengths(a));
         let two: Vec<f64> = layout.initialise(Seed::new(1));
         assert_eq!(a.of(&one), a.of(&two));
         assert!(a.of(&one).iter().all(|x| x.abs() <= 0.1));
         assert_eq!(c.of(&two), [1.0; 3]);
+        for (row, length) in a.of(&two).chunks(300).zip(d.of(&two)) {
+            let squares: f64 = row.iter().map(|x| x * x).sum();
+            assert!((length * length - squares).abs() < 1e-12);
+        }
         let mean = b.of(&two).iter().sum::<f64>() / 5e4;
         let variance = b.of(&two).iter().map(|x| x * x).sum::<f64>() / 5e4;
         assert!(mean.abs() < 0.05 && (variance - 4.0).abs() < 0.1, "{mean} {variance}");

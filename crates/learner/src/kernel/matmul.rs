@@ -109,7 +109,8 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
     // One row (or column) times a whole matrix that lies row by row, or column by column.
     if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
         let x = &a.data[..a.cols];
-        // A state that was never set adds nothing, and the first step of every string starts from one.
+        // A state that was never set adds nothing (not even where the matrix holds no numbers), and the first step of
+        // every string starts from one.
         if add && x.iter().all(|&x| x == R::ZERO) {
             return;
         }

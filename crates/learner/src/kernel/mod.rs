@@ -28,6 +28,7 @@ mod attention;
 mod augmented;
 mod dropout;
 mod embedding;
+mod gated;
 mod gru;
 mod linear;
 mod loss;
@@ -39,11 +40,13 @@ mod packed;
 mod position;
 mod real;
 mod rnn;
+mod rows;
 mod simd;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transposed;
 mod update;
+mod weight_norm;
 
 pub use activation::{Activation, activate, activate_backward};
 pub use attention::{
@@ -55,6 +58,7 @@ pub use augmented::{
 };
 pub use dropout::{Mask, Masked, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};
+pub use gated::{gated, gated_backward};
 pub use gru::{GRU_SUMS, Gru, GruGradients, gru, gru_backward};
 pub use linear::{column_sums, linear, linear_backward};
 pub use loss::{
@@ -69,6 +73,8 @@ pub use real::Real;
 pub use rnn::{Recurrence, RecurrentGradients, RecurrentWeights, rnn, rnn_backward};
 pub use simd::{Lane, instruction_set};
 pub use update::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
+pub(crate) use weight_norm::norm;
+pub use weight_norm::{weight_norm, weight_norm_backward};
 
 /// Adds `x` to `out`, number by number.
 pub fn add<R: Real>(out: &mut [R], x: &[R]) {

@@ -18,10 +18,12 @@ pub enum Initialization {
     FindLstm,
     /// The transformer of Kharitonov and Chaabouni (fairseq).
     FindTransformer,
+    /// The convolutional network of Kharitonov and Chaabouni (fairseq).
+    FindCnn,
 }
 
 /// What a parameter is for, with the sizes recipes ask about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
     Embedding {
         d: usize,
@@ -60,6 +62,14 @@ pub(crate) enum Role {
     },
     NormGain,
     NormBias,
+    /// The directions of a layer with normalised weights, of `i` numbers each, of which a share is kept by dropout; half of a gated
+    /// layer says how much passes.
+    Directions {
+        i: usize,
+        kept: f64,
+        gated: bool,
+    },
+    DirectionsBias,
 }
 
 impl Initialization {
@@ -73,6 +83,7 @@ impl Initialization {
             (Self::Flare | Self::FindLstm, _) => Init::Uniform(0.1),
             (Self::Tse, Role::AttentionOut { d }) => Init::xavier(d, d, 1.0),
             (Self::FindTransformer, role) => find_transformer(role),
+            (Self::FindCnn, role) => find_cnn(role),
             (Self::Torch | Self::Tse, role) => torch(role),
         }
     }
@@ -92,9 +103,12 @@ fn torch(role: Role) -> Init {
         Role::Linear { i, .. } | Role::LinearBias { i } | Role::Head { i, .. } | Role::HeadBias { i } => {
             Init::Uniform(inverse_root(i))
         }
-        Role::InitialState | Role::AttentionInBias { .. } | Role::AttentionOutBias | Role::NormBias => {
-            Init::Constant(0.0)
-        }
+        Role::Directions { i, .. } => Init::Uniform(inverse_root(i)),
+        Role::InitialState
+        | Role::AttentionInBias { .. }
+        | Role::AttentionOutBias
+        | Role::NormBias
+        | Role::DirectionsBias => Init::Constant(0.0),
         Role::NormGain => Init::Constant(1.0),
     }
 }
@@ -107,6 +121,18 @@ fn find_transformer(role: Role) -> Init {
         Role::AttentionOut { d } => Init::xavier(d, d, 1.0),
         Role::Linear { i, o } => Init::xavier(i, o, 1.0),
         Role::LinearBias { .. } | Role::HeadBias { .. } | Role::AttentionOutBias => Init::Constant(0.0),
+        role => torch(role),
+    }
+}
+
+fn find_cnn(role: Role) -> Init {
+    match role {
+        Role::Embedding { .. } | Role::Positions => Init::Normal(0.1),
+        Role::Directions { i, kept, gated } => {
+            // What passes a gate has a quarter of the variance.
+            let gates = if gated { 4.0 } else { 1.0 };
+            Init::Normal(libm::sqrt(gates * kept / i as f64))
+        }
         role => torch(role),
     }
 }

@@ -23,7 +23,9 @@ pub use language::{LanguageModel, LanguageModelSpec, Memory, Output};
 pub use recognizer::{Labelled, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
 pub use states::States;
-pub use transducer::{LstmTransducerSpec, Pair, TransducerBodySpec, TransducerModel, TransducerSpec};
+pub use transducer::{
+    CnnTransducerSpec, LstmTransducerSpec, Pair, TransducerBodySpec, TransducerModel, TransducerSpec,
+};
 pub use transformer::{NormPlace, Positions, TransformerDropout, TransformerSpec};
 
 /// A config that no model can be built from.

@@ -1,6 +1,7 @@
 //! Models that turn strings into strings: an encoder reads the input and its end, a decoder predicts the output and its
 //! end, symbol by symbol.
 
+mod cnn;
 mod lstm;
 mod transformer;
 
@@ -9,6 +10,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use self::cnn::CnnTransducer;
+pub use self::cnn::CnnTransducerSpec;
 pub use self::lstm::LstmTransducerSpec;
 use self::lstm::{Decoding, LstmTransducer};
 use self::transformer::TransformerTransducer;
@@ -27,6 +30,8 @@ pub enum TransducerBodySpec {
     Lstm(LstmTransducerSpec),
     /// Two transformers of these sizes.
     Transformer(TransformerSpec),
+    /// Convolutions.
+    Cnn(CnnTransducerSpec),
 }
 
 /// A transducer, as written in a config.
@@ -58,8 +63,33 @@ pub struct Pair<'a> {
 
 #[derive(Clone, Debug)]
 enum Body {
-    Lstm(LstmTransducer),
-    Transformer(Box<TransformerTransducer>),
+    Lstm(LstmTransducer, Head),
+    Transformer(Box<TransformerTransducer>, Head),
+    /// With an output layer of its own kind.
+    Cnn(Box<CnnTransducer>),
+}
+
+/// An output layer on top of states.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    /// Numbers per state.
+    width: usize,
+    /// Between states and output layer, if that reads fewer or more numbers than states have; and what it drops.
+    resize: Option<(Param, Param, f64)>,
+    weight: Param,
+    bias: Option<Param>,
+}
+
+impl Head {
+    fn of<R: Real>(self, r: &mut Record<'_, R>, mut x: Var) -> Var {
+        let mut width = self.width;
+        if let Some((weight, bias, dropout)) = self.resize {
+            x = r.linear(x, weight, Some(bias), width, Activation::Identity);
+            x = r.dropout(x, dropout);
+            width = bias.len();
+        }
+        r.linear(x, self.weight, self.bias, width, Activation::Identity)
+    }
 }
 
 /// A transducer with its parameters.
@@ -68,10 +98,6 @@ pub struct TransducerModel {
     spec: TransducerSpec,
     layout: Layout,
     body: Body,
-    /// Between states and output layer, if that reads fewer or more numbers than states have.
-    resize: Option<(Param, Param)>,
-    weight: Param,
-    bias: Option<Param>,
 }
 
 impl TransducerModel {
@@ -85,35 +111,37 @@ impl TransducerModel {
         }
         let (vocabularies, init) = ((spec.inputs, spec.outputs), spec.initialization);
         let mut layout = Layout::default();
-        let (body, width, read) = match &spec.body {
+        let body = match &spec.body {
             TransducerBodySpec::Lstm(body) => {
                 body.check()?;
                 let model = LstmTransducer::new(body.clone(), vocabularies, init, &mut layout);
-                (Body::Lstm(model), body.hidden, body.output)
+                let mut linear = |name: &str, i: usize, o: usize| {
+                    let weight = layout.add(format!("{name}.weight"), &[o, i], init.of(Role::Head { i, o }));
+                    (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i })))
+                };
+                let width = body.hidden;
+                let resize = (body.output != width).then(|| {
+                    let (weight, bias) = linear("resize", width, body.output);
+                    (weight, bias, body.dropout)
+                });
+                let (weight, bias) = linear("output", body.output, spec.outputs);
+                Body::Lstm(model, Head { width, resize, weight, bias: Some(bias) })
             }
             TransducerBodySpec::Transformer(body) => {
                 body.check()?;
                 let model = TransformerTransducer::new(body, vocabularies, init, &mut layout);
-                (Body::Transformer(Box::new(model)), body.width, body.width)
+                let (width, o) = (body.width, spec.outputs);
+                let weight = layout.add("output.weight", &[o, width], init.of(Role::Head { i: width, o }));
+                Body::Transformer(Box::new(model), Head { width, resize: None, weight, bias: None })
             }
-        };
-        let mut linear = |name: &str, i: usize, o: usize| {
-            let weight = layout.add(format!("{name}.weight"), &[o, i], init.of(Role::Head { i, o }));
-            (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i })))
-        };
-        let resize = (read != width).then(|| linear("resize", width, read));
-        let (weight, bias) = match body {
-            Body::Lstm(_) => {
-                let (weight, bias) = linear("output", read, spec.outputs);
-                (weight, Some(bias))
-            }
-            Body::Transformer(_) => {
-                let role = Role::Head { i: read, o: spec.outputs };
-                (layout.add("output.weight", &[spec.outputs, read], init.of(role)), None)
+            TransducerBodySpec::Cnn(body) => {
+                body.check()?;
+                let model = CnnTransducer::new(body.clone(), vocabularies, init, &mut layout);
+                Body::Cnn(Box::new(model))
             }
         };
         countable(&layout)?;
-        Ok(Self { spec, layout, body, resize, weight, bias })
+        Ok(Self { spec, layout, body })
     }
 
     /// As it was asked for.
@@ -131,6 +159,7 @@ impl TransducerModel {
         match &self.spec.body {
             TransducerBodySpec::Lstm(_) => None,
             TransducerBodySpec::Transformer(spec) => spec.longest(),
+            TransducerBodySpec::Cnn(spec) => Some(spec.longest()),
         }
     }
 
@@ -138,7 +167,9 @@ impl TransducerModel {
     pub fn pairs_at_once(&self, longest: usize) -> usize {
         match self.spec.body {
             TransducerBodySpec::Lstm(_) => recurrent::STRINGS_AT_ONCE,
-            TransducerBodySpec::Transformer(_) => whole::strings_at_once(longest),
+            TransducerBodySpec::Transformer(_) | TransducerBodySpec::Cnn(_) => {
+                whole::strings_at_once(longest)
+            }
         }
     }
 
@@ -155,8 +186,9 @@ impl TransducerModel {
         let sources: Vec<Vec<u32>> = order.iter().map(|&i| [pairs[i].input, &end].concat()).collect();
         let targets: Vec<Vec<u32>> = order.iter().map(|&i| [&end, pairs[i].output].concat()).collect();
         let states = match &self.body {
-            Body::Lstm(body) => body.forward(r, &sources, &targets),
-            Body::Transformer(body) => body.forward(r, &sources, &targets),
+            Body::Lstm(body, _) => body.forward(r, &sources, &targets),
+            Body::Transformer(body, _) => body.forward(r, &sources, &targets),
+            Body::Cnn(body) => body.forward(r, &sources, &targets),
         };
         let rows = pairs.iter().zip(places);
         let rows = rows.flat_map(|(pair, b)| (0..=pair.output.len()).map(move |t| states.row(b, t)));
@@ -164,17 +196,11 @@ impl TransducerModel {
         self.output(r, x)
     }
 
-    fn output<R: Real>(&self, r: &mut Record<'_, R>, mut x: Var) -> Var {
-        let mut width = match &self.spec.body {
-            TransducerBodySpec::Lstm(spec) => spec.hidden,
-            TransducerBodySpec::Transformer(spec) => spec.width,
-        };
-        if let (Some((weight, bias)), TransducerBodySpec::Lstm(spec)) = (self.resize, &self.spec.body) {
-            x = r.linear(x, weight, Some(bias), width, Activation::Identity);
-            x = r.dropout(x, spec.dropout);
-            width = spec.output;
+    fn output<R: Real>(&self, r: &mut Record<'_, R>, x: Var) -> Var {
+        match &self.body {
+            Body::Lstm(_, head) | Body::Transformer(_, head) => head.of(r, x),
+            Body::Cnn(body) => body.output(r, x),
         }
-        r.linear(x, self.weight, self.bias, width, Activation::Identity)
     }
 
     /// Records the loss of pairs: the sum over all symbols of outputs, ends included, each times `weight`. Gives the logits.
@@ -227,14 +253,16 @@ fn likeliest<R: Real>(logits: &[R], allowed: impl Fn(u32) -> bool) -> Option<u32
 enum Writer<'a, R> {
     Lstm(&'a LstmTransducer, Decoding),
     Transformer(&'a TransformerTransducer, whole::Source, Vec<Vec<R>>),
+    Cnn(&'a CnnTransducer, cnn::Decoding<R>),
 }
 
 impl<'a, R: Real> Writer<'a, R> {
     fn new(body: &'a Body, r: &mut Record<'_, R>, source: &[u32]) -> Self {
         let source = [source.to_vec()];
         match body {
-            Body::Lstm(body) => Self::Lstm(body, body.begin(r, &source)),
-            Body::Transformer(body) => Self::Transformer(body, body.read(r, &source), body.caches()),
+            Body::Lstm(body, _) => Self::Lstm(body, body.begin(r, &source)),
+            Body::Transformer(body, _) => Self::Transformer(body, body.read(r, &source), body.caches()),
+            Body::Cnn(body) => Self::Cnn(body, body.begin(r, &source)),
         }
     }
 
@@ -246,6 +274,7 @@ impl<'a, R: Real> Writer<'a, R> {
                 body.step(r, decoding, x)
             }
             Self::Transformer(body, source, caches) => body.advance(r, source, caches, symbol),
+            Self::Cnn(body, decoding) => body.step(r, decoding, symbol),
         }
     }
 }

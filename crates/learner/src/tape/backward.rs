@@ -158,11 +158,11 @@ impl<R: Real> Tape<R> {
                 self.pass(x, out.start);
                 self.pass(y, out.start);
             }
-            Op::Scale { x, out, factor } => {
+            Op::Scale { x, out, back } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
                 for (dx, &d) in dx.iter_mut().zip(&*dout) {
-                    *dx = R::of(factor) * d;
+                    *dx = R::of(back) * d;
                 }
                 self.settle(x);
             }
@@ -203,7 +203,7 @@ impl<R: Real> Tape<R> {
                 if later {
                     dweight = &mut [];
                     let (slopes, inputs) = (Rows::Gradients(out.range()), Rows::Values(tensor.range()));
-                    self.owed.push(Owed { weight, slopes, inputs, count: tensor.len / i });
+                    self.owed.push(Owed { weight, slopes, inputs, count: tensor.len / i, width: i });
                 }
                 kernel::linear_backward(dx, dweight, dbias, dout, values, x_values, weight.of(params), i, f);
                 self.settle(x);
@@ -226,6 +226,9 @@ impl<R: Real> Tape<R> {
             }
             Op::Attention { .. } | Op::CrossAttention { .. } => self.attention_back(op),
             Op::SoftmaxLoss { .. } | Op::LogisticLoss { .. } => self.loss_back(op),
+            Op::ScaleRows { .. } | Op::WeightNorm { .. } | Op::Product { .. } | Op::Gated { .. } => {
+                self.gated_back(op, params, dparams);
+            }
             Op::Augmented { .. } => self.augmented_back(op, params, dparams),
             Op::Rnn { .. } | Op::Lstm { .. } | Op::Gru { .. } => self.recurrent_back(op, params, dparams),
         }

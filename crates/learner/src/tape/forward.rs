@@ -106,12 +106,21 @@ impl<R: Real> Record<'_, R> {
 
     /// `factor · x`.
     pub fn scale(&mut self, x: Var, factor: f64) -> Var {
+        self.scale_both(x, factor, factor)
+    }
+
+    /// `x` as it is, with its gradient multiplied by a factor: what lies before it learns more slowly.
+    pub fn damp(&mut self, x: Var, back: f64) -> Var {
+        self.scale_both(x, 1.0, back)
+    }
+
+    fn scale_both(&mut self, x: Var, factor: f64, back: f64) -> Var {
         let out = self.new_tensor(self.tape.tensor(x).len, true);
         let (x_values, values) = self.in_out(x, out);
         for (y, &x) in values.iter_mut().zip(x_values) {
             *y = R::of(factor) * x;
         }
-        self.push(Op::Scale { x, out, factor });
+        self.push(Op::Scale { x, out, back });
         out
     }
 

@@ -30,6 +30,7 @@ mod attention;
 mod augmented;
 mod backward;
 mod forward;
+mod gated;
 mod loss;
 mod op;
 mod owed;

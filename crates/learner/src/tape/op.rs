@@ -108,11 +108,38 @@ pub(super) enum Op {
         y: Var,
         out: Var,
     },
-    /// `out = factor · x`
+    /// `out = factor · x`, and on the way back `dx = back · dout`
     Scale {
         x: Var,
         out: Var,
-        factor: f64,
+        back: f64,
+    },
+    /// Rows of `d` numbers, each multiplied by its own of the saved factors.
+    ScaleRows {
+        x: Var,
+        out: Var,
+        factors: Range<usize>,
+        d: usize,
+    },
+    /// `out[O,I] = gain[O] · v[O,I] / |v[O]|`
+    WeightNorm {
+        out: Var,
+        v: Param,
+        gain: Param,
+    },
+    /// As `Linear`, by a weight that is a tensor.
+    Product {
+        x: Var,
+        out: Var,
+        weight: Var,
+        bias: Param,
+        i: usize,
+    },
+    /// `out[N,O] = a · σ(b)` of `x[N,2O]`
+    Gated {
+        x: Var,
+        out: Var,
+        o: usize,
     },
     /// Rows of several tensors (symbols), one beside the other.
     Join {
@@ -233,7 +260,9 @@ impl Op {
         let all = match *self {
             Self::Embedding { table: param, .. }
             | Self::AddParam { rows: param, .. }
-            | Self::Repeat { param, .. } => [Some(param), None, None, None],
+            | Self::Repeat { param, .. }
+            | Self::Product { bias: param, .. } => [Some(param), None, None, None],
+            Self::WeightNorm { v, gain, .. } => [Some(v), Some(gain), None, None],
             Self::Linear { weight, bias, .. } => [Some(weight), bias, None, None],
             Self::Rnn { layer, .. } | Self::Lstm { layer, .. } | Self::Gru { layer, .. } => layer.params(),
             Self::Augmented { layer, .. } => layer.network.params(),
@@ -241,6 +270,8 @@ impl Op {
             Self::View { .. }
             | Self::Add { .. }
             | Self::Scale { .. }
+            | Self::ScaleRows { .. }
+            | Self::Gated { .. }
             | Self::Join { .. }
             | Self::Select { .. }
             | Self::Dropout { .. }

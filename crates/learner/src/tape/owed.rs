@@ -24,6 +24,22 @@ pub(super) struct Owed {
     pub(super) inputs: Rows,
     /// `N`
     pub(super) count: usize,
+    /// `I`
+    pub(super) width: usize,
+}
+
+impl Owed {
+    /// What is paid together: one weight in one shape.
+    fn of(&self) -> (usize, usize, usize) {
+        (self.weight.range().start, self.weight.len(), self.width)
+    }
+}
+
+impl Rows {
+    fn start(&self) -> usize {
+        let (Self::Values(range) | Self::Saved(range) | Self::Gradients(range)) = self;
+        range.start
+    }
 }
 
 impl<R: Real> Tape<R> {
@@ -33,6 +49,8 @@ impl<R: Real> Tape<R> {
         multiplied.clear();
         multiplied.extend(ops.iter().filter_map(Op::multiplied).map(|weight| weight.range().start));
         multiplied.sort_unstable();
+        // A way back that broke off has left debts that nobody owes any more.
+        self.owed.clear();
     }
 
     /// Whether more than one operation multiplies by it.
@@ -45,18 +63,17 @@ impl<R: Real> Tape<R> {
     /// Pays what has been owed.
     pub(super) fn pay(&mut self, dparams: &mut [R]) {
         let mut owed = std::mem::take(&mut self.owed);
-        owed.sort_by_key(|moment| moment.weight.range().start);
-        for moments in owed.chunk_by(|a, b| a.weight == b.weight) {
-            let (weight, count) = (moments[0].weight, moments.iter().map(|moment| moment.count).sum());
-            if count == 0 {
-                continue;
-            }
+        owed.sort_unstable_by_key(|moment| (moment.of(), moment.slopes.start(), moment.inputs.start()));
+        for moments in owed.chunk_by(|a, b| a.of() == b.of()) {
+            let (weight, i) = (moments[0].weight, moments[0].width);
+            let count = moments.iter().map(|moment| moment.count).sum();
             let (mut slopes, mut inputs) =
                 (std::mem::take(&mut self.scratch), std::mem::take(&mut self.spare));
-            let o = self.gather(&mut slopes, moments.iter().map(|moment| &moment.slopes));
-            let i = self.gather(&mut inputs, moments.iter().map(|moment| &moment.inputs));
-            let (a, b) = (Mat::new(&slopes[..o], count, o / count), Mat::new(&inputs[..i], count, i / count));
-            matmul(weight.of_mut(dparams), Into::Add, a.t(), b);
+            let all = self.gather(&mut slopes, moments.iter().map(|moment| &moment.slopes));
+            let slopes_of_all = Mat::new(&slopes[..all], count, weight.len() / i);
+            let all = self.gather(&mut inputs, moments.iter().map(|moment| &moment.inputs));
+            let inputs_of_all = Mat::new(&inputs[..all], count, i);
+            matmul(weight.of_mut(dparams), Into::Add, slopes_of_all.t(), inputs_of_all);
             (self.scratch, self.spare) = (slopes, inputs);
         }
         owed.clear();

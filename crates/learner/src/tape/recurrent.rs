@@ -183,9 +183,10 @@ impl<R: Real> Tape<R> {
                     (dw.input, dw.hidden) = (&mut [], &mut []);
                     let count = n.steps * n.batch;
                     let before = out.start..out.start + count * n.hidden;
-                    for (weight, inputs) in [(layer.input, tensor.range()), (layer.hidden, before)] {
+                    let both = [(layer.input, tensor.range(), n.input), (layer.hidden, before, n.hidden)];
+                    for (weight, inputs, width) in both {
                         let (slopes, inputs) = (Rows::Saved(gates.clone()), Rows::Values(inputs));
-                        self.owed.push(Owed { weight, slopes, inputs, count });
+                        self.owed.push(Owed { weight, slopes, inputs, count, width });
                     }
                 }
                 let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());

@@ -114,6 +114,84 @@ fn weights_of_many_moments_get_all_of_their_gradient() {
     });
 }
 
+/// One weight in two shapes, and after a way back that broke off.
+#[test]
+fn debts_are_paid_by_shape_and_forgotten_after_a_failure() {
+    let mut layout = Layout::default();
+    let (table, weight) = (add(&mut layout, "table", 24), add(&mut layout, "weight", 12));
+    let forward = |t: &mut Record<'_, f64>| {
+        for (i, symbols) in [(3, [0, 1]), (4, [2, 0]), (3, [3, 3])] {
+            let x = t.embedding(table, symbols, i, 1.0);
+            let logits = t.linear(x, weight, None, i, Activation::Tanh);
+            t.softmax_loss(logits, 12 / i, targets(2, 3));
+        }
+    };
+    check(&layout, forward);
+    let (params, mut tape) = (numbers(1, layout.count()), Tape::default());
+    let gradients = |tape: &mut Tape<f64>| {
+        let mut gradients = vec![0.0; params.len()];
+        let mut t = tape.record(&params, Mode::Trace);
+        forward(&mut t);
+        t.backward(&mut gradients);
+        gradients
+    };
+    let expected = gradients(&mut tape);
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut t = tape.record(&params, Mode::Trace);
+        let x = t.embedding(table, [0, 1], 3, 1.0);
+        let part = t.part(x, 3, 3);
+        for x in [x, part] {
+            let logits = t.linear(x, weight, None, 3, Activation::Identity);
+            t.softmax_loss(logits, 4, targets(if x == part { 1 } else { 2 }, 3));
+        }
+        t.backward(&mut vec![0.0; params.len()]);
+    }));
+    assert!(failed.is_err());
+    assert_eq!(gradients(&mut tape), expected);
+}
+
+/// A gated layer whose normalised weights are used twice, rows scaled one by one.
+#[test]
+fn weights_may_be_tensors() {
+    let (v, d, o) = (4, 3, 2);
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", v * d);
+    let direction = add(&mut layout, "direction", 2 * o * d);
+    let length = add(&mut layout, "length", 2 * o);
+    let bias = add(&mut layout, "bias", 2 * o);
+    let head = add(&mut layout, "head", v * o);
+    check(&layout, |t| {
+        let weight = t.weight_norm(direction, length);
+        let x = t.embedding(table, [0, 3, 1], d, 1.0);
+        let once = t.product(x, weight, bias, d);
+        let x = t.scale_rows(x, [0.5, -2.0, 3.0].into_iter(), d);
+        let twice = t.product(x, weight, bias, d);
+        let sum = t.add(once, twice);
+        let passed = t.gated(sum, o);
+        let logits = t.linear(passed, head, None, o, Activation::Identity);
+        t.softmax_loss(logits, v, targets(3, v as u32));
+    });
+}
+
+#[test]
+fn a_damped_tensor_is_itself_with_less_of_a_gradient() {
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", 6);
+    let params = numbers(11, layout.count());
+    let gradients = |back: f64| {
+        let (mut tape, mut gradients) = (Tape::default(), vec![0.0; 6]);
+        let mut t = tape.record(&params, Mode::Trace);
+        let x = t.embedding(table, [1, 0], 3, 1.0);
+        let x = t.damp(x, back);
+        assert_eq!(t.value(x)[..3], params[3..]);
+        t.softmax_loss(x, 3, targets(2, 3));
+        t.backward(&mut gradients);
+        gradients
+    };
+    let quarter: Vec<f64> = gradients(1.0).iter().map(|g| g / 4.0).collect();
+    close(&gradients(0.25), &quarter, 1e-15);
+}
+
 /// Also where there are many blocks of steps, and rows enough for weights to be laid out.
 #[test]
 fn reading_through_a_mask_is_reading_what_it_leaves() {

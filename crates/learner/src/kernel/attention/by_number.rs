@@ -5,6 +5,7 @@ use pulp::Simd;
 
 use super::{Attention, DRows, MAX_LANES, One};
 use crate::kernel::Real;
+use crate::kernel::rows::{add_times, dot};
 use crate::kernel::simd::V;
 
 /// Whether a head is of that kind.
@@ -12,37 +13,12 @@ pub(super) fn pays(n: &Attention) -> bool {
     n.heads == 1 && n.size() >= 2 * MAX_LANES
 }
 
-/// Numbers of working memory: weights, what dropout makes of them, and gradients of scores.
-pub(super) fn scratch(n: &Attention) -> usize {
-    3 * n.keys
-}
-
-/// `Σ a·b`, in two sums per lane.
-#[inline(always)]
-fn dot<R: Real, S: Simd>(s: S, a: &[R], b: &[R]) -> R {
-    let lanes = V::<R, S>::lanes();
-    let (pairs, others) = (V::<R, S>::regs(a).as_chunks::<2>().0, V::<R, S>::regs(b).as_chunks::<2>().0);
-    let mut sums = [V::<R, S>::constant(s, 0.0); 2];
-    for (a, b) in pairs.iter().zip(others) {
-        sums[0] = V::of(s, a[0]).mul_add(V::of(s, b[0]), sums[0]);
-        sums[1] = V::of(s, a[1]).mul_add(V::of(s, b[1]), sums[1]);
+fn largest<R: Real>(scores: &[R]) -> R {
+    let mut most = R::of(-1e30);
+    for &score in scores {
+        most = if most < score { score } else { most };
     }
-    for at in (2 * lanes * pairs.len()..a.len()).step_by(lanes) {
-        sums[0] = V::at(s, a, at).mul_add(V::at(s, b, at), sums[0]);
-    }
-    (sums[0] + sums[1]).sum()
-}
-
-/// `to += factor · from`.
-#[inline(always)]
-fn add_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &[R]) {
-    let (factor, whole) = (V::splat(s, factor), to.len() - to.len() % V::<R, S>::lanes());
-    for (to, &from) in V::<R, S>::regs_mut(to).iter_mut().zip(V::<R, S>::regs(from)) {
-        *to = factor.mul_add(V::of(s, from), V::of(s, *to)).reg();
-    }
-    if whole < to.len() {
-        factor.mul_add(V::at(s, from, whole), V::at(s, to, whole)).put(to, whole);
-    }
+    most
 }
 
 impl<R: Real> One<'_, R> {
@@ -53,11 +29,7 @@ impl<R: Real> One<'_, R> {
         for (j, weight) in weights.iter_mut().enumerate() {
             *weight = n.factor::<R>() * dot(s, q, self.at[1].row(self.kv, j, n.width));
         }
-        let mut most = R::of(-1e30);
-        for &score in &*weights {
-            most = if most < score { score } else { most };
-        }
-        let top = top.unwrap_or(most);
+        let top = top.unwrap_or_else(|| largest(weights));
         for j in (0..weights.len()).step_by(V::<R, S>::lanes()) {
             (V::at(s, weights, j) - V::splat(s, top)).exp().put(weights, j);
         }

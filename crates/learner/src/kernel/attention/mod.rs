@@ -3,7 +3,8 @@
 //! Heads are *interleaved*: number `e` of head `h` stands at `e · heads + h` of a row, so that one register holds one
 //! number of every head. (PyTorch has them one after the other; [`head_order`] translates.) There are three ways to fill
 //! registers, and the sizes decide: [`by_head`] when there are as many heads as lanes, whatever the heads' size, which
-//! wastes nothing; [`by_number`] for a single large head; [`by_position`] otherwise. On the way back weights are computed again from two numbers per row.
+//! wastes nothing; [`by_number`] for a single large head; [`by_position`] otherwise. On the way back weights are computed
+//! again from two numbers per row.
 
 mod by_head;
 mod by_number;
@@ -51,8 +52,8 @@ impl Attention {
 
     /// Numbers of working memory that either direction needs.
     pub fn scratch(&self) -> usize {
-        let most = by_position::scratch(self).max(by_number::scratch(self));
-        most.max(MAX_LANES * (self.keys + 1))
+        // By head, a register per key; by number, three numbers per key.
+        by_position::scratch(self).max(MAX_LANES * (self.keys + 1))
     }
 
     /// Numbers kept for the way back: per string, query and head the largest score and one over the sum.
@@ -90,7 +91,7 @@ impl Place {
     }
 }
 
-/// What both ways of filling registers are given about one string.
+/// What all ways of filling registers are given about one string.
 #[derive(Clone, Copy)]
 struct One<'a, R> {
     /// Queries, and keys with values; the same rows for self-attention.

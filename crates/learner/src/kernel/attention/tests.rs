@@ -56,6 +56,7 @@ fn shapes() -> Vec<Attention> {
         shape(1, 3, 4, 8, false),
         shape(1, 6, 8, 2, true),
         shape(1, 6, 8, 4, true),
+        shape(1, 5, 4, 2, true),
         // One head that fills registers, evenly and not.
         shape(2, 4, 1, 32, false),
         shape(1, 9, 1, 45, true),
@@ -85,6 +86,12 @@ fn slopes_are_differences() {
             let mut scratch = vec![7.0; n.scratch()];
             attention_backward(&mut dqkv, &mut scratch, &g, &out, &kept, &qkv, mask, n);
             slope(&qkv, &dqkv, |x| dot(&forward(x, mask, n).0, &g));
+            // In single precision other shapes have as many heads as lanes.
+            let (qkv, g, mut single) = (singles(&qkv), singles(&g), vec![9.0f32; dqkv.len()]);
+            let (out, kept) = forward(&qkv, mask, n);
+            let mut scratch = vec![7.0; n.scratch()];
+            attention_backward(&mut single, &mut scratch, &g, &out, &kept, &qkv, mask, n);
+            close_single(&single, &dqkv, 1e-4);
         }
     }
 }
@@ -92,7 +99,14 @@ fn slopes_are_differences() {
 #[test]
 fn queries_may_ask_elsewhere() {
     let few = Attention { batch: 2, queries: 3, keys: 10, width: 8, heads: 2, causal: false };
-    for n in [few, Attention { queries: 1, width: 39, heads: 1, ..few }] {
+    let shapes = [
+        few,
+        Attention { queries: 1, width: 39, heads: 1, ..few },
+        Attention { width: 16, heads: 4, causal: true, ..few },
+        Attention { queries: 12, width: 33, heads: 1, causal: true, ..few },
+        Attention { queries: 12, causal: true, ..few },
+    ];
+    for n in shapes {
         let mask = Mask::new(3, 0.3);
         let (q, kv) = (numbers(1, 2 * n.queries * n.width), numbers(2, 2 * 10 * 2 * n.width));
         let g = numbers(3, q.len());

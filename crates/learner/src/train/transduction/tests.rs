@@ -2,8 +2,8 @@ use super::*;
 use crate::interface::{Trained, Transducer};
 use crate::kernel::Sinusoid;
 use crate::model::{
-    Initialization, LstmTransducerSpec, NormPlace, Positions, TransducerBodySpec, TransducerSpec,
-    TransformerDropout, TransformerSpec,
+    CnnTransducerSpec, Initialization, LstmTransducerSpec, NormPlace, Positions, TransducerBodySpec,
+    TransducerSpec, TransformerDropout, TransformerSpec,
 };
 use crate::optim::OptimizerSpec;
 use crate::train::{BatchSize, Outcome, Schedule, TrainSpec, Trainer};
@@ -29,11 +29,17 @@ fn transformer(positions: Positions, dropout: f64) -> TransducerModel {
     model(TransducerBodySpec::Transformer(spec), Initialization::FindTransformer)
 }
 
-/// With and without attention, one layer and two, and an output layer of another width.
+/// With and without attention, one layer and two, an output layer of another width, kernels of odd and even width.
 fn models(dropout: f64) -> Vec<TransducerModel> {
     let lstm = |layers, attention, output| {
         let spec = LstmTransducerSpec { layers, hidden: 12, embedding: 6, output, attention, dropout };
         model(TransducerBodySpec::Lstm(spec), Initialization::FindLstm)
+    };
+    let cnn = |layers, kernel| {
+        let (channels, embedding, output, positions, damped) = (12, 6, 7, 20, false);
+        let spec =
+            CnnTransducerSpec { layers, channels, kernel, embedding, output, positions, dropout, damped };
+        model(TransducerBodySpec::Cnn(spec), Initialization::FindCnn)
     };
     let positions = Positions::Sinusoidal { layout: Sinusoid::Halves, first: 2 };
     vec![
@@ -42,6 +48,8 @@ fn models(dropout: f64) -> Vec<TransducerModel> {
         lstm(1, true, 12),
         lstm(2, true, 7),
         transformer(positions, dropout),
+        cnn(1, 3),
+        cnn(2, 4),
     ]
 }
 

@@ -1,0 +1,34 @@
+//! What kernels do with whole rows of numbers; to be compiled inside of them.
+
+use pulp::Simd;
+
+use super::Real;
+use super::simd::V;
+
+/// `Σ a·b`, in two sums per lane.
+#[inline(always)]
+pub(super) fn dot<R: Real, S: Simd>(s: S, a: &[R], b: &[R]) -> R {
+    let lanes = V::<R, S>::lanes();
+    let (pairs, others) = (V::<R, S>::regs(a).as_chunks::<2>().0, V::<R, S>::regs(b).as_chunks::<2>().0);
+    let mut sums = [V::<R, S>::constant(s, 0.0); 2];
+    for (a, b) in pairs.iter().zip(others) {
+        sums[0] = V::of(s, a[0]).mul_add(V::of(s, b[0]), sums[0]);
+        sums[1] = V::of(s, a[1]).mul_add(V::of(s, b[1]), sums[1]);
+    }
+    for at in (2 * lanes * pairs.len()..a.len()).step_by(lanes) {
+        sums[0] = V::at(s, a, at).mul_add(V::at(s, b, at), sums[0]);
+    }
+    (sums[0] + sums[1]).sum()
+}
+
+/// `to += factor · from`.
+#[inline(always)]
+pub(super) fn add_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &[R]) {
+    let (factor, whole) = (V::splat(s, factor), to.len() - to.len() % V::<R, S>::lanes());
+    for (to, &from) in V::<R, S>::regs_mut(to).iter_mut().zip(V::<R, S>::regs(from)) {
+        *to = factor.mul_add(V::of(s, from), V::of(s, *to)).reg();
+    }
+    if whole < to.len() {
+        factor.mul_add(V::at(s, from, whole), V::at(s, to, whole)).put(to, whole);
+    }
+}

@@ -1,0 +1,361 @@
+//! Convolutions that read, and convolutions that write and look back at the input from every layer (Gehring et al. 2017).
+//!
+//! As in fairseq: all weights are normalised, every layer is gated and added to what it has read, keys are the encoder's
+//! outputs and values are keys plus embeddings.
+
+use std::f64::consts::FRAC_1_SQRT_2;
+
+use serde::{Deserialize, Serialize};
+
+use super::{longest, symbol};
+use crate::kernel::Real;
+use crate::model::init::{Initialization, Role};
+use crate::model::limits::{bounded, layered, probability};
+use crate::model::{SpecError, States};
+use crate::params::{Init, Layout, Param};
+use crate::tape::{Record, Var};
+
+/// The position of the first symbol: fairseq counts on from its padding, which is symbol 1.
+const FIRST: usize = 2;
+
+/// An encoder and a decoder of convolutions, as written in a config.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CnnTransducerSpec {
+    /// Layers of the encoder, and of the decoder.
+    pub layers: usize,
+    /// Numbers per position between layers.
+    pub channels: usize,
+    /// Positions that a layer sees at once.
+    pub kernel: usize,
+    /// Numbers per embedded symbol, and of keys and values.
+    pub embedding: usize,
+    /// Numbers that the output layer reads.
+    pub output: usize,
+    /// Rows of the table of positions, the first two of which are not used.
+    pub positions: usize,
+    /// Probability of dropping numbers of embeddings, of what layers read, and of what the output layer reads.
+    pub dropout: f64,
+    /// Whether the encoder's gradient is divided by twice the number of the decoder's layers, as fairseq has it.
+    pub damped: bool,
+}
+
+impl CnnTransducerSpec {
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        let sizes = [self.layers, self.channels, self.kernel, self.embedding, self.output];
+        if sizes.contains(&0) {
+            let message = format!(
+                "layers, channels, kernel, embedding and output of {sizes:?}; all must be at least 1"
+            );
+            return Err(SpecError(message));
+        }
+        if self.positions <= FIRST {
+            let message = format!("{} positions; the first symbol has position {FIRST}", self.positions);
+            return Err(SpecError(message));
+        }
+        probability(self.dropout)?;
+        layered(self.layers)?;
+        bounded([
+            ("a number of channels", self.channels),
+            ("a kernel", self.kernel),
+            ("an embedding", self.embedding),
+            ("an output", self.output),
+            ("a table of positions", self.positions),
+        ])
+    }
+
+    pub(super) fn longest(&self) -> usize {
+        self.positions - FIRST
+    }
+}
+
+/// A layer with normalised weights.
+#[derive(Clone, Copy, Debug)]
+struct Normed {
+    v: Param,
+    gain: Param,
+    bias: Param,
+}
+
+impl Normed {
+    /// Its weights, on the tape.
+    fn ready<R: Real>(self, r: &mut Record<'_, R>) -> Ready {
+        let weight = r.weight_norm(self.v, self.gain);
+        Ready { weight, bias: self.bias, i: self.v.len() / self.gain.len() }
+    }
+
+    fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
+        self.ready(r).of(r, x)
+    }
+}
+
+/// The same, to be used as often as one likes.
+#[derive(Clone, Copy, Debug)]
+struct Ready {
+    weight: Var,
+    bias: Param,
+    i: usize,
+}
+
+impl Ready {
+    fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
+        r.product(x, self.weight, self.bias, self.i)
+    }
+}
+
+/// What encoder and decoder have alike; `T` is a layer.
+#[derive(Clone, Debug)]
+struct Stack<T> {
+    symbols: Param,
+    positions: Param,
+    first: T,
+    convolutions: Vec<T>,
+    /// To the width of embeddings, or of what the output layer reads.
+    last: T,
+}
+
+impl Stack<Normed> {
+    fn ready<R: Real>(&self, r: &mut Record<'_, R>) -> Stack<Ready> {
+        Stack {
+            symbols: self.symbols,
+            positions: self.positions,
+            first: self.first.ready(r),
+            convolutions: self.convolutions.iter().map(|layer| layer.ready(r)).collect(),
+            last: self.last.ready(r),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct CnnTransducer {
+    spec: CnnTransducerSpec,
+    encoder: Stack<Normed>,
+    decoder: Stack<Normed>,
+    /// Of every layer of the decoder: to queries, and from what was found.
+    attention: Vec<[Normed; 2]>,
+    output: Normed,
+}
+
+/// What the decoder sees of inputs: keys and values `[B,T,2E]`, and how many of them count.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    seen: Var,
+    lengths: Vec<usize>,
+}
+
+/// A decoder that goes step by step: its weights, and what its layers have read last.
+#[derive(Clone, Debug)]
+pub(super) struct Decoding<R> {
+    source: Source,
+    stack: Stack<Ready>,
+    attention: Vec<[Ready; 2]>,
+    before: Vec<Vec<R>>,
+    position: usize,
+}
+
+impl CnnTransducer {
+    pub(super) fn new(
+        spec: CnnTransducerSpec,
+        (inputs, outputs): (usize, usize),
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
+        let (c, d, kept) = (spec.channels, spec.embedding, 1.0 - spec.dropout);
+        let mut normed = |name: String, (i, o): (usize, usize), kept: f64, gated: bool| {
+            let v = layout.add(
+                format!("{name}.direction"),
+                &[o, i],
+                init.of(Role::Directions { i, kept, gated }),
+            );
+            let gain = layout.add(format!("{name}.length"), &[o], Init::Lengths(v));
+            Normed { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(Role::DirectionsBias)) }
+        };
+        let mut stack = |name: &str, last: usize| {
+            let first = normed(format!("{name}.first"), (d, c), kept, false);
+            let convolutions = (0..spec.layers)
+                .map(|l| normed(format!("{name}.layers.{l}"), (spec.kernel * c, 2 * c), kept, true))
+                .collect();
+            (first, convolutions, normed(format!("{name}.last"), (c, last), 1.0, false))
+        };
+        let (encoder, decoder) = (stack("encoder", d), stack("decoder", spec.output));
+        let attention = (0..spec.layers)
+            .map(|l| {
+                let name = |part: &str| format!("attention.{l}.{part}");
+                [normed(name("query"), (c, d), 1.0, false), normed(name("out"), (d, c), 1.0, false)]
+            })
+            .collect();
+        let output = normed("output".to_owned(), (spec.output, outputs), kept, false);
+        let mut whole = |name: &str, vocabulary: usize, (first, convolutions, last)| Stack {
+            symbols: layout.add(
+                format!("{name}.embedding"),
+                &[vocabulary, d],
+                init.of(Role::Embedding { d }),
+            ),
+            positions: layout.add(
+                format!("{name}.positions"),
+                &[spec.positions, d],
+                init.of(Role::Positions),
+            ),
+            first,
+            convolutions,
+            last,
+        };
+        let (encoder, decoder) = (whole("encoder", inputs, encoder), whole("decoder", outputs, decoder));
+        Self { spec, encoder, decoder, attention, output }
+    }
+
+    /// Symbols `[B,T]` and where they stand, embedded.
+    fn embed<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        (symbols, positions): (Param, Param),
+        all: impl IntoIterator<Item = (u32, usize)>,
+    ) -> Var {
+        let d = self.spec.embedding;
+        let (ids, places): (Vec<u32>, Vec<u32>) =
+            all.into_iter().map(|(symbol, position)| (symbol, (FIRST + position) as u32)).unzip();
+        let (x, at) = (r.embedding(symbols, ids, d, 1.0), r.embedding(positions, places, d, 1.0));
+        let x = r.add(x, at);
+        r.dropout(x, self.spec.dropout)
+    }
+
+    /// What a convolution sees: for every position of `[B,T]` the `kernel` rows from `left` before it on, zeros outside of
+    /// the string.
+    fn windows<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        x: Var,
+        lengths: &[usize],
+        t: usize,
+        left: usize,
+    ) -> Var {
+        let (c, k) = (self.spec.channels, self.spec.kernel);
+        let outside = r.zeros(c);
+        let rows = r.join(&[x, outside], 1);
+        let places = (0..lengths.len() * t * k).map(|i| {
+            let (b, position) = (i / (t * k), i / k % t + i % k);
+            match position.checked_sub(left) {
+                Some(position) if position < lengths[b] => (b * t + position) as u32,
+                _ => (lengths.len() * t) as u32,
+            }
+        });
+        r.select(rows, places.collect::<Vec<u32>>(), c)
+    }
+
+    /// A gated convolution of what is seen.
+    fn convolve<R: Real>(&self, r: &mut Record<'_, R>, layer: Ready, windows: Var) -> Var {
+        let x = layer.of(r, windows);
+        r.gated(x, self.spec.channels)
+    }
+
+    /// What the decoder sees of inputs.
+    pub(super) fn read<R: Real>(&self, r: &mut Record<'_, R>, sources: &[Vec<u32>]) -> Source {
+        let (d, p) = (self.spec.embedding, self.spec.dropout);
+        let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
+        let (t, stack) = (longest(sources), self.encoder.ready(r));
+        let all = (0..sources.len() * t).map(|i| (symbol(sources, i % t, i / t), i % t));
+        let embedded = self.embed(r, (stack.symbols, stack.positions), all);
+        let mut x = stack.first.of(r, embedded);
+        for &layer in &stack.convolutions {
+            let dropped = r.dropout(x, p);
+            let windows = self.windows(r, dropped, &lengths, t, (self.spec.kernel - 1) / 2);
+            let convolved = self.convolve(r, layer, windows);
+            x = halve(r, convolved, x);
+        }
+        let mut keys = stack.last.of(r, x);
+        if self.spec.damped {
+            keys = r.damp(keys, 0.5 / self.spec.layers as f64);
+        }
+        let values = r.add(keys, embedded);
+        // What is found is multiplied by the root of how much there was to look at.
+        let weight = |b: usize| libm::sqrt(0.5 * lengths[b] as f64);
+        let values = r.scale_rows(values, (0..sources.len() * t).map(|i| weight(i / t)), d);
+        // The kernel divides scores by the square root of the width, this attention does not.
+        let keys = r.scale(keys, libm::sqrt(d as f64));
+        Source { seen: r.join(&[keys, values], sources.len() * t), lengths }
+    }
+
+    /// One layer of the decoder after its convolution: looks back, and adds up.
+    fn look_back<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        [query, out]: [Ready; 2],
+        source: &Source,
+        (x, embedded, residual): (Var, Var, Var),
+    ) -> Var {
+        let q = query.of(r, x);
+        let q = halve(r, q, embedded);
+        let found = r.cross_attention(q, source.seen, &source.lengths, (self.spec.embedding, 1), 0.0);
+        let found = out.of(r, found);
+        let x = halve(r, found, x);
+        halve(r, x, residual)
+    }
+
+    /// The states after every symbol of the targets.
+    pub(super) fn forward<R: Real>(
+        &self,
+        r: &mut Record<'_, R>,
+        sources: &[Vec<u32>],
+        targets: &[Vec<u32>],
+    ) -> States {
+        let source = self.read(r, sources);
+        let (stack, attention) = (self.decoder.ready(r), self.attention(r));
+        let (t, batch, p) = (longest(targets), targets.len(), self.spec.dropout);
+        let all = (0..batch * t).map(|i| (symbol(targets, i % t, i / t), i % t));
+        let embedded = self.embed(r, (stack.symbols, stack.positions), all);
+        let mut x = stack.first.of(r, embedded);
+        for (&layer, &attention) in stack.convolutions.iter().zip(&attention) {
+            let dropped = r.dropout(x, p);
+            let windows = self.windows(r, dropped, &vec![t; batch], t, self.spec.kernel - 1);
+            let convolved = self.convolve(r, layer, windows);
+            x = self.look_back(r, attention, &source, (convolved, embedded, x));
+        }
+        let x = stack.last.of(r, x);
+        let rows = r.dropout(x, p).into();
+        States { rows, width: self.spec.output, per_position: 1, per_string: t, skip: 0 }
+    }
+
+    fn attention<R: Real>(&self, r: &mut Record<'_, R>) -> Vec<[Ready; 2]> {
+        self.attention.iter().map(|pair| pair.map(|layer| layer.ready(r))).collect()
+    }
+
+    /// Logits of states.
+    pub(super) fn output<R: Real>(&self, r: &mut Record<'_, R>, x: Var) -> Var {
+        self.output.of(r, x)
+    }
+
+    /// Reads an input, to write step by step.
+    pub(super) fn begin<R: Real>(&self, r: &mut Record<'_, R>, source: &[Vec<u32>]) -> Decoding<R> {
+        let source = self.read(r, source);
+        let before = vec![R::ZERO; (self.spec.kernel - 1) * self.spec.channels];
+        Decoding {
+            source,
+            stack: self.decoder.ready(r),
+            attention: self.attention(r),
+            before: vec![before; self.spec.layers],
+            position: 0,
+        }
+    }
+
+    /// The state after one more symbol.
+    pub(super) fn step<R: Real>(&self, r: &mut Record<'_, R>, at: &mut Decoding<R>, symbol: u32) -> Var {
+        let (stack, c) = (&at.stack, self.spec.channels);
+        let embedded = self.embed(r, (stack.symbols, stack.positions), [(symbol, at.position)]);
+        let mut x = stack.first.of(r, embedded);
+        for (l, before) in at.before.iter_mut().enumerate() {
+            before.extend_from_slice(r.value(x));
+            let windows = r.constant(before);
+            before.drain(..c);
+            let convolved = self.convolve(r, stack.convolutions[l], windows);
+            x = self.look_back(r, at.attention[l], &at.source, (convolved, embedded, x));
+        }
+        at.position += 1;
+        stack.last.of(r, x)
+    }
+}
+
+/// `(x + y) · √½`, which keeps the variance of two things alike.
+fn halve<R: Real>(r: &mut Record<'_, R>, x: Var, y: Var) -> Var {
+    let sum = r.add(x, y);
+    r.scale(sum, FRAC_1_SQRT_2)
+}
