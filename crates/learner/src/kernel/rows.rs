@@ -32,3 +32,15 @@ pub(super) fn add_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &
         factor.mul_add(V::at(s, from, whole), V::at(s, to, whole)).put(to, whole);
     }
 }
+
+/// `to = factor · from`.
+#[inline(always)]
+pub(super) fn set_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &[R]) {
+    let (factor, whole) = (V::splat(s, factor), to.len() - to.len() % V::<R, S>::lanes());
+    for (to, &from) in V::<R, S>::regs_mut(to).iter_mut().zip(V::<R, S>::regs(from)) {
+        *to = (factor * V::of(s, from)).reg();
+    }
+    if whole < to.len() {
+        (factor * V::at(s, from, whole)).put(to, whole);
+    }
+}

@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use super::rows::{add_times, dot};
+use super::rows::{add_times, dot, set_times};
 use super::simd::dispatch;
 use super::{Real, sum_of_squares};
 
@@ -20,9 +20,8 @@ pub fn weight_norm<R: Real>(w: &mut [R], v: &[R], gain: &[R]) {
 #[inline(always)]
 fn weight_norm_body<R: Real, S: Simd>(s: S, w: &mut [R], v: &[R], gain: &[R]) {
     let i = v.len() / gain.len().max(1);
-    w.fill(R::ZERO);
     for ((w, v), &gain) in w.chunks_exact_mut(i).zip(v.chunks_exact(i)).zip(gain) {
-        add_times(s, w, gain / norm(v), v);
+        set_times(s, w, gain / norm(v), v);
     }
 }
 
