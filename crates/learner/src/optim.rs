@@ -16,6 +16,10 @@ pub enum Rule {
         beta2: f64,
         /// Keeps the division finite.
         epsilon: f64,
+        /// Whether `epsilon` is added to the root of the squares before these are corrected for having begun at zero, as fairseq
+        /// does (and the authors, in their faster form); PyTorch adds it afterwards.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        epsilon_first: bool,
     },
     /// Gradient descent.
     Sgd {
@@ -47,7 +51,7 @@ pub struct OptimizerSpec {
 impl OptimizerSpec {
     /// Adam with its authors' constants and nothing else.
     pub fn adam() -> Self {
-        let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+        let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: false };
         Self { rule, l1: 0.0, l2: 0.0, weight_decay: 0.0, clip: None }
     }
 
@@ -112,8 +116,9 @@ impl<R: Real> Optimizer<R> {
         self.steps += 1;
         let (l1, l2, decay) = (self.spec.l1, 2.0 * self.spec.l2, rate * self.spec.weight_decay);
         match self.spec.rule {
-            Rule::Adam { beta1, beta2, epsilon } => {
+            Rule::Adam { beta1, beta2, epsilon, epsilon_first } => {
                 let t = self.steps as f64;
+                let root_scale = 1.0 / libm::sqrt(1.0 - libm::pow(beta2, t));
                 let step = AdamStep {
                     gradient_scale,
                     l1,
@@ -122,8 +127,8 @@ impl<R: Real> Optimizer<R> {
                     beta1,
                     beta2,
                     rate: rate / (1.0 - libm::pow(beta1, t)),
-                    root_scale: 1.0 / libm::sqrt(1.0 - libm::pow(beta2, t)),
-                    epsilon,
+                    root_scale,
+                    epsilon: if epsilon_first { epsilon * root_scale } else { epsilon },
                 };
                 adam(params, &mut self.mean, &mut self.square, gradient, &step);
             }
@@ -178,5 +183,64 @@ mod tests {
         assert!((params[0] + 0.6).abs() < 1e-6 && (params[1] + 0.8).abs() < 1e-6, "{params:?}");
         assert_eq!(optimizer.step(&mut params, &[f64::NAN, 1.0], 1.0, 1.0), Err(NotFinite));
         assert_eq!(optimizer.steps(), 1);
+    }
+
+    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, whose gradient is
+    /// long, short and very short in turn.
+    #[test]
+    fn epsilon_first_is_fairseqs_adam() {
+        const X: [[f64; 2]; 4] = [
+            [0.15514200678477685, 0.03875834484071072],
+            [-0.4969762214130604, -1.311645734761742],
+            [-1.3888971611907066, 1.6965533938295985],
+            [-1.8583022125874167, 1.3866623005993102],
+        ];
+        const Y: [[f64; 3]; 4] = [
+            [0.5517141279730953, -0.002501557224242834, 1.8780514789509182],
+            [0.6229689386367041, 0.7568396240506732, 0.8954667297964884],
+            [-0.27751170094514066, -1.2341296901936967, 1.1751862559419117],
+            [1.8671992725524298, -1.5905012496518376, -0.6976835051373134],
+        ];
+        const AFTER: [f64; 9] = [
+            0.33741264998541426,
+            -0.5479578921155613,
+            0.7185523152716057,
+            -0.4191669832208759,
+            -0.7035231740467469,
+            -0.9758580565595046,
+            0.5523533534811075,
+            -0.1904825753143528,
+            0.7118756502310298,
+        ];
+        let mut params = vec![
+            0.33745781766834937,
+            -0.5480030598030905,
+            0.7185974826882278,
+            -0.4192121499965138,
+            -0.7035683417110614,
+            -0.9759032244034631,
+            0.5523081858715084,
+            -0.19052774283320328,
+            0.7119208168806939,
+        ];
+        let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: true };
+        let mut optimizer = Optimizer::new(OptimizerSpec { rule, ..OptimizerSpec::adam().clipped(25.0) }, 9);
+        for (update, scale) in [100.0, 1.0, 0.01, 30.0, 5.0].into_iter().enumerate() {
+            let mut gradient = vec![0.0; 9];
+            for (x, y) in X.iter().zip(&Y) {
+                for o in 0..3 {
+                    let sum = params[2 * o] * x[0] + params[2 * o + 1] * x[1] + params[6 + o];
+                    let slope = scale * (sum - y[o]) / 4.0;
+                    gradient[2 * o] += slope * x[0];
+                    gradient[2 * o + 1] += slope * x[1];
+                    gradient[6 + o] += slope;
+                }
+            }
+            let rate = 1e-5 + update as f64 * (1e-3 - 1e-5) / 1000.0;
+            optimizer.step(&mut params, &gradient, rate, 1.0).unwrap();
+        }
+        for (got, expected) in params.iter().zip(AFTER) {
+            assert!((got - expected).abs() < 1e-15, "{got} {expected}");
+        }
     }
 }
