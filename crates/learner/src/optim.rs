@@ -188,6 +188,7 @@ mod tests {
     /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, whose gradient is
     /// long, short and very short in turn.
     #[test]
+    #[expect(clippy::unreadable_literal, reason = "the digits as they were printed")]
     fn epsilon_first_is_fairseqs_adam() {
         const X: [[f64; 2]; 4] = [
             [0.15514200678477685, 0.03875834484071072],
