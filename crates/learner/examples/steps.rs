@@ -143,26 +143,6 @@ fn find(case: &str) {
     });
 }
 
-/// The LSTM of Kharitonov and Chaabouni, whose decoder is fed what it gave out before.
-fn find_lstm(attention: bool) -> TransducerBodySpec {
-    let (hidden, embedding, output, dropout) = (512, 16, 512, 0.5);
-    TransducerBodySpec::Lstm(LstmTransducerSpec { layers: 1, hidden, embedding, output, attention, dropout })
-}
-
-/// Their convolutional network.
-fn find_cnn() -> TransducerBodySpec {
-    TransducerBodySpec::Cnn(CnnTransducerSpec {
-        layers: 1,
-        channels: 512,
-        kernel: 3,
-        embedding: 16,
-        output: 256,
-        positions: 1024,
-        dropout: 0.5,
-        damped: true,
-    })
-}
-
 /// A published encoder and decoder on one pair of strings of 40 symbols.
 fn transducer(case: &str, body: TransducerBodySpec) {
     let spec = TransducerSpec {
@@ -200,6 +180,7 @@ fn wade(case: &str) {
 const COMPARED: [&str; 5] = ["flare-lstm", "flare-rnn", "flare-transformer", "find-lstm", "wade-rnn"];
 
 fn main() {
+    let lstm = |attention| TransducerBodySpec::Lstm(LstmTransducerSpec::published(attention));
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let cases = if asked.is_empty() { COMPARED.map(str::to_owned).to_vec() } else { asked };
     for case in &cases {
@@ -208,9 +189,9 @@ fn main() {
             "flare-rnn" => flare(case, recurrent(Cell::Rnn, 5, 79, Some(79))),
             "flare-transformer" => flare(case, transformer()),
             "find-lstm" => find(case),
-            "find-transducer" => transducer(case, find_lstm(false)),
-            "find-transducer-attention" => transducer(case, find_lstm(true)),
-            "find-cnn" => transducer(case, find_cnn()),
+            "find-transducer" => transducer(case, lstm(false)),
+            "find-transducer-attention" => transducer(case, lstm(true)),
+            "find-cnn" => transducer(case, TransducerBodySpec::Cnn(CnnTransducerSpec::published())),
             "wade-rnn" => wade(case),
             other => panic!(
                 "unknown case {other}; there are: {COMPARED:?}, find-transducer, find-transducer-attention, find-cnn"

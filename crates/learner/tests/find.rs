@@ -51,26 +51,20 @@ fn model(body: TransducerBodySpec, (inputs, outputs): (usize, usize)) -> Transdu
     TransducerModel::new(spec).unwrap()
 }
 
-/// The published sizes.
-fn cnn() -> CnnTransducerSpec {
-    CnnTransducerSpec {
-        layers: 1,
-        channels: 512,
-        kernel: 3,
-        embedding: 16,
-        output: 256,
-        positions: 1024,
-        dropout: 0.5,
-        damped: true,
-    }
-}
-
 fn body(case: &Value, damped: bool) -> TransducerBodySpec {
     let layers = size(case, "layers");
     let name = case["name"].as_str().unwrap();
     if name.starts_with("fconv") {
         let (channels, embedding, output, positions) = (6, 4, size(case, "output"), 16);
-        let spec = CnnTransducerSpec { layers, channels, embedding, output, positions, damped, ..cnn() };
+        let spec = CnnTransducerSpec {
+            layers,
+            channels,
+            embedding,
+            output,
+            positions,
+            damped,
+            ..CnnTransducerSpec::published()
+        };
         return TransducerBodySpec::Cnn(spec);
     }
     if name.starts_with("lstm") {
@@ -159,12 +153,13 @@ fn encoder_decoders_agree_with_fairseq() {
 
 #[test]
 fn sizes_are_the_published_ones() {
-    let count = |attention| model(lstm(1, (512, 16), 512, attention), (8, 8)).layout().count();
-    assert_eq!([count(false), count(true)], [3_223_816, 4_010_248]);
+    let count = |body| model(body, (8, 8)).layout().count();
+    let lstm = |attention| count(TransducerBodySpec::Lstm(LstmTransducerSpec::published(attention)));
+    assert_eq!([lstm(false), lstm(true)], [3_223_816, 4_010_248]);
     // No count is published; this is the sum of fairseq's shapes.
     let (d, c, o, v) = (16, 512, 256, 8);
     let normed = |i: usize, o: usize| o * i + 2 * o;
     let stack = |last: usize| (v + 1024) * d + normed(d, c) + normed(3 * c, 2 * c) + normed(c, last);
     let all = stack(d) + stack(o) + normed(c, d) + normed(d, c) + normed(o, v);
-    assert_eq!(model(TransducerBodySpec::Cnn(cnn()), (8, 8)).layout().count(), all);
+    assert_eq!(count(TransducerBodySpec::Cnn(CnnTransducerSpec::published())), all);
 }

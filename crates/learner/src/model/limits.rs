@@ -10,6 +10,14 @@ const LAYERS: usize = 1 << 10;
 /// Four gigabytes in single precision, of which training needs several times as much.
 const PARAMETERS: usize = 1 << 30;
 
+/// Complains of sizes, named one after the other, if one of them is zero.
+pub(super) fn positive(what: &str, sizes: &[usize]) -> Result<(), SpecError> {
+    if sizes.contains(&0) {
+        return Err(SpecError(format!("{what} of {sizes:?}; all must be at least 1")));
+    }
+    Ok(())
+}
+
 /// Complains of the first size that is too large.
 pub(super) fn bounded<const N: usize>(sizes: [(&str, usize); N]) -> Result<(), SpecError> {
     match sizes.into_iter().find(|&(_, size)| size > LARGEST) {

@@ -3,16 +3,19 @@
 //! As in fairseq: all weights are normalised, every layer is gated and added to what it has read, keys are the encoder's
 //! outputs and values are keys plus embeddings.
 
+mod layers;
+
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::{Deserialize, Serialize};
 
+use self::layers::{Normed, Ready, Stack};
 use super::{longest, symbol};
 use crate::kernel::Real;
 use crate::model::init::{Initialization, Role};
-use crate::model::limits::{bounded, layered, probability};
+use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
-use crate::params::{Init, Layout, Param};
+use crate::params::{Layout, Param};
 use crate::tape::{Record, Var};
 
 /// The position of the first symbol: fairseq counts on from its padding, which is symbol 1.
@@ -41,14 +44,23 @@ pub struct CnnTransducerSpec {
 }
 
 impl CnnTransducerSpec {
+    /// The network of Kharitonov and Chaabouni.
+    pub fn published() -> Self {
+        Self {
+            layers: 1,
+            channels: 512,
+            kernel: 3,
+            embedding: 16,
+            output: 256,
+            positions: 1024,
+            dropout: 0.5,
+            damped: true,
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), SpecError> {
         let sizes = [self.layers, self.channels, self.kernel, self.embedding, self.output];
-        if sizes.contains(&0) {
-            let message = format!(
-                "layers, channels, kernel, embedding and output of {sizes:?}; all must be at least 1"
-            );
-            return Err(SpecError(message));
-        }
+        positive("layers, channels, kernel, embedding and output", &sizes)?;
         if self.positions <= FIRST {
             let message = format!("{} positions; the first symbol has position {FIRST}", self.positions);
             return Err(SpecError(message));
@@ -66,63 +78,6 @@ impl CnnTransducerSpec {
 
     pub(super) fn longest(&self) -> usize {
         self.positions - FIRST
-    }
-}
-
-/// A layer with normalised weights.
-#[derive(Clone, Copy, Debug)]
-struct Normed {
-    v: Param,
-    gain: Param,
-    bias: Param,
-}
-
-impl Normed {
-    /// Its weights, on the tape.
-    fn ready<R: Real>(self, r: &mut Record<'_, R>) -> Ready {
-        let weight = r.weight_norm(self.v, self.gain);
-        Ready { weight, bias: self.bias, i: self.v.len() / self.gain.len() }
-    }
-
-    fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
-        self.ready(r).of(r, x)
-    }
-}
-
-/// The same, to be used as often as one likes.
-#[derive(Clone, Copy, Debug)]
-struct Ready {
-    weight: Var,
-    bias: Param,
-    i: usize,
-}
-
-impl Ready {
-    fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
-        r.product(x, self.weight, self.bias, self.i)
-    }
-}
-
-/// What encoder and decoder have alike; `T` is a layer.
-#[derive(Clone, Debug)]
-struct Stack<T> {
-    symbols: Param,
-    positions: Param,
-    first: T,
-    convolutions: Vec<T>,
-    /// To the width of embeddings, or of what the output layer reads.
-    last: T,
-}
-
-impl Stack<Normed> {
-    fn ready<R: Real>(&self, r: &mut Record<'_, R>) -> Stack<Ready> {
-        Stack {
-            symbols: self.symbols,
-            positions: self.positions,
-            first: self.first.ready(r),
-            convolutions: self.convolutions.iter().map(|layer| layer.ready(r)).collect(),
-            last: self.last.ready(r),
-        }
     }
 }
 
@@ -162,13 +117,7 @@ impl CnnTransducer {
     ) -> Self {
         let (c, d, kept) = (spec.channels, spec.embedding, 1.0 - spec.dropout);
         let mut normed = |name: String, (i, o): (usize, usize), kept: f64, gated: bool| {
-            let v = layout.add(
-                format!("{name}.direction"),
-                &[o, i],
-                init.of(Role::Directions { i, kept, gated }),
-            );
-            let gain = layout.add(format!("{name}.length"), &[o], Init::Lengths(v));
-            Normed { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(Role::DirectionsBias)) }
+            Normed::new(&name, (i, o), (kept, gated), init, layout)
         };
         let mut stack = |name: &str, last: usize| {
             let first = normed(format!("{name}.first"), (d, c), kept, false);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{longest, symbol};
 use crate::kernel::{Activation, Real, Recurrence};
 use crate::model::init::{Initialization, Role};
-use crate::model::limits::{bounded, layered, probability};
+use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
 use crate::tape::{Layer, Record, Var};
@@ -32,13 +32,14 @@ pub struct LstmTransducerSpec {
 }
 
 impl LstmTransducerSpec {
+    /// The networks of Kharitonov and Chaabouni.
+    pub fn published(attention: bool) -> Self {
+        Self { layers: 1, hidden: 512, embedding: 16, output: 512, attention, dropout: 0.5 }
+    }
+
     pub(super) fn check(&self) -> Result<(), SpecError> {
         let sizes = [self.layers, self.hidden, self.embedding, self.output];
-        if sizes.contains(&0) {
-            let message =
-                format!("layers, hidden size, embedding and output of {sizes:?}; all must be at least 1");
-            return Err(SpecError(message));
-        }
+        positive("layers, hidden size, embedding and output", &sizes)?;
         probability(self.dropout)?;
         layered(self.layers)?;
         bounded([

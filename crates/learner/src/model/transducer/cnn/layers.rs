@@ -1,0 +1,76 @@
+//! Layers with normalised weights, and the stack of them that encoder and decoder have alike.
+
+use crate::kernel::Real;
+use crate::model::init::{Initialization, Role};
+use crate::params::{Init, Layout, Param};
+use crate::tape::{Record, Var};
+
+/// A layer with normalised weights.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Normed {
+    v: Param,
+    gain: Param,
+    bias: Param,
+}
+
+impl Normed {
+    pub(super) fn new(
+        name: &str,
+        (i, o): (usize, usize),
+        (kept, gated): (f64, bool),
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
+        let directions = init.of(Role::Directions { i, kept, gated });
+        let v = layout.add(format!("{name}.direction"), &[o, i], directions);
+        let gain = layout.add(format!("{name}.length"), &[o], Init::Lengths(v));
+        Self { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(Role::DirectionsBias)) }
+    }
+
+    /// Its weights, on the tape.
+    pub(super) fn ready<R: Real>(self, r: &mut Record<'_, R>) -> Ready {
+        let weight = r.weight_norm(self.v, self.gain);
+        Ready { weight, bias: self.bias, i: self.v.len() / self.gain.len() }
+    }
+
+    pub(super) fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
+        self.ready(r).of(r, x)
+    }
+}
+
+/// The same, to be used as often as one likes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ready {
+    weight: Var,
+    bias: Param,
+    i: usize,
+}
+
+impl Ready {
+    pub(super) fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
+        r.product(x, self.weight, self.bias, self.i)
+    }
+}
+
+/// What encoder and decoder have alike; `T` is a layer.
+#[derive(Clone, Debug)]
+pub(super) struct Stack<T> {
+    pub(super) symbols: Param,
+    pub(super) positions: Param,
+    pub(super) first: T,
+    pub(super) convolutions: Vec<T>,
+    /// To the width of embeddings, or of what the output layer reads.
+    pub(super) last: T,
+}
+
+impl Stack<Normed> {
+    pub(super) fn ready<R: Real>(&self, r: &mut Record<'_, R>) -> Stack<Ready> {
+        Stack {
+            symbols: self.symbols,
+            positions: self.positions,
+            first: self.first.ready(r),
+            convolutions: self.convolutions.iter().map(|layer| layer.ready(r)).collect(),
+            last: self.last.ready(r),
+        }
+    }
+}
