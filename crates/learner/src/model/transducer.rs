@@ -212,7 +212,10 @@ impl TransducerModel {
         logits
     }
 
-    /// The output chosen symbol by symbol, of a length in this range.
+    /// The output chosen symbol by symbol, of a length in this range, and no longer than it can write ([`TransducerModel::longest`]).
+    ///
+    /// # Panics
+    /// If the input is longer than it can read.
     pub fn greedy<R: Real>(
         &self,
         r: &mut Record<'_, R>,
@@ -222,7 +225,8 @@ impl TransducerModel {
         let (end, mut output) = (self.spec.end, vec![]);
         let mut writer = Writer::new(&self.body, r, &[input, &[end]].concat());
         let mut symbol = end;
-        while output.len() < *lengths.end() {
+        let most = self.longest().map_or(*lengths.end(), |longest| longest.min(*lengths.end()));
+        while output.len() < most {
             let state = writer.write(r, symbol);
             let logits = self.output(r, state);
             let allowed =

@@ -185,6 +185,19 @@ fn a_transducer_survives_its_bytes() {
     }
 }
 
+/// Untrained models seldom end of their own accord.
+#[test]
+fn nothing_is_written_where_there_is_no_position_left() {
+    let mut some = models(0.0);
+    some.push(transformer(Positions::Learned { max: 4 }, 0.0));
+    for model in some {
+        let most = model.longest().unwrap_or(30).min(30);
+        let params: Vec<f64> = model.layout().initialise(Seed::new(3));
+        let written = Trained::new(model, params).greedy(&[3, 4], 30..=30);
+        assert_eq!(written.len(), most);
+    }
+}
+
 #[test]
 fn what_cannot_be_learned_from_is_named() {
     let model = transformer(Positions::Learned { max: 4 }, 0.0);
