@@ -71,6 +71,7 @@ pub use norm::{layer_norm, layer_norm_backward};
 pub use position::{Sinusoid, sinusoids};
 pub use real::Real;
 pub use rnn::{Recurrence, RecurrentGradients, RecurrentWeights, rnn, rnn_backward};
+pub use rows::scale_rows;
 pub use simd::{Lane, instruction_set};
 pub use update::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
 pub(crate) use weight_norm::norm;

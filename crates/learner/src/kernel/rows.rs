@@ -1,9 +1,9 @@
-//! What kernels do with whole rows of numbers; to be compiled inside of them.
+//! What is done with whole rows of numbers, most of it compiled inside of other kernels.
 
 use pulp::Simd;
 
 use super::Real;
-use super::simd::V;
+use super::simd::{V, dispatch};
 
 /// `Σ a·b`, in two sums per lane.
 #[inline(always)]
@@ -42,5 +42,17 @@ pub(super) fn set_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &
     }
     if whole < to.len() {
         (factor * V::at(s, from, whole)).put(to, whole);
+    }
+}
+
+/// Rows of `d` numbers, each times its own of the factors.
+pub fn scale_rows<R: Real>(out: &mut [R], x: &[R], factors: &[R], d: usize) {
+    dispatch!(scale_rows_body(out, x, factors, d));
+}
+
+#[inline(always)]
+fn scale_rows_body<R: Real, S: Simd>(s: S, out: &mut [R], x: &[R], factors: &[R], d: usize) {
+    for ((out, x), &factor) in out.chunks_exact_mut(d).zip(x.chunks_exact(d)).zip(factors) {
+        set_times(s, out, factor, x);
     }
 }

@@ -18,7 +18,12 @@ impl<R: Real> Record<'_, R> {
         let tape = &mut *self.tape;
         let (x_range, out_range) = (tape.tensor(x).range(), tape.tensor(out).range());
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
-        scale_rows(&mut after[..out_range.len()], &before[x_range], &tape.saved.data[saved.clone()], d);
+        kernel::scale_rows(
+            &mut after[..out_range.len()],
+            &before[x_range],
+            &tape.saved.data[saved.clone()],
+            d,
+        );
         self.push(Op::ScaleRows { x, out, factors: saved, d });
         out
     }
@@ -61,7 +66,7 @@ impl<R: Real> Tape<R> {
             Op::ScaleRows { x, out, ref factors, d } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
-                scale_rows(dx, dout, &self.saved.data[factors.clone()], d);
+                kernel::scale_rows(dx, dout, &self.saved.data[factors.clone()], d);
                 self.settle(x);
             }
             Op::WeightNorm { out, v, gain } => {
@@ -98,14 +103,5 @@ impl<R: Real> Tape<R> {
         kernel::matmul(&mut before[w.range()], into, dout.t(), inp);
         self.tensors[weight.0 as usize].touched = true;
         self.settle(x);
-    }
-}
-
-/// Rows of `d` numbers, each times its factor.
-fn scale_rows<R: Real>(out: &mut [R], x: &[R], factors: &[R], d: usize) {
-    for ((out, x), &factor) in out.chunks_exact_mut(d).zip(x.chunks_exact(d)).zip(factors) {
-        for (out, &x) in out.iter_mut().zip(x) {
-            *out = factor * x;
-        }
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Owed {
 
 impl Owed {
     /// What is paid together: one weight in one shape.
-    fn of(&self) -> (usize, usize, usize) {
+    fn group(&self) -> (usize, usize, usize) {
         (self.weight.range().start, self.weight.len(), self.width)
     }
 }
@@ -63,8 +63,8 @@ impl<R: Real> Tape<R> {
     /// Pays what has been owed.
     pub(super) fn pay(&mut self, dparams: &mut [R]) {
         let mut owed = std::mem::take(&mut self.owed);
-        owed.sort_unstable_by_key(|moment| (moment.of(), moment.slopes.start(), moment.inputs.start()));
-        for moments in owed.chunk_by(|a, b| a.of() == b.of()) {
+        owed.sort_unstable_by_key(|moment| (moment.group(), moment.slopes.start(), moment.inputs.start()));
+        for moments in owed.chunk_by(|a, b| a.group() == b.group()) {
             let (weight, i) = (moments[0].weight, moments[0].width);
             let count = moments.iter().map(|moment| moment.count).sum();
             let (mut slopes, mut inputs) =

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use self::layers::{Normed, Ready, Stack};
 use super::{longest, symbol};
 use crate::kernel::Real;
-use crate::model::init::{Initialization, Role};
+use crate::model::init::Initialization;
 use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
@@ -116,40 +116,18 @@ impl CnnTransducer {
         layout: &mut Layout,
     ) -> Self {
         let (c, d, kept) = (spec.channels, spec.embedding, 1.0 - spec.dropout);
-        let mut normed = |name: String, (i, o): (usize, usize), kept: f64, gated: bool| {
-            Normed::new(&name, (i, o), (kept, gated), init, layout)
+        let encoder = Stack::new("encoder", (inputs, d), &spec, init, layout);
+        let decoder = Stack::new("decoder", (outputs, spec.output), &spec, init, layout);
+        let mut normed = |name: &str, sizes: (usize, usize), kept: f64| {
+            Normed::new(name, sizes, (kept, false), init, layout)
         };
-        let mut stack = |name: &str, last: usize| {
-            let first = normed(format!("{name}.first"), (d, c), kept, false);
-            let convolutions = (0..spec.layers)
-                .map(|l| normed(format!("{name}.layers.{l}"), (spec.kernel * c, 2 * c), kept, true))
-                .collect();
-            (first, convolutions, normed(format!("{name}.last"), (c, last), 1.0, false))
-        };
-        let (encoder, decoder) = (stack("encoder", d), stack("decoder", spec.output));
         let attention = (0..spec.layers)
             .map(|l| {
-                let name = |part: &str| format!("attention.{l}.{part}");
-                [normed(name("query"), (c, d), 1.0, false), normed(name("out"), (d, c), 1.0, false)]
+                let query = normed(&format!("attention.{l}.query"), (c, d), 1.0);
+                [query, normed(&format!("attention.{l}.out"), (d, c), 1.0)]
             })
             .collect();
-        let output = normed("output".to_owned(), (spec.output, outputs), kept, false);
-        let mut whole = |name: &str, vocabulary: usize, (first, convolutions, last)| Stack {
-            symbols: layout.add(
-                format!("{name}.embedding"),
-                &[vocabulary, d],
-                init.of(Role::Embedding { d }),
-            ),
-            positions: layout.add(
-                format!("{name}.positions"),
-                &[spec.positions, d],
-                init.of(Role::Positions),
-            ),
-            first,
-            convolutions,
-            last,
-        };
-        let (encoder, decoder) = (whole("encoder", inputs, encoder), whole("decoder", outputs, decoder));
+        let output = normed("output", (spec.output, outputs), kept);
         Self { spec, encoder, decoder, attention, output }
     }
 
@@ -209,7 +187,7 @@ impl CnnTransducer {
             let dropped = r.dropout(x, p);
             let windows = self.windows(r, dropped, &lengths, t, (self.spec.kernel - 1) / 2);
             let convolved = self.convolve(r, layer, windows);
-            x = halve(r, convolved, x);
+            x = blend(r, convolved, x);
         }
         let mut keys = stack.last.of(r, x);
         if self.spec.damped {
@@ -233,11 +211,11 @@ impl CnnTransducer {
         (x, embedded, residual): (Var, Var, Var),
     ) -> Var {
         let q = query.of(r, x);
-        let q = halve(r, q, embedded);
+        let q = blend(r, q, embedded);
         let found = r.cross_attention(q, source.seen, &source.lengths, (self.spec.embedding, 1), 0.0);
         let found = out.of(r, found);
-        let x = halve(r, found, x);
-        halve(r, x, residual)
+        let x = blend(r, found, x);
+        blend(r, x, residual)
     }
 
     /// The states after every symbol of the targets.
@@ -304,7 +282,7 @@ impl CnnTransducer {
 }
 
 /// `(x + y) · √½`, which keeps the variance of two things alike.
-fn halve<R: Real>(r: &mut Record<'_, R>, x: Var, y: Var) -> Var {
+fn blend<R: Real>(r: &mut Record<'_, R>, x: Var, y: Var) -> Var {
     let sum = r.add(x, y);
     r.scale(sum, FRAC_1_SQRT_2)
 }

@@ -1,5 +1,6 @@
 //! Layers with normalised weights, and the stack of them that encoder and decoder have alike.
 
+use super::CnnTransducerSpec;
 use crate::kernel::Real;
 use crate::model::init::{Initialization, Role};
 use crate::params::{Init, Layout, Param};
@@ -64,6 +65,30 @@ pub(super) struct Stack<T> {
 }
 
 impl Stack<Normed> {
+    /// For a vocabulary, and ending in so many numbers.
+    pub(super) fn new(
+        name: &str,
+        (vocabulary, last): (usize, usize),
+        spec: &CnnTransducerSpec,
+        init: Initialization,
+        layout: &mut Layout,
+    ) -> Self {
+        let (c, d, kept) = (spec.channels, spec.embedding, 1.0 - spec.dropout);
+        let mut table = |part: &str, rows: usize, role: Role| {
+            layout.add(format!("{name}.{part}"), &[rows, d], init.of(role))
+        };
+        let symbols = table("embedding", vocabulary, Role::Embedding { d });
+        let positions = table("positions", spec.positions, Role::Positions);
+        let mut normed = |part: &str, sizes: (usize, usize), drawn: (f64, bool)| {
+            Normed::new(&format!("{name}.{part}"), sizes, drawn, init, layout)
+        };
+        let first = normed("first", (d, c), (kept, false));
+        let convolutions = (0..spec.layers)
+            .map(|l| normed(&format!("layers.{l}"), (spec.kernel * c, 2 * c), (kept, true)))
+            .collect();
+        Self { symbols, positions, first, convolutions, last: normed("last", (c, last), (1.0, false)) }
+    }
+
     pub(super) fn ready<R: Real>(&self, r: &mut Record<'_, R>) -> Stack<Ready> {
         Stack {
             symbols: self.symbols,
