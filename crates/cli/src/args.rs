@@ -296,7 +296,7 @@ pub(crate) struct Export {
     pub(crate) dir: PathBuf,
     /// jsonl or csv
     #[arg(long, default_value = "jsonl", value_parser = crate::report::rows)]
-    pub(crate) format: wug_report::Rows,
+    pub(crate) format: wug_report::RecordFormat,
     /// Write to a file instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use wug_lab::disk::write_whole;
 use wug_lab::sweep::{RunState, Sweep};
-use wug_report::{Rows, records, render};
+use wug_report::{RecordFormat, records, render};
 
 use crate::args::{Export, Report};
 use crate::exit::Exit;
@@ -47,6 +47,7 @@ fn results(dir: &std::path::Path) -> Result<Vec<wug_lab::score::RunResult>, Exit
 }
 
 /// The formats of rows, for the command line.
-pub(crate) fn rows(text: &str) -> Result<Rows, String> {
-    Rows::named(text).ok_or_else(|| format!("the formats are: {}", Rows::ALL.map(Rows::name).join(", ")))
+pub(crate) fn rows(text: &str) -> Result<RecordFormat, String> {
+    RecordFormat::named(text)
+        .ok_or_else(|| format!("the formats are: {}", RecordFormat::ALL.map(RecordFormat::name).join(", ")))
 }

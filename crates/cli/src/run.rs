@@ -10,7 +10,7 @@ use wug_lab::LabError;
 use wug_lab::plan::RunPlan;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{RunState, Status, Sweep};
-use wug_lab::work::{Staff, Tally, work};
+use wug_lab::work::{Tally, WorkerOptions, work};
 
 use crate::args::{Run, StaffArgs, StatusArgs, Worker};
 use crate::exit::Exit;
@@ -54,7 +54,8 @@ fn default_directory(experiment: &Experiment) -> PathBuf {
 
 fn work_on(sweep: &Sweep, staff: &StaffArgs, json: bool, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let jobs = staff.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let staff = Staff { jobs: jobs.min(sweep.runs.len()), checkpoint: Duration::from_secs(staff.checkpoint) };
+    let staff =
+        WorkerOptions { jobs: jobs.min(sweep.runs.len()), checkpoint: Duration::from_secs(staff.checkpoint) };
     let watch = Watch::new(sweep, staff.jobs);
     let tally = work(sweep, staff, &watch);
     watch.close();

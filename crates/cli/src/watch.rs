@@ -1,10 +1,10 @@
-//! Progress on stderr: a line per finished run, and on a terminal what every desk is at.
+//! Progress on stderr: a line per finished run, and on a terminal what every context is at.
 
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wug_lab::score::{Ending, Measurement, RunResult};
-use wug_lab::sweep::{Listed, Sweep};
+use wug_lab::sweep::{PlannedRun, Sweep};
 use wug_lab::work::{Observer, Progress};
 
 /// Watches a sweep.
@@ -49,35 +49,35 @@ impl Watch {
         }
     }
 
-    fn tell(&self, desk: usize, message: String) {
-        if let Some(bar) = self.desks.get(desk) {
+    fn tell(&self, context: usize, message: String) {
+        if let Some(bar) = self.desks.get(context) {
             bar.set_message(message);
             bar.tick();
         }
     }
 
-    fn label(&self, desk: usize) -> String {
-        self.desks.get(desk).map_or_else(String::new, ProgressBar::prefix)
+    fn label(&self, context: usize) -> String {
+        self.desks.get(context).map_or_else(String::new, ProgressBar::prefix)
     }
 }
 
 impl Observer for Watch {
-    fn begins(&self, desk: usize, run: &Listed) {
-        if let Some(bar) = self.desks.get(desk) {
+    fn begins(&self, context: usize, run: &PlannedRun) {
+        if let Some(bar) = self.desks.get(context) {
             bar.set_prefix(run.plan.label());
         }
-        self.tell(desk, run.plan.label());
+        self.tell(context, run.plan.label());
     }
 
-    fn epoch(&self, desk: usize, done: usize, validation: f64) {
-        self.tell(desk, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(desk)));
+    fn epoch(&self, context: usize, done: usize, validation: f64) {
+        self.tell(context, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(context)));
     }
 
-    fn judging(&self, desk: usize, split: &str) {
-        self.tell(desk, format!("{}: judging {split}", self.label(desk)));
+    fn judging(&self, context: usize, split: &str) {
+        self.tell(context, format!("{}: judging {split}", self.label(context)));
     }
 
-    fn ends(&self, desk: usize, result: &RunResult, took: Duration, progress: Progress) {
+    fn ends(&self, context: usize, result: &RunResult, took: Duration, progress: Progress) {
         let width = self.total.to_string().len();
         let ending = match &result.ending {
             Ending::Failed { message } => format!("failed: {message}"),
@@ -98,7 +98,7 @@ impl Observer for Watch {
             "[{:width$}/{}] {}: {ending}{test} ({}){left}",
             progress.done,
             progress.total,
-            self.label(desk),
+            self.label(context),
             span(took)
         ));
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wug_language::Reading;
 
-use crate::{DataError, Library, Seed, Shelf};
+use crate::{DataError, FileSink, FileSource, Seed};
 
 /// The manifest's file name.
 pub const MANIFEST: &str = "wug.json";
@@ -49,15 +49,15 @@ pub struct FileRecord {
 
 /// Writes the files of one data set and keeps account of them.
 pub struct Recorder<'a> {
-    shelf: &'a mut dyn Shelf,
+    sink: &'a mut dyn FileSink,
     prefix: String,
     files: Vec<FileRecord>,
 }
 
 impl<'a> Recorder<'a> {
     /// A recorder for files under a folder (ending in `/`, or empty).
-    pub fn new(shelf: &'a mut dyn Shelf, prefix: &str) -> Self {
-        Self { shelf, prefix: prefix.to_owned(), files: Vec::new() }
+    pub fn new(sink: &'a mut dyn FileSink, prefix: &str) -> Self {
+        Self { sink, prefix: prefix.to_owned(), files: Vec::new() }
     }
 
     /// Writes a file.
@@ -67,7 +67,7 @@ impl<'a> Recorder<'a> {
         mut write: impl FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), DataError> {
         let mut record = None;
-        self.shelf
+        self.sink
             .put(&format!("{}{name}", self.prefix), &mut |sink| {
                 let mut counted = Counted { sink, hasher: blake3::Hasher::new(), bytes: 0 };
                 write(&mut counted)?;
@@ -117,7 +117,7 @@ impl<'a> Recorder<'a> {
         };
         let text =
             serde_json::to_string_pretty(&manifest).map_err(|e| DataError::file(MANIFEST, e.to_string()))?;
-        self.shelf
+        self.sink
             .put(&format!("{}{MANIFEST}", self.prefix), &mut |sink| {
                 sink.write_all(text.as_bytes())?;
                 sink.write_all(b"\n")
@@ -128,7 +128,7 @@ impl<'a> Recorder<'a> {
 }
 
 /// The hash of a file's content, as manifests have it; `None` if there is no such file.
-pub fn hash(library: &dyn Library, name: &str) -> Result<Option<String>, DataError> {
+pub fn hash(library: &dyn FileSource, name: &str) -> Result<Option<String>, DataError> {
     let Some(mut file) = library.open(name).map_err(DataError::io(name))? else { return Ok(None) };
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(&mut file).map_err(DataError::io(name))?;

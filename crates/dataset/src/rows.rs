@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use wug_language::{Alphabet, Word};
 
-use crate::{DataError, Library, MaskedSequence};
+use crate::{DataError, FileSource, MaskedSequence};
 
 /// The lines of a file; `None` if there is no such file.
-pub(crate) fn read_lines(library: &dyn Library, file: &str) -> Result<Option<Vec<String>>, DataError> {
+pub(crate) fn read_lines(library: &dyn FileSource, file: &str) -> Result<Option<Vec<String>>, DataError> {
     let Some(reader) = library.open(file).map_err(DataError::io(file))? else { return Ok(None) };
     let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
     lines.map(Some).map_err(DataError::io(file))
@@ -19,7 +19,7 @@ pub(crate) fn read_lines(library: &dyn Library, file: &str) -> Result<Option<Vec
 /// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
 /// no such file.
 pub(crate) fn read_rows<T>(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<Vec<T>>, DataError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use wug_dataset::manifest::{About, Manifest, Recorder};
-use wug_dataset::{Seed, Shelf, bliss, find, flare, tse, wade};
+use wug_dataset::{FileSink, Seed, bliss, find, flare, tse, wade};
 use wug_language::registry::{self, Named};
 use wug_language::{LengthRange, Reading};
 
@@ -216,8 +216,8 @@ fn kind(request: &Request, name: &str, options: &mut Options) -> Result<Kind, La
 }
 
 impl Job {
-    fn write(&self, shelf: &mut dyn Shelf) -> Result<Manifest, LabError> {
-        let mut out = Recorder::new(shelf, &self.folder);
+    fn write(&self, sink: &mut dyn FileSink) -> Result<Manifest, LabError> {
+        let mut out = Recorder::new(sink, &self.folder);
         let seed = Seed::new(self.seed.unwrap_or(0));
         let about = |suite: &'static str, name: String, spec: Value, facts: Value| About {
             suite,

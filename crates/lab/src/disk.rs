@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use wug_dataset::manifest::{MANIFEST, Manifest};
-use wug_dataset::{Library, Shelf};
+use wug_dataset::{FileSink, FileSource};
 
 use crate::LabError;
 
@@ -28,7 +28,7 @@ impl Directory {
     }
 }
 
-impl Library for Directory {
+impl FileSource for Directory {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
         match File::open(self.root.join(name)) {
             Ok(file) => Ok(Some(Box::new(BufReader::new(file)))),
@@ -170,7 +170,7 @@ impl Drop for Staging {
     }
 }
 
-impl Shelf for Staging {
+impl FileSink for Staging {
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let path = self.stage.path().join(name);
         if let Some(parent) = path.parent() {

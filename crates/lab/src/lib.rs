@@ -1,11 +1,11 @@
 //! Where the rooms meet: the suites by name, and the disk. The lab alone touches files; the doors (command
 //! line, Python) use the rooms through it.
 
+pub mod context;
 pub mod data;
-pub mod desk;
 pub mod disk;
 mod error;
-pub mod index;
+pub mod generalization;
 pub mod names;
 pub mod plan;
 pub mod recognition;

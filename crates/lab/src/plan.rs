@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use wug_score::{Run, RunResult};
+use wug_score::{Coordinates, Run, RunResult};
 
 use crate::LabError;
-use crate::desk::Desk;
-use crate::{index, recognition};
+use crate::context::RunContext;
+use crate::{generalization, recognition};
 
 /// What plans mean. A plan in another format is refused, not guessed at.
 pub const PLAN_FORMAT: u32 = 1;
@@ -19,27 +19,27 @@ pub enum RunPlan {
     /// Recognition at unseen lengths.
     Recognition(recognition::Plan),
     /// The generalisation index.
-    Index(index::Plan),
+    Generalization(generalization::Plan),
 }
 
 /// The data of the last run, which the next one often needs again.
 #[derive(Debug, Default)]
-pub struct Shelf {
-    recognition: Kept<(String, recognition::DataPlan), recognition::Data>,
-    index: Kept<String, index::Data>,
+pub struct DataCache {
+    recognition: CacheSlot<(String, recognition::DataPlan), recognition::Data>,
+    generalization: CacheSlot<String, generalization::Data>,
 }
 
 /// One set of data at a time, under what it is.
 #[derive(Debug)]
-struct Kept<K, D>(Option<(K, Arc<D>)>);
+struct CacheSlot<K, D>(Option<(K, Arc<D>)>);
 
-impl<K, D> Default for Kept<K, D> {
+impl<K, D> Default for CacheSlot<K, D> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<K: PartialEq, D> Kept<K, D> {
+impl<K: PartialEq, D> CacheSlot<K, D> {
     fn get(&mut self, key: K, make: impl FnOnce() -> Result<D, LabError>) -> Result<Arc<D>, LabError> {
         if let Some((_, data)) = self.0.as_ref().filter(|(kept, _)| *kept == key) {
             return Ok(Arc::clone(data));
@@ -71,7 +71,7 @@ impl RunPlan {
     pub fn label(&self) -> String {
         match self {
             Self::Recognition(plan) => plan.label(),
-            Self::Index(plan) => plan.label(),
+            Self::Generalization(plan) => plan.label(),
         }
     }
 
@@ -79,7 +79,7 @@ impl RunPlan {
     pub fn cost(&self) -> f64 {
         match self {
             Self::Recognition(plan) => plan.cost(),
-            Self::Index(plan) => plan.cost(),
+            Self::Generalization(plan) => plan.cost(),
         }
     }
 
@@ -87,37 +87,35 @@ impl RunPlan {
     pub fn value(&self) -> serde_json::Value {
         match self {
             Self::Recognition(plan) => plan.value(),
-            Self::Index(plan) => plan.value(),
+            Self::Generalization(plan) => plan.value(),
         }
     }
 
     /// What the run is, apart from its results.
     pub fn run(&self, data_hash: String) -> Run {
-        let name = |name: &'static str| Some(name.to_owned());
-        let (suite, language, learner, size, loss, validation, seed, reading) = match self {
-            Self::Recognition(p) => (
-                "flare",
-                &p.language,
-                p.learner.name(),
-                Some(p.size as u64),
-                name(p.loss.name()),
-                name(p.validation.name()),
-                p.seed,
-                p.reading,
-            ),
-            Self::Index(p) => {
-                let loss = p.learner.as_ref().and_then(|settings| name(settings.loss.name()));
-                ("bliss", &p.language, p.kind.name(), None, loss, None, p.seed, p.reading)
+        let (protocol, coordinates, seed, reading) = match self {
+            Self::Recognition(p) => {
+                let coordinates = Coordinates::default()
+                    .with("language", p.language.as_str())
+                    .with("learner", p.learner.name())
+                    .with("size", p.size)
+                    .with("loss", p.loss.name())
+                    .with("validation", p.validation.name());
+                ("recognition", coordinates, p.seed, p.reading)
+            }
+            Self::Generalization(p) => {
+                let coordinates = Coordinates::default()
+                    .with("language", p.language.as_str())
+                    .with("learner", p.kind.name())
+                    .with("factor", p.factor)
+                    .with_some("loss", p.learner.as_ref().map(|settings| settings.loss.name()));
+                ("generalization", coordinates, p.seed, p.reading)
             }
         };
         Run {
             plan: self.id(),
-            suite: suite.to_owned(),
-            language: language.clone(),
-            learner: learner.to_owned(),
-            size,
-            loss,
-            validation,
+            protocol: protocol.to_owned(),
+            coordinates,
             seed,
             reading,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -126,16 +124,20 @@ impl RunPlan {
     }
 
     /// Does the run.
-    pub fn execute(&self, shelf: &mut Shelf, desk: &mut dyn Desk) -> Result<RunResult, LabError> {
+    pub fn execute(
+        &self,
+        cache: &mut DataCache,
+        context: &mut dyn RunContext,
+    ) -> Result<RunResult, LabError> {
         match self {
             Self::Recognition(plan) => {
                 let key = (format!("{} {}", plan.language, plan.reading), plan.data.clone());
-                let data = shelf.recognition.get(key, || recognition::Data::of(plan))?;
-                recognition::fit(plan, self.run(data.hash.clone()), &data, desk)
+                let data = cache.recognition.get(key, || recognition::Data::of(plan))?;
+                recognition::fit(plan, self.run(data.hash.clone()), &data, context)
             }
-            Self::Index(plan) => {
-                let data = shelf.index.get(plan.data_key(), || index::Data::of(plan))?;
-                index::fit(plan, self.run(data.hash.clone()), &data, desk)
+            Self::Generalization(plan) => {
+                let data = cache.generalization.get(plan.data_key(), || generalization::Data::of(plan))?;
+                generalization::fit(plan, self.run(data.hash.clone()), &data, context)
             }
         }
     }

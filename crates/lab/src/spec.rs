@@ -1,12 +1,12 @@
 //! Experiments: a TOML file, at a scale, with a few values set by hand, becomes a list of runs.
 //!
-//! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[index]]`). What a section leaves out is
+//! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[generalization]]`). What a section leaves out is
 //! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
 pub(crate) mod grid;
-mod place;
 mod problem;
 mod section;
+mod source_map;
 
 use std::path::Path;
 
@@ -15,17 +15,18 @@ use toml::Table;
 
 use crate::LabError;
 use crate::plan::RunPlan;
-use crate::{index, recognition};
+use crate::{generalization, recognition};
 
-use place::Places;
 use problem::alternatives;
 use section::{Kind, Set};
+use source_map::SourceMap;
 
 pub use problem::Problem;
 pub(crate) use section::Section;
 
 /// The kinds of section, in the order in which their runs are planned.
-const KINDS: [Kind; 2] = [Kind::of::<recognition::Spec>("recognition"), Kind::of::<index::Spec>("index")];
+const KINDS: [Kind; 2] =
+    [Kind::of::<recognition::Spec>("recognition"), Kind::of::<generalization::Spec>("generalization")];
 
 /// How much of an experiment to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +84,7 @@ struct File {
     #[serde(default)]
     recognition: Vec<Table>,
     #[serde(default)]
-    index: Vec<Table>,
+    generalization: Vec<Table>,
 }
 
 /// The experiments that come with wug, by name.
@@ -161,12 +162,12 @@ pub fn titles() -> Result<Vec<(&'static str, String)>, LabError> {
 }
 
 impl File {
-    fn read<'a>(source: &str, text: &'a str) -> Result<(Self, Places<'a>), LabError> {
+    fn read<'a>(source: &str, text: &'a str) -> Result<(Self, SourceMap<'a>), LabError> {
         let bad = |error: toml::de::Error| {
-            let line = error.span().map(|span| place::line(text, span.start));
+            let line = error.span().map(|span| source_map::line(text, span.start));
             LabError::Usage(Problem::parse(&error, &[]).describe(&place(source, line)))
         };
-        let places = Places::read(text).map_err(bad)?;
+        let places = SourceMap::read(text).map_err(bad)?;
         for kind in &KINDS {
             if let Some(line) = places.lone_section(kind.name) {
                 let message =
@@ -185,7 +186,7 @@ impl File {
 
     /// The sections of every kind that there are.
     fn sections(&self) -> impl Iterator<Item = (&'static Kind, &[Table])> {
-        let all = KINDS.iter().zip([&self.recognition[..], &self.index]);
+        let all = KINDS.iter().zip([&self.recognition[..], &self.generalization]);
         all.filter(|(_, sections)| !sections.is_empty())
     }
 

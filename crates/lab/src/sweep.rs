@@ -52,7 +52,7 @@ pub struct Header {
 
 /// A run and its id.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Listed {
+pub struct PlannedRun {
     /// The hash of the plan.
     pub id: String,
     /// The plan.
@@ -66,7 +66,7 @@ pub struct Sweep {
     /// What it is.
     pub header: Header,
     /// Its runs.
-    pub runs: Vec<Listed>,
+    pub runs: Vec<PlannedRun>,
 }
 
 const PLAN: &str = "plan.json";
@@ -92,8 +92,8 @@ impl Sweep {
         let path = root.join("claims").join("plan");
         let lock = File::create(&path).map_err(LabError::disk(&path))?;
         lock.lock().map_err(LabError::disk(&path))?;
-        let runs: Vec<Listed> =
-            experiment.runs.iter().map(|plan| Listed { id: plan.id(), plan: plan.clone() }).collect();
+        let runs: Vec<PlannedRun> =
+            experiment.runs.iter().map(|plan| PlannedRun { id: plan.id(), plan: plan.clone() }).collect();
         let header = Header {
             format: PLAN_FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -154,7 +154,7 @@ impl Sweep {
         let mut lines = Vec::new();
         for run in &self.runs {
             let line = serde_json::to_string(run).map_err(json)?;
-            if !serde_json::from_str(&line).is_ok_and(|again: Listed| again == *run) {
+            if !serde_json::from_str(&line).is_ok_and(|again: PlannedRun| again == *run) {
                 let message =
                     format!("the plan of `{}` would not be read back as it is: {line}", run.plan.label());
                 return Err(LabError::Usage(message));
@@ -303,11 +303,11 @@ fn header_in(root: &Path) -> Result<Header, LabError> {
     serde_json::from_str(&text).map_err(|error| unreadable(root, PLAN, &error.to_string()))
 }
 
-fn runs_in(root: &Path, header: &Header) -> Result<Vec<Listed>, LabError> {
-    let mut runs: Vec<Listed> = Vec::new();
+fn runs_in(root: &Path, header: &Header) -> Result<Vec<PlannedRun>, LabError> {
+    let mut runs: Vec<PlannedRun> = Vec::new();
     for (i, line) in read(root, RUNS)?.lines().enumerate() {
         let bad = |message: String| unreadable(root, RUNS, &format!("line {}: {message}", i + 1));
-        let run: Listed = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+        let run: PlannedRun = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
         let id = run.plan.id();
         if run.id != id {
             return Err(bad(format!("the plan of run {} is that of run {id}", run.id)));

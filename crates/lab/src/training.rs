@@ -1,4 +1,4 @@
-//! Training at a desk: epoch by epoch, with a curve, and taken up again where it was put away.
+//! Training at a context: epoch by epoch, with a curve, and taken up again where it was put away.
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
@@ -7,7 +7,7 @@ use wug_learner::train::{Objective, Outcome, Progress, Saved, TrainSpec, Trainer
 use wug_score::{Ending, Point};
 
 use crate::LabError;
-use crate::desk::Desk;
+use crate::context::RunContext;
 
 /// What is kept between epochs beside the trainer's own bytes.
 #[derive(Serialize, Deserialize)]
@@ -34,14 +34,14 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
     spec: TrainSpec,
     seed: Seed,
     stride: usize,
-    desk: &mut dyn Desk,
+    context: &mut dyn RunContext,
 ) -> Result<Learned<R>, LabError> {
     let fresh = || Trainer::new(objective, spec, seed).map_err(|error| LabError::Usage(error.to_string()));
-    let kept = desk.taken_up().and_then(|bytes| unpack(&bytes));
-    let taken_up =
+    let kept = context.load_checkpoint().and_then(|bytes| unpack(&bytes));
+    let load_checkpoint =
         kept.and_then(|(header, saved)| Some((Trainer::resume(objective, spec, &saved).ok()?, header.curve)));
     // A checkpoint that cannot be read costs time, not the run.
-    let (mut trainer, mut curve) = match taken_up {
+    let (mut trainer, mut curve) = match load_checkpoint {
         Some(kept) => kept,
         None => (fresh()?, Vec::new()),
     };
@@ -54,8 +54,8 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
         if progress.validation.is_finite() && shown {
             curve.push(point(&progress));
         }
-        desk.epoch(progress.epoch, progress.validation);
-        desk.checkpoint(&mut || pack(&curve, &trainer.save()));
+        context.epoch(progress.epoch, progress.validation);
+        context.checkpoint(&mut || pack(&curve, &trainer.save()));
     };
     let ending = match outcome {
         Outcome::Finished => Ending::Finished,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_dataset::validation::{Findings, Validation};
-use wug_dataset::{DataError, Folder, Library, Seed, bliss, find, flare, tse, wade};
+use wug_dataset::{DataError, FileSource, Folder, Seed, bliss, find, flare, tse, wade};
 use wug_language::Reading;
 use wug_language::registry;
 

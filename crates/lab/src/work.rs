@@ -12,24 +12,24 @@ use serde_json::{Value, json};
 use wug_score::{Ending, FORMAT, RunResult};
 
 use crate::LabError;
-use crate::desk::Desk;
+use crate::context::RunContext;
 use crate::disk::write_whole;
-use crate::plan::{RunPlan, Shelf};
-use crate::sweep::{Listed, RunState, Sweep};
+use crate::plan::{DataCache, RunPlan};
+use crate::sweep::{PlannedRun, RunState, Sweep};
 
 /// Somebody who looks on. Called from several threads.
 pub trait Observer: Sync {
-    /// A run begins at a desk (numbered from 0).
-    fn begins(&self, desk: usize, run: &Listed);
+    /// A run begins at a context (numbered from 0).
+    fn begins(&self, context: usize, run: &PlannedRun);
 
-    /// An epoch of the run at a desk is over.
-    fn epoch(&self, desk: usize, done: usize, validation: f64);
+    /// An epoch of the run at a context is over.
+    fn epoch(&self, context: usize, done: usize, validation: f64);
 
-    /// The run at a desk is about to judge a split.
-    fn judging(&self, desk: usize, split: &str);
+    /// The run at a context is about to judge a split.
+    fn judging(&self, context: usize, split: &str);
 
     /// A run is over.
-    fn ends(&self, desk: usize, result: &RunResult, took: Duration, progress: Progress);
+    fn ends(&self, context: usize, result: &RunResult, took: Duration, progress: Progress);
 }
 
 /// How far a sweep has come.
@@ -86,14 +86,14 @@ fn open(sweep: &Sweep) -> Result<(usize, f64), LabError> {
 
 /// How to work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Staff {
+pub struct WorkerOptions {
     /// Runs at a time.
     pub jobs: usize,
     /// Unfinished work is put away this often: what is lost when a process is killed is at most this much and an epoch.
     pub checkpoint: Duration,
 }
 
-impl Staff {
+impl WorkerOptions {
     /// So many runs at a time.
     pub fn new(jobs: usize) -> Self {
         Self { jobs, checkpoint: Duration::from_secs(20) }
@@ -102,7 +102,7 @@ impl Staff {
 
 /// Works on a sweep until nothing is left that nobody is at. The first error of the disk ends the work; a run that fails or
 /// diverges is a result.
-pub fn work(sweep: &Sweep, staff: Staff, observer: &dyn Observer) -> Result<Tally, LabError> {
+pub fn work(sweep: &Sweep, staff: WorkerOptions, observer: &dyn Observer) -> Result<Tally, LabError> {
     sweep.usable()?;
     let status = sweep.status()?;
     if let Some((_, RunState::Broken(message))) =
@@ -114,19 +114,19 @@ pub fn work(sweep: &Sweep, staff: Staff, observer: &dyn Observer) -> Result<Tall
         )));
     }
     let pace = Pace::begin(sweep)?;
-    let team = Team { sweep, observer, pace, stop: AtomicBool::new(false), every: staff.checkpoint };
+    let team = WorkerPool { sweep, observer, pace, stop: AtomicBool::new(false), every: staff.checkpoint };
     let tallies = std::thread::scope(|scope| {
         let desks: Vec<_> = (0..staff.jobs.max(1))
-            .map(|desk| {
+            .map(|context| {
                 scope.spawn({
                     let team = &team;
-                    move || team.work(desk)
+                    move || team.work(context)
                 })
             })
             .collect();
         desks
             .into_iter()
-            .map(|desk| desk.join().unwrap_or_else(|panic| Err(broken(panic.as_ref()))))
+            .map(|context| context.join().unwrap_or_else(|panic| Err(broken(panic.as_ref()))))
             .collect::<Vec<_>>()
     });
     let mut sum = Tally::default();
@@ -151,7 +151,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason given".to_owned())
 }
 
-struct Team<'a> {
+struct WorkerPool<'a> {
     sweep: &'a Sweep,
     observer: &'a dyn Observer,
     pace: Pace,
@@ -159,14 +159,14 @@ struct Team<'a> {
     every: Duration,
 }
 
-impl Team<'_> {
-    fn work(&self, desk: usize) -> Result<Tally, LabError> {
-        let mut shelf = Shelf::default();
+impl WorkerPool<'_> {
+    fn work(&self, context: usize) -> Result<Tally, LabError> {
+        let mut cache = DataCache::default();
         let mut tally = Tally::default();
         // What somebody else was at may have been let go since: look again until there is nothing to be had.
         loop {
             let before = tally.done;
-            self.pass(desk, &mut shelf, &mut tally)?;
+            self.pass(context, &mut cache, &mut tally)?;
             if tally.done == before {
                 return Ok(tally);
             }
@@ -174,14 +174,14 @@ impl Team<'_> {
     }
 
     /// Does every run that can be had, one after the other.
-    fn pass(&self, desk: usize, shelf: &mut Shelf, tally: &mut Tally) -> Result<(), LabError> {
+    fn pass(&self, context: usize, cache: &mut DataCache, tally: &mut Tally) -> Result<(), LabError> {
         for run in &self.sweep.runs {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
             let outcome = self.sweep.claim(&run.id).and_then(|claim| match claim {
                 None => Ok(None),
-                Some(_held) => self.execute(desk, run, shelf).map(Some),
+                Some(_held) => self.execute(context, run, cache).map(Some),
             });
             match outcome {
                 Ok(None) => {}
@@ -199,28 +199,28 @@ impl Team<'_> {
     }
 
     /// Does a run that is ours, and says whether it failed.
-    fn execute(&self, desk: usize, run: &Listed, shelf: &mut Shelf) -> Result<bool, LabError> {
+    fn execute(&self, context: usize, run: &PlannedRun, cache: &mut DataCache) -> Result<bool, LabError> {
         #[expect(clippy::disallowed_methods, reason = "this is the lab")]
         let begun = SystemTime::now();
-        let sitting = Sitting::begin(self.sweep.spent_path(&run.id));
-        self.observer.begins(desk, run);
-        let mut at = Seat {
+        let timer = RunTimer::begin(self.sweep.spent_path(&run.id));
+        self.observer.begins(context, run);
+        let mut at = WorkerContext {
             observer: self.observer,
-            desk,
+            context,
             checkpoint: self.sweep.checkpoint_path(&run.id),
-            sitting: &sitting,
+            timer: &timer,
             saved: Instant::now(),
             every: self.every,
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| run.plan.execute(shelf, &mut at)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| run.plan.execute(cache, &mut at)));
         let result = match outcome {
             Ok(Ok(result)) => result,
             Ok(Err(LabError::Disk { path, source })) => return Err(LabError::Disk { path, source }),
             Ok(Err(error)) => failed(&run.plan, error.to_string()),
             Err(panic) => failed(&run.plan, format!("wug itself broke: {}", words(panic.as_ref()))),
         };
-        self.sweep.keep(&result, &log(begun, &sitting.spent()))?;
-        self.observer.ends(desk, &result, sitting.clock.elapsed(), self.pace.progress(self.sweep)?);
+        self.sweep.keep(&result, &log(begun, &timer.spent()))?;
+        self.observer.ends(context, &result, timer.clock.elapsed(), self.pace.progress(self.sweep)?);
         Ok(matches!(result.ending, Ending::Failed { .. }))
     }
 }
@@ -256,7 +256,7 @@ fn log(begun: SystemTime, spent: &Spent) -> Value {
     })
 }
 
-/// What a run has taken so far, in all its sittings. Of a sitting that was killed, what came after its last checkpoint is
+/// What a run has taken so far, in all its sittings. Of a timer that was killed, what came after its last checkpoint is
 /// not counted: that work was lost.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Spent {
@@ -266,7 +266,7 @@ struct Spent {
 }
 
 /// Working at a run without a break.
-struct Sitting {
+struct RunTimer {
     clock: Instant,
     cpu: cpu_time::ThreadTime,
     before: Spent,
@@ -274,7 +274,7 @@ struct Sitting {
     path: PathBuf,
 }
 
-impl Sitting {
+impl RunTimer {
     fn begin(path: PathBuf) -> Self {
         let before = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let (clock, cpu) = (Instant::now(), cpu_time::ThreadTime::now());
@@ -290,17 +290,17 @@ impl Sitting {
     }
 }
 
-struct Seat<'a> {
+struct WorkerContext<'a> {
     observer: &'a dyn Observer,
-    desk: usize,
+    context: usize,
     checkpoint: PathBuf,
-    sitting: &'a Sitting,
+    timer: &'a RunTimer,
     saved: Instant,
     every: Duration,
 }
 
-impl Desk for Seat<'_> {
-    fn taken_up(&mut self) -> Option<Vec<u8>> {
+impl RunContext for WorkerContext<'_> {
+    fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         fs::read(&self.checkpoint).ok()
     }
 
@@ -311,14 +311,14 @@ impl Desk for Seat<'_> {
         self.saved = Instant::now();
         // Without it a kill costs more time; the result is the same.
         let _ = write_whole(&self.checkpoint, &bytes());
-        let _ = write_whole(&self.sitting.path, json!(self.sitting.spent()).to_string().as_bytes());
+        let _ = write_whole(&self.timer.path, json!(self.timer.spent()).to_string().as_bytes());
     }
 
     fn epoch(&mut self, done: usize, validation: f64) {
-        self.observer.epoch(self.desk, done, validation);
+        self.observer.epoch(self.context, done, validation);
     }
 
     fn judging(&mut self, split: &str) {
-        self.observer.judging(self.desk, split);
+        self.observer.judging(self.context, split);
     }
 }

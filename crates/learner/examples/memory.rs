@@ -10,7 +10,7 @@
 
 use wug_dataset::Seed;
 use wug_learner::interface::{NextSymbol, Trained};
-use wug_learner::kernel::{Device, Real};
+use wug_learner::kernel::{MemoryKind, Real};
 use wug_learner::model::{
     AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModel, LanguageModelSpec, Output,
 };
@@ -19,7 +19,7 @@ use wug_learner::tape::{Mode, Tape};
 
 const ROWS: usize = 2050;
 
-fn model(cell: Cell, device: Device) -> LanguageModel {
+fn model(cell: Cell, device: MemoryKind) -> LanguageModel {
     let spec = AugmentedSpec { cell, hidden: 8, device, rows: ROWS, width: 5, gate: Gate::Softmax };
     LanguageModel::new(LanguageModelSpec {
         body: BodySpec::Augmented(spec),
@@ -60,7 +60,7 @@ fn train<R: Real>(model: &LanguageModel, strings: &[Vec<u32>]) -> f64 {
     let mut optimizer = Optimizer::new(OptimizerSpec::adam(), params.len());
     let mut tape = Tape::default();
     per_symbol(asked.len(), || {
-        let mut record = tape.record(&params, Mode::Trace);
+        let mut record = tape.record(&params, Mode::Grad);
         model.loss(&mut record, &strings, &asked);
         record.backward_fresh(&mut gradients);
         optimizer.step(&mut params, &gradients, 1e-3, 1.0).expect("this does not diverge");
@@ -80,9 +80,9 @@ fn time<R: Real>(name: &str, model: &LanguageModel) {
 
 fn main() {
     for (name, cell, device) in [
-        ("stack-rnn", Cell::Rnn, Device::Stack),
-        ("stack-lstm", Cell::Lstm, Device::Stack),
-        ("baby-ntm", Cell::Rnn, Device::BabyNtm),
+        ("stack-rnn", Cell::Rnn, MemoryKind::Stack),
+        ("stack-lstm", Cell::Lstm, MemoryKind::Stack),
+        ("baby-ntm", Cell::Rnn, MemoryKind::BabyNtm),
     ] {
         let model = model(cell, device);
         time::<f32>(name, &model);

@@ -19,7 +19,7 @@ use wug_learner::model::{
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Aligned, Init, Layout};
-use wug_learner::tape::{Layer, Mode, Record, Tape};
+use wug_learner::tape::{Layer, Mode, Recording, Tape};
 
 const ALPHABET: usize = 32;
 const BATCH: usize = 100;
@@ -36,7 +36,7 @@ fn time(
     layout: &Layout,
     spec: OptimizerSpec,
     parts: usize,
-    mut loss: impl FnMut(&mut Record<'_, f32>, usize),
+    mut loss: impl FnMut(&mut Recording<'_, f32>, usize),
 ) {
     let mut params = Aligned::from(layout.initialise::<f32>(Seed::new(0)));
     let mut gradients = vec![0.0; params.len()];
@@ -44,7 +44,7 @@ fn time(
     let mut tape = Tape::default();
     let mut step = || {
         for part in 0..parts {
-            let mut t = tape.record(&params, Mode::Trace);
+            let mut t = tape.record(&params, Mode::Grad);
             loss(&mut t, part);
             if part == 0 {
                 t.backward_fresh(&mut gradients);
@@ -96,7 +96,7 @@ fn flare(case: &str, body: BodySpec) {
         .enumerate()
         .map(|(i, string)| Labelled { string, label: i % 3 == 0, next: &[] })
         .collect();
-    let parts: Vec<&[Labelled<'_>]> = batch.chunks(model.strings_at_once(STEPS - bos)).collect();
+    let parts: Vec<&[Labelled<'_>]> = batch.chunks(model.max_batch_strings(STEPS - bos)).collect();
     time(case, model.layout(), OptimizerSpec::adam().clipped(5.0), parts.len(), |t, part| {
         model.loss(t, parts[part], LossWeights::default(), BATCH);
     });

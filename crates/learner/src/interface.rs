@@ -51,7 +51,7 @@ pub trait NextSymbol {
         let mut rows = self.next(&states[0]);
         let (v, mut logs) = (rows.len(), Vec::with_capacity(string.len()));
         for piece in string.chunks(PIECE) {
-            rows.extend(self.read_many(&mut states, &[piece]));
+            rows.extend(self.advance_batch(&mut states, &[piece]));
             logs.extend(rows.chunks(v).zip(piece).map(|(row, &symbol)| libm::log(row[symbol as usize])));
             rows.drain(..piece.len() * v);
         }
@@ -63,7 +63,7 @@ pub trait NextSymbol {
     ///
     /// # Panics
     /// If there are not as many pieces as states, or one has another length.
-    fn read_many(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
         one_by_one(self, states, pieces)
     }
 
@@ -74,12 +74,12 @@ pub trait NextSymbol {
     }
 
     /// The most symbols it can read, if there is a limit.
-    fn longest(&self) -> Option<usize> {
+    fn max_len(&self) -> Option<usize> {
         None
     }
 
     /// How many states after prefixes of up to this length to keep at once.
-    fn at_once(&self, _longest: usize) -> usize {
+    fn max_batch(&self, _longest: usize) -> usize {
         1024
     }
 }
@@ -171,7 +171,7 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
     }
 
     fn push(&mut self, state: &mut Prefix<R>, symbol: u32) {
-        let mut record = self.tape.record(&self.params, Mode::Judge);
+        let mut record = self.tape.record(&self.params, Mode::Eval);
         state.top = self.model.advance(&mut record, &mut state.memory, symbol);
     }
 
@@ -180,7 +180,7 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
         self.answers(state, softmax_rows)
     }
 
-    fn read_many(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
         self.read_in_step(states, pieces, softmax_rows).unwrap_or_else(|| one_by_one(self, states, pieces))
     }
 
@@ -188,12 +188,12 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
         a == b
     }
 
-    fn longest(&self) -> Option<usize> {
-        self.model.longest()
+    fn max_len(&self) -> Option<usize> {
+        self.model.max_len()
     }
 
-    fn at_once(&self, longest: usize) -> usize {
-        self.model.memories_at_once(longest)
+    fn max_batch(&self, longest: usize) -> usize {
+        self.model.max_batch_states(longest)
     }
 }
 
@@ -222,14 +222,14 @@ impl<R: Real> Trained<LanguageModel, R> {
         let mut probabilities = vec![0.0; steps * states.len() * v];
         let parts = states.chunks_mut(part).zip(pieces.chunks(part));
         for ((states, pieces), own) in parts.zip(probabilities.chunks_mut(part * steps * v)) {
-            let mut record = self.tape.record(&self.params, Mode::Judge);
+            let mut record = self.tape.record(&self.params, Mode::Eval);
             let memories = states.iter_mut().map(|state| &mut state.memory);
-            let (tops, rows) = self.model.follow(&mut record, memories, pieces)?;
+            let (tops, rows) = self.model.step_batch(&mut record, memories, pieces)?;
             let numbers = record.value(tops);
             for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
                 state.top.copy_from_slice(top);
             }
-            let logits = self.model.output_in_company(&mut record, tops);
+            let logits = self.model.output_stable(&mut record, tops);
             let mut said = record.value(logits).to_vec();
             squash(&mut said, v);
             for (b, own) in own.chunks_exact_mut(steps * v).enumerate() {
@@ -246,9 +246,9 @@ impl<R: Real> Trained<LanguageModel, R> {
         if state.top.is_empty() {
             return vec![R::ZERO; self.model.spec().vocabulary];
         }
-        let mut record = self.tape.record(&self.params, Mode::Judge);
+        let mut record = self.tape.record(&self.params, Mode::Eval);
         let top = record.constant(&state.top);
-        let logits = self.model.output_in_company(&mut record, top);
+        let logits = self.model.output_stable(&mut record, top);
         record.value(logits)[..self.model.spec().vocabulary].to_vec()
     }
 }

@@ -157,7 +157,7 @@ impl Layout {
 /// per row, faster from there.
 #[derive(Debug)]
 pub struct Aligned<R> {
-    room: Vec<R>,
+    workspace: Vec<R>,
     start: usize,
 }
 
@@ -166,12 +166,12 @@ const LINE: usize = 64;
 
 impl<R: Real> From<Vec<R>> for Aligned<R> {
     fn from(mut numbers: Vec<R>) -> Self {
-        let (len, spare) = (numbers.len(), LINE / size_of::<R>());
-        numbers.resize(len + spare, R::ZERO);
-        let start = numbers.as_ptr().align_offset(LINE).min(spare);
+        let (len, grad_tmp) = (numbers.len(), LINE / size_of::<R>());
+        numbers.resize(len + grad_tmp, R::ZERO);
+        let start = numbers.as_ptr().align_offset(LINE).min(grad_tmp);
         numbers.copy_within(..len, start);
         numbers.truncate(start + len);
-        Self { room: numbers, start }
+        Self { workspace: numbers, start }
     }
 }
 
@@ -179,13 +179,13 @@ impl<R> Deref for Aligned<R> {
     type Target = [R];
 
     fn deref(&self) -> &[R] {
-        &self.room[self.start..]
+        &self.workspace[self.start..]
     }
 }
 
 impl<R> DerefMut for Aligned<R> {
     fn deref_mut(&mut self) -> &mut [R] {
-        &mut self.room[self.start..]
+        &mut self.workspace[self.start..]
     }
 }
 

@@ -106,7 +106,7 @@ fn check<R: Real>(case: &Value, gradients_of: &str, tolerance: f64) {
         let pairs: Vec<Pair<'_>> =
             inputs.iter().zip(&outputs).map(|(input, output)| Pair { input, output }).collect();
         let (mut tape, mut gradients) = (Tape::default(), vec![R::ZERO; layout.count()]);
-        let mut t = tape.record(&params, Mode::Trace);
+        let mut t = tape.record(&params, Mode::Grad);
         let logits = model.loss(&mut t, &pairs, 1.0 / pairs.len() as f64);
         let expected = flat(&run["logits"]);
         assert_eq!(t.value(logits).len(), expected.len());

@@ -165,7 +165,7 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
 
     let mut tape = Tape::default();
     let mut gradients = vec![R::ZERO; layout.count()];
-    let mut t = tape.record(&params, Mode::Trace);
+    let mut t = tape.record(&params, Mode::Grad);
     let logits = model.loss(&mut t, &batch, weights, batch.len());
     let mut worst = error(t.value(logits.recognition), &flat(&case["recognition_logits"]), absolute);
     worst = worst.max(error(&[t.loss()], &flat(&case["loss"]), absolute));

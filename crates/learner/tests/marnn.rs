@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 use wug_learner::kernel::{
-    Activation, Augmented, AugmentedStep, AugmentedWeights, Device, Recurrence, RecurrentWeights,
+    Activation, Augmented, AugmentedStep, AugmentedWeights, MemoryKind, Recurrence, RecurrentWeights,
     augmented_step, linear,
 };
 use wug_learner::model::{
@@ -13,7 +13,7 @@ use wug_learner::model::{
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Layout, Param};
-use wug_learner::tape::{AugmentedLayer, Layer, Mode, Record, Tape, Var};
+use wug_learner::tape::{AugmentedLayer, Layer, Mode, Recording, Tape, Var};
 
 const GOLDEN: &str = include_str!("../../../testdata/learner/marnn.json");
 
@@ -64,7 +64,7 @@ impl Case {
         let spec = AugmentedSpec {
             cell: if kind.starts_with("SLSTM") { Cell::Lstm } else { Cell::Rnn },
             hidden: size("hidden"),
-            device: if kind.starts_with("BNTM") { Device::BabyNtm } else { Device::Stack },
+            device: if kind.starts_with("BNTM") { MemoryKind::BabyNtm } else { MemoryKind::Stack },
             rows: size("memory_size"),
             width: size("memory_dim"),
             gate: match kind {
@@ -130,7 +130,7 @@ impl Case {
     }
 
     /// The logits after every symbol of a string, with the authors' noise.
-    fn logits(&self, r: &mut Record<'_, f64>, string: &[u32], noise: &[f64]) -> Var {
+    fn logits(&self, r: &mut Recording<'_, f64>, string: &[u32], noise: &[f64]) -> Var {
         let layer = AugmentedLayer {
             network: Layer {
                 input: self.param("layers.0.weight_ih"),
@@ -160,7 +160,7 @@ fn dimension(value: &Value) -> usize {
 /// All rows of a memory of which only those in use are held: the first ones, then the last ones.
 fn every_row(held: &[f64], n: &Augmented) -> Vec<f64> {
     let (rows, all) = (held.len() / n.width, n.rows * n.width);
-    let top = if n.device == Device::Stack || rows == n.rows { rows } else { rows.div_ceil(2) } * n.width;
+    let top = if n.device == MemoryKind::Stack || rows == n.rows { rows } else { rows.div_ceil(2) } * n.width;
     let mut memory = vec![0.0; all];
     memory[..top].copy_from_slice(&held[..top]);
     memory[all - (held.len() - top)..].copy_from_slice(&held[top..]);
@@ -211,7 +211,7 @@ fn check_run(case: &Case, run: &Value) {
             gates: &mut gates,
             actions: &mut actions,
             elements: &mut elements,
-            room: &mut vec![0.0; n.room::<f64>()],
+            workspace: &mut vec![0.0; n.workspace::<f64>()],
             before: &memory,
             after: &mut after,
         };
@@ -245,7 +245,7 @@ fn squares_gradients_and_adam_are_those_of_the_authors() {
         let golden = &case.golden["gradient"];
         let (string, truth) = (symbols(&golden["input"], &case.vocabulary), flat(&golden["target"]));
         let (mut tape, mut gradients) = (Tape::default(), vec![0.0; case.params.len()]);
-        let mut r = tape.record(&case.params, Mode::Trace);
+        let mut r = tape.record(&case.params, Mode::Grad);
         let logits = case.logits(&mut r, &string, &flat(&golden["gumbel_noise_per_step"]));
         r.squared_loss(logits, truth.iter().map(|&y| (y, 1.0 / truth.len() as f64)));
         close(&case.name, &[r.loss()], &flat(&golden["mse_loss"]));
@@ -268,7 +268,7 @@ fn language_models_are_those_of_bliss() {
             let share = 1.0 / (string.len() - 1) as f64;
             let asked: Vec<_> = (1..string.len()).map(|position| (0, position, share)).collect();
             let (mut tape, mut gradients) = (Tape::default(), vec![0.0; case.params.len()]);
-            let mut r = tape.record(&case.params, Mode::Trace);
+            let mut r = tape.record(&case.params, Mode::Grad);
             let logits = case.model.loss(&mut r, &[&string], &asked);
             close(&case.name, r.value(logits), &flat(&golden["logits"]));
             close(&case.name, &[r.loss()], &flat(&golden["ce_mean_nats"]));

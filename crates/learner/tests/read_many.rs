@@ -61,7 +61,7 @@ fn agrees<R: Real>(body: &BodySpec) {
         let mut alone = states.clone();
         let pieces: Vec<Vec<u32>> = (0..batch).map(|b| (0..steps).map(|t| symbol(t, b)).collect()).collect();
         let pieces: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
-        let together = learner.read_many(&mut states, &pieces);
+        let together = learner.advance_batch(&mut states, &pieces);
         assert_eq!(together.len(), steps * batch * VOCABULARY);
         for (i, said) in together.chunks(VOCABULARY).enumerate() {
             let (b, t) = (i / steps, i % steps);
@@ -71,7 +71,7 @@ fn agrees<R: Real>(body: &BodySpec) {
         assert_eq!(states, alone);
         assert!(states.iter().zip(&alone).all(|(a, b)| learner.same(a, b)));
     }
-    assert!(learner.read_many(&mut [], &[]).is_empty());
+    assert!(learner.advance_batch(&mut [], &[]).is_empty());
 }
 
 #[test]

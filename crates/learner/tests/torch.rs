@@ -74,7 +74,7 @@ fn check<R: Real>(case: &Value, strings: &[Vec<u32>], tolerance: f64) {
     let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
     let mut tape = Tape::default();
     let mut gradients = vec![R::ZERO; layout.count()];
-    let mut t = tape.record(&params, Mode::Trace);
+    let mut t = tape.record(&params, Mode::Grad);
     let logits = model.loss(&mut t, &strings, &asked);
     let close = |what: &str, got: f64, expected: f64| {
         assert!(

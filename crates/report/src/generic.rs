@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::{Aggregate, METRICS, Measurement, Reading, RunResult, Stratum};
 
-use crate::table::{Cell, Column, Places, Row, Table, range};
+use crate::table::{Cell, Column, Decimals, Row, Table, range};
 
 /// What tells rows apart: its name, and how it is read from a run and a measurement.
 type Key = (&'static str, fn(&RunResult, &Measurement) -> String);
@@ -74,7 +74,7 @@ fn metrics<'a>(cells: &Cells<'a>) -> Vec<&'a str> {
 }
 
 fn cell(measured: Option<&Vec<&Measurement>>) -> Cell {
-    measured.map_or_else(Cell::default, |measured| Cell::of_runs(measured, Places(3)))
+    measured.map_or_else(Cell::default, |measured| Cell::of_runs(measured, Decimals(3)))
 }
 
 fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {

@@ -22,9 +22,9 @@ use wug_score::RunResult;
 
 pub use format::Format;
 pub use plot::Figure;
-pub use records::{Rows, records};
+pub use records::{RecordFormat, records};
 pub use summary::Summary;
-pub use table::{ABSENT, Cell, Column, Places, Row, Table, Value};
+pub use table::{ABSENT, Cell, Column, Decimals, Row, Table, Value};
 
 /// Why there is no report.
 #[derive(Debug, Error)]

@@ -11,7 +11,7 @@ use wug_score::{Reading, RunResult};
 use crate::flare::departures;
 use crate::measured::{TEST, by_length, chance, test_accuracy};
 use crate::plot::{Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Places, Row, Table, Value, distinct, mark_best};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, mark_best};
 
 /// The runs of a suite in one reading.
 type Group<'a> = BTreeMap<(&'a str, Reading), Vec<&'a RunResult>>;
@@ -64,7 +64,7 @@ fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         let mut cells: Vec<Cell> = learners.iter().map(|learner| cell(runs, learner)).collect();
         mark_best(&mut cells);
         let chance = runs.iter().find_map(|run| chance(run));
-        cells.push(Cell { ours: chance.map(|x| Value::number(x, Places(2))), ..Cell::default() });
+        cells.push(Cell { ours: chance.map(|x| Value::number(x, Decimals(2))), ..Cell::default() });
         Row { keys: differs.iter().map(|&i| key[i].clone()).collect(), cells }
     };
     let same = same.into_iter().flat_map(|i| values(i).into_iter().map(move |value| (KEYS[i], value)));
@@ -117,7 +117,7 @@ fn learners<'a>(runs: &[&'a RunResult]) -> Vec<&'a str> {
 fn cell(runs: &[&RunResult], learner: &str) -> Cell {
     let of = runs.iter().filter(|run| run.run.learner == learner);
     let measured: Vec<_> = of.filter_map(|run| run.whole(TEST, RECOGNITION_ACCURACY.name)).collect();
-    Cell::of_runs(&measured, Places(2))
+    Cell::of_runs(&measured, Decimals(2))
 }
 
 /// The lengths of a plan's data: the longest string learned from, and the longest of the test.

@@ -2,7 +2,7 @@
 
 use wug_score::Reading;
 
-use crate::table::{Places, Value, distinct};
+use crate::table::{Decimals, Value, distinct};
 
 /// Butoi et al. 2025, where the FLaRe tables are from.
 pub(crate) const FLARE: &str =
@@ -47,7 +47,7 @@ impl Grid {
     pub(crate) fn number(self, row: &[&str], column: &str) -> Option<Value> {
         let text = self.text(row, column)?;
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-        Some(Value::number(text.parse().ok()?, Places(decimals)))
+        Some(Value::number(text.parse().ok()?, Decimals(decimals)))
     }
 
     /// A mean with its standard deviation from the column beside it.

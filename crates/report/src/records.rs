@@ -7,14 +7,14 @@ use crate::write::csv_line;
 
 /// What rows can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum RecordFormat {
     /// One JSON object per line.
     Jsonl,
     /// A table with a head.
     Csv,
 }
 
-impl Rows {
+impl RecordFormat {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Jsonl, Self::Csv];
 
@@ -33,10 +33,10 @@ impl Rows {
 }
 
 /// Every measurement of these results.
-pub fn records(results: &[RunResult], rows: Rows) -> Result<String, ReportError> {
+pub fn records(results: &[RunResult], rows: RecordFormat) -> Result<String, ReportError> {
     let all = results.iter().flat_map(RunResult::records);
     match rows {
-        Rows::Jsonl => {
+        RecordFormat::Jsonl => {
             let mut out = String::new();
             for record in all {
                 out += &serde_json::to_string(&record)?;
@@ -44,7 +44,7 @@ pub fn records(results: &[RunResult], rows: Rows) -> Result<String, ReportError>
             }
             Ok(out)
         }
-        Rows::Csv => {
+        RecordFormat::Csv => {
             Ok(csv_line(&HEAD.map(str::to_owned)) + &all.map(|r| csv_line(&fields(&r))).collect::<String>())
         }
     }

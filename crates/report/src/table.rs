@@ -86,7 +86,7 @@ impl Cell {
     }
 
     /// What was measured of some runs, and how many of them.
-    pub(crate) fn of_runs(measured: &[&Measurement], places: Places) -> Self {
+    pub(crate) fn of_runs(measured: &[&Measurement], places: Decimals) -> Self {
         Self { ours: Value::of_runs(measured, places), n: Some(measured.len()), ..Self::default() }
     }
 
@@ -112,7 +112,7 @@ pub enum Value {
         interval: Option<Interval>,
         /// How it is rounded.
         #[serde(skip)]
-        places: Places,
+        places: Decimals,
     },
     /// Words.
     Text(String),
@@ -120,9 +120,9 @@ pub enum Value {
 
 /// To how many decimals a number is rounded when it is shown: once, from the number in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places(pub usize);
+pub struct Decimals(pub usize);
 
-impl Places {
+impl Decimals {
     fn show(self, x: f64) -> String {
         let Self(decimals) = self;
         rounded(x, decimals).map_or_else(|| ABSENT.to_owned(), |x| format!("{x:.decimals$}"))
@@ -131,18 +131,18 @@ impl Places {
 
 impl Value {
     /// A number without a spread.
-    pub fn number(value: f64, places: Places) -> Self {
+    pub fn number(value: f64, places: Decimals) -> Self {
         Self::Number { value, std: None, interval: None, places }
     }
 
     /// A number with its standard deviation, where it has one.
-    pub fn with_std(value: f64, std: Option<f64>, places: Places) -> Self {
+    pub fn with_std(value: f64, std: Option<f64>, places: Decimals) -> Self {
         Self::Number { value, std, interval: None, places }
     }
 
     /// What was measured of several runs: the mean and the population standard deviation, or of a single run its
     /// value and interval; `None` of none.
-    pub(crate) fn of_runs(measured: &[&Measurement], places: Places) -> Option<Self> {
+    pub(crate) fn of_runs(measured: &[&Measurement], places: Decimals) -> Option<Self> {
         let values: Vec<f64> = measured.iter().filter_map(|m| m.value).collect();
         let interval = match measured {
             [one] => one.interval,
@@ -154,16 +154,16 @@ impl Value {
     /// As it is shown. Standard deviations have two decimals, as in print.
     ///
     /// ```
-    /// use wug_report::{Places, Value};
-    /// let value = Value::with_std(0.9349, Some(0.0149), Places(3));
+    /// use wug_report::{Decimals, Value};
+    /// let value = Value::with_std(0.9349, Some(0.0149), Decimals(3));
     /// assert_eq!(value.show(), "0.935 ± 0.01");
-    /// assert_eq!(Value::number(0.9349, Places(2)).show(), "0.93"); // not 0.94 by way of 0.935
+    /// assert_eq!(Value::number(0.9349, Decimals(2)).show(), "0.93"); // not 0.94 by way of 0.935
     /// ```
     pub fn show(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number { value, std, interval, places } => {
-                let std = std.map_or_else(String::new, |std| format!(" ± {}", Places(2).show(std)));
+                let std = std.map_or_else(String::new, |std| format!(" ± {}", Decimals(2).show(std)));
                 let interval = interval.map_or_else(String::new, |interval| {
                     format!(" [{}, {}]", places.show(interval.low), places.show(interval.high))
                 });

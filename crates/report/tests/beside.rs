@@ -1,8 +1,8 @@
 //! Which runs stand beside the paper's figures, and what is said of those figures.
 
-mod made_up;
+mod fixtures;
 
-use made_up::{as_in_the_paper, many, scored};
+use fixtures::{as_in_the_paper, many, scored};
 use serde_json::{Value, json};
 use wug_report::{Format, render, tables};
 use wug_score::{Reading, RunResult};

@@ -1,11 +1,11 @@
 //! The index of Lan, Chemla and Katzir: what its cells say, and that they say no more than was measured.
 
-mod made_up;
+mod fixtures;
 
-use made_up::index::{
+use fixtures::index::{
     FACTORS, Marks, configured, detailed, index, marked, planned, solving, stopped, with_index,
 };
-use made_up::{named, printed, row};
+use fixtures::{named, printed, row};
 use wug_report::{ABSENT, tables};
 use wug_score::{Ending, Reading, RunResult};
 

@@ -1,9 +1,9 @@
 //! Which runs of the index stand beside the paper's figures, where the others are, and what all look like.
 
-mod made_up;
+mod fixtures;
 
-use made_up::index::{configured, far, index, planned, solving, with_index};
-use made_up::{named, row};
+use fixtures::index::{configured, far, index, planned, solving, with_index};
+use fixtures::{named, row};
 use serde_json::{Value, json};
 use wug_report::{Format, figures, render, tables};
 use wug_score::RunResult;

@@ -1,8 +1,8 @@
 //! What a report looks like in each format.
 
-mod made_up;
+mod fixtures;
 
-use made_up::{accuracy, as_in_the_paper, cross_entropy, flare, scored};
+use fixtures::{accuracy, as_in_the_paper, cross_entropy, flare, scored};
 use serde_json::json;
 use wug_report::{Format, render};
 use wug_score::{Ending, Reading, RunResult};
@@ -207,7 +207,7 @@ fn messages_cannot_break_a_terminal_table() {
 
 #[test]
 fn the_hardest_strings_are_cut_and_ranked() {
-    let text = render(&made_up::many(), Format::Markdown).unwrap();
+    let text = render(&fixtures::many(), Format::Markdown).unwrap();
     let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| dyck-2-3 | lstm")).collect();
     insta::assert_snapshot!(rows.join("\n"), @r###"
     | dyck-2-3 | lstm | 1 | ε | 0 | no member | 1 | 1 | 0.600 |

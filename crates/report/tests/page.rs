@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-mod made_up;
+mod fixtures;
 
-use made_up::{flare, many};
+use fixtures::{flare, many};
 use wug_report::{Format, figures, render};
 use wug_score::{Ending, RunResult};
 

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-mod made_up;
+mod fixtures;
 
-use made_up::{accuracy, cross_entropy, flare, named, printed};
+use fixtures::{accuracy, cross_entropy, flare, named, printed};
 use wug_report::{Table, tables};
 use wug_score::RunResult;
 

@@ -26,6 +26,7 @@
 pub mod aggregate;
 pub mod bootstrap;
 pub mod chance;
+mod coordinates;
 pub mod metric;
 mod prediction;
 mod ratio;
@@ -37,11 +38,12 @@ pub mod strata;
 
 pub use aggregate::Aggregate;
 pub use bootstrap::{Bootstrap, Interval};
+pub use coordinates::{Coordinate, Coordinates};
 pub use metric::{METRICS, Metric, Score, Unit};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
 pub use ratio::{Ratio, Tally};
 pub use record::{Measurement, Record, Run, reading_name};
-pub use result::{Ending, FORMAT, Hard, Point, ResultError, RunResult};
+pub use result::{Ending, FORMAT, Point, ResultError, RunResult, ScoredString};
 pub use steps::{
     Acceptance, StepRule, StringSteps, accepted_strings, first_rejected, generalization_index, index_sizes,
     right_steps,

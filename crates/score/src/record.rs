@@ -1,30 +1,22 @@
 //! What is kept of a run: what it was, and a row per measurement.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use wug_language::Reading;
 
 use crate::metric::find;
 use crate::ratio::finite;
-use crate::{Interval, Score, Stratum, Unit};
+use crate::{Coordinates, Interval, Score, Stratum, Unit};
 
 /// What a run was: all that its records have in common.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The hash of the resolved plan.
     pub plan: String,
-    /// The suite.
-    pub suite: String,
-    /// The language or task.
-    pub language: String,
-    /// The learner.
-    pub learner: String,
-    /// How many parameters it was to have, where there is a choice.
-    pub size: Option<u64>,
-    /// Which loss it was trained with, where there is a choice.
-    pub loss: Option<String>,
-    /// Which validation set chose its parameters, where there is a choice.
-    pub validation: Option<String>,
+    /// The protocol: what was done.
+    pub protocol: String,
+    /// Where it stands in the grid of its experiment: language, learner, and whatever else may vary.
+    pub coordinates: Coordinates,
     /// The seed of the run.
     pub seed: u64,
     /// As published, or corrected.
@@ -34,6 +26,18 @@ pub struct Run {
     pub version: String,
     /// The hash of the data.
     pub data_hash: String,
+}
+
+impl Run {
+    /// The language or task; empty if the protocol has none.
+    pub fn language(&self) -> &str {
+        self.coordinates.text("language").unwrap_or_default()
+    }
+
+    /// The learner; empty if the protocol has none.
+    pub fn learner(&self) -> &str {
+        self.coordinates.text("learner").unwrap_or_default()
+    }
 }
 
 /// One measurement of a run. It can be made of a [`Score`] alone, which knows its metric and its unit; an
@@ -84,15 +88,35 @@ impl Measurement {
     }
 }
 
-/// A measurement with the run it is of: a row that is complete in itself, as it is exported.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A measurement with the run it is of: a row that is complete in itself, as it is exported. Coordinates are fields of the
+/// row, between what names the run and its seed.
+#[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// The run.
-    #[serde(flatten)]
     pub run: &'a Run,
     /// What was measured of it.
-    #[serde(flatten)]
     pub measurement: &'a Measurement,
+}
+
+impl Serialize for Record<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            plan: &'a str,
+            protocol: &'a str,
+            #[serde(flatten)]
+            coordinates: &'a Coordinates,
+            seed: u64,
+            reading: &'static str,
+            version: &'a str,
+            data_hash: &'a str,
+            #[serde(flatten)]
+            measurement: &'a Measurement,
+        }
+        let Run { plan, protocol, coordinates, seed, reading, version, data_hash } = self.run;
+        let (seed, reading, measurement) = (*seed, reading.name(), self.measurement);
+        Row { plan, protocol, coordinates, seed, reading, version, data_hash, measurement }.serialize(to)
+    }
 }
 
 /// A reading by its name, for `#[serde(with = …)]`.

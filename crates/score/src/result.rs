@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::{Measurement, Record, Run};
 
 /// The layout of result files. One that is written in another is refused, not guessed at.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The result of one run. Two runs of one plan give the same bytes: times and hosts are kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,9 +30,9 @@ pub struct RunResult {
     /// What was measured.
     pub scores: Vec<Measurement>,
     /// The strings that were judged worst.
-    pub hardest: Vec<Hard>,
+    pub hardest: Vec<ScoredString>,
     /// Single strings with what the learner said of them, where a figure shows each.
-    pub strings: Vec<Hard>,
+    pub strings: Vec<ScoredString>,
 }
 
 /// How a run ended.
@@ -84,7 +84,7 @@ pub struct Point {
 /// A string with what the learner said of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Hard {
+pub struct ScoredString {
     /// The split it is from.
     pub split: String,
     /// Its tokens, separated by spaces.
@@ -133,11 +133,17 @@ impl RunResult {
 
     /// Reads what [`to_text`](Self::to_text) writes.
     pub fn from_text(text: &str) -> Result<Self, ResultError> {
-        let value: Value = serde_json::from_str(text)?;
-        if let Some(given) = value["format"].as_u64().filter(|format| *format != u64::from(FORMAT)) {
+        /// All that other formats are known to have in common.
+        #[derive(Deserialize)]
+        struct Versioned {
+            format: Option<u64>,
+        }
+        let Versioned { format } = serde_json::from_str(text)?;
+        if let Some(given) = format.filter(|format| *format != u64::from(FORMAT)) {
             return Err(ResultError::Format { given });
         }
-        let result: Self = serde_json::from_value(value)?;
+        // From the text itself: a `Value` in between would forget the order of the coordinates.
+        let result: Self = serde_json::from_str(text)?;
         for score in &result.scores {
             if let Some(unit) = score.wrong_unit() {
                 let (given, allowed) = (score.unit.name(), unit.name());
@@ -173,7 +179,7 @@ mod tests {
     use super::*;
     use crate::metric::RECOGNITION_ACCURACY;
     use crate::strata::Window;
-    use crate::{Bootstrap, Ratio, Score, Stratum, Tally};
+    use crate::{Bootstrap, Coordinates, Ratio, Score, Stratum, Tally};
 
     fn result(ratios: &[Ratio]) -> RunResult {
         let score = Score { tally: Tally::of(ratios), ..RECOGNITION_ACCURACY.score(&[]) };
@@ -183,12 +189,12 @@ mod tests {
             format: FORMAT,
             run: Run {
                 plan: "a1".to_owned(),
-                suite: "flare".to_owned(),
-                language: "parity".to_owned(),
-                learner: "lstm".to_owned(),
-                size: Some(64_000),
-                loss: Some("R+NS".to_owned()),
-                validation: None,
+                protocol: "recognition".to_owned(),
+                coordinates: Coordinates::default()
+                    .with("language", "parity")
+                    .with("learner", "lstm")
+                    .with("size", 64_000_usize)
+                    .with("loss", "R+NS"),
                 seed: 7,
                 reading: Reading::Published,
                 version: "0.1.0".to_owned(),
@@ -216,8 +222,8 @@ mod tests {
     #[test]
     fn a_record_names_everything() {
         let expected = concat!(
-            r#"{"plan":"a1","suite":"flare","language":"parity","learner":"lstm","size":64000,"loss":"R+NS","#,
-            r#""validation":null,"seed":7,"reading":"published","version":"0.1.0","data_hash":"d0","#,
+            r#"{"plan":"a1","protocol":"recognition","language":"parity","learner":"lstm","size":64000,"#,
+            r#""loss":"R+NS","seed":7,"reading":"published","version":"0.1.0","data_hash":"d0","#,
             r#""split":"test","stratum":{"length":"40..60"},"#,
             r#""metric":"recognition_accuracy","unit":"fraction","value":1.0,"numerator":1.0,"#,
             r#""denominator":1.0,"n":1}"#,
@@ -246,8 +252,8 @@ mod tests {
             "`recognition_accuracy` is measured in fraction, but the result says nats"
         );
         assert_eq!(
-            error("\"format\": 1", "\"format\": 9"),
-            "a result in format 9, but this version of wug reads format 1"
+            error("\"format\": 2", "\"format\": 9"),
+            "a result in format 9, but this version of wug reads format 2"
         );
         assert!(error("\"n\": 0", "\"n\": 0, \"m\": 1").contains("unknown field `m`"));
         assert!(error("published", "printed").contains("printed"));

@@ -12,7 +12,7 @@ use super::{
     test_after, valid_next, write_npz, write_zip,
 };
 use crate::manifest::Recorder;
-use crate::{DataError, Library, rows};
+use crate::{DataError, FileSource, rows};
 
 /// How the strings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub fn test_count(train_size: usize) -> usize {
 
 /// The strings of a file of rows; `None` if there is no such file.
 pub fn read_strings(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<Word>>, DataError> {

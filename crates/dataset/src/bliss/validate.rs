@@ -10,13 +10,13 @@ use super::{
     test_after, test_count, valid_next,
 };
 use crate::validation::{Findings, Validation};
-use crate::{DataError, Library};
+use crate::{DataError, FileSource};
 
 /// Checks every text, archive, row and mask: strings that are not members or not those that the file's name
 /// promises, lines out of order and mask cells that differ are errors. In the corrected reading, whether a
 /// file equals the one that the released generator makes is only a fact.
 pub fn validate(
-    library: &dyn Library,
+    library: &dyn FileSource,
     named: &Named,
     language: &dyn Language,
     reading: Reading,
@@ -55,7 +55,7 @@ fn at(file: &str) -> impl Fn(FormatError) -> DataError + '_ {
 }
 
 struct Check<'a> {
-    library: &'a dyn Library,
+    library: &'a dyn FileSource,
     language: &'a dyn Language,
     text: Text,
     published: Option<Published>,

@@ -13,7 +13,7 @@ use wug_language::{Alphabet, Word};
 use super::{PromptForm, prompt_form, to_text};
 use crate::manifest::Recorder;
 use crate::rows::{MaskedRow, object, read_rows, word};
-use crate::{DataError, Library, Pair, Rule, RuleTask};
+use crate::{DataError, FileSource, Pair, Rule, RuleTask};
 
 pub(super) const TRAIN: &str = "train.jsonl";
 pub(super) const HOLDOUT: &str = "holdout.jsonl";
@@ -34,7 +34,11 @@ pub fn write_text(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataErr
 /// find::write_text(&task, &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::read_text(&memory, "train", &task).unwrap(), Some(task.train));
 /// ```
-pub fn read_text(library: &dyn Library, stem: &str, task: &RuleTask) -> Result<Option<Vec<Pair>>, DataError> {
+pub fn read_text(
+    library: &dyn FileSource,
+    stem: &str,
+    task: &RuleTask,
+) -> Result<Option<Vec<Pair>>, DataError> {
     let Some(inputs) = read_words(library, &format!("{stem}.src"), &task.source)? else { return Ok(None) };
     let file = format!("{stem}.dst");
     let missing = || DataError::Missing { file: file.clone(), hint: format!(" beside {stem}.src") };
@@ -48,7 +52,7 @@ pub fn read_text(library: &dyn Library, stem: &str, task: &RuleTask) -> Result<O
 
 /// A word per line; `None` if there is no such file.
 pub(super) fn read_words(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<Word>>, DataError> {
@@ -82,7 +86,7 @@ pub fn write_jsonl(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataEr
 /// find::write_jsonl(&task, &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::read_jsonl(&memory, &task).unwrap(), Some(task));
 /// ```
-pub fn read_jsonl(library: &dyn Library, like: &RuleTask) -> Result<Option<RuleTask>, DataError> {
+pub fn read_jsonl(library: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleTask>, DataError> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct PairRow {
@@ -107,7 +111,7 @@ pub fn read_jsonl(library: &dyn Library, like: &RuleTask) -> Result<Option<RuleT
     }))
 }
 
-fn read_holdout(library: &dyn Library, like: &RuleTask) -> Result<(Vec<Word>, Vec<Rule>), DataError> {
+fn read_holdout(library: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, Vec<Rule>), DataError> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct HoldoutRow {
@@ -145,7 +149,7 @@ fn read_holdout(library: &dyn Library, like: &RuleTask) -> Result<(Vec<Word>, Ve
 
 /// Reads the training examples and the hold-out prompts of `prompts.jsonl`, each in the file's order; `None`
 /// if there is no such file. The vocabulary is that of `like`.
-pub fn read_prompts(library: &dyn Library, like: &PromptForm) -> Result<Option<PromptForm>, DataError> {
+pub fn read_prompts(library: &dyn FileSource, like: &PromptForm) -> Result<Option<PromptForm>, DataError> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum PromptRow {

@@ -7,7 +7,7 @@ use wug_language::{Alphabet, Reading, Word};
 use super::files::{HOLDOUT, PROMPTS, TRAIN, read_jsonl, read_prompts, read_text, read_words};
 use super::{build, prompt_form};
 use crate::validation::{Findings, Validation};
-use crate::{DataError, Library, Pair, Rule, RuleTask, Seed};
+use crate::{DataError, FileSource, Pair, Rule, RuleTask, Seed};
 
 /// Checks the files of a task, such as `count-or-memorization:length=40`, against the task made anew. The
 /// seed matters to random splits of SCAN only.
@@ -25,7 +25,7 @@ use crate::{DataError, Library, Pair, Rule, RuleTask, Seed};
 /// assert_eq!(find::validate(&memory, name, seed).unwrap().errors, 0);
 /// assert!(find::validate(&memory, "add-or-multiply:length=4", seed).unwrap().errors > 0);
 /// ```
-pub fn validate(library: &dyn Library, task: &str, seed: Seed) -> Result<Validation, DataError> {
+pub fn validate(library: &dyn FileSource, task: &str, seed: Seed) -> Result<Validation, DataError> {
     let task = build(task, seed).map_err(|error| DataError::Request(error.to_string()))?;
     let mut report = Validation::new("find", &task.name, Reading::Published);
     let rows = check_rows(library, &task, &mut report)?;
@@ -40,7 +40,7 @@ pub fn validate(library: &dyn Library, task: &str, seed: Seed) -> Result<Validat
 }
 
 /// Checks our own rows; whether there are any.
-fn check_rows(library: &dyn Library, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
+fn check_rows(library: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
     let Some(found) = read_jsonl(library, task)? else { return Ok(false) };
     report.add(TRAIN, check_pairs(&task.train, &found.train, task));
 
@@ -85,7 +85,7 @@ fn check_rows(library: &dyn Library, task: &RuleTask, report: &mut Validation) -
 }
 
 /// Checks the published text; whether there is any.
-fn check_text(library: &dyn Library, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
+fn check_text(library: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
     let Some(train) = read_text(library, "train", task)? else { return Ok(false) };
     report.add("train", check_pairs(&task.train, &train, task));
     let absent = |stem: &str| format!("{stem}: there is no {stem}.src, so nothing could be checked");

@@ -6,7 +6,7 @@ use wug_language::{Alphabet, Language};
 use crate::manifest::Recorder;
 use crate::recognition::{from_row, next_line, parse_next_line, to_row};
 use crate::rows::{read_lines, read_rows};
-use crate::{DataError, Labelled, Library, Split};
+use crate::{DataError, FileSource, Labelled, Split};
 
 /// The name of the split that published directories keep at the top.
 pub const TRAINING: &str = "training";
@@ -46,7 +46,7 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
 }
 
 /// Reads one split of a published directory; `None` if it has no strings file.
-pub fn read(library: &dyn Library, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
+pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
     let file = |name: &str| format!("{}{name}", folder(split));
     let Some(words) = read_lines(library, &file("main.tok"))? else { return Ok(None) };
     let labels = read_lines(library, &file("labels.txt"))?.ok_or_else(|| DataError::Missing {
@@ -130,7 +130,7 @@ fn number(text: &str) -> Result<usize, String> {
 
 /// Joins a file to the strings that it is about, line by line.
 fn attach(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     examples: &mut [Labelled],
     about: impl Fn(&Labelled) -> bool,
@@ -159,7 +159,7 @@ pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>
 
 /// Reads a split that [`write_jsonl`] wrote; `None` if there is none.
 pub fn read_jsonl(
-    library: &dyn Library,
+    library: &dyn FileSource,
     split: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Split>, DataError> {

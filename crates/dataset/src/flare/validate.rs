@@ -6,14 +6,14 @@ use wug_language::{Language, LengthRange, NextSet, Reading, Word};
 
 use super::{TRAINING, published_splits};
 use crate::validation::{Findings, Validation};
-use crate::{DataError, Labelled, Library, Split};
+use crate::{DataError, FileSource, Labelled, Split};
 
 /// The length ranges that splits were drawn from, where they are known; otherwise those of the published
 /// splits are assumed.
 pub type Ranges = BTreeMap<String, LengthRange>;
 
 /// The splits that a directory has, published ones first.
-pub fn split_names(library: &dyn Library) -> Result<Vec<String>, DataError> {
+pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
     let files = library.names().map_err(DataError::io("."))?;
     let found: BTreeSet<&str> = files
         .iter()
@@ -35,7 +35,7 @@ pub fn split_names(library: &dyn Library) -> Result<Vec<String>, DataError> {
 /// balance, duplicates, overlap with training and log-probabilities are reported. `language` is the oracle,
 /// built in the reading to check against.
 pub fn validate(
-    library: &dyn Library,
+    library: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
@@ -55,7 +55,7 @@ pub fn validate(
 
 /// Checks a directory of our own rows in the same way.
 pub fn validate_jsonl(
-    library: &dyn Library,
+    library: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,

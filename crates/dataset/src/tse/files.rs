@@ -7,7 +7,7 @@ use wug_language::{Alphabet, Word};
 use super::Tse;
 use crate::manifest::Recorder;
 use crate::rows::{self, read_rows};
-use crate::{DataError, Library, MinimalPair};
+use crate::{DataError, FileSource, MinimalPair};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,7 +87,7 @@ pub fn write_jsonl(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> R
 /// A string and its label, from a released file or one of ours (where every string is grammatical); `None` if
 /// there is no such file.
 pub fn read_corpus(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<(Word, bool)>>, DataError> {
@@ -114,7 +114,7 @@ pub fn read_corpus(
 
 /// Pairs, from a released file (predictions may be attached) or one of ours; `None` if there is no such file.
 pub fn read_pairs(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<MinimalPair>>, DataError> {

@@ -8,13 +8,13 @@ use wug_language::{Language, Reading, Word};
 
 use super::{read_corpus, read_pairs};
 use crate::validation::{Findings, Validation};
-use crate::{Bounds, DataError, Library};
+use crate::{Bounds, DataError, FileSource};
 
 /// Checks every `*.jsonl`: strings called correct must be grammatical, others must not; overlap with training
 /// is reported. In the published reading the released negatives of the dependency languages are what they
 /// are: grammatical ones are counted, not errors.
 pub fn validate(
-    library: &dyn Library,
+    library: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
@@ -43,7 +43,7 @@ pub fn validate(
 }
 
 /// Whether a file's first row is a pair.
-fn is_paired(library: &dyn Library, file: &str) -> Result<bool, DataError> {
+fn is_paired(library: &dyn FileSource, file: &str) -> Result<bool, DataError> {
     let mut first = String::new();
     if let Some(reader) = library.open(file).map_err(DataError::io(file))? {
         BufReader::new(reader).read_line(&mut first).map_err(DataError::io(file))?;
@@ -53,7 +53,7 @@ fn is_paired(library: &dyn Library, file: &str) -> Result<bool, DataError> {
 }
 
 fn check_corpus(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     language: &dyn Language,
     reading: Reading,
@@ -80,7 +80,7 @@ fn check_corpus(
 }
 
 fn check_pairs(
-    library: &dyn Library,
+    library: &dyn FileSource,
     file: &str,
     language: &dyn Language,
     reading: Reading,

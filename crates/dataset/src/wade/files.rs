@@ -4,7 +4,7 @@ use super::task::Task;
 use super::{TaskData, task};
 use crate::manifest::Recorder;
 use crate::rows::{MaskedRow, object, read_rows};
-use crate::{DataError, Library, MaskedSequence};
+use crate::{DataError, FileSource, MaskedSequence};
 
 /// The splits, in order; each is a file `<split>.jsonl`.
 pub const SPLITS: [&str; 2] = ["train", "test"];
@@ -35,7 +35,7 @@ pub fn write(data: &TaskData, out: &mut Recorder<'_>) -> Result<(), DataError> {
 
 /// Reads a split that [`write()`] wrote, or anyone else in that form; `None` if there is no such file.
 pub fn read(
-    library: &dyn Library,
+    library: &dyn FileSource,
     split: &str,
     task: &Task,
 ) -> Result<Option<Vec<MaskedSequence>>, DataError> {

@@ -8,7 +8,7 @@ use super::oracle::{self, Answer};
 use super::{HARD_SYM_CT, SPLITS, Task, VOCABULARY, read};
 use crate::rows::read_lines;
 use crate::validation::{Findings, Validation};
-use crate::{DataError, Library, MaskedSequence};
+use crate::{DataError, FileSource, MaskedSequence};
 
 /// Checks `train.jsonl` and `test.jsonl`. Errors are texts that do not follow the task's grammar, answers
 /// that the text does not imply, test texts that were trained on, and a `vocabulary.txt` that is not the
@@ -27,7 +27,7 @@ use crate::{DataError, Library, MaskedSequence};
 /// assert_eq!(errors(wade::Reading::Published), 0);
 /// assert!(errors(wade::Reading::Corrected) > 0);
 /// ```
-pub fn validate(library: &dyn Library, task: &Task, reading: Reading) -> Result<Validation, DataError> {
+pub fn validate(library: &dyn FileSource, task: &Task, reading: Reading) -> Result<Validation, DataError> {
     let mut report = Validation::new("wade", task.name, reading);
     let mut training: Option<BTreeSet<Word>> = None;
     for split in SPLITS {
@@ -119,7 +119,7 @@ fn majority_share(sequences: &[MaskedSequence]) -> Option<f64> {
 }
 
 fn check_vocabulary(
-    library: &dyn Library,
+    library: &dyn FileSource,
     vocabulary: &Alphabet,
     report: &mut Validation,
 ) -> Result<(), DataError> {

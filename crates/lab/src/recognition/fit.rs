@@ -10,26 +10,36 @@ use super::data::{Data, Prepared};
 use super::measure::{Detail, hardest, measure};
 use super::plan::Plan;
 use crate::LabError;
-use crate::desk::Desk;
+use crate::context::RunContext;
 use crate::names::Precision;
 use crate::training::{Learned, train};
 
 /// Runs a plan.
-pub(crate) fn fit(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> Result<RunResult, LabError> {
+pub(crate) fn fit(
+    plan: &Plan,
+    run: Run,
+    data: &Data,
+    context: &mut dyn RunContext,
+) -> Result<RunResult, LabError> {
     match plan.precision {
-        Precision::F32 => fit_as::<f32>(plan, run, data, desk),
-        Precision::F64 => fit_as::<f64>(plan, run, data, desk),
+        Precision::F32 => fit_as::<f32>(plan, run, data, context),
+        Precision::F64 => fit_as::<f64>(plan, run, data, context),
     }
 }
 
-fn fit_as<R: Real>(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> Result<RunResult, LabError> {
+fn fit_as<R: Real>(
+    plan: &Plan,
+    run: Run,
+    data: &Data,
+    context: &mut dyn RunContext,
+) -> Result<RunResult, LabError> {
     let model =
         plan.model(data.language.alphabet().len()).map_err(|error| LabError::Usage(error.to_string()))?;
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.validation.split())?, plan)?;
     let objective = Recognition::new(&model, &training, &validation, plan.weights);
     let Learned { best, curve, ending, .. } =
-        train::<R, _>(&objective, plan.training(), plan.root(), 1, desk)?;
+        train::<R, _>(&objective, plan.training(), plan.root(), 1, context)?;
     let parameters = model.layout().count();
     let mut trained = Trained::new(model, best);
     let (mut scores, mut hard, mut strings) = (Vec::new(), Vec::new(), Vec::new());
@@ -37,7 +47,7 @@ fn fit_as<R: Real>(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> R
     for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
         // What could not be made is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
-        desk.judging(name);
+        context.judging(name);
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
         let measured = measure(&mut trained, data, part, detail, seed)?;
         scores.extend(measured.scores);

@@ -9,8 +9,8 @@ use wug_learner::model::RecognizerModel;
 use wug_score::metric::{METRICS, Metric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::strata::{Windows, by_distance, by_edits, by_kind, by_label};
 use wug_score::{
-    Bootstrap, Example, Hard, Measurement, NextAnswer, Prediction, Stratum, Verdict, mean_inverse_length,
-    stratify,
+    Bootstrap, Example, Measurement, NextAnswer, Prediction, ScoredString, Stratum, Verdict,
+    mean_inverse_length, stratify,
 };
 
 use super::data::{Data, Prepared};
@@ -19,7 +19,7 @@ use crate::LabError;
 /// The measurements of a split, and its strings with their cross-entropy.
 pub(super) struct Measured {
     pub(super) scores: Vec<Measurement>,
-    pub(super) strings: Vec<Hard>,
+    pub(super) strings: Vec<ScoredString>,
 }
 
 /// How many of the hardest strings of each label are kept.
@@ -124,11 +124,11 @@ fn strata(examples: &[Example<'_>], split: &str, scores: &mut Vec<Measurement>) 
     add(stratify(examples, |e| windows.of(e.truth().word.len())), &both);
 }
 
-fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<Hard> {
+fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<ScoredString> {
     let hard = |example: &Example<'_>| {
         let truth = example.truth();
         let cross_entropy = RECOGNITION_CROSS_ENTROPY.ratio(example).and_then(wug_score::Ratio::value);
-        Hard {
+        ScoredString {
             split: split.to_owned(),
             string: data.language.alphabet().format(&truth.word),
             label: truth.label,
@@ -141,8 +141,8 @@ fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<Hard> {
 }
 
 /// The strings judged worst, of each label.
-pub(super) fn hardest(mut strings: Vec<Hard>) -> Vec<Hard> {
-    let worth = |h: &Hard| h.cross_entropy.unwrap_or(f64::INFINITY);
+pub(super) fn hardest(mut strings: Vec<ScoredString>) -> Vec<ScoredString> {
+    let worth = |h: &ScoredString| h.cross_entropy.unwrap_or(f64::INFINITY);
     strings.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.string.cmp(&b.string)));
     strings.dedup_by(|a, b| a.string == b.string);
     let of = |label: bool| strings.iter().filter(move |h| h.label == label).take(HARDEST).cloned();

@@ -208,7 +208,7 @@ fn data_that_are_read_are_planned_as_they_are_wherever_they_are() {
     assert!(message.contains("holds data of reading `corrected`"), "{message}");
 }
 
-const BOTH: &str = "title = \"both\"\n[[recognition]]\nlanguages = \"parity\"\nseeds = 1\n[[index]]\nlanguages = \"an-bn\"\n\
+const BOTH: &str = "title = \"both\"\n[[recognition]]\nlanguages = \"parity\"\nseeds = 1\n[[generalization]]\nlanguages = \"an-bn\"\n\
                     learners = [\"lstm\"]\nseeds = 1\nhidden = 4\n";
 
 #[test]
@@ -220,16 +220,19 @@ fn what_is_set_by_hand_goes_to_the_sections_that_know_it() {
     };
     assert_eq!(runs(&[]), (24, 28));
     assert_eq!(runs(&[("learners", "lstm"), ("max_epochs", "3"), ("factors", "1")]), (8, 7));
-    assert_eq!(runs(&[("index.seeds", "2"), ("index.lambda", "0.1")]), (24, 2 * 4 * 3));
+    assert_eq!(runs(&[("generalization.seeds", "2"), ("generalization.lambda", "0.1")]), (24, 2 * 4 * 3));
     assert_eq!(runs(&[("seeds", "2"), ("recognition.losses", "R")]), (12, 56));
     let error = |text: &str, sets: &[(&str, &str)]| read(text, Scale::Paper, sets).unwrap_err();
     let message = error(BOTH, &[("max_epoch", "3")]);
     assert!(message.starts_with("--set max_epoch=3: `max_epoch`: unknown field; did you mean `max_epochs`"));
-    let message = error(BOTH, &[("index.max_epochs", "3")]);
-    assert!(message.starts_with("--set index.max_epochs=3: `max_epochs`: unknown field"), "{message}");
-    let message = error(SMALL, &[("index.order", "2")]);
-    assert_eq!(message, "--set index.order=2: x.toml has no section [[index]]");
-    let message = error(&BOTH.replace("[[index]]", "[index]"), &[]);
+    let message = error(BOTH, &[("generalization.max_epochs", "3")]);
+    assert!(
+        message.starts_with("--set generalization.max_epochs=3: `max_epochs`: unknown field"),
+        "{message}"
+    );
+    let message = error(SMALL, &[("generalization.order", "2")]);
+    assert_eq!(message, "--set generalization.order=2: x.toml has no section [[generalization]]");
+    let message = error(&BOTH.replace("[[generalization]]", "[generalization]"), &[]);
     assert!(message.starts_with("x.toml, line 5: `index`: is written with two brackets"), "{message}");
     let message = error(&BOTH.replace("hidden = 4", "hiden = 4"), &[]);
     assert!(

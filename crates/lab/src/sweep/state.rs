@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 
 use wug_score::{Ending, RunResult};
 
-use super::{Listed, Sweep};
+use super::{PlannedRun, Sweep};
 use crate::LabError;
 
 /// How far one run has come.
@@ -27,7 +27,7 @@ pub enum RunState {
 #[derive(Clone, Debug)]
 pub struct Status {
     /// In the order of the plan.
-    pub runs: Vec<(Listed, RunState)>,
+    pub runs: Vec<(PlannedRun, RunState)>,
 }
 
 impl Status {
@@ -51,7 +51,7 @@ impl Status {
 impl Sweep {
     /// How far every run has come.
     pub fn status(&self) -> Result<Status, LabError> {
-        let state = |run: &Listed| Ok((run.clone(), self.state(&run.id)?));
+        let state = |run: &PlannedRun| Ok((run.clone(), self.state(&run.id)?));
         Ok(Status { runs: self.runs.iter().map(state).collect::<Result<_, LabError>>()? })
     }
 
@@ -91,7 +91,7 @@ impl Sweep {
 
     /// Sets aside the results that are failures or no results at all, so that their runs are done again. Nothing is
     /// deleted: they go to `aside/`.
-    pub fn retry(&self) -> Result<Vec<Listed>, LabError> {
+    pub fn retry(&self) -> Result<Vec<PlannedRun>, LabError> {
         self.usable()?;
         let mut again = Vec::new();
         for (run, state) in self.status()?.runs {

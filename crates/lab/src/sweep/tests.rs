@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::spec::Scale;
-use crate::work::{Observer, Progress, Staff, work};
+use crate::work::{Observer, Progress, WorkerOptions, work};
 
 const SMALL: &str = r#"
 title = "small"
@@ -36,7 +36,7 @@ fn experiment(sets: &[(&str, &str)]) -> Experiment {
 struct Count(AtomicUsize);
 
 impl Observer for Count {
-    fn begins(&self, _: usize, _: &Listed) {}
+    fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
     fn judging(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {
@@ -51,7 +51,7 @@ fn results(root: &Path) -> BTreeMap<String, String> {
 
 fn swept(root: &Path, jobs: usize) -> BTreeMap<String, String> {
     let sweep = Sweep::begin(root, &experiment(&[])).unwrap();
-    let tally = work(&sweep, Staff::new(jobs), &Count::default()).unwrap();
+    let tally = work(&sweep, WorkerOptions::new(jobs), &Count::default()).unwrap();
     assert_eq!((tally.failed, tally.elsewhere), (0, 0));
     results(root)
 }
@@ -76,7 +76,7 @@ fn two_workers_on_one_directory_do_each_run_once() {
         for _ in 0..2 {
             scope.spawn(|| {
                 let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
-                work(&sweep, Staff::new(1), &count).unwrap();
+                work(&sweep, WorkerOptions::new(1), &count).unwrap();
             });
         }
     });
@@ -92,21 +92,21 @@ fn what_is_claimed_is_left_alone_and_what_was_let_go_is_taken_up() {
     let held = sweep.claim(id).unwrap().unwrap();
     assert!(sweep.claim(id).unwrap().is_none());
     assert_eq!(sweep.state(id).unwrap(), RunState::Running);
-    let tally = work(&sweep, Staff::new(2), &Count::default()).unwrap();
+    let tally = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
     assert_eq!((tally.done, tally.elsewhere, tally.waiting), (7, 1, 0));
     drop(held);
-    assert_eq!(work(&sweep, Staff::new(1), &Count::default()).unwrap().done, 1);
+    assert_eq!(work(&sweep, WorkerOptions::new(1), &Count::default()).unwrap().done, 1);
 }
 
 #[test]
 fn a_sweep_grows_and_never_changes_into_another() {
     let dir = tempfile::tempdir().unwrap();
     let small = Sweep::begin(dir.path(), &experiment(&[("languages", "parity")])).unwrap();
-    work(&small, Staff::new(2), &Count::default()).unwrap();
+    work(&small, WorkerOptions::new(2), &Count::default()).unwrap();
     let before = results(dir.path());
     let grown = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     assert_eq!((small.runs.len(), grown.runs.len()), (4, 8));
-    work(&grown, Staff::new(2), &Count::default()).unwrap();
+    work(&grown, WorkerOptions::new(2), &Count::default()).unwrap();
     assert!(before.iter().all(|(name, text)| results(dir.path())[name] == *text));
     let error = Sweep::begin(dir.path(), &experiment(&[("max_epochs", "3")])).unwrap_err().to_string();
     assert!(error.contains("holds another sweep") && error.contains("nothing was changed"), "{error}");
@@ -117,17 +117,17 @@ fn a_sweep_grows_and_never_changes_into_another() {
 fn truncated_results_and_other_versions_are_named_and_nothing_is_lost() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
-    work(&sweep, Staff::new(2), &Count::default()).unwrap();
+    work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
     let all = results(dir.path());
     let id = &sweep.runs[3].id;
     let path = sweep.result_path(id);
     fs::write(&path, &all[&format!("{id}.json")][..100]).unwrap();
-    let error = work(&sweep, Staff::new(1), &Count::default()).unwrap_err().to_string();
+    let error = work(&sweep, WorkerOptions::new(1), &Count::default()).unwrap_err().to_string();
     assert!(error.contains(&format!("{id}.json: not a result")) && error.contains("wug retry"), "{error}");
     assert!(matches!(sweep.state(id).unwrap(), RunState::Broken(_)));
     assert_eq!(sweep.retry().unwrap().len(), 1);
     assert!(dir.path().join("aside").join(format!("{id}.json")).exists());
-    work(&sweep, Staff::new(1), &Count::default()).unwrap();
+    work(&sweep, WorkerOptions::new(1), &Count::default()).unwrap();
     assert_eq!(results(dir.path()), all);
 
     let plan = dir.path().join("plan.json");
@@ -169,7 +169,7 @@ fn somebody_who_looks_keeps_nobody_from_a_run() {
 struct LetsGo(std::sync::Mutex<Option<Claim>>);
 
 impl Observer for LetsGo {
-    fn begins(&self, _: usize, _: &Listed) {}
+    fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
     fn judging(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, progress: Progress) {
@@ -183,7 +183,7 @@ fn a_run_that_was_let_go_meanwhile_is_done_in_the_next_pass() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     let held = sweep.claim(&sweep.runs[0].id).unwrap();
-    let tally = work(&sweep, Staff::new(1), &LetsGo(held.into())).unwrap();
+    let tally = work(&sweep, WorkerOptions::new(1), &LetsGo(held.into())).unwrap();
     assert_eq!((tally.done, tally.elsewhere, tally.waiting), (8, 0, 0));
 }
 
@@ -250,7 +250,8 @@ fn the_log_of_a_run_counts_its_sittings_and_their_time() {
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     let id = &sweep.runs[0].id;
     fs::write(sweep.spent_path(id), r#"{"seconds":1000.0,"cpu_seconds":500.0,"sittings":2}"#).unwrap();
-    work(&sweep, Staff { checkpoint: Duration::ZERO, ..Staff::new(1) }, &Count::default()).unwrap();
+    work(&sweep, WorkerOptions { checkpoint: Duration::ZERO, ..WorkerOptions::new(1) }, &Count::default())
+        .unwrap();
     let log = |id: &str| {
         let text = fs::read_to_string(dir.path().join("logs").join(format!("{id}.json"))).unwrap();
         serde_json::from_str::<serde_json::Value>(&text).unwrap()
@@ -271,7 +272,7 @@ fn a_run_that_cannot_be_done_is_a_record() {
     let RunPlan::Recognition(plan) = &mut sweep.runs[0].plan else { panic!("a run of recognition") };
     plan.language = "gone".to_owned();
     sweep.runs[0].id = sweep.runs[0].plan.id();
-    let tally = work(&sweep, Staff::new(2), &Count::default()).unwrap();
+    let tally = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
     assert_eq!((tally.done, tally.failed), (8, 1));
     let RunState::Done(result) = sweep.state(&sweep.runs[0].id).unwrap() else { panic!("no result") };
     assert!(
@@ -290,8 +291,8 @@ fn a_run_taken_up_between_epochs_ends_with_the_same_bytes() {
         after: usize,
         bytes: Option<Vec<u8>>,
     }
-    impl crate::desk::Desk for Killed {
-        fn taken_up(&mut self) -> Option<Vec<u8>> {
+    impl crate::context::RunContext for Killed {
+        fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
             self.bytes.clone()
         }
         fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
@@ -304,13 +305,13 @@ fn a_run_taken_up_between_epochs_ends_with_the_same_bytes() {
         fn judging(&mut self, _: &str) {}
     }
     for run in experiment(&[("max_epochs", "4")]).runs {
-        let mut shelf = crate::plan::Shelf::default();
-        let mut desk = Killed { after: 2, bytes: None };
-        let whole = run.execute(&mut shelf, &mut desk).unwrap();
-        assert!(desk.bytes.is_some());
-        let resumed = run.execute(&mut shelf, &mut desk).unwrap();
+        let mut cache = crate::plan::DataCache::default();
+        let mut context = Killed { after: 2, bytes: None };
+        let whole = run.execute(&mut cache, &mut context).unwrap();
+        assert!(context.bytes.is_some());
+        let resumed = run.execute(&mut cache, &mut context).unwrap();
         assert_eq!(resumed.to_text().unwrap(), whole.to_text().unwrap());
-        desk.bytes = Some(b"no checkpoint".to_vec());
-        assert_eq!(run.execute(&mut shelf, &mut desk).unwrap(), whole);
+        context.bytes = Some(b"no checkpoint".to_vec());
+        assert_eq!(run.execute(&mut cache, &mut context).unwrap(), whole);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Recognizer, Trained};
 use crate::kernel::{Real, softmax};
 use crate::model::RecognizerModel;
-use crate::tape::{Mode, Record};
+use crate::tape::{Mode, Recording};
 use crate::train::judged_parts;
 
 /// All that a recognizer says of one string.
@@ -29,9 +29,9 @@ impl<R: Real> Trained<RecognizerModel, R> {
     pub fn judge(&mut self, strings: &[&[u32]], asked: impl Fn(usize) -> bool) -> Vec<Judgement> {
         let lengths: Vec<usize> = strings.iter().map(|s| s.len()).collect();
         let mut judgements = vec![Judgement::default(); strings.len()];
-        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
             let texts: Vec<&[u32]> = part.iter().map(|&i| strings[i]).collect();
-            let mut record = self.tape.record(&self.params, Mode::Judge);
+            let mut record = self.tape.record(&self.params, Mode::Eval);
             let logits = self.model.read(&mut record, &texts, |b| asked(part[b]));
             for (&i, logit) in part.iter().zip(record.value(logits.recognition)) {
                 judgements[i].log_odds = logit.wide();
@@ -57,7 +57,7 @@ impl<R: Real> Trained<RecognizerModel, R> {
 
 /// The rows of an output, in double precision.
 fn rows<'a, R: Real>(
-    record: &'a Record<'_, R>,
+    record: &'a Recording<'_, R>,
     out: crate::tape::Var,
     choices: usize,
 ) -> impl Iterator<Item = Vec<f64>> + 'a {
@@ -97,7 +97,7 @@ mod tests {
                 (0..4).map(|i| Labelled { string: strings[i], label: labels[i], next: next[i] }).collect();
             let weights = LossWeights { language_modeling: 0.3, next_symbols: 0.7 };
             let mut tape = Tape::default();
-            let mut record = tape.record(&params, Mode::Judge);
+            let mut record = tape.record(&params, Mode::Eval);
             model.loss(&mut record, &batch, weights, 4);
             let loss = record.loss();
             let soft = |z: f64| libm::log1p(libm::exp(-z.abs())) + z.max(0.0);

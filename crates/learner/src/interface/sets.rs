@@ -28,7 +28,7 @@ impl<R: Real> NextSymbol for Sets<R> {
         self.0.answers(state, sigmoids)
     }
 
-    fn read_many(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
         self.0.read_in_step(states, pieces, sigmoids).unwrap_or_else(|| one_by_one(self, states, pieces))
     }
 
@@ -36,11 +36,11 @@ impl<R: Real> NextSymbol for Sets<R> {
         self.0.same(a, b)
     }
 
-    fn longest(&self) -> Option<usize> {
-        self.0.longest()
+    fn max_len(&self) -> Option<usize> {
+        self.0.max_len()
     }
 
-    fn at_once(&self, longest: usize) -> usize {
-        self.0.at_once(longest)
+    fn max_batch(&self, longest: usize) -> usize {
+        self.0.max_batch(longest)
     }
 }

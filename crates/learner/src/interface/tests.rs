@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernel::{Device, Sinusoid};
+use crate::kernel::{MemoryKind, Sinusoid};
 use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Family, Gate, Initialization, LanguageModelSpec, NormPlace,
     Output, Positions, RecognizerModel, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
@@ -24,7 +24,7 @@ fn augmented() -> Vec<BodySpec> {
     let annealing = Annealing { start: 0.7, rate: 1e-4, least: 0.5 };
     let gates = [Gate::Softmax, Gate::Temperature(annealing), Gate::Gumbel(annealing)];
     let mut bodies = Vec::new();
-    for device in [Device::Stack, Device::BabyNtm] {
+    for device in [MemoryKind::Stack, MemoryKind::BabyNtm] {
         for (cell, rows) in [(Cell::Rnn, 11), (Cell::Lstm, 200)] {
             for gate in gates {
                 let spec = AugmentedSpec { cell, hidden: 6, device, rows, width: 3, gate };
@@ -81,14 +81,14 @@ fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
         let model = language_model(body.clone());
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut tape = Tape::default();
-        let mut record = tape.record(&params, Mode::Judge);
+        let mut record = tape.record(&params, Mode::Eval);
         let states = model.states(&mut record, &[&string]);
         let rows: Vec<u32> = (1..=string.len()).map(|p| model.row(states, 0, p)).collect();
         let logits = model.logits(&mut record, states, rows);
-        let at_once: Vec<Vec<f64>> = record.value(logits).chunks(4).map(<[f64]>::to_vec).collect();
+        let max_batch: Vec<Vec<f64>> = record.value(logits).chunks(4).map(<[f64]>::to_vec).collect();
         let mut trained = Trained::new(model, params);
         let mut state = trained.start();
-        for (&symbol, mut expected) in string.iter().zip(at_once) {
+        for (&symbol, mut expected) in string.iter().zip(max_batch) {
             trained.push(&mut state, symbol);
             crate::kernel::softmax(&mut expected);
             for (a, b) in trained.next(&state).into_iter().zip(expected) {
@@ -130,13 +130,13 @@ fn log_probs_are_those_of_the_loss() {
         let model = language_model(body);
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut tape = Tape::default();
-        let mut record = tape.record(&params, Mode::Judge);
+        let mut record = tape.record(&params, Mode::Eval);
         // Symbol 0 begins the string and is given; the others are predicted.
         let asked: Vec<(usize, usize, f64)> = (1..8).map(|p| (0, p, 1.0)).collect();
         model.loss(&mut record, &[&string], &asked);
-        let at_once = record.loss();
+        let max_batch = record.loss();
         let one_by_one = -Trained::new(model, params).log_probs(&string)[1..].iter().sum::<f64>();
-        assert!((at_once - one_by_one).abs() < 1e-11, "{at_once} {one_by_one}");
+        assert!((max_batch - one_by_one).abs() < 1e-11, "{max_batch} {one_by_one}");
     }
 }
 
@@ -185,7 +185,7 @@ fn a_batch_is_as_good_as_each_string_alone() {
         let mut loss = |strings: &[&[u32]]| {
             let asked: Vec<_> = strings.iter().enumerate().flat_map(|(b, s)| asked(b, s)).collect();
             let mut gradients = vec![0.0; params.len()];
-            let mut record = tape.record(&params, Mode::Trace);
+            let mut record = tape.record(&params, Mode::Grad);
             model.loss(&mut record, strings, &asked);
             record.backward(&mut gradients);
             gradients.push(record.loss());

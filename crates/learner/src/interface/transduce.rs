@@ -15,7 +15,7 @@ impl<R: Real> Transducer for Trained<TransducerModel, R> {
         let mut logs = vec![0.0; pairs.len()];
         for part in judged_parts(&lengths, |longest| self.model.pairs_at_once(longest)) {
             let some: Vec<Pair<'_>> = part.iter().map(|&i| pairs[i]).collect();
-            let mut record = self.tape.record(&self.params, Mode::Judge);
+            let mut record = self.tape.record(&self.params, Mode::Eval);
             let logits = self.model.logits(&mut record, &some);
             let mut rows = record.value(logits).chunks(v);
             for (&i, pair) in part.iter().zip(&some) {
@@ -33,7 +33,7 @@ impl<R: Real> Transducer for Trained<TransducerModel, R> {
     }
 
     fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
-        let mut record = self.tape.record(&self.params, Mode::Judge);
+        let mut record = self.tape.record(&self.params, Mode::Eval);
         self.model.greedy(&mut record, input, lengths)
     }
 }

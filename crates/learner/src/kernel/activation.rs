@@ -72,12 +72,12 @@ fn activate_body<R: Real, S: Simd>(s: S, out: &mut [R], f: Activation) {
 /// `dout[N] *= f'(·)`, where the slope is read off the output: `1 − out²` for tanh, and so on.
 pub fn activate_backward<R: Real>(dout: &mut [R], out: &[R], f: Activation) {
     if f != Activation::Identity {
-        dispatch!(slopes(dout, out, f));
+        dispatch!(grads(dout, out, f));
     }
 }
 
 #[inline(always)]
-fn slopes<R: Real, S: Simd>(s: S, dout: &mut [R], out: &[R], f: Activation) {
+fn grads<R: Real, S: Simd>(s: S, dout: &mut [R], out: &[R], f: Activation) {
     let (zero, one) = (V::constant(s, 0.0), V::constant(s, 1.0));
     for i in (0..dout.len()).step_by(V::<R, S>::lanes()) {
         let (d, y) = (V::at(s, dout, i), V::at(s, out, i));

@@ -127,7 +127,7 @@ impl<'a, R> From<&'a [R]> for Masked<'a, R> {
 
 impl<'a, R: Real> Masked<'a, R> {
     /// Some of them as they are seen, in `room` if any may be dropped.
-    pub(super) fn see<'b>(self, range: Range<usize>, room: &'b mut [R]) -> &'b [R]
+    pub(super) fn see<'b>(self, range: Range<usize>, workspace: &'b mut [R]) -> &'b [R]
     where
         'a: 'b,
     {
@@ -135,7 +135,7 @@ impl<'a, R: Real> Masked<'a, R> {
         if self.mask.keeps_all() {
             return numbers;
         }
-        let seen = &mut room[..numbers.len()];
+        let seen = &mut workspace[..numbers.len()];
         dropout(seen, numbers, self.mask, range.start);
         seen
     }
@@ -234,9 +234,9 @@ mod tests {
         let (inp, mask) = (numbers(1, 200), Mask::new(7, 0.3));
         let mut whole = inp.clone();
         drop_in_place(&mut whole, mask, 0);
-        let (seen, mut room) = (Masked { numbers: &inp, mask }, vec![9.0; inp.len()]);
+        let (seen, mut workspace) = (Masked { numbers: &inp, mask }, vec![9.0; inp.len()]);
         for (from, to) in [(0, 200), (0, 5), (3, 9), (7, 16), (16, 32), (5, 100), (33, 33), (40, 200)] {
-            assert_eq!(seen.see(from..to, &mut room), &whole[from..to], "{from}..{to}");
+            assert_eq!(seen.see(from..to, &mut workspace), &whole[from..to], "{from}..{to}");
             let mut part = inp[from..to].to_vec();
             drop_in_place(&mut part, mask, from);
             assert_eq!(part, whole[from..to], "{from}..{to}");

@@ -5,7 +5,9 @@
 use pulp::Simd;
 
 use super::simd::{V, dispatch};
-use super::{Activation, Into, Masked, Mat, Real, Recurrence, activate, column_sums, drop_in_place, matmul};
+use super::{
+    Accumulate, Activation, Masked, Mat, Real, Recurrence, activate, column_sums, drop_in_place, matmul,
+};
 
 /// Sums per unit: three gates, of both sides.
 pub const GRU_SUMS: usize = 6;
@@ -44,7 +46,7 @@ pub fn gru<R: Real>(
     h: &mut [R],
     gates: &mut [R],
     sums: &mut [R],
-    room: &mut [R],
+    workspace: &mut [R],
     x: Masked<'_, R>,
     w: Gru<'_, R>,
     n: Recurrence,
@@ -52,16 +54,16 @@ pub fn gru<R: Real>(
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
     for (from, to) in n.blocks(n.block::<R>(GRU_SUMS)) {
-        let inp = Mat::new(x.see(from * row_in..to * row_in, room), (to - from) * b, n.input);
+        let inp = Mat::new(x.see(from * row_in..to * row_in, workspace), (to - from) * b, n.input);
         let block = &mut gates[from * row_gates..to * row_gates];
-        matmul(block, Into::Set, inp, Mat::new(w.input, 3 * n.hidden, n.input).t());
+        matmul(block, Accumulate::Set, inp, Mat::new(w.input, 3 * n.hidden, n.input).t());
         activate(block, w.input_bias, Activation::Identity);
         for t in from..to {
             let gates = &mut gates[t * row_gates..(t + 1) * row_gates];
             let sums = &mut sums[t * row_gates..(t + 1) * row_gates];
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let wh = Mat::new(w.hidden, 3 * n.hidden, n.hidden);
-            matmul(sums, Into::Set, Mat::new(before, b, n.hidden), wh.t());
+            matmul(sums, Accumulate::Set, Mat::new(before, b, n.hidden), wh.t());
             activate(sums, w.hidden_bias, Activation::Identity);
             dispatch!(cells(&mut *after, &mut *gates, &*sums, &*before, n.hidden));
         }
@@ -100,7 +102,7 @@ pub fn gru_backward<R: Real>(
     dw: GruGradients<'_, R>,
     gates: &mut [R],
     sums: &mut [R],
-    room: &mut [R],
+    workspace: &mut [R],
     (h, x): (&[R], Masked<'_, R>),
     w: Gru<'_, R>,
     n: Recurrence,
@@ -122,7 +124,7 @@ pub fn gru_backward<R: Real>(
                 n.hidden
             ));
             let wh = Mat::new(w.hidden, 3 * n.hidden, n.hidden);
-            matmul(dbefore, Into::Add, Mat::new(sums, b, 3 * n.hidden), wh);
+            matmul(dbefore, Accumulate::Add, Mat::new(sums, b, 3 * n.hidden), wh);
         }
         let steps = (to - from) * b;
         let dgates = Mat::new(&gates[from * row_gates..to * row_gates], steps, 3 * n.hidden);
@@ -130,11 +132,11 @@ pub fn gru_backward<R: Real>(
         let inputs = from * row_in..to * row_in;
         if !dx.is_empty() {
             let dinp = &mut dx[inputs.clone()];
-            matmul(dinp, Into::Set, dgates, Mat::new(w.input, 3 * n.hidden, n.input));
+            matmul(dinp, Accumulate::Set, dgates, Mat::new(w.input, 3 * n.hidden, n.input));
             drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, Into::Add, dgates.t(), Mat::new(x.see(inputs, room), steps, n.input));
-        matmul(dhidden, Into::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
+        matmul(dinput, Accumulate::Add, dgates.t(), Mat::new(x.see(inputs, workspace), steps, n.input));
+        matmul(dhidden, Accumulate::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         column_sums(input_bias, dgates.data());
         column_sums(hidden_bias, dsums.data());
     }
@@ -196,8 +198,8 @@ mod tests {
         let mut h = vec![R::ZERO; (n.steps + 1) * row];
         h[..row].copy_from_slice(h0);
         let (mut gates, mut sums) = (vec![R::ZERO; n.steps * 3 * row], vec![R::ZERO; n.steps * 3 * row]);
-        let mut room = vec![R::ZERO; n.inputs::<R>(GRU_SUMS)];
-        gru(&mut h, &mut gates, &mut sums, &mut room, x, split(p, n), n);
+        let mut workspace = vec![R::ZERO; n.inputs::<R>(GRU_SUMS)];
+        gru(&mut h, &mut gates, &mut sums, &mut workspace, x, split(p, n), n);
         (h, gates, sums)
     }
 
@@ -243,10 +245,10 @@ mod tests {
 
     #[test]
     fn slopes_are_differences() {
-        MASKS.into_iter().for_each(slopes);
+        MASKS.into_iter().for_each(grads);
     }
 
-    fn slopes(mask: Mask) {
+    fn grads(mask: Mask) {
         let n = N;
         let (h0, x, p) = inputs(n);
         let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
@@ -258,9 +260,9 @@ mod tests {
         let (hidden, rest) = rest.split_at_mut(3 * n.hidden * n.hidden);
         let (input_bias, hidden_bias) = rest.split_at_mut(3 * n.hidden);
         let dw = GruGradients { input, hidden, input_bias, hidden_bias };
-        let room = &mut vec![0.0; n.inputs::<f64>(GRU_SUMS)];
+        let workspace = &mut vec![0.0; n.inputs::<f64>(GRU_SUMS)];
         let saved = (&h[..], Masked { numbers: &x, mask });
-        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, room, saved, split(&p, n), n);
+        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, workspace, saved, split(&p, n), n);
         slope(&x, &dx, |x| loss(&h0, x, &p));
         slope(&p, &dp, |p| loss(&h0, &x, p));
         slope(&h0, &dh[..h0.len()], |h0| loss(h0, &x, &p));

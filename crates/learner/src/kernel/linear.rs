@@ -3,7 +3,7 @@
 use pulp::Simd;
 
 use super::simd::{V, dispatch};
-use super::{Activation, Into, Mat, Real, activate, activate_backward, matmul};
+use super::{Accumulate, Activation, Mat, Real, activate, activate_backward, matmul};
 
 /// `out[N,O] = f(inp[N,I] · weight[O,I]ᵀ + bias[O])`; an empty bias is zero.
 ///
@@ -18,7 +18,7 @@ pub fn linear<R: Real>(out: &mut [R], inp: &[R], weight: &[R], bias: &[R], i: us
     let o = weight.len() / i;
     let block = rows_in_cache::<R>(i + o, inp.len() / i);
     for (out, inp) in out.chunks_mut(block * o).zip(inp.chunks(block * i)) {
-        matmul(out, Into::Set, Mat::new(inp, inp.len() / i, i), Mat::new(weight, o, i).t());
+        matmul(out, Accumulate::Set, Mat::new(inp, inp.len() / i, i), Mat::new(weight, o, i).t());
         activate(out, bias, f);
     }
 }
@@ -53,10 +53,10 @@ pub fn linear_backward<R: Real>(
         let dout = Mat::new(dout, n, o);
         if !dinp.is_empty() {
             let dinp = &mut dinp[b * block * i..][..n * i];
-            matmul(dinp, Into::Set, dout, Mat::new(weight, o, i));
+            matmul(dinp, Accumulate::Set, dout, Mat::new(weight, o, i));
         }
         if !dweight.is_empty() {
-            matmul(dweight, Into::Add, dout.t(), Mat::new(inp, n, i));
+            matmul(dweight, Accumulate::Add, dout.t(), Mat::new(inp, n, i));
         }
         if !dbias.is_empty() {
             column_sums(dbias, dout.data());

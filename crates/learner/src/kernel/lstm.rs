@@ -12,8 +12,8 @@ use super::packed::{self, Weight};
 use super::rnn::first_into;
 use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
 use super::{
-    Into, Masked, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums, drop_in_place,
-    matmul,
+    Accumulate, Masked, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums,
+    drop_in_place, matmul,
 };
 
 /// What a layer reads.
@@ -34,12 +34,12 @@ enum Rows<'a, R> {
 
 impl<'a, R: Real> Inputs<'a, R> {
     /// Those of rows of `width`, in `room` if a mask may drop any.
-    fn rows<'b>(self, rows: Range<usize>, width: usize, room: &'b mut [R]) -> Rows<'b, R>
+    fn rows<'b>(self, rows: Range<usize>, width: usize, workspace: &'b mut [R]) -> Rows<'b, R>
     where
         'a: 'b,
     {
         match self {
-            Self::Numbers(x) => Rows::Numbers(x.see(rows.start * width..rows.end * width, room)),
+            Self::Numbers(x) => Rows::Numbers(x.see(rows.start * width..rows.end * width, workspace)),
             Self::Symbols(x) => Rows::Symbols(&x[rows]),
         }
     }
@@ -65,15 +65,15 @@ pub fn lstm<R: Real>(
     h: &mut [R],
     c: &mut [R],
     gates: &mut [R],
-    room: &mut [R],
+    workspace: &mut [R],
     x: Inputs<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (row, row_gates) = (n.batch * n.hidden, n.batch * 4 * n.hidden);
     let kept = gates.len() == n.steps * row_gates;
-    let (seen, room) = room.split_at_mut(n.inputs::<R>(4));
-    let mut step = Step::new(w, matches!(x, Inputs::Symbols(_)), n, room);
+    let (seen, workspace) = workspace.split_at_mut(n.inputs::<R>(4));
+    let mut step = Step::new(w, matches!(x, Inputs::Symbols(_)), n, workspace);
     for (from, to) in n.blocks(n.block::<R>(4)) {
         // Where the saved steps of this block begin.
         let base = if kept { from } else { 0 };
@@ -104,12 +104,13 @@ enum Step<'a, R> {
 }
 
 impl<'a, R: Real> Step<'a, R> {
-    fn new(w: RecurrentWeights<'a, R>, symbols: bool, n: Recurrence, room: &'a mut [R]) -> Self {
+    fn new(w: RecurrentWeights<'a, R>, symbols: bool, n: Recurrence, workspace: &'a mut [R]) -> Self {
         if packed::pays(n.batch) {
-            return Self::Fused(Fused::new(w, symbols, n, room));
+            return Self::Fused(Fused::new(w, symbols, n, workspace));
         }
-        let (input, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, room);
-        let (hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, room);
+        let (input, workspace) =
+            Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, workspace);
+        let (hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, workspace);
         Self::Apart { input, hidden, w, n }
     }
 
@@ -137,7 +138,7 @@ impl<'a, R: Real> Step<'a, R> {
             }
             Self::Apart { hidden, n, .. } => {
                 let (h, c, gates) = to;
-                hidden.product(gates, Into::Add, before.0);
+                hidden.product(gates, Accumulate::Add, before.0);
                 dispatch!(cells(h, c, gates, before.1, n.hidden));
             }
         }
@@ -179,15 +180,15 @@ pub fn lstm_backward<R: Real>(
     dc: &mut [R],
     dw: RecurrentGradients<'_, R>,
     gates: &mut [R],
-    room: &mut [R],
+    workspace: &mut [R],
     (h, c, x): (&[R], &[R], Masked<'_, R>),
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
-    let (mut w_in, room) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, room);
-    let (mut w_hidden, room) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, room);
+    let (mut w_in, workspace) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, workspace);
+    let (mut w_hidden, workspace) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block::<R>(4)).rev() {
@@ -196,23 +197,23 @@ pub fn lstm_backward<R: Real>(
             let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[t * row..(t + 2) * row].split_at(row);
             dispatch!(cells_backward(&mut *dc, &mut *gates, &*dh_after, c_before, c_after, n.hidden));
-            w_hidden.product(dh_before, Into::Add, gates);
+            w_hidden.product(dh_before, Accumulate::Add, gates);
         }
         let steps = (to - from) * b;
         let dsums = Mat::new(&gates[from * row_gates..to * row_gates], steps, 4 * n.hidden);
         let inputs = from * row_in..to * row_in;
         if !dx.is_empty() {
             let dinp = &mut dx[inputs.clone()];
-            w_in.product(dinp, Into::Set, dsums.data());
+            w_in.product(dinp, Accumulate::Set, dsums.data());
             drop_in_place(dinp, x.mask, inputs.start);
         }
         if !dinput.is_empty() {
-            matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, room), steps, n.input));
+            matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, workspace), steps, n.input));
         }
         if !dhidden.is_empty() {
             matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         }
-        into = Into::Add;
+        into = Accumulate::Add;
         if !dbias.is_empty() {
             column_sums(dbias, dsums.data());
         }
@@ -285,7 +286,7 @@ mod tests {
             &mut h,
             &mut c,
             &mut gates,
-            &mut vec![0.0; n.room::<f64>(4)],
+            &mut vec![0.0; n.workspace::<f64>(4)],
             numbers_of(x, mask),
             split(p, n),
             n,
@@ -342,17 +343,17 @@ mod tests {
             c[..row].copy_from_slice(&start32[row..]);
             let mut gates = vec![0.0f32; run.gates.len()];
             let w = RecurrentWeights { input, hidden, bias };
-            let room = &mut vec![0.0; n.room::<f32>(4)];
+            let workspace = &mut vec![0.0; n.workspace::<f32>(4)];
             let x = singles(&x);
             let x = numbers_of(&x, mask);
-            lstm(&mut h, &mut c, &mut gates, room, x, w, n);
+            lstm(&mut h, &mut c, &mut gates, workspace, x, w, n);
             close_single(&h, &run.h, 2e-5);
             // Room for one block of steps gives the same bits.
             let block = n.block::<f32>(4).min(n.steps);
             let (mut h2, mut c2) = (vec![0.0f32; h.len()], vec![0.0f32; (block + 1) * row]);
             h2[..row].copy_from_slice(&start32[..row]);
             c2[..row].copy_from_slice(&start32[row..]);
-            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], room, x, w, n);
+            lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], workspace, x, w, n);
             assert_eq!(h2, h);
             assert_eq!(c2[block * row..], c[n.steps * row..]);
         }
@@ -374,9 +375,10 @@ mod tests {
                 let (mut h, mut c) = (of_numbers.h.clone(), of_numbers.c.clone());
                 h[row..].fill(9.0);
                 c[row..].fill(9.0);
-                let (mut gates, mut room) = (vec![9.0; of_numbers.gates.len()], vec![9.0; n.room::<f64>(4)]);
+                let (mut gates, mut workspace) =
+                    (vec![9.0; of_numbers.gates.len()], vec![9.0; n.workspace::<f64>(4)]);
                 let x = Inputs::Symbols(&symbols);
-                lstm(&mut h, &mut c, &mut gates, &mut room, x, split(p, n), n);
+                lstm(&mut h, &mut c, &mut gates, &mut workspace, x, split(p, n), n);
                 assert_eq!((h, c, gates), (of_numbers.h, of_numbers.c, of_numbers.gates));
             }
         }
@@ -384,10 +386,10 @@ mod tests {
 
     #[test]
     fn slopes_are_differences() {
-        MASKS.into_iter().for_each(slopes);
+        MASKS.into_iter().for_each(grads);
     }
 
-    fn slopes(mask: Mask) {
+    fn grads(mask: Mask) {
         let n = N;
         let (start, x, p) = inputs(n);
         let row = n.batch * n.hidden;
@@ -398,10 +400,10 @@ mod tests {
         let mut dp = vec![0.0; p.len()];
         let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
         let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
-        let dw = RecurrentGradients { into: Into::Add, input, hidden, bias };
+        let dw = RecurrentGradients { into: Accumulate::Add, input, hidden, bias };
         let saved = (&run.h[..], &run.c[..], Masked { numbers: &x[..], mask });
-        let room = &mut vec![0.0; n.room::<f64>(4)];
-        lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, room, saved, split(&p, n), n);
+        let workspace = &mut vec![0.0; n.workspace::<f64>(4)];
+        lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, workspace, saved, split(&p, n), n);
         slope(&x, &dx, |x| loss(&forward(&start, x, mask, &p, n)));
         slope(&p, &dp, |p| loss(&forward(&start, &x, mask, p, n)));
         let dstart = [&dh[..row], &dc[..]].concat();

@@ -70,7 +70,7 @@ impl<'a, R> Mat<'a, R> {
 
 /// Whether a product replaces what was there or is added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Into {
+pub enum Accumulate {
     /// `c = a · b`
     Set,
     /// `c += a · b`
@@ -80,32 +80,32 @@ pub enum Into {
 /// `c[M,N] = a[M,K] · b[K,N]`, or `+=`.
 ///
 /// ```
-/// use wug_learner::kernel::{Into, Mat, matmul};
+/// use wug_learner::kernel::{Accumulate, Mat, matmul};
 /// let mut c = [1.0f32; 2];
-/// matmul(&mut c, Into::Add, Mat::new(&[1.0, 2.0], 1, 2), Mat::new(&[1.0, 3.0, 10.0, 30.0], 2, 2));
+/// matmul(&mut c, Accumulate::Add, Mat::new(&[1.0, 2.0], 1, 2), Mat::new(&[1.0, 3.0, 10.0, 30.0], 2, 2));
 /// assert_eq!(c, [22.0, 64.0]);
 /// ```
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub fn matmul<R: Real>(c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
+pub fn matmul<R: Real>(c: &mut [R], into: Accumulate, a: Mat<'_, R>, b: Mat<'_, R>) {
     matmul_from(End::Front, c, into, a, b);
 }
 
 /// The same; where `a` is one row, `b` is read from this end.
-pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_, R>, b: Mat<'_, R>) {
+pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Accumulate, a: Mat<'_, R>, b: Mat<'_, R>) {
     assert_eq!(a.cols, b.rows, "the inner sizes of a product");
     assert_eq!(c.len(), a.rows * b.cols, "the size of a product");
     if c.is_empty() {
         return;
     }
     if a.cols == 0 {
-        if into == Into::Set {
+        if into == Accumulate::Set {
             c.fill(R::ZERO);
         }
         return;
     }
-    let add = into == Into::Add;
+    let add = into == Accumulate::Add;
     // One row (or column) times a whole matrix that lies row by row, or column by column.
     if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
         let x = &a.data[..a.cols];
@@ -115,10 +115,10 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
             return;
         }
         if b.col_stride == 1 && b.row_stride == b.cols {
-            return matvec::mix(c, add, b.data, x, from);
+            return matvec::vecmat(c, add, b.data, x, from);
         }
         if b.row_stride == 1 && b.col_stride == b.rows {
-            return matvec::dots(c, add, b.data, x, from);
+            return matvec::matvec(c, add, b.data, x, from);
         }
     }
     // Both row by row, the first one seen across.
@@ -136,7 +136,7 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Into, a: Mat<'_
 /// The fewest rows of `a` in [`matmul`] with a transposed `b` of so many columns, and of strings in a recurrent layer of so
 /// many units, from which on a row's sums are the same bits whatever stands beside it. Fewer take another way (through the
 /// crate, or around packing), one that is better for vectors and small matrices, and are added in another order.
-pub fn company(columns: usize) -> usize {
+pub fn min_stable_rows(columns: usize) -> usize {
     (SMALL / columns.max(1) + 1).max(super::packed::ROWS)
 }
 
@@ -199,10 +199,10 @@ mod tests {
                 let mut a = numbers(rows as u64 + 3, rows * k);
                 a[place * k..][..k].copy_from_slice(&row);
                 let mut c = vec![0.0; rows * columns];
-                matmul(&mut c, Into::Set, Mat::new(&a, rows, k), Mat::new(&b, columns, k).t());
+                matmul(&mut c, Accumulate::Set, Mat::new(&a, rows, k), Mat::new(&b, columns, k).t());
                 c[place * columns..][..columns].to_vec()
             };
-            let least = company(columns);
+            let least = min_stable_rows(columns);
             let expected = product(least, 0);
             for rows in [least, least + 1, least + 2, least + 5, 3 * least, 500 + least] {
                 for place in [0, 1, rows / 2, rows - 2, rows - 1] {
@@ -220,22 +220,22 @@ mod tests {
             let mut expected = old.clone();
             naive(&mut expected, &a, &b, (m, k, n));
             let mut c = old.clone();
-            matmul(&mut c, Into::Add, Mat::new(&a, m, k), Mat::new(&b, k, n));
+            matmul(&mut c, Accumulate::Add, Mat::new(&a, m, k), Mat::new(&b, k, n));
             close(&c, &expected, 1e-12);
             // Transposed copies, seen as transposes, give the same.
             let at: Vec<f64> = (0..k * m).map(|i| a[(i % m) * k + i / m]).collect();
             let bt: Vec<f64> = (0..n * k).map(|i| b[(i % k.max(1)) * n + i / k.max(1)]).collect();
             let mut c = old.clone();
-            matmul(&mut c, Into::Add, Mat::new(&at, k, m).t(), Mat::new(&bt, n, k).t());
+            matmul(&mut c, Accumulate::Add, Mat::new(&at, k, m).t(), Mat::new(&bt, n, k).t());
             close(&c, &expected, 1e-12);
             let mut c = old.clone();
-            matmul(&mut c, Into::Add, Mat::new(&at, k, m).t(), Mat::new(&b, k, n));
+            matmul(&mut c, Accumulate::Add, Mat::new(&at, k, m).t(), Mat::new(&b, k, n));
             close(&c, &expected, 1e-12);
             // Single precision is close, and setting forgets what was there.
             let single: Vec<f32> = a.iter().map(|&x| x as f32).collect();
             let double: Vec<f32> = b.iter().map(|&x| x as f32).collect();
             let mut c = vec![7.0f32; m * n];
-            matmul(&mut c, Into::Set, Mat::new(&single, m, k), Mat::new(&double, k, n));
+            matmul(&mut c, Accumulate::Set, Mat::new(&single, m, k), Mat::new(&double, k, n));
             for (c, (e, o)) in c.iter().zip(expected.iter().zip(&old)) {
                 prop_assert!((f64::from(*c) - (e - o)).abs() < 1e-4);
             }

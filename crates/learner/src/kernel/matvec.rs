@@ -33,7 +33,7 @@ impl End {
 }
 
 /// `out[N] (+)= matrix[N,K] · x[K]`.
-pub(super) fn dots<R: Real>(out: &mut [R], add: bool, matrix: &[R], x: &[R], from: End) {
+pub(super) fn matvec<R: Real>(out: &mut [R], add: bool, matrix: &[R], x: &[R], from: End) {
     dispatch!(dots_body(out, add, matrix, x, from));
 }
 
@@ -93,7 +93,7 @@ fn dot_rows<R: Real, S: Simd, const N: usize>(s: S, block: &[R], after: &[R], x:
 }
 
 /// `out[N] (+)= x[K] · matrix[K,N]`.
-pub(super) fn mix<R: Real>(out: &mut [R], add: bool, matrix: &[R], x: &[R], from: End) {
+pub(super) fn vecmat<R: Real>(out: &mut [R], add: bool, matrix: &[R], x: &[R], from: End) {
     if !add {
         out.fill(R::ZERO);
     }
@@ -161,13 +161,13 @@ mod tests {
             {
                 let more = |sums: &[f64]| -> Vec<f64> { sums.iter().map(|x| x + f64::from(add)).collect() };
                 let (mut d, mut m) = (vec![1.0; n], vec![1.0; k]);
-                dots(&mut d, add, &matrix, &x, from);
-                mix(&mut m, add, &matrix, &y, from);
+                matvec(&mut d, add, &matrix, &x, from);
+                vecmat(&mut m, add, &matrix, &y, from);
                 close(&d, &more(&dots_naive), 1e-13);
                 close(&m, &more(&mix_naive), 1e-13);
                 let (mut d, mut m) = (vec![1.0; n], vec![1.0; k]);
-                dots(&mut d, add, &singles(&matrix), &singles(&x), from);
-                mix(&mut m, add, &singles(&matrix), &singles(&y), from);
+                matvec(&mut d, add, &singles(&matrix), &singles(&x), from);
+                vecmat(&mut m, add, &singles(&matrix), &singles(&y), from);
                 close_single(&d, &more(&dots_naive), 1e-5);
                 close_single(&m, &more(&mix_naive), 1e-5);
             }

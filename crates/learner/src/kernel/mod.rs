@@ -53,8 +53,8 @@ pub use attention::{
     Attention, attention, attention_backward, cross_attention, cross_attention_backward, head_order,
 };
 pub use augmented::{
-    Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, Device, augmented, augmented_backward,
-    augmented_step,
+    Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, MemoryKind, augmented,
+    augmented_backward, augmented_step,
 };
 pub use dropout::{Mask, Masked, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};
@@ -66,7 +66,7 @@ pub use loss::{
     softmax_cross_entropy_backward, softmax_rows, squared_error, squared_error_backward,
 };
 pub use lstm::{Inputs, lstm, lstm_backward};
-pub use matmul::{Into, Mat, company, matmul};
+pub use matmul::{Accumulate, Mat, matmul, min_stable_rows};
 pub use norm::{layer_norm, layer_norm_backward};
 pub use position::{Sinusoid, sinusoids};
 pub use real::Real;

@@ -8,7 +8,7 @@ use pulp::Simd;
 use super::matmul::matmul_from;
 use super::matvec::End;
 use super::simd::{MOST_LANES, V, dispatch};
-use super::{Into, Mat, Real};
+use super::{Accumulate, Mat, Real};
 
 /// Rows of a product taken together: six rows of two registers, and what they are summed from, fill the sixteen
 /// registers of AVX2.
@@ -28,14 +28,14 @@ pub(super) struct Weight<'a, R> {
 }
 
 /// Numbers of room that [`Weight::new`] needs for products of `rows` rows with a matrix of `k` × `n`, either way round.
-pub(super) fn room(rows: usize, k: usize, n: usize) -> usize {
+pub(super) fn workspace(rows: usize, k: usize, n: usize) -> usize {
     if pays(rows) { (k + 2 * MOST_LANES) * (n + 2 * MOST_LANES) } else { 0 }
 }
 
 /// The room from where loads of whole registers never straddle a cache line.
-pub(super) fn aligned<R>(room: &mut [R]) -> &mut [R] {
-    let offset = room.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
-    &mut room[offset..]
+pub(super) fn aligned<R>(workspace: &mut [R]) -> &mut [R] {
+    let offset = workspace.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
+    &mut workspace[offset..]
 }
 
 /// Fewer rows than are taken together are better off without.
@@ -48,10 +48,10 @@ const OWN_ROOM: usize = 1 << 12;
 
 /// `c[M,N] = a[M,K] · matrix[K,N]`, or `+=`, by a matrix of few columns and so few numbers that laying it out costs next to
 /// nothing. Says no, and does nothing, if the matrix is not of that kind.
-pub(super) fn narrow<R: Real>(c: &mut [R], into: Into, a: &[R], matrix: Mat<'_, R>) -> bool {
+pub(super) fn narrow<R: Real>(c: &mut [R], into: Accumulate, a: &[R], matrix: Mat<'_, R>) -> bool {
     let (k, n) = matrix.shape();
     let rows = c.len() / n.max(1);
-    let fits = n <= 2 * MOST_LANES && pays(rows) && room(rows, k, n) <= OWN_ROOM;
+    let fits = n <= 2 * MOST_LANES && pays(rows) && workspace(rows, k, n) <= OWN_ROOM;
     if fits {
         Weight::new(matrix, rows, &mut [R::ZERO; OWN_ROOM]).0.product(c, into, a);
     }
@@ -60,26 +60,26 @@ pub(super) fn narrow<R: Real>(c: &mut [R], into: Into, a: &[R], matrix: Mat<'_, 
 
 impl<'a, R: Real> Weight<'a, R> {
     /// Lays the matrix out at the front of `room`, of which the rest is given back, if products of `rows` rows make up for it.
-    pub(super) fn new(matrix: Mat<'a, R>, rows: usize, room: &'a mut [R]) -> (Self, &'a mut [R]) {
+    pub(super) fn new(matrix: Mat<'a, R>, rows: usize, workspace: &'a mut [R]) -> (Self, &'a mut [R]) {
         let (k, n) = matrix.shape();
         if !pays(rows) || k == 0 || n == 0 {
-            return (Self { matrix, panels: &[], from: End::Front }, room);
+            return (Self { matrix, panels: &[], from: End::Front }, workspace);
         }
-        let (panels, rest) = room.split_at_mut(self::room(rows, k, n));
+        let (panels, rest) = workspace.split_at_mut(self::workspace(rows, k, n));
         let panels = aligned(panels);
         dispatch!(pack(&mut *panels, matrix));
         (Self { matrix, panels, from: End::Front }, rest)
     }
 
     /// `c[M,N] = a[M,K] · self`, or `+=`.
-    pub(super) fn product(&mut self, c: &mut [R], into: Into, a: &[R]) {
+    pub(super) fn product(&mut self, c: &mut [R], into: Accumulate, a: &[R]) {
         let (k, n) = self.matrix.shape();
         if self.panels.is_empty() {
             matmul_from(self.from, c, into, Mat::new(a, c.len() / n.max(1), k), self.matrix);
             self.from = self.from.other();
             return;
         }
-        self.multiply(c, a, To { add: into == Into::Add, bias: &[], n });
+        self.multiply(c, a, To { add: into == Accumulate::Add, bias: &[], n });
     }
 
     /// `c[M,N] = a[M,K] · self + bias[N]`; an empty bias is zero.
@@ -88,10 +88,10 @@ impl<'a, R: Real> Weight<'a, R> {
             let n = self.matrix.shape().1;
             self.multiply(c, a, To { add: false, bias, n });
         } else if bias.is_empty() {
-            self.product(c, Into::Set, a);
+            self.product(c, Accumulate::Set, a);
         } else {
             c.chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
-            self.product(c, Into::Add, a);
+            self.product(c, Accumulate::Add, a);
         }
     }
 
@@ -283,15 +283,16 @@ mod tests {
         ] {
             let (a, b, old) = (numbers(1, m * k), numbers(2, k * n), numbers(3, m * n));
             for (into, matrix) in [
-                (Into::Add, Mat::new(&b, k, n)),
-                (Into::Set, Mat::new(&b, k, n)),
-                (Into::Add, Mat::new(&b, n, k).t()),
+                (Accumulate::Add, Mat::new(&b, k, n)),
+                (Accumulate::Set, Mat::new(&b, k, n)),
+                (Accumulate::Add, Mat::new(&b, n, k).t()),
             ] {
-                let (mut c, mut expected, mut space) = (old.clone(), old.clone(), vec![9.0; room(m, k, n)]);
+                let (mut c, mut expected, mut space) =
+                    (old.clone(), old.clone(), vec![9.0; workspace(m, k, n)]);
                 Weight::new(matrix, m, &mut space).0.product(&mut c, into, &a);
                 matmul(&mut expected, into, Mat::new(&a, m, k), matrix);
                 close(&c, &expected, 1e-13);
-                if into == Into::Set {
+                if into == Accumulate::Set {
                     let (bias, mut with) = (numbers(4, n), old.clone());
                     Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &bias);
                     let expected: Vec<f64> = c.iter().enumerate().map(|(i, x)| x + bias[i % n]).collect();
@@ -299,11 +300,11 @@ mod tests {
                     Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &[]);
                     close(&with, &c, 1e-13);
                 }
-                let (single, mut space) = (singles(&b), vec![9.0f32; room(m, n, k)]);
+                let (single, mut space) = (singles(&b), vec![9.0f32; workspace(m, n, k)]);
                 let matrix = Mat::new(&single, k, n);
                 let mut c = singles(&old);
-                Weight::new(matrix, m, &mut space).0.product(&mut c, Into::Set, &singles(&a));
-                matmul(&mut expected, Into::Set, Mat::new(&a, m, k), Mat::new(&b, k, n));
+                Weight::new(matrix, m, &mut space).0.product(&mut c, Accumulate::Set, &singles(&a));
+                matmul(&mut expected, Accumulate::Set, Mat::new(&a, m, k), Mat::new(&b, k, n));
                 close_single(&c, &expected, 1e-5);
             }
         }

@@ -7,7 +7,8 @@
 use super::packed::{self, Weight};
 use super::simd::MOST_LANES;
 use super::{
-    Activation, Into, Masked, Mat, Real, activate, activate_backward, column_sums, drop_in_place, matmul,
+    Accumulate, Activation, Masked, Mat, Real, activate, activate_backward, column_sums, drop_in_place,
+    matmul,
 };
 
 /// The least number of rows in a block of steps.
@@ -39,10 +40,10 @@ impl Recurrence {
 
     /// Numbers of room that the kernels of a layer with `sums` per unit (1, or 4 of an LSTM) need for their weights, and for
     /// the inputs of a block of steps as a mask leaves them.
-    pub fn room<R>(&self, sums: usize) -> usize {
+    pub fn workspace<R>(&self, sums: usize) -> usize {
         // The sums of every gate may begin with a register of their own, and biases may stand with the weights.
-        let room = |k: usize| packed::room(self.batch, k, sums * (self.hidden + MOST_LANES));
-        room(self.input) + room(self.hidden) + room(1) + self.inputs::<R>(sums)
+        let workspace = |k: usize| packed::workspace(self.batch, k, sums * (self.hidden + MOST_LANES));
+        workspace(self.input) + workspace(self.hidden) + workspace(1) + self.inputs::<R>(sums)
     }
 
     /// Numbers into a block of steps.
@@ -72,7 +73,7 @@ pub struct RecurrentWeights<'a, R> {
 #[derive(Debug)]
 pub struct RecurrentGradients<'a, R> {
     /// Whether the gradients of weights replace what was there (the bias always adds).
-    pub into: Into,
+    pub into: Accumulate,
     /// `[G·H, I]`; of an LSTM, it may be empty if it comes later
     pub input: &'a mut [R],
     /// `[G·H, H]`; likewise
@@ -85,23 +86,24 @@ pub struct RecurrentGradients<'a, R> {
 /// `room` has space for [`Recurrence::room`] numbers.
 pub fn rnn<R: Real>(
     h: &mut [R],
-    room: &mut [R],
+    workspace: &mut [R],
     x: Masked<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (row_in, row) = (n.batch * n.input, n.batch * n.hidden);
-    let (mut w_in, room) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, room);
-    let (mut w_hidden, room) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, room);
+    let (mut w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
+    let (mut w_hidden, workspace) =
+        Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
     for (from, to) in n.blocks(n.block::<R>(1)) {
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
-        w_in.product_with(sums, x.see(from * row_in..to * row_in, room), w.bias);
+        w_in.product_with(sums, x.see(from * row_in..to * row_in, workspace), w.bias);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
             for (after, before) in rows {
-                w_hidden.product(after, Into::Add, before);
+                w_hidden.product(after, Accumulate::Add, before);
                 activate(after, &[], f);
             }
         }
@@ -114,7 +116,7 @@ pub fn rnn<R: Real>(
 pub fn rnn_backward<R: Real>(
     dx: &mut [R],
     dh: &mut [R],
-    room: &mut [R],
+    workspace: &mut [R],
     dw: RecurrentGradients<'_, R>,
     (h, x): (&[R], Masked<'_, R>),
     w: RecurrentWeights<'_, R>,
@@ -122,8 +124,8 @@ pub fn rnn_backward<R: Real>(
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
-    let (mut w_in, room) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, room);
-    let (mut w_hidden, room) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, room);
+    let (mut w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
+    let (mut w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block::<R>(1)).rev() {
@@ -133,7 +135,7 @@ pub fn rnn_backward<R: Real>(
             let states = h[(t + 1) * row..(t + 2) * row].chunks(AT_ONCE * n.hidden);
             for ((before, after), states) in rows.zip(states) {
                 activate_backward(after, states, f);
-                w_hidden.product(before, Into::Add, after);
+                w_hidden.product(before, Accumulate::Add, after);
             }
         }
         let (dsums, steps) = (&dh[(from + 1) * row..(to + 1) * row], (to - from) * b);
@@ -141,12 +143,12 @@ pub fn rnn_backward<R: Real>(
         let inputs = from * row_in..to * row_in;
         if !dx.is_empty() {
             let dinp = &mut dx[inputs.clone()];
-            w_in.product(dinp, Into::Set, dsums.data());
+            w_in.product(dinp, Accumulate::Set, dsums.data());
             drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, room), steps, n.input));
+        matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, workspace), steps, n.input));
         matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
-        into = Into::Add;
+        into = Accumulate::Add;
         if !dbias.is_empty() {
             column_sums(dbias, dsums.data());
         }
@@ -154,8 +156,13 @@ pub fn rnn_backward<R: Real>(
 }
 
 /// How the first block of steps writes gradients of weights; without any step, nothing else would replace them.
-pub(super) fn first_into<R: Real>(into: Into, n: Recurrence, dinput: &mut [R], dhidden: &mut [R]) -> Into {
-    if into == Into::Set && n.steps == 0 {
+pub(super) fn first_into<R: Real>(
+    into: Accumulate,
+    n: Recurrence,
+    dinput: &mut [R],
+    dhidden: &mut [R],
+) -> Accumulate {
+    if into == Accumulate::Set && n.steps == 0 {
         dinput.fill(R::ZERO);
         dhidden.fill(R::ZERO);
     }
@@ -178,7 +185,7 @@ mod tests {
     fn forward(h0: &[f64], x: Masked<'_, f64>, p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
         let mut h = vec![0.0; (n.steps + 1) * n.batch * n.hidden];
         h[..h0.len()].copy_from_slice(h0);
-        rnn(&mut h, &mut vec![0.0; n.room::<f64>(1)], x, weights(p, n), n, f);
+        rnn(&mut h, &mut vec![0.0; n.workspace::<f64>(1)], x, weights(p, n), n, f);
         h
     }
 
@@ -219,7 +226,7 @@ mod tests {
             let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
             let w = RecurrentWeights { input, hidden, bias };
             let x = Masked { numbers: &singles(&x), mask };
-            rnn(&mut single, &mut vec![0.0; n.room::<f32>(1)], x, w, n, Activation::Tanh);
+            rnn(&mut single, &mut vec![0.0; n.workspace::<f32>(1)], x, w, n, Activation::Tanh);
             close_single(&single, &h, 1e-5);
         }
     }
@@ -239,12 +246,12 @@ mod tests {
             let (input, rest) = dp.split_at_mut(n.hidden * n.input);
             let (hidden, bias) = rest.split_at_mut(n.hidden * n.hidden);
             bias.fill(0.0);
-            let dw = RecurrentGradients { into: Into::Set, input, hidden, bias };
-            let room = &mut vec![0.0; n.room::<f64>(1)];
+            let dw = RecurrentGradients { into: Accumulate::Set, input, hidden, bias };
+            let workspace = &mut vec![0.0; n.workspace::<f64>(1)];
             rnn_backward(
                 &mut dx,
                 &mut dh,
-                room,
+                workspace,
                 dw,
                 (&h, Masked { numbers: &x, mask }),
                 weights(&p, n),

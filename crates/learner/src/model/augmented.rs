@@ -1,5 +1,5 @@
 //! Recurrent networks with a memory beside them: the Stack-RNN, Stack-LSTM and Baby-NTM of Suzgun et al. 2019, of one layer and
-//! one-hot input. Each is a network ([`Cell::Rnn`] or [`Cell::Lstm`]), a [`Device`] and a [`Gate`].
+//! one-hot input. Each is a network ([`Cell::Rnn`] or [`Cell::Lstm`]), a [`MemoryKind`] and a [`Gate`].
 //!
 //! # Weights of the published models
 //!
@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | `layers.0.weight_ih`, `…_hh`, `bias_ih`, `bias_hh` | `rnn.weight_ih_l0`, … or `lstm.weight_ih_l0`, … | gates i, f, g, o as in PyTorch |
 //! | `memory.read.weight`, `.bias` | `W_sh` of a stack, `W_m` of a Baby-NTM | `[H,M]`, `[H]` |
-//! | `memory.action.weight`, `.bias` | `W_a` | `[A,H]`, `[A]`; push, pop, or the five actions of [`Device::BabyNtm`] |
+//! | `memory.action.weight`, `.bias` | `W_a` | `[A,H]`, `[A]`; push, pop, or the five actions of [`MemoryKind::BabyNtm`] |
 //! | `memory.element.weight`, `.bias` | `W_n` | `[M,H]`, `[M]` |
 //! | `output.weight`, `.bias` | `W_y` | `[V,H]`, `[V]` |
 //! | `temperature` | none: an attribute of the module | `[1]`; only with [`Gate::Temperature`] and [`Gate::Gumbel`] |
@@ -22,9 +22,9 @@ use super::init::{Initialization, Role};
 use super::limits::bounded;
 use super::recurrent::Cell;
 use super::states::States;
-use crate::kernel::{Augmented, Device, Real, Recurrence};
+use crate::kernel::{Augmented, MemoryKind, Real, Recurrence};
 use crate::params::{Init, Layout};
-use crate::tape::{AugmentedLayer, Layer, Record};
+use crate::tape::{AugmentedLayer, Layer, Recording};
 
 /// How actions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ pub struct AugmentedSpec {
     /// Its units.
     pub hidden: usize,
     /// What the memory can do.
-    pub device: Device,
+    pub device: MemoryKind,
     /// Rows of the memory. No weight depends on it, so that it may be changed after training.
     pub rows: usize,
     /// Numbers per row.
@@ -118,7 +118,7 @@ impl AugmentedSpec {
     /// What the published modules call a tensor of ours; none for one they do not have.
     pub fn torch_name(&self, name: &str) -> Option<String> {
         let network = if self.cell == Cell::Lstm { "lstm" } else { "rnn" };
-        let read = if self.device == Device::Stack { "W_sh" } else { "W_m" };
+        let read = if self.device == MemoryKind::Stack { "W_sh" } else { "W_m" };
         if let Some(part) = name.strip_prefix("layers.0.") {
             return Some(format!("{network}.{part}_l0"));
         }
@@ -134,7 +134,7 @@ impl AugmentedSpec {
     }
 
     /// How many strings up to this length are read at once: the memory after every step is kept for the way back.
-    pub(super) fn strings_at_once(&self, longest: usize) -> usize {
+    pub(super) fn max_batch_strings(&self, longest: usize) -> usize {
         let per_string = self.sizes((longest + 1, 1), 1).trace::<f64>(true);
         ((1 << 24) / per_string).clamp(1, 512)
     }
@@ -192,7 +192,7 @@ impl AugmentedBody {
     /// The states after every prefix. `symbol(t, b)` is the input of string `b` at step `t`, or padding.
     pub(crate) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         (steps, batch): (usize, usize),
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States {
@@ -214,7 +214,7 @@ impl AugmentedBody {
     /// One more symbol of one string; changes what [`AugmentedBody::initial_memory`] gave, and gives `h`.
     pub(crate) fn advance<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         memory: &mut [Vec<R>],
         symbol: u32,
     ) -> Vec<R> {

@@ -10,7 +10,7 @@ use super::states::States;
 use super::transformer::{self, Part, Sight, Transformer, TransformerSpec};
 use crate::kernel::Real;
 use crate::params::{Layout, Param};
-use crate::tape::Record;
+use crate::tape::Recording;
 
 /// An architecture without its outputs, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,11 +36,11 @@ impl BodySpec {
 
     /// How many strings up to this length to read at once: small parts of a transformer stay in cache, while recurrent
     /// layers gain from every string that shares a step.
-    pub(super) fn strings_at_once(&self, longest: usize) -> usize {
+    pub(super) fn max_batch_strings(&self, longest: usize) -> usize {
         match self {
-            Self::Transformer(_) => transformer::strings_at_once(longest),
-            Self::Recurrent(_) => recurrent::STRINGS_AT_ONCE,
-            Self::Augmented(spec) => spec.strings_at_once(longest),
+            Self::Transformer(_) => transformer::max_batch_strings(longest),
+            Self::Recurrent(_) => recurrent::MAX_BATCH_STRINGS,
+            Self::Augmented(spec) => spec.max_batch_strings(longest),
         }
     }
 
@@ -98,7 +98,7 @@ impl Body {
     /// Reads strings padded at the end; with a start symbol, that comes first and counts as no symbol of the string.
     pub(crate) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         strings: &[&[u32]],
         bos: Option<u32>,
     ) -> States {

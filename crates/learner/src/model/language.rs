@@ -6,9 +6,9 @@ use super::body::{Body, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use super::{SpecError, States};
-use crate::kernel::{Activation, Real, company};
+use crate::kernel::{Activation, Real, min_stable_rows};
 use crate::params::{Layout, Param};
-use crate::tape::{Record, Var};
+use crate::tape::{Recording, Var};
 
 /// The output layer of a language model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,22 +119,22 @@ impl LanguageModel {
     }
 
     /// The most symbols it can read, if there is a limit.
-    pub fn longest(&self) -> Option<usize> {
+    pub fn max_len(&self) -> Option<usize> {
         match &self.spec.body {
-            BodySpec::Transformer(spec) => spec.longest(),
+            BodySpec::Transformer(spec) => spec.max_len(),
             BodySpec::Recurrent(_) | BodySpec::Augmented(_) => None,
         }
     }
 
     /// How many strings up to this length to read at once, as for a recognizer; fewer if a large vocabulary would make
     /// the probabilities of all next symbols too many to keep.
-    pub fn strings_at_once(&self, longest: usize) -> usize {
-        let most = self.spec.body.strings_at_once(longest);
+    pub fn max_batch_strings(&self, longest: usize) -> usize {
+        let most = self.spec.body.max_batch_strings(longest);
         most.min(PROBABILITIES / ((longest + 1) * self.spec.vocabulary.max(1))).max(1)
     }
 
     /// How many memories of prefixes up to this length to keep at once: those of transformers and stacks grow.
-    pub fn memories_at_once(&self, longest: usize) -> usize {
+    pub fn max_batch_states(&self, longest: usize) -> usize {
         let each = match &self.spec.body {
             BodySpec::Transformer(spec) => 2 * spec.width * spec.layers * longest,
             BodySpec::Augmented(spec) => spec.width * spec.rows.min(longest),
@@ -144,14 +144,14 @@ impl LanguageModel {
     }
 
     /// The states after every prefix of every string (which should begin with the start symbol, if there is one).
-    pub fn states<R: Real>(&self, r: &mut Record<'_, R>, strings: &[&[u32]]) -> States {
+    pub fn states<R: Real>(&self, r: &mut Recording<'_, R>, strings: &[&[u32]]) -> States {
         self.body.forward(r, strings, None)
     }
 
     /// Logits of rows picked from the states.
     pub fn logits<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         states: States,
         rows: impl IntoIterator<Item = u32>,
     ) -> Var {
@@ -160,13 +160,13 @@ impl LanguageModel {
     }
 
     /// Logits of states that are already rows.
-    pub fn output<R: Real>(&self, r: &mut Record<'_, R>, rows: Var) -> Var {
+    pub fn output<R: Real>(&self, r: &mut Recording<'_, R>, rows: Var) -> Var {
         r.linear(rows, self.weight, self.bias, self.body.width(), Activation::Identity)
     }
 
     /// Logits of states `[N,D]`, each the same whatever the others are; there may be more behind them.
-    pub(crate) fn output_in_company<R: Real>(&self, r: &mut Record<'_, R>, tops: Var) -> Var {
-        let least = company(self.spec.vocabulary) * self.body.width();
+    pub(crate) fn output_stable<R: Real>(&self, r: &mut Recording<'_, R>, tops: Var) -> Var {
+        let least = min_stable_rows(self.spec.vocabulary) * self.body.width();
         let mut rows = tops;
         if r.value(tops).len() < least {
             let mut padded = r.value(tops).to_vec();
@@ -191,10 +191,10 @@ impl LanguageModel {
 
     /// Reads one symbol: changes what the body remembers and gives the state outputs are read from. Nothing read before is
     /// read again; a transformer looks back at the keys and values of the prefix.
-    pub fn advance<R: Real>(&self, r: &mut Record<'_, R>, memory: &mut Memory<R>, symbol: u32) -> Vec<R> {
+    pub fn advance<R: Real>(&self, r: &mut Recording<'_, R>, memory: &mut Memory<R>, symbol: u32) -> Vec<R> {
         match &self.body {
             Body::Recurrent(body) => {
-                let (top, _) = body.follow(r, &mut [&mut memory.layers[0]], &[&[symbol]]);
+                let (top, _) = body.step_batch(r, &mut [&mut memory.layers[0]], &[&[symbol]]);
                 r.value(top)[..body.width()].to_vec()
             }
             Body::Augmented(body) => body.advance(r, &mut memory.layers, symbol),
@@ -207,15 +207,15 @@ impl LanguageModel {
 
     /// Reads pieces of the same length, one per memory, with the states outputs are read from as `[T,N,H]` and `N ≥ B`. Only
     /// recurrent bodies read many strings in step.
-    pub(crate) fn follow<'m, R: Real>(
+    pub(crate) fn step_batch<'m, R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         memories: impl Iterator<Item = &'m mut Memory<R>>,
         pieces: &[&[u32]],
     ) -> Option<(Var, usize)> {
         let Body::Recurrent(body) = &self.body else { return None };
         let mut rows: Vec<&mut [R]> = memories.map(|memory| memory.layers[0].as_mut_slice()).collect();
-        Some(body.follow(r, &mut rows, pieces))
+        Some(body.step_batch(r, &mut rows, pieces))
     }
 
     /// The row of the state from which symbol `position` of string `b` is predicted: that after the symbols before it.
@@ -230,7 +230,7 @@ impl LanguageModel {
     /// Records the loss of predicting some symbols of strings, each with its weight: `(string, position, weight)`.
     pub fn loss<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         strings: &[&[u32]],
         asked: &[(usize, usize, f64)],
     ) -> Var {

@@ -10,7 +10,7 @@ use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
-use crate::tape::{Record, Var};
+use crate::tape::{Recording, Var};
 
 /// A recognizer, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,12 +120,12 @@ impl RecognizerModel {
     }
 
     /// How many strings up to this length to read at once; gradients of parts of a batch add up to those of the whole.
-    pub fn strings_at_once(&self, longest: usize) -> usize {
-        self.spec.body.strings_at_once(longest)
+    pub fn max_batch_strings(&self, longest: usize) -> usize {
+        self.spec.body.max_batch_strings(longest)
     }
 
     /// The recognition logits of strings, one each.
-    pub fn forward<R: Real>(&self, r: &mut Record<'_, R>, strings: &[&[u32]]) -> Var {
+    pub fn forward<R: Real>(&self, r: &mut Recording<'_, R>, strings: &[&[u32]]) -> Var {
         self.read(r, strings, |_| false).recognition
     }
 
@@ -133,7 +133,7 @@ impl RecognizerModel {
     /// are asked for.
     pub fn read<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         strings: &[&[u32]],
         asked: impl Fn(usize) -> bool,
     ) -> Logits {
@@ -162,7 +162,7 @@ impl RecognizerModel {
     /// the number of examples, or more if this is a part of a larger batch whose gradients are added up.
     pub fn loss<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         batch: &[Labelled<'_>],
         weights: LossWeights,
         total: usize,

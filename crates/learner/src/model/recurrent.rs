@@ -1,6 +1,6 @@
 //! Stacks of recurrent layers.
 
-mod follow;
+mod step_batch;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::limits::{bounded, layered, probability};
 use super::states::States;
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
-use crate::tape::{Layer, Masked, Record, Var};
+use crate::tape::{Layer, Masked, Recording, Var};
 
 /// What a unit does at each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub struct RecurrentSpec {
 }
 
 /// How many strings to read at once.
-pub(super) const STRINGS_AT_ONCE: usize = 512;
+pub(super) const MAX_BATCH_STRINGS: usize = 512;
 
 impl RecurrentSpec {
     /// Whether there can be such a stack.
@@ -143,7 +143,7 @@ impl Recurrent {
     /// The states after every prefix. `symbol(t, b)` is the input of string `b` at step `t`, or padding.
     pub(crate) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         (steps, batch): (usize, usize),
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States {
@@ -194,7 +194,7 @@ impl Recurrent {
 
     fn layer<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         x: impl Into<Masked>,
         h0: Option<Var>,
         layer: Layer,

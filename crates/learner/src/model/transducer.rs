@@ -20,7 +20,7 @@ use super::limits::{bounded, countable};
 use super::{SpecError, TransformerSpec, recurrent, transformer as whole};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
-use crate::tape::{Record, Var};
+use crate::tape::{Recording, Var};
 
 /// An encoder and a decoder, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ struct Head {
 }
 
 impl Head {
-    fn of<R: Real>(self, r: &mut Record<'_, R>, mut x: Var) -> Var {
+    fn of<R: Real>(self, r: &mut Recording<'_, R>, mut x: Var) -> Var {
         let mut width = self.width;
         if let Some((weight, bias, dropout)) = self.resize {
             x = r.linear(x, weight, Some(bias), width, Activation::Identity);
@@ -155,26 +155,26 @@ impl TransducerModel {
     }
 
     /// The longest input or output it can read, if there is a limit; their ends count.
-    pub fn longest(&self) -> Option<usize> {
+    pub fn max_len(&self) -> Option<usize> {
         match &self.spec.body {
             TransducerBodySpec::Lstm(_) => None,
-            TransducerBodySpec::Transformer(spec) => spec.longest(),
-            TransducerBodySpec::Cnn(spec) => Some(spec.longest()),
+            TransducerBodySpec::Transformer(spec) => spec.max_len(),
+            TransducerBodySpec::Cnn(spec) => Some(spec.max_len()),
         }
     }
 
     /// How many pairs up to this length to read at once.
     pub fn pairs_at_once(&self, longest: usize) -> usize {
         match self.spec.body {
-            TransducerBodySpec::Lstm(_) => recurrent::STRINGS_AT_ONCE,
+            TransducerBodySpec::Lstm(_) => recurrent::MAX_BATCH_STRINGS,
             TransducerBodySpec::Transformer(_) | TransducerBodySpec::Cnn(_) => {
-                whole::strings_at_once(longest)
+                whole::max_batch_strings(longest)
             }
         }
     }
 
     /// Logits of every symbol of every output and of its end, given the input and what came before, pair by pair.
-    pub fn logits<R: Real>(&self, r: &mut Record<'_, R>, pairs: &[Pair<'_>]) -> Var {
+    pub fn logits<R: Real>(&self, r: &mut Recording<'_, R>, pairs: &[Pair<'_>]) -> Var {
         // Longest input first, as the encoder wants them.
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|&i| Reverse(pairs[i].input.len()));
@@ -196,7 +196,7 @@ impl TransducerModel {
         self.output(r, x)
     }
 
-    fn output<R: Real>(&self, r: &mut Record<'_, R>, x: Var) -> Var {
+    fn output<R: Real>(&self, r: &mut Recording<'_, R>, x: Var) -> Var {
         match &self.body {
             Body::Lstm(_, head) | Body::Transformer(_, head) => head.of(r, x),
             Body::Cnn(body) => body.output(r, x),
@@ -204,7 +204,7 @@ impl TransducerModel {
     }
 
     /// Records the loss of pairs: the sum over all symbols of outputs, ends included, each times `weight`. Gives the logits.
-    pub fn loss<R: Real>(&self, r: &mut Record<'_, R>, pairs: &[Pair<'_>], weight: f64) -> Var {
+    pub fn loss<R: Real>(&self, r: &mut Recording<'_, R>, pairs: &[Pair<'_>], weight: f64) -> Var {
         let logits = self.logits(r, pairs);
         let end = self.spec.end;
         let truth = pairs.iter().flat_map(|pair| pair.output.iter().copied().chain([end]));
@@ -218,14 +218,14 @@ impl TransducerModel {
     /// If the input is longer than it can read.
     pub fn greedy<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         input: &[u32],
         lengths: RangeInclusive<usize>,
     ) -> Vec<u32> {
         let (end, mut output) = (self.spec.end, vec![]);
         let mut writer = Writer::new(&self.body, r, &[input, &[end]].concat());
         let mut symbol = end;
-        let most = self.longest().map_or(*lengths.end(), |longest| longest.min(*lengths.end()));
+        let most = self.max_len().map_or(*lengths.end(), |longest| longest.min(*lengths.end()));
         while output.len() < most {
             let state = writer.write(r, symbol);
             let logits = self.output(r, state);
@@ -261,7 +261,7 @@ enum Writer<'a, R> {
 }
 
 impl<'a, R: Real> Writer<'a, R> {
-    fn new(body: &'a Body, r: &mut Record<'_, R>, source: &[u32]) -> Self {
+    fn new(body: &'a Body, r: &mut Recording<'_, R>, source: &[u32]) -> Self {
         let source = [source.to_vec()];
         match body {
             Body::Lstm(body, _) => Self::Lstm(body, body.begin(r, &source)),
@@ -271,7 +271,7 @@ impl<'a, R: Real> Writer<'a, R> {
     }
 
     /// The state after one more symbol, from which the next is predicted.
-    fn write(&mut self, r: &mut Record<'_, R>, symbol: u32) -> Var {
+    fn write(&mut self, r: &mut Recording<'_, R>, symbol: u32) -> Var {
         match self {
             Self::Lstm(body, decoding) => {
                 let x = body.embed(r, [symbol]);

@@ -12,7 +12,7 @@ use super::limits::{bounded, layered, probability};
 use super::states::States;
 use crate::kernel::{Real, Sinusoid};
 use crate::params::{Layout, Param};
-use crate::tape::{LayerNorm, Record, Var};
+use crate::tape::{LayerNorm, Recording, Var};
 
 /// Where layer normalisation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ pub struct TransformerSpec {
 }
 
 /// How many strings up to this length to read at once.
-pub(super) fn strings_at_once(longest: usize) -> usize {
+pub(super) fn max_batch_strings(longest: usize) -> usize {
     (160 / (longest + 1)).max(1)
 }
 
@@ -120,7 +120,7 @@ impl TransformerSpec {
     }
 
     /// The most symbols it can read, if there is a limit.
-    pub fn longest(&self) -> Option<usize> {
+    pub fn max_len(&self) -> Option<usize> {
         match self.positions {
             Positions::Learned { max } => Some(max),
             Positions::None | Positions::Sinusoidal { .. } => None,
@@ -159,7 +159,7 @@ impl Transformer {
         let embedding =
             layout.add(format!("{prefix}embedding"), &[vocabulary, d], init.of(Role::Embedding { d }));
         let positions = spec
-            .longest()
+            .max_len()
             .map(|max| layout.add(format!("{prefix}positions"), &[max, d], init.of(Role::Positions)));
         let blocks = (0..spec.layers)
             .map(|l| Block::new(&format!("{prefix}layers.{l}"), &spec, part.cross, init, layout))
@@ -175,7 +175,7 @@ impl Transformer {
     /// The states at every position. `symbol(t, b)` is the input of string `b` at position `t`, or padding.
     pub(crate) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         (t, batch): (usize, usize),
         symbol: impl Fn(usize, usize) -> u32,
         sight: Sight<'_>,
@@ -194,7 +194,7 @@ impl Transformer {
     /// Reads one symbol after a prefix, whose keys and values `caches` holds for each block; those of the symbol join them.
     pub(crate) fn advance<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         caches: &mut [Vec<R>],
         symbol: u32,
         source: Option<&Source>,
@@ -213,7 +213,7 @@ impl Transformer {
     }
 
     /// Another's states `[B,T,D]`, of which the first `lengths[b]` of each string count, ready to be looked at.
-    pub(crate) fn source<R: Real>(&self, r: &mut Record<'_, R>, states: Var, lengths: &[usize]) -> Source {
+    pub(crate) fn source<R: Real>(&self, r: &mut Recording<'_, R>, states: Var, lengths: &[usize]) -> Source {
         Source {
             keys_values: self.blocks.iter().map(|block| block.source(r, states)).collect(),
             lengths: lengths.to_vec(),
@@ -223,7 +223,7 @@ impl Transformer {
     /// Symbols and where they stand, `t` of each string from `position` on.
     fn embed<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         symbols: impl IntoIterator<Item = u32>,
         position: usize,
         t: usize,
@@ -240,7 +240,7 @@ impl Transformer {
         r.add_param(x, table.part(position * d, t * d))
     }
 
-    fn finish<R: Real>(&self, r: &mut Record<'_, R>, x: Var) -> Var {
+    fn finish<R: Real>(&self, r: &mut Recording<'_, R>, x: Var) -> Var {
         self.final_norm.map_or(x, |norm| r.layer_norm(x, norm))
     }
 }

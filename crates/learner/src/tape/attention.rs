@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::backward::{Pair, pair};
 use super::op::Op;
-use super::{Record, Tape, Var, grow};
+use super::{Recording, Tape, Var, grow};
 use crate::kernel::{self, Attention, Real};
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// Self-attention over `qkv[B,T,3D]`, dropping weights with a probability when learning.
     pub fn attention(&mut self, qkv: Var, n: Attention, dropout: f64) -> Var {
         let mask = self.next_mask(dropout);
@@ -77,7 +77,7 @@ impl<R: Real> Tape<R> {
             Op::Attention { x, out, ref kept, mask, n } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
                 grow(&mut self.scratch, n.scratch());
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 kernel::attention_backward(
                     dx,
                     &mut self.scratch,
@@ -93,8 +93,8 @@ impl<R: Real> Tape<R> {
             Op::CrossAttention { q, kv, out, ref lengths, ref kept, mask, n } => {
                 let (q_tensor, kv_tensor, out) = (self.tensor(q), self.tensor(kv), self.ready(out));
                 grow(&mut self.scratch, n.scratch());
-                grow(&mut self.spare, q_tensor.len + kv_tensor.len);
-                let (dq, dkv) = self.spare.split_at_mut(q_tensor.len);
+                grow(&mut self.grad_tmp, q_tensor.len + kv_tensor.len);
+                let (dq, dkv) = self.grad_tmp.split_at_mut(q_tensor.len);
                 let dkv = &mut dkv[..kv_tensor.len];
                 dkv.fill(R::ZERO); // rows that do not count are not written
                 for (b, &length) in self.symbols[lengths.clone()].iter().enumerate() {

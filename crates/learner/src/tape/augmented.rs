@@ -3,10 +3,10 @@
 use super::backward::{Pair, pair};
 use super::op::{Layer, Op};
 use super::recurrent::{bias_len, sum_biases};
-use super::{Mode, Record, Tape, Var, grow};
+use super::{Mode, Recording, Tape, Var, grow};
 use crate::kernel::{
-    self, Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, Into, Real, RecurrentGradients,
-    RecurrentWeights,
+    self, Accumulate, Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, Real,
+    RecurrentGradients, RecurrentWeights,
 };
 use crate::params::Param;
 use wug_dataset::Seed;
@@ -54,23 +54,23 @@ impl AugmentedLayer {
         let all = [self.network.input.range(), self.network.hidden.range(), r, rb, a, ab, e, eb];
         let [input, hidden, r, rb, a, ab, e, eb] =
             dparams.get_disjoint_mut(all).expect("parameters do not overlap");
-        let network = RecurrentGradients { into: Into::Add, input, hidden, bias };
+        let network = RecurrentGradients { into: Accumulate::Add, input, hidden, bias };
         AugmentedGradients { network, read: (r, rb), action: (a, ab), element: (e, eb) }
     }
 }
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// A network with a memory, both zero at first; gives the states `[T+1,B,H]`. Noise is added to what actions are chosen
     /// by, `[T,B,A]`.
     pub fn augmented(&mut self, x: Var, noise: Option<Var>, layer: AugmentedLayer, n: Augmented) -> Var {
         let row = n.recurrence.batch * n.recurrence.hidden;
         let out = self.new_tensor((n.recurrence.steps + 1) * row, true);
         self.forget();
-        let keep = self.mode != Mode::Judge;
+        let keep = self.mode != Mode::Eval;
         let trace = self.tape.saved.take(n.trace::<R>(keep));
         let (params, tape) = (self.params, &mut *self.tape);
-        sum_biases(&mut tape.spare, layer.network, params);
-        let w = layer.weights(params, &tape.spare[..bias_len(layer.network)]);
+        sum_biases(&mut tape.grad_tmp, layer.network, params);
+        let w = layer.weights(params, &tape.grad_tmp[..bias_len(layer.network)]);
         let [x_range, out_range] = [x, out].map(|var| tape.tensors[var.0 as usize].range());
         let noise = noise.map_or(0..0, |var| tape.tensors[var.0 as usize].range());
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
@@ -94,9 +94,9 @@ impl<R: Real> Record<'_, R> {
         let t = n.steps(memory.len());
         let (h, a, held) = (n.recurrence.hidden, n.device.actions(), n.held(t + 1));
         let (params, tape) = (self.params, &mut *self.tape);
-        sum_biases(&mut tape.spare, layer.network, params);
-        let w = layer.weights(params, &tape.spare[..bias_len(layer.network)]);
-        grow(&mut tape.room, n.room::<R>());
+        sum_biases(&mut tape.grad_tmp, layer.network, params);
+        let w = layer.weights(params, &tape.grad_tmp[..bias_len(layer.network)]);
+        grow(&mut tape.workspace, n.workspace::<R>());
         grow(&mut tape.scratch, 8 * h + a + n.width + held);
         let (states, rest) = tape.scratch.split_at_mut(2 * h);
         let (cells, rest) = rest.split_at_mut(2 * h);
@@ -114,7 +114,7 @@ impl<R: Real> Record<'_, R> {
             gates: &mut gates[..4 * h * lstm],
             actions,
             elements,
-            room: &mut tape.room,
+            workspace: &mut tape.workspace,
             before: memory,
             after: &mut *after,
         };
@@ -128,7 +128,7 @@ impl<R: Real> Record<'_, R> {
 
     /// Gumbel noise, when learning: `−ln(−ln u)`, drawn from the seed of this step.
     pub fn gumbel(&mut self, len: usize) -> Option<Var> {
-        let Mode::Learn { seed } = self.mode else { return None };
+        let Mode::Train { seed } = self.mode else { return None };
         let mut rng = Seed::new(seed).derive("gumbel").rng();
         let mut noise = || R::of(-libm::log(-libm::log(1.0 - draw::unit(&mut rng))));
         let out = self.new_tensor(len, false);
@@ -148,7 +148,7 @@ impl<R: Real> Tape<R> {
         grow(&mut self.scratch, 2 * bias + n.scratch());
         let (sums, scratch) = self.scratch.split_at_mut(2 * bias);
         let (sum, dsum) = sums.split_at_mut(bias);
-        let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+        let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
         let (w, dw) = (layer.weights(params, sum), layer.gradients(dparams, dsum));
         let saved = (&self.values.data[out.range()], &self.values.data[tensor.range()]);
         kernel::augmented_backward(dx, dout, dw, &mut self.saved.data[trace.clone()], scratch, saved, w, &n);

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use super::deferred::{DeferredGrad, Rows};
 use super::op::{Layer, Op, Tensor};
-use super::owed::{Owed, Rows};
-use super::{Record, Tape, Var, grow};
-use crate::kernel::{self, Into, Real};
+use super::{Recording, Tape, Var, grow};
+use crate::kernel::{self, Accumulate, Real};
 use crate::params::Param;
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// Adds the gradient of the loss to `gradients`, which lie as the parameters do.
     ///
     /// # Panics
@@ -31,7 +31,7 @@ impl<R: Real> Record<'_, R> {
     }
 
     fn walk_back(&mut self, gradients: &mut [R]) {
-        assert_ne!(self.mode, super::Mode::Judge, "a judging record has no way back");
+        assert_ne!(self.mode, super::Mode::Eval, "a judging record has no way back");
         let needed = self.tape.values.data.len();
         grow(&mut self.tape.gradients, needed);
         self.tape.find_repeated();
@@ -39,7 +39,7 @@ impl<R: Real> Record<'_, R> {
             let op = self.tape.ops[i].clone();
             self.tape.step_back(&op, self.params, gradients);
         }
-        self.tape.pay(gradients);
+        self.tape.flush_deferred(gradients);
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Pair<'a, R> {
 
 pub(super) fn pair<'a, R: Real>(
     gradients: &'a mut [R],
-    spare: &'a mut Vec<R>,
+    grad_tmp: &'a mut Vec<R>,
     x: Tensor,
     out: Tensor,
 ) -> Pair<'a, R> {
@@ -59,8 +59,8 @@ pub(super) fn pair<'a, R: Real>(
     let dx = if !x.needs {
         &mut []
     } else if x.touched {
-        grow(spare, x.len);
-        &mut spare[..x.len]
+        grow(grad_tmp, x.len);
+        &mut grad_tmp[..x.len]
     } else {
         &mut before[x.range()]
     };
@@ -88,15 +88,15 @@ impl<R: Real> Tape<R> {
     }
 
     /// Whether the gradients of a layer's weights are replaced.
-    pub(super) fn write(&self, layer: Layer) -> Into {
-        if self.owned.contains(&layer.hidden.range()) { Into::Set } else { Into::Add }
+    pub(super) fn write(&self, layer: Layer) -> Accumulate {
+        if self.owned.contains(&layer.hidden.range()) { Accumulate::Set } else { Accumulate::Add }
     }
 
     /// After a kernel has written the gradient of `x`: adds it to what was there, or notes that it is the first.
     pub(super) fn settle(&mut self, x: Var) {
         let tensor = &mut self.tensors[x.0 as usize];
         if tensor.touched && tensor.needs {
-            kernel::add(&mut self.gradients[tensor.range()], &self.spare[..tensor.len]);
+            kernel::add(&mut self.gradients[tensor.range()], &self.grad_tmp[..tensor.len]);
         }
         tensor.touched = true;
     }
@@ -117,7 +117,7 @@ impl<R: Real> Tape<R> {
     /// Gives `x` a gradient that stands in `spare`.
     pub(super) fn receive(&mut self, x: Var, from: usize) {
         let tensor = &mut self.tensors[x.0 as usize];
-        let (to, from) = (&mut self.gradients[tensor.range()], &self.spare[from..from + tensor.len]);
+        let (to, from) = (&mut self.gradients[tensor.range()], &self.grad_tmp[from..from + tensor.len]);
         if tensor.touched {
             kernel::add(to, from);
         } else {
@@ -160,7 +160,7 @@ impl<R: Real> Tape<R> {
             }
             Op::Scale { x, out, back } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 for (dx, &d) in dx.iter_mut().zip(&*dout) {
                     *dx = R::of(back) * d;
                 }
@@ -186,7 +186,7 @@ impl<R: Real> Tape<R> {
             }
             Op::Dropout { x, out, mask } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 if !dx.is_empty() {
                     kernel::dropout(dx, dout, mask, 0);
                 }
@@ -194,7 +194,7 @@ impl<R: Real> Tape<R> {
             }
             Op::Linear { x, out, weight, bias, i, f } => {
                 let (tensor, out, later) = (self.tensor(x), self.ready(out), self.repeated(weight));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 let (x_values, values) = (&self.values.data[tensor.range()], &self.values.data[out.range()]);
                 let [mut dweight, dbias] = match bias {
                     Some(bias) => two(dparams, weight, bias),
@@ -202,15 +202,21 @@ impl<R: Real> Tape<R> {
                 };
                 if later {
                     dweight = &mut [];
-                    let (slopes, inputs) = (Rows::Gradients(out.range()), Rows::Values(tensor.range()));
-                    self.owed.push(Owed { weight, slopes, inputs, count: tensor.len / i, width: i });
+                    let (grads, inputs) = (Rows::Gradients(out.range()), Rows::Values(tensor.range()));
+                    self.deferred.push(DeferredGrad {
+                        weight,
+                        grads,
+                        inputs,
+                        count: tensor.len / i,
+                        width: i,
+                    });
                 }
                 kernel::linear_backward(dx, dweight, dbias, dout, values, x_values, weight.of(params), i, f);
                 self.settle(x);
             }
             Op::Norm { x, out, norm, ref mean, ref inverse } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 let [dgain, dbias] = two(dparams, norm.gain, norm.bias);
                 kernel::layer_norm_backward(
                     dx,
@@ -242,7 +248,7 @@ impl<R: Real> Tape<R> {
             let x = Var(self.symbols[i]);
             let (tensor, whole) = (self.tensor(x), out.len / rows);
             let width = tensor.len / rows;
-            let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+            let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
             for (to, from) in dx.chunks_exact_mut(width).zip(dout.chunks_exact(whole)) {
                 to.copy_from_slice(&from[offset..offset + width]);
             }

@@ -1,11 +1,11 @@
 //! The operations, as a model calls them.
 
 use super::op::{LayerNorm, Masked, Op, Tensor};
-use super::{Mode, Record, Var};
+use super::{Mode, Recording, Var};
 use crate::kernel::{self, Activation, Mask, Real, Sinusoid, activate};
 use crate::params::Param;
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// Data: a tensor whose gradient nobody asks for.
     pub fn constant(&mut self, data: &[R]) -> Var {
         let out = self.new_tensor(data.len(), false);
@@ -200,8 +200,8 @@ impl<R: Real> Record<'_, R> {
     pub(super) fn next_mask(&mut self, probability: f64) -> Mask {
         self.dropouts += 1;
         match self.mode {
-            Mode::Learn { seed } => Mask::new(seed, probability).nth(self.dropouts),
-            Mode::Judge | Mode::Trace => Mask::NONE,
+            Mode::Train { seed } => Mask::new(seed, probability).nth(self.dropouts),
+            Mode::Eval | Mode::Grad => Mask::NONE,
         }
     }
 
@@ -238,7 +238,7 @@ impl<R: Real> Record<'_, R> {
 
     /// What earlier operations kept for the way back is of no use if there is none: its room is taken again.
     pub(super) fn forget(&mut self) {
-        if self.mode == Mode::Judge {
+        if self.mode == Mode::Eval {
             self.tape.saved.top = 0;
         }
     }

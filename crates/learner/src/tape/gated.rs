@@ -2,11 +2,11 @@
 
 use super::backward::{Pair, pair, two};
 use super::op::Op;
-use super::{Record, Tape, Var};
-use crate::kernel::{self, Activation, Into, Mat, Real};
+use super::{Recording, Tape, Var};
+use crate::kernel::{self, Accumulate, Activation, Mat, Real};
 use crate::params::Param;
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// Rows of `d` numbers, each multiplied by its own factor.
     pub fn scale_rows(&mut self, x: Var, factors: impl ExactSizeIterator<Item = f64>, d: usize) -> Var {
         let out = self.new_tensor(self.tape.tensor(x).len, true);
@@ -65,7 +65,7 @@ impl<R: Real> Tape<R> {
         match *op {
             Op::ScaleRows { x, out, ref factors, d } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 kernel::scale_rows(dx, dout, &self.saved.data[factors.clone()], d);
                 self.settle(x);
             }
@@ -78,7 +78,7 @@ impl<R: Real> Tape<R> {
             Op::Product { x, out, weight, bias, i } => self.product_back(x, out, weight, (bias, i), dparams),
             Op::Gated { x, out, o } => {
                 let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 if !dx.is_empty() {
                     kernel::gated_backward(dx, dout, &self.values.data[tensor.range()], o);
                 }
@@ -91,7 +91,7 @@ impl<R: Real> Tape<R> {
     /// A weight that is a tensor gets its gradient as any tensor does.
     fn product_back(&mut self, x: Var, out: Var, weight: Var, (bias, i): (Param, usize), dparams: &mut [R]) {
         let (tensor, w, out) = (self.tensor(x), self.tensor(weight), self.ready(out));
-        let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+        let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
         let values = &self.values.data;
         let (inp, w_values) = (&values[tensor.range()], &values[w.range()]);
         let (dbias, f) = (bias.of_mut(dparams), Activation::Identity);
@@ -99,7 +99,7 @@ impl<R: Real> Tape<R> {
         let (before, after) = self.gradients.split_at_mut(out.start);
         let rows = tensor.len / i;
         let (dout, inp) = (Mat::new(&after[..out.len], rows, bias.len()), Mat::new(inp, rows, i));
-        let into = if w.touched { Into::Add } else { Into::Set };
+        let into = if w.touched { Accumulate::Add } else { Accumulate::Set };
         kernel::matmul(&mut before[w.range()], into, dout.t(), inp);
         self.tensors[weight.0 as usize].touched = true;
         self.settle(x);

@@ -1,10 +1,10 @@
 //! What is minimised, there and back.
 
 use super::op::{Cost, Op};
-use super::{Record, Tape, Var, grow};
+use super::{Recording, Tape, Var, grow};
 use crate::kernel::{self, Real};
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// Adds `Σ weight · −ln softmax(logits)[target]` over rows of `v` logits to the loss; one (target, weight) per row.
     pub fn softmax_loss(&mut self, logits: Var, v: usize, truth: impl IntoIterator<Item = (u32, f64)>) {
         let (len, start) = (self.tape.tensor(logits).len, self.tape.symbols.len());
@@ -72,8 +72,8 @@ impl<R: Real> Tape<R> {
         };
         let tensor = self.tensor(logits);
         let dlogits = if tensor.touched {
-            grow(&mut self.spare, tensor.len);
-            &mut self.spare[..tensor.len]
+            grow(&mut self.grad_tmp, tensor.len);
+            &mut self.grad_tmp[..tensor.len]
         } else {
             &mut self.gradients[tensor.range()]
         };

@@ -17,7 +17,7 @@
 //! let mut gradients = vec![0.0; layout.count()];
 //!
 //! let mut tape = Tape::default();
-//! let mut t = tape.record(&params, Mode::Learn { seed: 0 });
+//! let mut t = tape.record(&params, Mode::Train { seed: 0 });
 //! let x = t.constant(&[1.0, -1.0]);
 //! let logit = t.linear(x, weight, None, 2, Activation::Identity);
 //! t.logistic_loss(logit, [(1.0, 1.0)]);          // target 1, weight 1
@@ -29,20 +29,20 @@
 mod attention;
 mod augmented;
 mod backward;
+mod deferred;
 mod forward;
 mod gated;
 mod loss;
 mod op;
-mod owed;
 mod recurrent;
 
 use std::ops::Range;
 
 use crate::kernel::{Real, Sinusoid};
 pub use augmented::AugmentedLayer;
+use deferred::DeferredGrad;
 pub use op::{Layer, LayerNorm, Masked};
 use op::{Op, Tensor};
-use owed::Owed;
 
 /// A tensor on the tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +52,14 @@ pub struct Var(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Training: dropout acts, drawn from this seed, and the way back is recorded.
-    Learn {
+    Train {
         /// Of this very step: every step needs its own.
         seed: u64,
     },
     /// Evaluation: no dropout, no way back.
-    Judge,
+    Eval,
     /// Gradients without dropout, for checks.
-    Trace,
+    Grad,
 }
 
 /// Arenas and records, kept from step to step.
@@ -70,9 +70,9 @@ pub struct Tape<R> {
     gradients: Vec<R>,
     scratch: Vec<R>,
     /// Where recurrent layers lay out their weights, and what a mask leaves of a block of inputs.
-    room: Vec<R>,
+    workspace: Vec<R>,
     /// Where a second gradient of a tensor waits to be added to the first.
-    spare: Vec<R>,
+    grad_tmp: Vec<R>,
     /// The codes of positions so far asked for, which never change, and what they are the codes of.
     codes: Vec<R>,
     codes_of: Option<(Sinusoid, usize, usize)>,
@@ -84,7 +84,7 @@ pub struct Tape<R> {
     /// Where the weights begin that operations multiply by, sorted, each as often as it is used.
     multiplied: Vec<usize>,
     /// What weights used more than once still lack of their gradients.
-    owed: Vec<Owed>,
+    deferred: Vec<DeferredGrad>,
 }
 
 /// Numbers handed out from the front and all taken back at once.
@@ -113,13 +113,13 @@ fn grow<R: Real>(data: &mut Vec<R>, len: usize) {
 
 impl<R: Real> Tape<R> {
     /// Starts a new recording with these parameters; the last one is forgotten.
-    pub fn record<'a>(&'a mut self, params: &'a [R], mode: Mode) -> Record<'a, R> {
+    pub fn record<'a>(&'a mut self, params: &'a [R], mode: Mode) -> Recording<'a, R> {
         self.values.top = 0;
         self.saved.top = 0;
         self.symbols.clear();
         self.tensors.clear();
         self.ops.clear();
-        Record { tape: self, params, mode, dropouts: 0, loss: 0.0 }
+        Recording { tape: self, params, mode, dropouts: 0, loss: 0.0 }
     }
 
     /// Numbers held in all arenas, to see that they stop growing.
@@ -128,8 +128,8 @@ impl<R: Real> Tape<R> {
             + self.saved.data.capacity()
             + self.gradients.capacity()
             + self.scratch.capacity()
-            + self.room.capacity()
-            + self.spare.capacity()
+            + self.workspace.capacity()
+            + self.grad_tmp.capacity()
     }
 
     fn tensor(&self, var: Var) -> Tensor {
@@ -141,9 +141,9 @@ impl<R: Real> Tape<R> {
     }
 }
 
-/// One recording: forward operations as methods, then [`Record::backward`].
+/// One recording: forward operations as methods, then [`Recording::backward`].
 #[derive(Debug)]
-pub struct Record<'a, R> {
+pub struct Recording<'a, R> {
     tape: &'a mut Tape<R>,
     params: &'a [R],
     mode: Mode,
@@ -151,13 +151,13 @@ pub struct Record<'a, R> {
     loss: f64,
 }
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// The numbers of a tensor.
     pub fn value(&self, var: Var) -> &[R] {
         self.tape.value(var)
     }
 
-    /// The gradient of a tensor, after [`Record::backward`]. Operations use gradients up as they pass, so this is of
+    /// The gradient of a tensor, after [`Recording::backward`]. Operations use gradients up as they pass, so this is of
     /// use for inputs only.
     pub fn gradient(&self, var: Var) -> &[R] {
         &self.tape.gradients[self.tape.tensor(var).range()]
@@ -179,7 +179,7 @@ impl<R: Real> Record<'_, R> {
     }
 
     fn push(&mut self, op: Op) {
-        if self.mode != Mode::Judge {
+        if self.mode != Mode::Eval {
             self.tape.ops.push(op);
         }
     }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::backward::{Pair, pair, two};
+use super::deferred::{DeferredGrad, Rows};
 use super::op::{Layer, Masked, Op};
-use super::owed::{Owed, Rows};
-use super::{Mode, Record, Tape, Var, grow};
+use super::{Mode, Recording, Tape, Var, grow};
 use crate::kernel::{
     self, Activation, GRU_SUMS, Gru, GruGradients, Inputs, Real, Recurrence, RecurrentGradients,
     RecurrentWeights,
@@ -26,7 +26,7 @@ struct LstmRun {
     gates: Range<usize>,
 }
 
-impl<R: Real> Record<'_, R> {
+impl<R: Real> Recording<'_, R> {
     /// A simple recurrent layer; gives `[T+1,B,H]` with the initial state (zero if none is given) in front.
     pub fn rnn(
         &mut self,
@@ -41,15 +41,15 @@ impl<R: Real> Record<'_, R> {
         let out = self.new_tensor((n.steps + 1) * row, true);
         self.set_state(out, h0, row);
         let params = self.params;
-        sum_biases(&mut self.tape.spare, layer, params);
+        sum_biases(&mut self.tape.grad_tmp, layer, params);
         let (x_range, start) = (self.tape.tensor(x.var).range(), self.tape.tensor(out).start);
         let (before, after) = self.tape.values.data.split_at_mut(start);
-        let bias = &self.tape.spare[..bias_len(layer)];
+        let bias = &self.tape.grad_tmp[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        grow(&mut self.tape.room, n.room::<R>(1));
+        grow(&mut self.tape.workspace, n.workspace::<R>(1));
         let states = &mut after[..(n.steps + 1) * row];
-        kernel::rnn(states, &mut self.tape.room, x.over(&before[x_range]), weights, n, f);
+        kernel::rnn(states, &mut self.tape.workspace, x.over(&before[x_range]), weights, n, f);
         self.push(Op::Rnn { x, h0, out, layer, n, f });
         out
     }
@@ -76,7 +76,7 @@ impl<R: Real> Record<'_, R> {
         layer: Layer,
         n: Recurrence,
     ) -> (Var, Var) {
-        assert_eq!(self.mode, Mode::Judge, "there is no way back through symbols");
+        assert_eq!(self.mode, Mode::Eval, "there is no way back through symbols");
         let symbols = self.push_symbols(symbols);
         let LstmRun { out, last_cell, .. } = self.run_lstm(&Read::Symbols(symbols), start, layer, n);
         (out, last_cell)
@@ -89,13 +89,13 @@ impl<R: Real> Record<'_, R> {
         self.set_state(out, start.map(|(h, _)| h), row);
         self.forget();
         let kept = match self.mode {
-            Mode::Judge => n.block::<R>(4).min(n.steps),
+            Mode::Eval => n.block::<R>(4).min(n.steps),
             _ => n.steps,
         };
         let cells = self.tape.saved.take((kept + 1) * row);
         let gates = self.tape.saved.take(kept * 4 * row);
         let params = self.params;
-        sum_biases(&mut self.tape.spare, layer, params);
+        sum_biases(&mut self.tape.grad_tmp, layer, params);
         let tape = &mut *self.tape;
         let first_cells = &mut tape.saved.data[cells.start..cells.start + row];
         match start {
@@ -111,12 +111,12 @@ impl<R: Real> Record<'_, R> {
             Read::Symbols(symbols) => Inputs::Symbols(&tape.symbols[symbols.clone()]),
         };
         let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
-        let bias = &tape.spare[..bias_len(layer)];
+        let bias = &tape.grad_tmp[..bias_len(layer)];
         let weights =
             RecurrentWeights { input: layer.input.of(params), hidden: layer.hidden.of(params), bias };
-        grow(&mut tape.room, n.room::<R>(4));
+        grow(&mut tape.workspace, n.workspace::<R>(4));
         let states = &mut after[..out_range.len()];
-        kernel::lstm(states, c, g, &mut tape.room, inputs, weights, n);
+        kernel::lstm(states, c, g, &mut tape.workspace, inputs, weights, n);
         after[out_range.len()..][..row].copy_from_slice(&c[kept * row..]);
         LstmRun { out, last_cell, cells, gates }
     }
@@ -135,9 +135,9 @@ impl<R: Real> Record<'_, R> {
         let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
         let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-        grow(&mut tape.room, n.inputs::<R>(GRU_SUMS));
+        grow(&mut tape.workspace, n.inputs::<R>(GRU_SUMS));
         let (states, inputs) = (&mut after[..(n.steps + 1) * row], x.over(&before[x_range]));
-        kernel::gru(states, g, s, &mut tape.room, inputs, gru_weights(layer, params), n);
+        kernel::gru(states, g, s, &mut tape.workspace, inputs, gru_weights(layer, params), n);
         self.push(Op::Gru { x, h0, out, gates, sums, layer, n });
         out
     }
@@ -160,11 +160,11 @@ impl<R: Real> Tape<R> {
             Op::Rnn { x, h0, out, layer, n, f } => {
                 let (tensor, out) = (self.tensor(x.var), self.ready(out));
                 let (bias, into) = (self.biases(layer, params), self.write(layer));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 let (w, dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 let saved = (&self.values.data[out.range()], x.over(&self.values.data[tensor.range()]));
-                grow(&mut self.room, n.room::<R>(1));
-                kernel::rnn_backward(dx, dout, &mut self.room, dw, saved, w, n, f);
+                grow(&mut self.workspace, n.workspace::<R>(1));
+                kernel::rnn_backward(dx, dout, &mut self.workspace, dw, saved, w, n, f);
                 self.settle(x.var);
                 self.spread_biases(layer, dparams);
                 if let Some(h0) = h0 {
@@ -177,7 +177,7 @@ impl<R: Real> Tape<R> {
                 let later = self.repeated(layer.hidden) && x.mask.keeps_all();
                 // The cells' gradient lies right behind that of the states.
                 let (before, dc) = self.gradients.split_at_mut(last.start);
-                let Pair { dx, dout } = pair(before, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(before, &mut self.grad_tmp, tensor, out);
                 let (w, mut dw) = weights(layer, params, dparams, &mut self.scratch, bias, into);
                 if later {
                     (dw.input, dw.hidden) = (&mut [], &mut []);
@@ -185,15 +185,15 @@ impl<R: Real> Tape<R> {
                     let before = out.start..out.start + count * n.hidden;
                     let both = [(layer.input, tensor.range(), n.input), (layer.hidden, before, n.hidden)];
                     for (weight, inputs, width) in both {
-                        let (slopes, inputs) = (Rows::Saved(gates.clone()), Rows::Values(inputs));
-                        self.owed.push(Owed { weight, slopes, inputs, count, width });
+                        let (grads, inputs) = (Rows::Saved(gates.clone()), Rows::Values(inputs));
+                        self.deferred.push(DeferredGrad { weight, grads, inputs, count, width });
                     }
                 }
                 let (c, g) = self.saved.data[cells.start..gates.end].split_at_mut(cells.len());
                 let saved = (&self.values.data[out.range()], &*c, x.over(&self.values.data[tensor.range()]));
-                grow(&mut self.room, n.room::<R>(4));
+                grow(&mut self.workspace, n.workspace::<R>(4));
                 let dc = &mut dc[..last.len];
-                kernel::lstm_backward(dx, dout, dc, dw, g, &mut self.room, saved, w, n);
+                kernel::lstm_backward(dx, dout, dc, dw, g, &mut self.workspace, saved, w, n);
                 self.settle(x.var);
                 self.spread_biases(layer, dparams);
                 if let Some((h0, c0)) = start {
@@ -203,14 +203,14 @@ impl<R: Real> Tape<R> {
             }
             Op::Gru { x, h0, out, ref gates, ref sums, layer, n } => {
                 let (tensor, out) = (self.tensor(x.var), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.spare, tensor, out);
+                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
                 let [input, hidden, input_bias, hidden_bias] = four(dparams, layer);
                 let dw = GruGradients { input, hidden, input_bias, hidden_bias };
                 let (g, s) = self.saved.data[gates.start..sums.end].split_at_mut(gates.len());
                 let saved = (&self.values.data[out.range()], x.over(&self.values.data[tensor.range()]));
-                grow(&mut self.room, n.inputs::<R>(GRU_SUMS));
+                grow(&mut self.workspace, n.inputs::<R>(GRU_SUMS));
                 let w = gru_weights(layer, params);
-                kernel::gru_backward(dx, dout, dw, g, s, &mut self.room, saved, w, n);
+                kernel::gru_backward(dx, dout, dw, g, s, &mut self.workspace, saved, w, n);
                 self.settle(x.var);
                 if let Some(h0) = h0 {
                     self.pass(h0, out.start);
@@ -224,8 +224,8 @@ impl<R: Real> Tape<R> {
     pub(super) fn biases(&mut self, layer: Layer, params: &[R]) -> usize {
         let len = bias_len(layer);
         grow(&mut self.scratch, 2 * len);
-        sum_biases(&mut self.spare, layer, params);
-        self.scratch[..len].copy_from_slice(&self.spare[..len]);
+        sum_biases(&mut self.grad_tmp, layer, params);
+        self.scratch[..len].copy_from_slice(&self.grad_tmp[..len]);
         self.scratch[len..2 * len].fill(R::ZERO);
         len
     }
@@ -240,10 +240,10 @@ impl<R: Real> Tape<R> {
 }
 
 /// The sum of a layer's biases, into the front of `spare`.
-pub(super) fn sum_biases<R: Real>(spare: &mut Vec<R>, layer: Layer, params: &[R]) {
+pub(super) fn sum_biases<R: Real>(grad_tmp: &mut Vec<R>, layer: Layer, params: &[R]) {
     if let Some(bias) = layer.bias {
-        grow(spare, bias.len());
-        let sum = &mut spare[..bias.len()];
+        grow(grad_tmp, bias.len());
+        let sum = &mut grad_tmp[..bias.len()];
         sum.copy_from_slice(bias.of(params));
         if let Some(second) = layer.second_bias {
             kernel::add(sum, second.of(params));
@@ -273,7 +273,7 @@ fn weights<'a, R: Real>(
     dparams: &'a mut [R],
     scratch: &'a mut [R],
     bias: usize,
-    into: kernel::Into,
+    into: kernel::Accumulate,
 ) -> (RecurrentWeights<'a, R>, RecurrentGradients<'a, R>) {
     let (sum, dsum) = scratch[..2 * bias].split_at_mut(bias);
     let [input, hidden] = two(dparams, layer.input, layer.hidden);

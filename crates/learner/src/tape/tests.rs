@@ -1,12 +1,12 @@
 use super::*;
 use crate::kernel::testing::{close, numbers, slope};
-use crate::kernel::{Activation, Attention, Augmented, Device, Recurrence, Sinusoid};
+use crate::kernel::{Activation, Attention, Augmented, MemoryKind, Recurrence, Sinusoid};
 use crate::params::{Init, Layout, Param};
 
 /// Checks the gradient of every parameter of a forward pass by differences, and that a second step allocates nothing.
-fn check(layout: &Layout, forward: impl Fn(&mut Record<'_, f64>)) {
+fn check(layout: &Layout, forward: impl Fn(&mut Recording<'_, f64>)) {
     let params = numbers(11, layout.count());
-    let mode = Mode::Learn { seed: 5 };
+    let mode = Mode::Train { seed: 5 };
     let mut tape = Tape::default();
     let mut gradients = vec![0.0; params.len()];
     let mut capacity = 0;
@@ -119,7 +119,7 @@ fn weights_of_many_moments_get_all_of_their_gradient() {
 fn debts_are_paid_by_shape_and_forgotten_after_a_failure() {
     let mut layout = Layout::default();
     let (table, weight) = (add(&mut layout, "table", 24), add(&mut layout, "weight", 12));
-    let forward = |t: &mut Record<'_, f64>| {
+    let forward = |t: &mut Recording<'_, f64>| {
         for (i, symbols) in [(3, [0, 1]), (4, [2, 0]), (3, [3, 3])] {
             let x = t.embedding(table, symbols, i, 1.0);
             let logits = t.linear(x, weight, None, i, Activation::Tanh);
@@ -130,14 +130,14 @@ fn debts_are_paid_by_shape_and_forgotten_after_a_failure() {
     let (params, mut tape) = (numbers(1, layout.count()), Tape::default());
     let gradients = |tape: &mut Tape<f64>| {
         let mut gradients = vec![0.0; params.len()];
-        let mut t = tape.record(&params, Mode::Trace);
+        let mut t = tape.record(&params, Mode::Grad);
         forward(&mut t);
         t.backward(&mut gradients);
         gradients
     };
     let expected = gradients(&mut tape);
     let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let mut t = tape.record(&params, Mode::Trace);
+        let mut t = tape.record(&params, Mode::Grad);
         let x = t.embedding(table, [0, 1], 3, 1.0);
         let part = t.part(x, 3, 3);
         for x in [x, part] {
@@ -180,7 +180,7 @@ fn a_damped_tensor_is_itself_with_less_of_a_gradient() {
     let params = numbers(11, layout.count());
     let gradients = |back: f64| {
         let (mut tape, mut gradients) = (Tape::default(), vec![0.0; 6]);
-        let mut t = tape.record(&params, Mode::Trace);
+        let mut t = tape.record(&params, Mode::Grad);
         let x = t.embedding(table, [1, 0], 3, 1.0);
         let x = t.damp(x, back);
         assert_eq!(t.value(x)[..3], params[3..]);
@@ -204,7 +204,7 @@ fn reading_through_a_mask_is_reading_what_it_leaves() {
         let (params, mut tape) = (numbers(1, layout.count()), Tape::default());
         let mut gradients = |written: bool| {
             let mut gradients = vec![0.0; params.len()];
-            let mut t = tape.record(&params, Mode::Learn { seed: 5 });
+            let mut t = tape.record(&params, Mode::Train { seed: 5 });
             let x = t.embedding(table, (0..n.steps * n.batch).map(|i| (i * i % v) as u32), d, 1.0);
             let mut x = t.masked(x, 0.3);
             if written {
@@ -230,7 +230,7 @@ fn reading_through_a_mask_is_reading_what_it_leaves() {
 #[test]
 fn networks_with_a_memory_stand_between_other_layers() {
     let (v, d, h, m) = (4, 3, 5, 2);
-    for (gates, device) in [(1, Device::Stack), (4, Device::BabyNtm)] {
+    for (gates, device) in [(1, MemoryKind::Stack), (4, MemoryKind::BabyNtm)] {
         let mut layout = Layout::default();
         let table = add(&mut layout, "table", v * d);
         let network = layer(&mut layout, "network", gates, d, h);
@@ -255,13 +255,13 @@ fn networks_with_a_memory_stand_between_other_layers() {
 #[test]
 fn gumbel_noise_has_the_mean_and_variance_of_gumbel() {
     let mut tape = Tape::<f64>::default();
-    let mut t = tape.record(&[], Mode::Learn { seed: 3 });
+    let mut t = tape.record(&[], Mode::Train { seed: 3 });
     let noise = t.gumbel(100_000).unwrap();
     let mean = t.value(noise).iter().sum::<f64>() / 1e5;
     let variance = t.value(noise).iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / 1e5;
     // Euler's constant and π²/6.
     assert!((mean - 0.577_22).abs() < 0.02 && (variance - 1.644_93).abs() < 0.05, "{mean} {variance}");
-    assert_eq!(tape.record(&[], Mode::Judge).gumbel(3), None);
+    assert_eq!(tape.record(&[], Mode::Eval).gumbel(3), None);
 }
 
 #[test]
@@ -321,13 +321,13 @@ fn judging_drops_nothing_and_data_needs_no_gradient() {
     let weight = add(&mut layout, "weight", 6);
     let params = numbers(1, 6);
     let mut tape = Tape::default();
-    let mut t = tape.record(&params, Mode::Judge);
+    let mut t = tape.record(&params, Mode::Eval);
     let x = t.one_hot([2, 0], 3);
     let kept = t.dropout(x, 0.9);
     assert_eq!(x, kept);
     let out = t.linear(x, weight, None, 3, Activation::Identity);
     assert_eq!(t.value(out), [params[2], params[5], params[0], params[3]]);
-    let mut t = tape.record(&params, Mode::Learn { seed: 1 });
+    let mut t = tape.record(&params, Mode::Train { seed: 1 });
     let x = t.one_hot([2, 0], 3);
     let kept = t.dropout(x, 0.9);
     let out = t.linear(kept, weight, None, 3, Activation::Identity);

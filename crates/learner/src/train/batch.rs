@@ -73,11 +73,11 @@ fn cut(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec<usize
 /// Symbols judged at once: many strings share a step, and memory stays modest.
 const JUDGED: usize = 1 << 16;
 
-/// The parts in which strings are judged; `at_once` says how many strings up to a length a model reads together.
-pub(crate) fn judged_parts(lengths: &[usize], at_once: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
+/// The parts in which strings are judged; `max_batch` says how many strings up to a length a model reads together.
+pub(crate) fn judged_parts(lengths: &[usize], max_batch: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     let parts = |batch: Vec<usize>| {
         let longest = batch.last().map_or(0, |&i| lengths[i]);
-        batch.chunks(at_once(longest)).map(<[usize]>::to_vec).collect::<Vec<_>>()
+        batch.chunks(max_batch(longest)).map(<[usize]>::to_vec).collect::<Vec<_>>()
     };
     batches(lengths, JUDGED).into_iter().flat_map(parts).collect()
 }

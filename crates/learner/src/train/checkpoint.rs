@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use wug_dataset::Seed;
 
-use super::{Objective, Standing, TrainSpec, Trainer};
+use super::{Objective, TrainSpec, Trainer, TrainerState};
 use crate::kernel::Real;
 use crate::params::Layout;
 
@@ -173,7 +173,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             ("params", &self.params[..]),
             ("square", square),
         ];
-        let standing = Standing { optimizer_steps: steps, ..self.standing.clone() };
+        let standing = TrainerState { optimizer_steps: steps, ..self.standing.clone() };
         Saved {
             tensors: write(tensors.into_iter().map(|(name, x)| (name, vec![x.len()], x))),
             state: json!(standing).to_string(),
@@ -182,7 +182,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
 
     /// Takes a run up again; objective and spec must be those it was begun with.
     pub fn resume(objective: &'a O, spec: TrainSpec, saved: &Saved) -> Result<Self, CheckpointError> {
-        let standing: Standing =
+        let standing: TrainerState =
             serde_json::from_str(&saved.state).map_err(|e| CheckpointError::State(e.to_string()))?;
         let mut trainer = Self::new(objective, spec, Seed::new(standing.seed))
             .map_err(|e| CheckpointError::State(e.to_string()))?;

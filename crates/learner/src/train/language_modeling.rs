@@ -6,7 +6,7 @@ use super::{Objective, judged_parts};
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
-use crate::tape::{Mode, Record, Tape};
+use crate::tape::{Mode, Recording, Tape};
 
 /// One string to learn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl<'a> Text<'a> {
 /// The symbols put around every string, as written in a config. They may be the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ends {
+pub struct Boundaries {
     /// Read before the first symbol and never predicted there.
     pub start: Option<u32>,
     /// Predicted after the last symbol.
@@ -93,7 +93,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(model: &LanguageModel, text: &Text<'_>, ends: Ends) -> Result<Self, TextProblem> {
+    fn new(model: &LanguageModel, text: &Text<'_>, ends: Boundaries) -> Result<Self, TextProblem> {
         let vocabulary = model.spec().vocabulary;
         let string: Vec<u32> =
             ends.start.into_iter().chain(text.symbols.iter().copied()).chain(ends.end).collect();
@@ -122,7 +122,7 @@ impl Line {
             return Err(TextProblem::Weight { weight: text.weight });
         }
         let length = string.len() - 1; // the last symbol is predicted and not read
-        match model.longest() {
+        match model.max_len() {
             Some(max) if length > max => Err(TextProblem::Long { length, max }),
             _ => Ok(Self { string, asked, weight: text.weight }),
         }
@@ -151,7 +151,7 @@ impl<'a> LanguageModeling<'a> {
         model: &'a LanguageModel,
         training: &[Text<'_>],
         validation: &[Text<'_>],
-        ends: Ends,
+        ends: Boundaries,
         average: Average,
     ) -> Result<Self, TextError> {
         let lines = |corpus, texts: &[Text<'_>]| -> Result<Vec<Line>, TextError> {
@@ -170,7 +170,7 @@ impl<'a> LanguageModeling<'a> {
     }
 
     /// Records the cross-entropy of lines; each of a line's predicted symbols weighs `weight(line)`.
-    fn record<R: Real>(&self, r: &mut Record<'_, R>, lines: &[&Line], weight: impl Fn(&Line) -> f64) {
+    fn record<R: Real>(&self, r: &mut Recording<'_, R>, lines: &[&Line], weight: impl Fn(&Line) -> f64) {
         let strings: Vec<&[u32]> = lines.iter().map(|line| &line.string[..]).collect();
         let asked: Vec<(usize, usize, f64)> = (lines.iter().enumerate())
             .flat_map(|(b, line)| {
@@ -191,8 +191,8 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         &self.lengths
     }
 
-    fn at_once(&self, longest: usize) -> usize {
-        self.model.strings_at_once(longest)
+    fn max_batch(&self, longest: usize) -> usize {
+        self.model.max_batch_strings(longest)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
@@ -203,7 +203,7 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         }
     }
 
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64) {
+    fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
         let lines: Vec<&Line> = examples.iter().map(|&i| &self.training[i]).collect();
         self.record(record, &lines, |line| match self.average {
             Average::Symbols => line.weight / size,
@@ -223,9 +223,9 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(|line| line.string.len()).collect();
         let mut loss = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
             let lines: Vec<&Line> = part.iter().map(|&i| &self.validation[i]).collect();
-            let mut record = tape.record(params, Mode::Judge);
+            let mut record = tape.record(params, Mode::Eval);
             self.record(&mut record, &lines, |line| line.weight);
             loss += record.loss();
         }

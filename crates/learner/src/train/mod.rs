@@ -20,7 +20,7 @@ pub(crate) use batch::judged_parts;
 pub use batch::{BatchSize, batches};
 pub(crate) use checkpoint::load_weights_as_they_are;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
-pub use language_modeling::{Average, Ends, LanguageModeling, Text, TextError, TextProblem};
+pub use language_modeling::{Average, Boundaries, LanguageModeling, Text, TextError, TextProblem};
 pub use next_sets::{Followed, NextSets};
 pub use recognition::Recognition;
 pub use schedule::{Rate, Schedule};
@@ -30,7 +30,7 @@ pub use transduction::{PairError, PairProblem, Transduction};
 use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};
 use crate::params::{Aligned, Layout};
-use crate::tape::{Mode, Record, Tape};
+use crate::tape::{Mode, Recording, Tape};
 
 /// What is learned from what: examples, their loss, and a validation loss to stop by.
 pub trait Objective<R: Real> {
@@ -41,13 +41,13 @@ pub trait Objective<R: Real> {
     fn lengths(&self) -> &[usize];
 
     /// How many examples up to this length to record at once.
-    fn at_once(&self, longest: usize) -> usize;
+    fn max_batch(&self, longest: usize) -> usize;
 
     /// What the loss of a batch is an average over: its examples, or its symbols.
     fn size(&self, batch: &[usize]) -> f64;
 
     /// Records the share of some examples in the loss of a batch of this size.
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64);
+    fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64);
 
     /// How many validation examples there are.
     fn validated(&self) -> usize;
@@ -125,7 +125,7 @@ pub enum TrainError {
 /// Where a run stands, apart from its tensors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Standing {
+struct TrainerState {
     seed: u64,
     epoch: usize,
     rate: Rate,
@@ -141,7 +141,7 @@ struct Standing {
 pub struct Trainer<'a, R, O> {
     objective: &'a O,
     spec: TrainSpec,
-    standing: Standing,
+    standing: TrainerState,
     params: Aligned<R>,
     best_params: Vec<R>,
     optimizer: Optimizer<R>,
@@ -162,7 +162,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             return Err(TrainError::NoBatch);
         }
         let params: Vec<R> = objective.layout().initialise(seed.derive("init"));
-        let standing = Standing {
+        let standing = TrainerState {
             seed: seed.value(),
             epoch: 0,
             rate: Rate::new(spec.schedule),
@@ -244,8 +244,8 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let dropout = Seed::new(self.standing.seed).derive("train/dropout").nth(done as usize);
         let longest = batch.iter().map(|&i| self.objective.lengths()[i]).max().unwrap_or(0);
         let mut loss = 0.0;
-        for (p, part) in batch.chunks(self.objective.at_once(longest)).enumerate() {
-            let mode = Mode::Learn { seed: dropout.nth(p).value() };
+        for (p, part) in batch.chunks(self.objective.max_batch(longest)).enumerate() {
+            let mode = Mode::Train { seed: dropout.nth(p).value() };
             let mut record = self.tape.record(&self.params, mode);
             self.objective.loss(&mut record, part, size);
             loss += record.loss();

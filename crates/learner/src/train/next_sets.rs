@@ -5,7 +5,7 @@ use super::{Objective, TextError, TextProblem, judged_parts};
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
-use crate::tape::{Mode, Record, Tape};
+use crate::tape::{Mode, Recording, Tape};
 
 /// A string with what may follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,7 @@ impl Followed<'_> {
         if given != needed {
             return Some(TextProblem::Sets { given, needed });
         }
-        if let Some(max) = model.longest().filter(|&max| needed > max) {
+        if let Some(max) = model.max_len().filter(|&max| needed > max) {
             return Some(TextProblem::Long { length: needed, max });
         }
         let set = self.next.iter().find(|set| outside(set))?;
@@ -78,7 +78,7 @@ impl<'a> NextSets<'a> {
     }
 
     /// Records the loss of strings; an answer of one that counts once weighs `weight`.
-    fn record<R: Real>(&self, r: &mut Record<'_, R>, texts: &[Followed<'_>], weight: f64) {
+    fn record<R: Real>(&self, r: &mut Recording<'_, R>, texts: &[Followed<'_>], weight: f64) {
         let strings: Vec<&[u32]> = texts.iter().map(|text| text.symbols).collect();
         let states = self.model.states(r, &strings);
         let rows = strings.iter().enumerate().flat_map(|(b, string)| {
@@ -103,15 +103,15 @@ impl<R: Real> Objective<R> for NextSets<'_> {
         &self.lengths
     }
 
-    fn at_once(&self, longest: usize) -> usize {
-        self.model.strings_at_once(longest)
+    fn max_batch(&self, longest: usize) -> usize {
+        self.model.max_batch_strings(longest)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
         self.answers(batch.iter().map(|&i| &self.training[i]))
     }
 
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64) {
+    fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
         let texts: Vec<Followed<'_>> = examples.iter().map(|&i| self.training[i]).collect();
         self.record(record, &texts, 1.0 / size);
     }
@@ -127,9 +127,9 @@ impl<R: Real> Objective<R> for NextSets<'_> {
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(|text| text.symbols.len()).collect();
         let mut loss = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
             let texts: Vec<Followed<'_>> = part.iter().map(|&i| self.validation[i]).collect();
-            let mut record = tape.record(params, Mode::Judge);
+            let mut record = tape.record(params, Mode::Eval);
             self.record(&mut record, &texts, 1.0);
             loss += record.loss();
         }

@@ -4,7 +4,7 @@ use super::{Objective, judged_parts};
 use crate::kernel::Real;
 use crate::model::{Labelled, LossWeights, RecognizerModel};
 use crate::params::Layout;
-use crate::tape::{Mode, Record, Tape};
+use crate::tape::{Mode, Recording, Tape};
 
 /// Labelled strings to learn from and to stop by.
 #[derive(Debug)]
@@ -38,15 +38,15 @@ impl<R: Real> Objective<R> for Recognition<'_> {
         &self.lengths
     }
 
-    fn at_once(&self, longest: usize) -> usize {
-        self.model.strings_at_once(longest)
+    fn max_batch(&self, longest: usize) -> usize {
+        self.model.max_batch_strings(longest)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
         batch.len() as f64
     }
 
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64) {
+    fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
         let batch: Vec<Labelled<'_>> = examples.iter().map(|&i| self.training[i]).collect();
         self.model.loss(record, &batch, self.weights, size as usize);
     }
@@ -59,9 +59,9 @@ impl<R: Real> Objective<R> for Recognition<'_> {
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(|e| e.string.len()).collect();
         let mut total = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.strings_at_once(longest)) {
+        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
             let strings: Vec<&[u32]> = part.iter().map(|&i| self.validation[i].string).collect();
-            let mut record = tape.record(params, Mode::Judge);
+            let mut record = tape.record(params, Mode::Eval);
             let logits = self.model.forward(&mut record, &strings);
             let truth = part.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
             record.logistic_loss(logits, truth);

@@ -156,7 +156,7 @@ fn a_string_is_read_alike_alone_and_in_any_company() {
         let params: Vec<f64> = model.layout().initialise(Seed::new(5));
         let mut tape = Tape::default();
         let mut logits = |strings: &[&[u32]]| {
-            let mut record = tape.record(&params, Mode::Judge);
+            let mut record = tape.record(&params, Mode::Eval);
             let out = model.forward(&mut record, strings);
             record.value(out).to_vec()
         };

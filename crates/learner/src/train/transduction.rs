@@ -4,7 +4,7 @@ use super::{Objective, judged_parts};
 use crate::kernel::Real;
 use crate::model::{Pair, TransducerModel};
 use crate::params::Layout;
-use crate::tape::{Mode, Record, Tape};
+use crate::tape::{Mode, Recording, Tape};
 
 /// A pair that a model cannot learn from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ fn check(model: &TransducerModel, pair: &Pair<'_>) -> Result<(), PairProblem> {
             return Err(PairProblem::Symbol { side, symbol, vocabulary });
         }
         let length = string.len() + 1;
-        if let Some(max) = model.longest().filter(|&max| length > max) {
+        if let Some(max) = model.max_len().filter(|&max| length > max) {
             return Err(PairProblem::Long { side, length, max });
         }
     }
@@ -84,7 +84,7 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         &self.lengths
     }
 
-    fn at_once(&self, longest: usize) -> usize {
+    fn max_batch(&self, longest: usize) -> usize {
         self.model.pairs_at_once(longest)
     }
 
@@ -92,7 +92,7 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         batch.len() as f64
     }
 
-    fn loss(&self, record: &mut Record<'_, R>, examples: &[usize], size: f64) {
+    fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
         let pairs: Vec<Pair<'_>> = examples.iter().map(|&i| self.training[i]).collect();
         self.model.loss(record, &pairs, 1.0 / size);
     }
@@ -107,7 +107,7 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         let mut total = 0.0;
         for part in judged_parts(&lengths, |longest| self.model.pairs_at_once(longest)) {
             let pairs: Vec<Pair<'_>> = part.iter().map(|&i| self.validation[i]).collect();
-            let mut record = tape.record(params, Mode::Judge);
+            let mut record = tape.record(params, Mode::Eval);
             self.model.loss(&mut record, &pairs, 1.0);
             total += record.loss();
         }

@@ -8,11 +8,11 @@ use wug_score::select::first_best;
 use wug_score::strata::Margin;
 use wug_score::{Aggregate, Metric};
 
-use super::group::{Group, Places as ByPlace, Told, counted, margins};
+use super::group::{Group, TrialsByRow, VaryingColumns, counted, margins};
 use super::trial::Trial;
-use crate::table::{Cell, Column, Places, Row, Table, Value, distinct, spread};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, spread};
 
-const PLACES: Places = Places(4);
+const DECIMALS: Decimals = Decimals(4);
 /// How many symbols, or powers of one, are shown of a string.
 const SYMBOLS: usize = 30;
 /// What stands where marking was stopped in every run.
@@ -25,13 +25,13 @@ pub(super) fn tables(group: &Group<'_>) -> Vec<Table> {
     kinds.into_iter().map(|kind| table(group, kind, &all)).collect()
 }
 
-fn table(group: &Group<'_>, (language, measure): (&str, &str), all: &ByPlace<'_>) -> Table {
-    let places: ByPlace<'_> = all
+fn table(group: &Group<'_>, (language, measure): (&str, &str), all: &TrialsByRow<'_>) -> Table {
+    let places: TrialsByRow<'_> = all
         .iter()
         .filter(|(place, _)| (place.language, place.measure()) == (language, measure))
         .map(|(place, trials)| (place.clone(), trials.clone()))
         .collect();
-    let (told, margins) = (Told::of(&places), margins(&places));
+    let (told, margins) = (VaryingColumns::of(&places), margins(&places));
     let deterministic = places.values().flatten().any(|trial| trial.is_deterministic());
     let mut name = if group.of_paper { language.to_owned() } else { format!("index-{language}") };
     let mut title = format!("Behind the index: {language}");
@@ -80,7 +80,7 @@ fn cells(trials: &[Trial<'_>], margins: &[Margin], deterministic: bool) -> Vec<C
         cells.extend(if deterministic { Vec::new() } else { steps(trials, margin) });
         let accepted = best(trials, margin).map(|trial| match trial.stopped() {
             Some(_) => Some(Value::from(STOPPED)),
-            None => trial.accepted(margin).map(|x| Value::number(x, PLACES)),
+            None => trial.accepted(margin).map(|x| Value::number(x, DECIMALS)),
         });
         cells.push(Cell { ours: accepted.flatten(), ..Cell::default() });
         cells.push(Cell { ours: reach(trials, margin), ..Cell::default() });
@@ -118,25 +118,25 @@ fn steps(trials: &[Trial<'_>], margin: Margin) -> Vec<Cell> {
             }),
         ),
         None => (
-            best.accuracy(margin).map(|x| Value::number(x, PLACES)),
+            best.accuracy(margin).map(|x| Value::number(x, DECIMALS)),
             wrong.map(|(wrong, scored)| format!("{} of {}", grouped(wrong), grouped(scored))),
         ),
     };
     let whole = trials.iter().filter(|trial| trial.stopped().is_none());
     let scores: Vec<f64> = whole.filter_map(|trial| trial.accuracy(margin)).collect();
-    let mean = Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, spread(&scores), PLACES));
+    let mean = Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, spread(&scores), DECIMALS));
     vec![
         Cell { ours: share, ..Cell::default() },
         Cell { ours: wrong.map(Value::from), ..Cell::default() },
         Cell { ours: mean, n: Some(scores.len()), ..Cell::default() },
-        Cell { ours: best.chance(margin).map(|x| Value::number(x, PLACES)), ..Cell::default() },
+        Cell { ours: best.chance(margin).map(|x| Value::number(x, DECIMALS)), ..Cell::default() },
     ]
 }
 
 /// How far the best run solves strings.
 pub(super) fn reach(trials: &[Trial<'_>], margin: Margin) -> Option<Value> {
     let reached: Vec<f64> = trials.iter().filter_map(|trial| trial.reach(margin)).collect();
-    Some(Value::number(Aggregate::Max.of(&reached)?, Places(0)))
+    Some(Value::number(Aggregate::Max.of(&reached)?, Decimals(0)))
 }
 
 /// The first string of the test that was rejected where least is forgiven.
@@ -172,7 +172,7 @@ fn runs(trials: &[Trial<'_>]) -> Cell {
 }
 
 fn trained(trial: Trial<'_>, metric: &Metric) -> Option<Value> {
-    trial.result.value("training", metric.name).map(|x| Value::number(x, PLACES))
+    trial.result.value("training", metric.name).map(|x| Value::number(x, DECIMALS))
 }
 
 /// 50,205,000 for 50205000.

@@ -40,7 +40,7 @@ pub(super) struct Group<'a> {
 
 /// Which trials a row is of. Rows are in this order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place<'a> {
+pub(super) struct RowKey<'a> {
     /// Where the paper has it, or after all that the paper has.
     language_rank: usize,
     pub(super) language: &'a str,
@@ -50,10 +50,10 @@ pub(super) struct Place<'a> {
 }
 
 /// Trials by their place.
-pub(super) type Places<'a> = BTreeMap<Place<'a>, Vec<Trial<'a>>>;
+pub(super) type TrialsByRow<'a> = BTreeMap<RowKey<'a>, Vec<Trial<'a>>>;
 
 /// Which settings differ, and what is the same everywhere.
-pub(super) struct Told {
+pub(super) struct VaryingColumns {
     differ: Vec<usize>,
     /// In words.
     pub(super) same: String,
@@ -83,15 +83,15 @@ impl<'a> Group<'a> {
     }
 
     /// Those of some trials, by their place.
-    pub(super) fn places(&self, of: impl Fn(Trial<'a>) -> bool) -> Places<'a> {
+    pub(super) fn places(&self, of: impl Fn(Trial<'a>) -> bool) -> TrialsByRow<'a> {
         let mut measures: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for trial in &self.trials {
             let measure = trial.planned(SETTINGS[MEASURE].1);
             measures.entry(&trial.result.run.language).or_default().insert(measure);
         }
-        let mut places = Places::new();
+        let mut places = TrialsByRow::new();
         for trial in self.trials.iter().copied().filter(|trial| of(*trial)) {
-            let mut place = Place::of(trial);
+            let mut place = RowKey::of(trial);
             if measures[place.language].len() == 1 {
                 place.setting[MEASURE].clear();
             }
@@ -130,7 +130,7 @@ impl<'a> Group<'a> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> RowKey<'a> {
     fn of(trial: Trial<'a>) -> Self {
         let run = &trial.result.run;
         Self {
@@ -177,8 +177,8 @@ fn rank(names: &[&str], name: &str) -> usize {
     names.iter().position(|known| *known == name).unwrap_or(names.len())
 }
 
-impl Told {
-    pub(super) fn of(places: &Places<'_>) -> Self {
+impl VaryingColumns {
+    pub(super) fn of(places: &TrialsByRow<'_>) -> Self {
         let values =
             |i: usize| places.keys().map(|place| place.setting[i].as_str()).collect::<BTreeSet<&str>>();
         let (differ, same): (Vec<usize>, Vec<usize>) =
@@ -195,7 +195,7 @@ impl Told {
     }
 
     /// Those of a place; empty of one that only the paper has.
-    pub(super) fn values(&self, place: &Place<'_>) -> impl Iterator<Item = String> {
+    pub(super) fn values(&self, place: &RowKey<'_>) -> impl Iterator<Item = String> {
         self.differ.iter().map(|&i| place.setting.get(i).cloned().unwrap_or_default())
     }
 
@@ -206,7 +206,7 @@ impl Told {
 }
 
 /// The margins of all trials, the most forgiving first, as in the paper.
-pub(super) fn margins(places: &Places<'_>) -> Vec<Margin> {
+pub(super) fn margins(places: &TrialsByRow<'_>) -> Vec<Margin> {
     let all: BTreeSet<Margin> = places.values().flatten().flat_map(|trial| trial.margins()).collect();
     all.into_iter().rev().collect()
 }

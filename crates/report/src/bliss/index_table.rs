@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_score::strata::Margin;
 use wug_score::{Acceptance, generalization_index};
 
-use super::group::{Group, Place, Places, Told, counted, margins};
+use super::group::{Group, RowKey, TrialsByRow, VaryingColumns, counted, margins};
 use super::trial::Trial;
 use crate::published::bliss_learners;
 use crate::table::{Cell, Column, Row, Table, Value};
@@ -24,7 +24,7 @@ const PAPER: &str = "The paper's figures: 21 configurations of LSTM, 4 of Stack-
 /// The table; `None` without trials of the index.
 pub(super) fn table(group: &Group<'_>) -> Option<Table> {
     let places = group.places(|trial| !trial.is_from_first() && trial.has_sizes_of_index());
-    let (told, margins, factors) = (Told::of(&places), margins(&places), group.factors());
+    let (told, margins, factors) = (VaryingColumns::of(&places), margins(&places), group.factors());
     if margins.is_empty() {
         return None;
     }
@@ -50,20 +50,20 @@ pub(super) fn table(group: &Group<'_>) -> Option<Table> {
 }
 
 /// The trials of each row: those that were run and, in the table of the paper, none for what only the paper has.
-fn rows<'p, 'a>(group: &Group<'a>, places: &'p Places<'a>) -> BTreeMap<Place<'a>, &'p [Trial<'a>]> {
+fn rows<'p, 'a>(group: &Group<'a>, places: &'p TrialsByRow<'a>) -> BTreeMap<RowKey<'a>, &'p [Trial<'a>]> {
     let mut rows: BTreeMap<_, _> =
         places.iter().map(|(place, trials)| (place.clone(), trials.as_slice())).collect();
     for language in places.keys().map(|place| place.language).filter(|_| group.of_paper) {
         let run = |learner: &str| places.keys().any(|p| p.language == language && p.learner == learner);
         let in_print = bliss_learners().into_iter().filter(|learner| !run(learner));
-        rows.extend(in_print.map(|learner| (Place::in_print(language, learner), &[][..])));
+        rows.extend(in_print.map(|learner| (RowKey::in_print(language, learner), &[][..])));
     }
     rows
 }
 
 fn cells(
     group: &Group<'_>,
-    place: &Place<'_>,
+    place: &RowKey<'_>,
     trials: &[Trial<'_>],
     margins: &[Margin],
     factors: &BTreeSet<usize>,
@@ -107,7 +107,7 @@ fn shown(acceptance: Acceptance) -> &'static str {
 }
 
 /// The paper's value, which goes by all steps.
-fn paper(group: &Group<'_>, place: &Place<'_>, margin: Margin, acceptance: Acceptance) -> Option<Value> {
+fn paper(group: &Group<'_>, place: &RowKey<'_>, margin: Margin, acceptance: Acceptance) -> Option<Value> {
     let has = group.of_paper && acceptance == Acceptance::AllSteps;
     place.printed(margin).filter(|_| has).map(Value::from)
 }

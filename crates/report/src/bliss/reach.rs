@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_score::strata::Margin;
 
 use super::detail::reach;
-use super::group::{Group, Places as ByPlace, Told, margins};
+use super::group::{Group, TrialsByRow, VaryingColumns, margins};
 use super::trial::Trial;
 use crate::plot::{Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Places, Row, Table, Value, distinct};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct};
 
 /// Languages whose strings are in the order of one number n, and how many symbols each n adds.
 const COUNTING: [(&str, usize); 3] = [("an-bn", 2), ("an-bn-cn", 3), ("an-bn-cn-dn", 4)];
@@ -16,7 +16,7 @@ const COUNTING: [(&str, usize); 3] = [("an-bn", 2), ("an-bn-cn", 3), ("an-bn-cn-
 const SEEN: &str = "seen in training";
 
 /// The trials whose tests begin with the shortest string, and the strictest margin of theirs.
-fn trials<'a>(group: &Group<'a>) -> Option<(ByPlace<'a>, Margin)> {
+fn trials<'a>(group: &Group<'a>) -> Option<(TrialsByRow<'a>, Margin)> {
     let places = group.places(|trial| trial.is_from_first() && trial.training().is_some());
     let strictest = *margins(&places).last()?;
     Some((places, strictest))
@@ -32,7 +32,7 @@ fn by_size<'a>(trials: &[Trial<'a>]) -> BTreeMap<usize, Vec<Trial<'a>>> {
 }
 
 /// The trials of each row, and of each language and setting all of them for the row of what was learned from.
-fn with_seen<'a>(places: &ByPlace<'a>) -> ByPlace<'a> {
+fn with_seen<'a>(places: &TrialsByRow<'a>) -> TrialsByRow<'a> {
     let mut rows = places.clone();
     for (place, trials) in places {
         rows.entry(place.below_learners(SEEN)).or_default().extend(trials);
@@ -50,13 +50,13 @@ fn largest_seen(trials: &[Trial<'_>]) -> Option<usize> {
 }
 
 fn seen(trials: &[Trial<'_>]) -> Option<Value> {
-    largest_seen(trials).map(|n| Value::number(n as f64, Places(0)))
+    largest_seen(trials).map(|n| Value::number(n as f64, Decimals(0)))
 }
 
 /// The figure as a table; `None` without trials from the first string on.
 pub(super) fn table(group: &Group<'_>) -> Option<Table> {
     let (places, margin) = trials(group)?;
-    let told = Told::of(&places);
+    let told = VaryingColumns::of(&places);
     let sizes: BTreeSet<usize> = places.values().flat_map(|trials| by_size(trials).into_keys()).collect();
     let title = format!("{}, as a table", title(group));
     let mut table = group.blank(name(group), &title, &["language", "learner"]);
@@ -107,7 +107,7 @@ pub(super) fn figure(group: &Group<'_>) -> Option<Figure> {
     })
 }
 
-fn panel(language: &str, learners: &[&str], places: &ByPlace<'_>, margin: Margin) -> Option<Panel> {
+fn panel(language: &str, learners: &[&str], places: &TrialsByRow<'_>, margin: Margin) -> Option<Panel> {
     let mut marks = Vec::new();
     let mut crosses: BTreeMap<usize, usize> = BTreeMap::new();
     for (place, trials) in places.iter().filter(|(place, _)| place.language == language) {

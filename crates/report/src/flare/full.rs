@@ -8,7 +8,7 @@ use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, selected};
 use crate::measured::accuracies;
 use crate::published::{FLARE_FULL, flare_languages};
 use crate::summary::bad_endings;
-use crate::table::{Cell, Column, Places, Row, Table, Value, range, spread};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, range, spread};
 
 /// The columns of the model that was selected: head, column in print, split and metric.
 const SELECTED: [(&str, &str, &str, &str); 5] = [
@@ -19,7 +19,7 @@ const SELECTED: [(&str, &str, &str, &str); 5] = [
     ("L. Test", "long_test_acc", "test", RECOGNITION_ACCURACY.name),
 ];
 
-const PLACES: Places = Places(3);
+const DECIMALS: Decimals = Decimals(3);
 
 /// One table per language that was run.
 pub(super) fn tables(runs: &Runs<'_>) -> Vec<Table> {
@@ -69,12 +69,12 @@ fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
     let scores = accuracies(&own);
     let std = spread(&scores);
     cells.push(Cell {
-        ours: Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, std, PLACES)),
+        ours: Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, std, DECIMALS)),
         paper: FLARE_FULL.mean(&key, "long_test_mean", "long_test_std"),
         ..Cell::default()
     });
     cells.push(Cell {
-        ours: Aggregate::Max.of(&scores).map(|max| Value::number(max, PLACES)),
+        ours: Aggregate::Max.of(&scores).map(|max| Value::number(max, DECIMALS)),
         paper: FLARE_FULL.number(&key, "long_test_max"),
         ..Cell::default()
     });
@@ -89,7 +89,7 @@ fn measured(model: &RunResult, split: &str, metric: &str) -> Option<Value> {
         ("validation", Some(which)) => model.whole(&format!("validation-{which}"), metric),
         _ => model.whole(split, metric),
     };
-    Value::of_runs(&[measured?], PLACES)
+    Value::of_runs(&[measured?], DECIMALS)
 }
 
 /// How many runs there are, and how many of them ended badly.

@@ -1,10 +1,10 @@
 //! The strings that the best model of each language and architecture judged worst.
 
-use wug_score::{Hard, RunResult};
+use wug_score::{RunResult, ScoredString};
 
 use super::blank;
 use super::runs::Runs;
-use crate::table::{Cell, Column, Places, Row, Table, Value};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value};
 
 /// How many strings of a model are shown.
 const SHOWN: usize = 5;
@@ -29,17 +29,17 @@ pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
 }
 
 fn rows(model: &RunResult) -> Vec<Row> {
-    let worst = |hard: &&Hard| hard.cross_entropy.unwrap_or(f64::INFINITY);
-    let mut strings: Vec<&Hard> = model.hardest.iter().collect();
+    let worst = |hard: &&ScoredString| hard.cross_entropy.unwrap_or(f64::INFINITY);
+    let mut strings: Vec<&ScoredString> = model.hardest.iter().collect();
     strings.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
-    let row = |(rank, hard): (usize, &Hard)| Row {
+    let row = |(rank, hard): (usize, &ScoredString)| Row {
         keys: vec![model.run.language.clone(), model.run.learner.clone(), rank.to_string()],
         cells: cells(hard),
     };
     (1..).zip(strings).take(SHOWN).map(row).collect()
 }
 
-fn cells(hard: &Hard) -> Vec<Cell> {
+fn cells(hard: &ScoredString) -> Vec<Cell> {
     let symbols: Vec<&str> = hard.string.split_whitespace().collect();
     let mut start = symbols.iter().take(SYMBOLS).copied().collect::<Vec<_>>().join(" ");
     if symbols.is_empty() {
@@ -48,7 +48,7 @@ fn cells(hard: &Hard) -> Vec<Cell> {
         start.push_str(" …");
     }
     let number = |n: Option<usize>| n.map_or_else(Cell::default, |n| Cell::ours(n.to_string()));
-    let nats = hard.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Places(3)));
+    let nats = hard.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Decimals(3)));
     vec![
         Cell::ours(start),
         number(Some(symbols.len())),

@@ -6,12 +6,12 @@ use super::runs::{Chosen, Runs, label};
 use super::{blank, shortened};
 use crate::published::{FLARE_BEST_LOSS, FLARE_MAIN};
 use crate::summary::bad_endings;
-use crate::table::{Cell, Column, Places, Row, Table, Value, mark_best};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, mark_best};
 
 const BIAS: &str = "Inductive bias";
 const REACH: &str = "Expressivity";
 /// To how many decimals Tables 2 and 22 are shown.
-pub(super) const PLACES: Places = Places(2);
+pub(super) const DECIMALS: Decimals = Decimals(2);
 /// What the paper's figures are of.
 const PAPER: &str =
     "The paper's figures: inductive bias, the mean of 10 runs; expressivity, the maximum of 40 runs.";
@@ -93,7 +93,7 @@ fn laid_out(
 
 fn cell(chosen: Option<Chosen>, paper: Option<Value>) -> Cell {
     let n = chosen.as_ref().map(|chosen| chosen.n);
-    let ours = chosen.map(|Chosen { value, std, .. }| Value::with_std(value, std, PLACES));
+    let ours = chosen.map(|Chosen { value, std, .. }| Value::with_std(value, std, DECIMALS));
     Cell { ours, paper, n, best: false }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn paper_column(learner: &str) -> &str {
 
 fn chance(runs: &Runs<'_>, language: &str) -> Cell {
     let level = runs.chance(Some(language));
-    Cell { ours: level.map(|(_, highest)| Value::number(highest, Places(2))), ..Cell::default() }
+    Cell { ours: level.map(|(_, highest)| Value::number(highest, Decimals(2))), ..Cell::default() }
 }
 
 fn ties(reading: Reading) -> &'static str {

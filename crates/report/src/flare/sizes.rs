@@ -2,7 +2,7 @@
 
 use wug_score::Aggregate;
 
-use super::main_table::{PLACES, paper_column};
+use super::main_table::{DECIMALS, paper_column};
 use super::runs::{Place, Runs, label};
 use super::{blank, shortened};
 use crate::measured::accuracies;
@@ -51,7 +51,7 @@ fn cell(runs: &Runs<'_>, place: Place<'_>) -> Cell {
     let scores = accuracies(&runs.at(place));
     let column = format!("{}_{}", paper_column(place.learner), thousands(place.size));
     Cell {
-        ours: Aggregate::Max.of(&scores).map(|x| Value::number(x, PLACES)),
+        ours: Aggregate::Max.of(&scores).map(|x| Value::number(x, DECIMALS)),
         paper: FLARE_SIZES.number(&[place.language], &column),
         n: Some(scores.len()),
         best: false,

@@ -1,13 +1,13 @@
 //! The metrics, each with its meaning: one file per family, one entry in [`METRICS`].
 
-mod index;
+mod generalization_index;
 mod language_modeling;
 mod next_symbols;
 mod recognition;
 
 use serde::{Deserialize, Serialize};
 
-pub use index::{
+pub use generalization_index::{
     CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
     GENERALIZATION_INDEX, SOLVED_LENGTH,
 };

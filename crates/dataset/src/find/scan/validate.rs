@@ -9,7 +9,7 @@ use super::files::{FILES, File, Holds};
 use super::lines::each_line;
 use super::{Split, interpret, source, target};
 use crate::validation::{Findings, Validation};
-use crate::{DataError, Library, Pair};
+use crate::{DataError, FileSource, Pair};
 
 /// Checks every `.txt` file of SCAN lines, in whatever folder: all files whose first line begins with `IN:`,
 /// and all of a published name.
@@ -27,7 +27,7 @@ use crate::{DataError, Library, Pair};
 /// let report = scan::validate_scan(&memory).unwrap();
 /// assert_eq!(report.splits["mine.txt"]["output_errors"], 1);
 /// ```
-pub fn validate_scan(library: &dyn Library) -> Result<Validation, DataError> {
+pub fn validate_scan(library: &dyn FileSource) -> Result<Validation, DataError> {
     let mut report = Validation::new("scan", "scan", Reading::Published);
     let names = library.names().map_err(DataError::io("."))?;
     let mut training: Vec<Training> = Vec::new();

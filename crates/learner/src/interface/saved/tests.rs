@@ -1,6 +1,6 @@
 use super::*;
 use crate::interface::{NextSymbol, Recognizer};
-use crate::kernel::Device;
+use crate::kernel::MemoryKind;
 use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Family, Gate, Initialization, Output, RecurrentSpec, Start,
 };
@@ -56,7 +56,7 @@ fn a_model_survives_its_bytes() {
         assert_eq!(loaded.log_odds(&strings), model.log_odds(&strings));
     }
     let gate = Gate::Temperature(Annealing { start: 0.9, rate: 1e-4, least: 0.5 });
-    let (cell, device) = (Cell::Lstm, Device::BabyNtm);
+    let (cell, device) = (Cell::Lstm, MemoryKind::BabyNtm);
     let augmented = AugmentedSpec { cell, hidden: 3, device, rows: 5, width: 2, gate };
     for mut model in [language_model(), of_body(BodySpec::Augmented(augmented))] {
         let mut loaded = Trained::<LanguageModel, f64>::load(&model.save()).unwrap();

@@ -2,7 +2,7 @@
 
 use super::super::rnn::first_into;
 use super::super::{
-    Activation, Into, Mat, Real, Recurrence, RecurrentGradients, activate_backward, add, column_sums,
+    Accumulate, Activation, Mat, Real, Recurrence, RecurrentGradients, activate_backward, add, column_sums,
     lstm_backward, matmul, rnn_backward,
 };
 use super::gate::gate_backward;
@@ -24,7 +24,7 @@ pub fn augmented_backward<R: Real>(
     let Recurrence { steps, batch, input, hidden } = n.recurrence;
     let (row, a, d) = (batch * hidden, n.device.actions(), n.width);
     let [states, cells, gates, actions, elements, weights, memories] = cut(trace, n.lengths::<R>(true));
-    let [dstates, dcells, room, mut dnew, mut dold] = cut(scratch, n.back_lengths());
+    let [dstates, dcells, workspace, mut dnew, mut dold] = cut(scratch, n.back_lengths());
     dcells.fill(R::ZERO);
     dnew.fill(R::ZERO);
     let network = &mut dw.network;
@@ -35,11 +35,11 @@ pub fn augmented_backward<R: Real>(
         end -= old.len();
         let actions = &mut actions[t * batch * a..][..batch * a];
         let elements = &mut elements[t * batch * d..][..batch * d];
-        memories_back((dold, room), (actions, elements), (dnew, old), w.temperature, n, t);
+        memories_back((dold, workspace), (actions, elements), (dnew, old), w.temperature, n, t);
 
         let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
-        matmul(dh_after, Into::Add, Mat::new(actions, batch, a), Mat::new(w.action.0, a, hidden));
-        matmul(dh_after, Into::Add, Mat::new(elements, batch, d), Mat::new(w.element.0, d, hidden));
+        matmul(dh_after, Accumulate::Add, Mat::new(actions, batch, a), Mat::new(w.action.0, a, hidden));
+        matmul(dh_after, Accumulate::Add, Mat::new(elements, batch, d), Mat::new(w.element.0, d, hidden));
         dstates[..row].fill(R::ZERO);
         dstates[row..].copy_from_slice(dh_after);
         let inputs = t * batch * input..(t + 1) * batch * input;
@@ -73,26 +73,26 @@ pub fn augmented_backward<R: Real>(
             );
         }
         add(dh_before, &dstates[..row]);
-        read_back((dold, room), &mut dw, &dstates[..row], old, w.read.0, n);
+        read_back((dold, workspace), &mut dw, &dstates[..row], old, w.read.0, n);
         std::mem::swap(&mut dnew, &mut dold);
     }
     // What the steps left are gradients of sums.
     let states = Mat::new(&h[row..], steps * batch, hidden);
     for ((dweight, dbias), dsums) in [(dw.action, &*actions), (dw.element, &*elements)] {
-        matmul(dweight, Into::Add, Mat::new(dsums, steps * batch, dbias.len()).t(), states);
+        matmul(dweight, Accumulate::Add, Mat::new(dsums, steps * batch, dbias.len()).t(), states);
         column_sums(dbias, dsums);
     }
 }
 
 /// The same gradients for one more step, to which all later ones add.
 fn reborrow<'a, R>(dw: &'a mut RecurrentGradients<'_, R>) -> RecurrentGradients<'a, R> {
-    let into = std::mem::replace(&mut dw.into, Into::Add);
+    let into = std::mem::replace(&mut dw.into, Accumulate::Add);
     RecurrentGradients { into, input: dw.input, hidden: dw.hidden, bias: dw.bias }
 }
 
 /// Through the moves of step `t`: actions and elements become the gradients of the sums they were made of.
 fn memories_back<R: Real>(
-    (dold, room): (&mut [R], &mut [R]),
+    (dold, workspace): (&mut [R], &mut [R]),
     (actions, elements): (&mut [R], &mut [R]),
     (dnew, old): (&[R], &[R]),
     temperature: R,
@@ -100,7 +100,7 @@ fn memories_back<R: Real>(
     t: usize,
 ) {
     let (held, new_held) = (n.held(t), n.held(t + 1));
-    let (dactions, delement) = room.split_at_mut(n.device.actions());
+    let (dactions, delement) = workspace.split_at_mut(n.device.actions());
     let delement = &mut delement[..n.width];
     let chosen = actions.chunks_exact_mut(n.device.actions()).zip(elements.chunks_exact_mut(n.width));
     for (b, (actions, element)) in chosen.enumerate() {
@@ -116,7 +116,7 @@ fn memories_back<R: Real>(
 
 /// Through the reading of first rows into states: adds to the gradient of the memories.
 fn read_back<R: Real>(
-    (dold, room): (&mut [R], &mut [R]),
+    (dold, workspace): (&mut [R], &mut [R]),
     dw: &mut AugmentedGradients<'_, R>,
     dstate: &[R],
     old: &[R],
@@ -130,9 +130,9 @@ fn read_back<R: Real>(
         return;
     }
     let dstate = Mat::new(dstate, batch, hidden);
-    matmul(dw.read.0, Into::Add, dstate.t(), Mat::strided(old, batch, d, held));
-    let drows = &mut room[..batch * d];
-    matmul(drows, Into::Set, dstate, Mat::new(weight, hidden, d));
+    matmul(dw.read.0, Accumulate::Add, dstate.t(), Mat::strided(old, batch, d, held));
+    let drows = &mut workspace[..batch * d];
+    matmul(drows, Accumulate::Set, dstate, Mat::new(weight, hidden, d));
     for (dold, drow) in dold.chunks_exact_mut(held).zip(drows.chunks_exact(d)) {
         add(&mut dold[..d], drow);
     }

@@ -11,7 +11,7 @@ use super::super::simd::{V, dispatch};
 /// What a memory can do (Suzgun et al. 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Device {
+pub enum MemoryKind {
     /// Push the new element, or pop. What is pushed beyond the last row is lost.
     Stack,
     /// Rotate up, rotate down, rest, move down (the first row becomes zero), move up (the last becomes zero); then, whatever
@@ -36,7 +36,7 @@ pub(super) struct Shares<R> {
     write: R,
 }
 
-impl Device {
+impl MemoryKind {
     /// The number of actions it chooses from.
     pub fn actions(self) -> usize {
         match self {
@@ -124,8 +124,8 @@ impl Extent {
     }
 
     /// How rows get from here to `after`.
-    fn flows(self, device: Device, after: Self, mut each: impl FnMut(Flow)) {
-        let (rows, turns) = (self.rows, device == Device::BabyNtm);
+    fn flows(self, device: MemoryKind, after: Self, mut each: impl FnMut(Flow)) {
+        let (rows, turns) = (self.rows, device == MemoryKind::BabyNtm);
         for (start, end) in [(0, self.top), (rows - self.bottom, rows)] {
             let mut flow = |way, from: usize, to: usize, len: usize| {
                 if len > 0 {
@@ -150,7 +150,7 @@ impl Extent {
 /// One step of a device: which, and the rows held before and after.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
-    pub(super) device: Device,
+    pub(super) device: MemoryKind,
     pub(super) before: Extent,
     pub(super) after: Extent,
 }

@@ -19,14 +19,14 @@ mod memory;
 mod tests;
 
 pub use backward::augmented_backward;
-pub use memory::Device;
+pub use memory::MemoryKind;
 
 use gate::gate;
 use memory::Move;
 
 use super::{
-    Activation, Inputs, Into, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate, linear,
-    lstm, matmul, rnn,
+    Accumulate, Activation, Inputs, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate,
+    linear, lstm, matmul, rnn,
 };
 
 /// The sizes of a network with a memory, and what it is made of.
@@ -37,7 +37,7 @@ pub struct Augmented {
     /// Whether the network is a long short-term memory, not a simple recurrent network.
     pub lstm: bool,
     /// What the memory can do.
-    pub device: Device,
+    pub device: MemoryKind,
     /// Rows of the memory, at least one.
     pub rows: usize,
     /// `M`, numbers per row.
@@ -86,7 +86,7 @@ pub struct AugmentedStep<'a, R> {
     /// `[B,M]`
     pub elements: &'a mut [R],
     /// Room for [`Augmented::room`] numbers.
-    pub room: &'a mut [R],
+    pub workspace: &'a mut [R],
     /// The memories before, `[B,held,M]`.
     pub before: &'a [R],
     /// Those after.
@@ -105,8 +105,8 @@ impl Augmented {
     }
 
     /// Numbers of room that the network needs at each step.
-    pub fn room<R>(&self) -> usize {
-        self.one_step().room::<R>(if self.lstm { 4 } else { 1 })
+    pub fn workspace<R>(&self) -> usize {
+        self.one_step().workspace::<R>(if self.lstm { 4 } else { 1 })
     }
 
     /// Numbers that the forward pass leaves for the way back or, if there is none, the room it needs.
@@ -130,7 +130,7 @@ impl Augmented {
             lstm * kept * 4 * row,
             kept * batch * self.device.actions(),
             kept * batch * self.width,
-            self.room::<R>(),
+            self.workspace::<R>(),
             batch * memories,
         ]
     }
@@ -153,10 +153,10 @@ impl Augmented {
 }
 
 /// Cuts room into parts of given lengths.
-fn cut<R, const N: usize>(mut room: &mut [R], lengths: [usize; N]) -> [&mut [R]; N] {
+fn cut<R, const N: usize>(mut workspace: &mut [R], lengths: [usize; N]) -> [&mut [R]; N] {
     lengths.map(|len| {
-        let (part, rest) = std::mem::take(&mut room).split_at_mut(len);
-        room = rest;
+        let (part, rest) = std::mem::take(&mut workspace).split_at_mut(len);
+        workspace = rest;
         part
     })
 }
@@ -172,17 +172,17 @@ pub fn augmented_step<R: Real>(
 ) {
     let Recurrence { batch, hidden, .. } = n.recurrence;
     let (d, held) = (n.width, n.held(t));
-    let AugmentedStep { states, cells, gates, actions, elements, room, before, after } = step;
+    let AugmentedStep { states, cells, gates, actions, elements, workspace, before, after } = step;
     let state = &mut states[..batch * hidden];
     if held > 0 {
         let first_rows = Mat::strided(before, batch, d, held);
-        matmul(state, Into::Add, first_rows, Mat::new(w.read.0, hidden, d).t());
+        matmul(state, Accumulate::Add, first_rows, Mat::new(w.read.0, hidden, d).t());
     }
     activate(state, w.read.1, Activation::Identity);
     if n.lstm {
-        lstm(states, cells, gates, room, Inputs::Numbers(x.into()), w.network, n.one_step());
+        lstm(states, cells, gates, workspace, Inputs::Numbers(x.into()), w.network, n.one_step());
     } else {
-        rnn(states, room, x.into(), w.network, n.one_step(), Activation::Tanh);
+        rnn(states, workspace, x.into(), w.network, n.one_step(), Activation::Tanh);
     }
     let state = &states[batch * hidden..];
     linear(actions, state, w.action.0, w.action.1, hidden, Activation::Identity);
@@ -208,7 +208,7 @@ pub fn augmented<R: Real>(
 ) {
     let Recurrence { steps, batch, input, hidden } = n.recurrence;
     let row = batch * hidden;
-    let [states, cells, gates, actions, elements, room, memories] = cut(trace, n.lengths::<R>(keep));
+    let [states, cells, gates, actions, elements, workspace, memories] = cut(trace, n.lengths::<R>(keep));
     cells[..row * usize::from(n.lstm)].fill(R::ZERO);
     let (per_actions, per_elements) = (batch * n.device.actions(), batch * n.width);
     let mut start = 0;
@@ -228,7 +228,7 @@ pub fn augmented<R: Real>(
             gates: if n.lstm { &mut gates[4 * k * row..][..4 * row] } else { &mut [] },
             actions: &mut actions[k * per_actions..][..per_actions],
             elements: &mut elements[k * per_elements..][..per_elements],
-            room: &mut *room,
+            workspace: &mut *workspace,
             before: &before[..held],
             after: &mut after[..new_held],
         };

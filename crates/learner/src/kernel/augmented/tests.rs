@@ -27,7 +27,7 @@ fn weights<'a, R: Real>(p: &'a [R], n: &Augmented, temperature: f64) -> Augmente
 
 fn gradients<'a>(p: &'a mut [f64], n: &Augmented) -> AugmentedGradients<'a, f64> {
     let [input, hidden, bias, r, rb, a, ab, e, eb] = cut(p, lengths(n));
-    let network = RecurrentGradients { into: Into::Add, input, hidden, bias };
+    let network = RecurrentGradients { into: Accumulate::Add, input, hidden, bias };
     AugmentedGradients { network, read: (r, rb), action: (a, ab), element: (e, eb) }
 }
 
@@ -71,14 +71,14 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 /// The square matrices by which a memory of `size` rows is multiplied, one per action, as the authors have them.
-fn action_matrices(device: Device, size: usize) -> Vec<Matrix> {
+fn action_matrices(device: MemoryKind, size: usize) -> Vec<Matrix> {
     let matrix = |one: &dyn Fn(usize, usize) -> bool| -> Matrix {
         (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(one(i, j)))).collect()).collect()
     };
     let (down, up) = (matrix(&|i, j| i == j + 1), matrix(&|i, j| i + 1 == j));
     match device {
-        Device::Stack => vec![down, up],
-        Device::BabyNtm => {
+        MemoryKind::Stack => vec![down, up],
+        MemoryKind::BabyNtm => {
             let rotations: [Matrix; 2] =
                 [matrix(&|i, j| (i + 1) % size == j), matrix(&|i, j| i == (j + 1) % size)];
             let [rotate_up, rotate_down] = rotations;
@@ -126,7 +126,7 @@ fn naive(case: &Case, b: usize) -> (Matrix, Matrix) {
         }
         let total: f64 = scores.iter().sum();
         let element = affine(w.element, &state).into_iter().map(sigmoid);
-        let written = if n.device == Device::Stack { scores[0] / total } else { 1.0 };
+        let written = if n.device == MemoryKind::Stack { scores[0] / total } else { 1.0 };
         let mut next = vec![vec![0.0; n.width]; n.rows];
         for (score, matrix) in scores.iter().zip(&matrices) {
             for (row, moved) in next.iter_mut().zip(product(matrix, &memory)) {
@@ -150,13 +150,13 @@ fn last_memory(n: &Augmented, trace: &[f64], b: usize) -> Matrix {
     (0..n.rows).map(|row| extent.find(row).map_or(&zero, |place| &rows[place]).clone()).collect()
 }
 
-fn shape(steps: usize, batch: usize, rows: usize, lstm: bool, device: Device) -> Augmented {
+fn shape(steps: usize, batch: usize, rows: usize, lstm: bool, device: MemoryKind) -> Augmented {
     let recurrence = Recurrence { steps, batch, input: 3, hidden: 4 };
     Augmented { recurrence, lstm, device, rows, width: 2 }
 }
 
-fn kinds() -> impl Iterator<Item = (bool, Device)> {
-    [Device::Stack, Device::BabyNtm].into_iter().flat_map(|device| [(false, device), (true, device)])
+fn kinds() -> impl Iterator<Item = (bool, MemoryKind)> {
+    [MemoryKind::Stack, MemoryKind::BabyNtm].into_iter().flat_map(|device| [(false, device), (true, device)])
 }
 
 proptest! {
@@ -167,7 +167,7 @@ proptest! {
         (input, hidden, width) in (1usize..5, 1usize..7, 1usize..6),
         (lstm, ntm, seed) in (any::<bool>(), any::<bool>(), 0u64..1000),
     ) {
-        let device = if ntm { Device::BabyNtm } else { Device::Stack };
+        let device = if ntm { MemoryKind::BabyNtm } else { MemoryKind::Stack };
         let recurrence = Recurrence { steps, batch, input, hidden };
         let case = Case::new(Augmented { recurrence, lstm, device, rows, width }, seed);
         let (h, trace) = case.run(&case.x, &case.p, true);
@@ -218,9 +218,9 @@ fn single_precision_is_close() {
 #[test]
 fn no_more_rows_are_held_than_can_be_reached() {
     let held = |device, rows, steps| shape(0, 1, rows, false, device).held(steps) / 2;
-    assert_eq!([0, 1, 3, 7, 8].map(|steps| held(Device::Stack, 7, steps)), [0, 1, 3, 7, 7]);
-    assert_eq!([0, 1, 3, 4, 8].map(|steps| held(Device::BabyNtm, 7, steps)), [0, 1, 5, 7, 7]);
-    for device in [Device::Stack, Device::BabyNtm] {
+    assert_eq!([0, 1, 3, 7, 8].map(|steps| held(MemoryKind::Stack, 7, steps)), [0, 1, 3, 7, 7]);
+    assert_eq!([0, 1, 3, 4, 8].map(|steps| held(MemoryKind::BabyNtm, 7, steps)), [0, 1, 5, 7, 7]);
+    for device in [MemoryKind::Stack, MemoryKind::BabyNtm] {
         for (rows, steps) in (1..9).flat_map(|rows| (0..12).map(move |steps| (rows, steps))) {
             let extent = |steps| device.extent(rows, steps);
             let found = device.steps(rows, extent(steps).held());

@@ -30,8 +30,13 @@ pub(super) struct Fused<'a, R> {
 
 impl<'a, R: Real> Fused<'a, R> {
     /// Lays the weights out in `room`, of [`Recurrence::room`] numbers.
-    pub(super) fn new(w: RecurrentWeights<'_, R>, symbols: bool, n: Recurrence, room: &'a mut [R]) -> Self {
-        let panels = aligned(room);
+    pub(super) fn new(
+        w: RecurrentWeights<'_, R>,
+        symbols: bool,
+        n: Recurrence,
+        workspace: &'a mut [R],
+    ) -> Self {
+        let panels = aligned(workspace);
         dispatch!(pack(&mut *panels, w, symbols, n));
         Self { panels, n }
     }

@@ -16,7 +16,7 @@ use crate::model::init::Initialization;
 use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
-use crate::tape::{Record, Var};
+use crate::tape::{Recording, Var};
 
 /// The position of the first symbol: fairseq counts on from its padding, which is symbol 1.
 const FIRST: usize = 2;
@@ -76,7 +76,7 @@ impl CnnTransducerSpec {
         ])
     }
 
-    pub(super) fn longest(&self) -> usize {
+    pub(super) fn max_len(&self) -> usize {
         self.positions - FIRST
     }
 }
@@ -134,7 +134,7 @@ impl CnnTransducer {
     /// Symbols `[B,T]` and where they stand, embedded.
     fn embed<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         (symbols, positions): (Param, Param),
         all: impl IntoIterator<Item = (u32, usize)>,
     ) -> Var {
@@ -150,7 +150,7 @@ impl CnnTransducer {
     /// the string.
     fn windows<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         x: Var,
         lengths: &[usize],
         t: usize,
@@ -170,13 +170,13 @@ impl CnnTransducer {
     }
 
     /// A gated convolution of what is seen.
-    fn convolve<R: Real>(&self, r: &mut Record<'_, R>, layer: Ready, windows: Var) -> Var {
+    fn convolve<R: Real>(&self, r: &mut Recording<'_, R>, layer: Ready, windows: Var) -> Var {
         let x = layer.of(r, windows);
         r.gated(x, self.spec.channels)
     }
 
     /// What the decoder sees of inputs.
-    pub(super) fn read<R: Real>(&self, r: &mut Record<'_, R>, sources: &[Vec<u32>]) -> Source {
+    pub(super) fn read<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
         let (d, p) = (self.spec.embedding, self.spec.dropout);
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
         let (t, stack) = (longest(sources), self.encoder.ready(r));
@@ -205,7 +205,7 @@ impl CnnTransducer {
     /// One layer of the decoder after its convolution: looks back, and adds up.
     fn look_back<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         [query, out]: [Ready; 2],
         source: &Source,
         (x, embedded, residual): (Var, Var, Var),
@@ -221,7 +221,7 @@ impl CnnTransducer {
     /// The states after every symbol of the targets.
     pub(super) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         sources: &[Vec<u32>],
         targets: &[Vec<u32>],
     ) -> States {
@@ -242,17 +242,17 @@ impl CnnTransducer {
         States { rows, width: self.spec.output, per_position: 1, per_string: t, skip: 0 }
     }
 
-    fn attention<R: Real>(&self, r: &mut Record<'_, R>) -> Vec<[Ready; 2]> {
+    fn attention<R: Real>(&self, r: &mut Recording<'_, R>) -> Vec<[Ready; 2]> {
         self.attention.iter().map(|pair| pair.map(|layer| layer.ready(r))).collect()
     }
 
     /// Logits of states.
-    pub(super) fn output<R: Real>(&self, r: &mut Record<'_, R>, x: Var) -> Var {
+    pub(super) fn output<R: Real>(&self, r: &mut Recording<'_, R>, x: Var) -> Var {
         self.output.of(r, x)
     }
 
     /// Reads an input, to write step by step.
-    pub(super) fn begin<R: Real>(&self, r: &mut Record<'_, R>, source: &[Vec<u32>]) -> Decoding<R> {
+    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, source: &[Vec<u32>]) -> Decoding<R> {
         let source = self.read(r, source);
         let before = vec![R::ZERO; (self.spec.kernel - 1) * self.spec.channels];
         Decoding {
@@ -265,7 +265,7 @@ impl CnnTransducer {
     }
 
     /// The state after one more symbol.
-    pub(super) fn step<R: Real>(&self, r: &mut Record<'_, R>, at: &mut Decoding<R>, symbol: u32) -> Var {
+    pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, at: &mut Decoding<R>, symbol: u32) -> Var {
         let (stack, c) = (&at.stack, self.spec.channels);
         let embedded = self.embed(r, (stack.symbols, stack.positions), [(symbol, at.position)]);
         let mut x = stack.first.of(r, embedded);
@@ -282,7 +282,7 @@ impl CnnTransducer {
 }
 
 /// `(x + y) · √½`, which keeps the variance of two things alike.
-fn blend<R: Real>(r: &mut Record<'_, R>, x: Var, y: Var) -> Var {
+fn blend<R: Real>(r: &mut Recording<'_, R>, x: Var, y: Var) -> Var {
     let sum = r.add(x, y);
     r.scale(sum, FRAC_1_SQRT_2)
 }

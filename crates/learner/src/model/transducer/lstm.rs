@@ -11,7 +11,7 @@ use crate::model::init::{Initialization, Role};
 use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
-use crate::tape::{Layer, Record, Var};
+use crate::tape::{Layer, Recording, Var};
 
 /// An encoder and a decoder of long short-term memory, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl LstmTransducer {
     /// Symbols that the decoder reads, embedded.
     pub(super) fn embed<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         symbols: impl IntoIterator<Item = u32>,
     ) -> Var {
         let x = r.embedding(self.embeddings[1], symbols, self.spec.embedding, 1.0);
@@ -126,7 +126,7 @@ impl LstmTransducer {
     /// The states after every symbol of the targets.
     pub(super) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         sources: &[Vec<u32>],
         targets: &[Vec<u32>],
     ) -> States {
@@ -145,7 +145,7 @@ impl LstmTransducer {
     }
 
     /// One step of the decoder: gives its output, which it is fed at the next.
-    pub(super) fn step<R: Real>(&self, r: &mut Record<'_, R>, decoding: &mut Decoding, x: Var) -> Var {
+    pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, decoding: &mut Decoding, x: Var) -> Var {
         let (h, p, batch) = (self.spec.hidden, self.spec.dropout, decoding.batch);
         let mut x = r.join(&[x, decoding.feed], batch);
         for (l, (&layer, state)) in self.decoder.iter().zip(&mut decoding.layers).enumerate() {
@@ -171,7 +171,7 @@ impl LstmTransducer {
     ///
     /// Strings end together: a shorter one joins when there is as much time left as it is long, so that all end in the
     /// last state and none reads padding.
-    pub(super) fn begin<R: Real>(&self, r: &mut Record<'_, R>, sources: &[Vec<u32>]) -> Decoding {
+    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Decoding {
         let (h, p, batch) = (self.spec.hidden, self.spec.dropout, sources.len());
         let stretches = stretches(sources);
         let steps = longest(sources);
@@ -207,7 +207,7 @@ impl LstmTransducer {
     /// One layer of the encoder: its outputs in every stretch, and its last state and cells.
     fn read<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         inputs: &[Var],
         stretches: &[Stretch],
         layer: Layer,
@@ -235,7 +235,7 @@ impl LstmTransducer {
     /// Keys and values `[B,T,2H]` from the encoder's outputs.
     fn look_back<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         outputs: Var,
         sources: &[Vec<u32>],
         stretches: &[Stretch],

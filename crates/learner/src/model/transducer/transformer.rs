@@ -6,7 +6,7 @@ use crate::model::States;
 use crate::model::init::Initialization;
 use crate::model::transformer::{Part, Sight, Source, Transformer, TransformerSpec};
 use crate::params::Layout;
-use crate::tape::{Record, Var};
+use crate::tape::{Recording, Var};
 
 #[derive(Clone, Debug)]
 pub(super) struct TransformerTransducer {
@@ -30,7 +30,7 @@ impl TransformerTransducer {
     }
 
     /// What the decoder sees of inputs.
-    pub(super) fn read<R: Real>(&self, r: &mut Record<'_, R>, sources: &[Vec<u32>]) -> Source {
+    pub(super) fn read<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
         let sizes = (longest(sources), sources.len());
         let sight = Sight::Around(&lengths);
@@ -42,7 +42,7 @@ impl TransformerTransducer {
     /// The states after every symbol of the targets.
     pub(super) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         sources: &[Vec<u32>],
         targets: &[Vec<u32>],
     ) -> States {
@@ -58,7 +58,7 @@ impl TransformerTransducer {
     /// The state after one more symbol.
     pub(super) fn advance<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         source: &Source,
         caches: &mut [Vec<R>],
         symbol: u32,

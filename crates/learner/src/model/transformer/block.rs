@@ -4,7 +4,7 @@ use super::{NormPlace, TransformerSpec};
 use crate::kernel::{Activation, Attention, Real};
 use crate::model::init::{Initialization, Role};
 use crate::params::{Layout, Param};
-use crate::tape::{LayerNorm, Record, Var};
+use crate::tape::{LayerNorm, Recording, Var};
 
 /// What the positions of strings see of their own string.
 #[derive(Clone, Copy, Debug)]
@@ -54,21 +54,21 @@ impl Heads {
     }
 
     /// Rows `from..from + count` (in widths) of queries, keys and values.
-    fn project<R: Real>(self, r: &mut Record<'_, R>, x: Var, d: usize, from: usize, count: usize) -> Var {
+    fn project<R: Real>(self, r: &mut Recording<'_, R>, x: Var, d: usize, from: usize, count: usize) -> Var {
         let (weight, bias) = self.input;
         let (weight, bias) = (weight.part(from * d * d, count * d * d), bias.part(from * d, count * d));
         r.linear(x, weight, Some(bias), d, Activation::Identity)
     }
 
-    fn queries<R: Real>(self, r: &mut Record<'_, R>, x: Var, d: usize) -> Var {
+    fn queries<R: Real>(self, r: &mut Recording<'_, R>, x: Var, d: usize) -> Var {
         self.project(r, x, d, 0, 1)
     }
 
-    fn keys_values<R: Real>(self, r: &mut Record<'_, R>, x: Var, d: usize) -> Var {
+    fn keys_values<R: Real>(self, r: &mut Recording<'_, R>, x: Var, d: usize) -> Var {
         self.project(r, x, d, 1, 2)
     }
 
-    fn output<R: Real>(self, r: &mut Record<'_, R>, x: Var, spec: &TransformerSpec) -> Var {
+    fn output<R: Real>(self, r: &mut Recording<'_, R>, x: Var, spec: &TransformerSpec) -> Var {
         let x = r.linear(x, self.out.0, Some(self.out.1), spec.width, Activation::Identity);
         r.dropout(x, spec.dropout.residual)
     }
@@ -76,7 +76,7 @@ impl Heads {
     /// Looks with queries of `x` at keys and values.
     fn look<R: Real>(
         self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         x: Var,
         (keys_values, lengths): (Var, &[usize]),
@@ -127,7 +127,7 @@ impl Block {
     }
 
     /// Keys and values of another's states.
-    pub(super) fn source<R: Real>(&self, r: &mut Record<'_, R>, states: Var) -> Var {
+    pub(super) fn source<R: Real>(&self, r: &mut Recording<'_, R>, states: Var) -> Var {
         let (heads, norm) = self.cross.expect("only a decoder looks at another's states");
         heads.keys_values(r, states, norm.gain.len())
     }
@@ -135,7 +135,7 @@ impl Block {
     /// Whole strings, `t` positions each.
     pub(super) fn forward<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         x: Var,
         (t, batch): (usize, usize),
@@ -161,7 +161,7 @@ impl Block {
     /// One position; its key and value join the cache.
     pub(super) fn advance<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         x: Var,
         cache: &mut Vec<R>,
@@ -180,7 +180,7 @@ impl Block {
     /// What follows attention to the own string.
     fn rest<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         mut x: Var,
         source: Option<(Var, &[usize])>,
@@ -199,11 +199,11 @@ impl Block {
 
 /// A residual branch with its normalisation.
 fn sublayer<R: Real>(
-    r: &mut Record<'_, R>,
+    r: &mut Recording<'_, R>,
     place: NormPlace,
     x: Var,
     norm: LayerNorm,
-    branch: impl FnOnce(&mut Record<'_, R>, Var) -> Var,
+    branch: impl FnOnce(&mut Recording<'_, R>, Var) -> Var,
 ) -> Var {
     match place {
         NormPlace::Pre => {

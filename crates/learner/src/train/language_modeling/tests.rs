@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernel::{Device, Sinusoid};
+use crate::kernel::{MemoryKind, Sinusoid};
 use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, NormPlace, Output,
     Positions, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
@@ -9,7 +9,7 @@ use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer}
 use wug_dataset::Seed;
 
 /// Over three symbols, 0 for both ends.
-const ENDS: Ends = Ends { start: Some(0), end: Some(0) };
+const ENDS: Boundaries = Boundaries { start: Some(0), end: Some(0) };
 
 fn model(cell: Option<Cell>, dropout: f64) -> LanguageModel {
     let body = match cell {
@@ -43,7 +43,7 @@ fn of_body(body: BodySpec) -> LanguageModel {
 }
 
 /// With a memory, and noise in the place of dropout.
-fn augmented(cell: Cell, device: Device, noise: bool) -> LanguageModel {
+fn augmented(cell: Cell, device: MemoryKind, noise: bool) -> LanguageModel {
     let gate =
         if noise { Gate::Gumbel(Annealing { start: 1.0, rate: 1e-2, least: 0.5 }) } else { Gate::Softmax };
     of_body(BodySpec::Augmented(AugmentedSpec { cell, hidden: 12, device, rows: 9, width: 4, gate }))
@@ -51,8 +51,9 @@ fn augmented(cell: Cell, device: Device, noise: bool) -> LanguageModel {
 
 fn models(dropout: f64) -> Vec<LanguageModel> {
     let plain = [Some(Cell::Rnn), Some(Cell::Lstm), Some(Cell::Gru), None].map(|cell| model(cell, dropout));
-    let augmented = [(Cell::Rnn, Device::Stack), (Cell::Lstm, Device::Stack), (Cell::Rnn, Device::BabyNtm)]
-        .map(|(cell, device)| augmented(cell, device, dropout > 0.0));
+    let augmented =
+        [(Cell::Rnn, MemoryKind::Stack), (Cell::Lstm, MemoryKind::Stack), (Cell::Rnn, MemoryKind::BabyNtm)]
+            .map(|(cell, device)| augmented(cell, device, dropout > 0.0));
     plain.into_iter().chain(augmented).collect()
 }
 
@@ -76,12 +77,12 @@ fn texts(strings: &[Vec<u32>]) -> Vec<Text<'_>> {
 }
 
 /// Loss and gradients of all examples in one batch.
-fn traced(model: &LanguageModel, texts: &[Text<'_>], ends: Ends, average: Average) -> (f64, Vec<f64>) {
+fn traced(model: &LanguageModel, texts: &[Text<'_>], ends: Boundaries, average: Average) -> (f64, Vec<f64>) {
     let objective = LanguageModeling::new(model, texts, &[], ends, average).unwrap();
     let params: Vec<f64> = model.layout().initialise(Seed::new(4));
     let all: Vec<usize> = (0..texts.len()).collect();
     let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
-    let mut record = tape.record(&params, Mode::Trace);
+    let mut record = tape.record(&params, Mode::Grad);
     let size = Objective::<f64>::size(&objective, &all);
     objective.loss(&mut record, &all, size);
     record.backward(&mut gradients);
@@ -89,7 +90,7 @@ fn traced(model: &LanguageModel, texts: &[Text<'_>], ends: Ends, average: Averag
 }
 
 /// The cross-entropy of each symbol of one string alone.
-fn each(model: &LanguageModel, string: &[u32], ends: Ends) -> Vec<f64> {
+fn each(model: &LanguageModel, string: &[u32], ends: Boundaries) -> Vec<f64> {
     let positions = string.len() + usize::from(ends.end.is_some());
     let one = |p: usize| {
         let mask = [p];
@@ -142,7 +143,7 @@ fn a_weight_is_as_good_as_a_copy() {
 #[test]
 fn a_recurrent_network_speaks_before_it_reads() {
     let (nothing, some) = (vec![], vec![1, 2]);
-    let ends = Ends { start: None, end: Some(0) };
+    let ends = Boundaries { start: None, end: Some(0) };
     let model = model(Some(Cell::Lstm), 0.0);
     let alone = each(&model, &nothing, ends)[0] + each(&model, &some, ends).iter().sum::<f64>();
     let (loss, gradients) = traced(&model, &[Text::new(&nothing), Text::new(&some)], ends, Average::Symbols);
@@ -197,7 +198,7 @@ fn a_run_gives_the_same_bytes_taken_up_again_and_beside_others() {
 #[test]
 fn what_cannot_be_learned_from_is_named() {
     let (recurrent, transformer) = (model(Some(Cell::Gru), 0.0), model(None, 0.0));
-    let said = |model: &LanguageModel, text: Text<'_>, ends: Ends| {
+    let said = |model: &LanguageModel, text: Text<'_>, ends: Boundaries| {
         let good = Text::new(&[1]);
         LanguageModeling::new(model, &[good, text], &[], ends, Average::Symbols).unwrap_err().to_string()
     };
@@ -213,7 +214,7 @@ fn what_cannot_be_learned_from_is_named() {
     ] {
         assert_eq!(said(&recurrent, text, ENDS), format!("training string 1: {message}"));
     }
-    let bare = Ends::default();
+    let bare = Boundaries::default();
     let error = LanguageModeling::new(&transformer, &[], &[text], bare, Average::Symbols).unwrap_err();
     assert_eq!((error.corpus, error.index, error.problem), ("validation", 0, TextProblem::First));
     let rest = [masked(&[1])];

@@ -1,6 +1,6 @@
 use super::*;
 use crate::interface::{NextSymbol, Sets, Trained};
-use crate::kernel::Device;
+use crate::kernel::MemoryKind;
 use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, Output,
 };
@@ -8,7 +8,7 @@ use crate::optim::OptimizerSpec;
 use crate::train::{BatchSize, Schedule, TrainSpec, Trainer};
 use wug_dataset::Seed;
 
-fn model(cell: Cell, device: Device, gate: Gate) -> LanguageModel {
+fn model(cell: Cell, device: MemoryKind, gate: Gate) -> LanguageModel {
     let body = BodySpec::Augmented(AugmentedSpec { cell, hidden: 8, device, rows: 12, width: 3, gate });
     let (output, initialization) = (Output::Linear, Initialization::Torch);
     LanguageModel::new(LanguageModelSpec { body, vocabulary: 4, output, initialization }).unwrap()
@@ -19,7 +19,7 @@ const ANNEALING: Annealing = Annealing { start: 1.0, rate: 1e-2, least: 0.5 };
 fn models() -> Vec<LanguageModel> {
     let mut models = Vec::new();
     for (cell, device) in
-        [(Cell::Rnn, Device::Stack), (Cell::Lstm, Device::Stack), (Cell::Rnn, Device::BabyNtm)]
+        [(Cell::Rnn, MemoryKind::Stack), (Cell::Lstm, MemoryKind::Stack), (Cell::Rnn, MemoryKind::BabyNtm)]
     {
         for gate in [Gate::Softmax, Gate::Temperature(ANNEALING), Gate::Gumbel(ANNEALING)] {
             models.push(model(cell, device, gate));
@@ -113,7 +113,7 @@ fn a_run_gives_the_same_bytes_taken_up_again() {
 fn a_batch_is_the_mean_of_its_answers() {
     let strings = strings();
     let texts = followed(&strings);
-    let model = model(Cell::Lstm, Device::BabyNtm, Gate::Temperature(ANNEALING));
+    let model = model(Cell::Lstm, MemoryKind::BabyNtm, Gate::Temperature(ANNEALING));
     let params: Vec<f64> = model.layout().initialise(Seed::new(4));
     let objective = NextSets::new(&model, &texts, &texts).unwrap();
     let mut trained = Sets(Trained::new(model.clone(), params.clone()));
@@ -132,14 +132,14 @@ fn a_batch_is_the_mean_of_its_answers() {
     let validated = objective.validate(&mut tape, &params);
     assert!((validated - sum / count).abs() < 1e-13, "{validated} {}", sum / count);
     let all: Vec<usize> = (0..texts.len()).collect();
-    let mut record = tape.record(&params, Mode::Trace);
+    let mut record = tape.record(&params, Mode::Grad);
     objective.loss(&mut record, &all, Objective::<f64>::size(&objective, &all));
     assert!((record.loss() - validated).abs() < 1e-13);
 }
 
 #[test]
 fn what_cannot_be_learned_from_is_named() {
-    let model = model(Cell::Rnn, Device::Stack, Gate::Softmax);
+    let model = model(Cell::Rnn, MemoryKind::Stack, Gate::Softmax);
     let said = |symbols: &[u32], next: &[u64]| {
         NextSets::new(&model, &[], &[Followed { symbols, next, weight: 1.0 }]).unwrap_err().to_string()
     };
@@ -166,7 +166,7 @@ fn a_weight_is_as_good_as_a_copy() {
             let params: Vec<f64> = model.layout().initialise(Seed::new(4));
             let all: Vec<usize> = (0..texts.len()).collect();
             let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
-            let mut record = tape.record(&params, Mode::Trace);
+            let mut record = tape.record(&params, Mode::Grad);
             objective.loss(&mut record, &all, Objective::<f64>::size(&objective, &all));
             record.backward(&mut gradients);
             gradients.extend([record.loss(), objective.validate(&mut Tape::default(), &params)]);

@@ -113,7 +113,7 @@ fn a_pair_costs_the_same_alone_and_in_any_company() {
         let gradient = |parts: &[&[usize]]| {
             let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
             for part in parts {
-                let mut record = tape.record(&params, Mode::Trace);
+                let mut record = tape.record(&params, Mode::Grad);
                 objective.loss(&mut record, part, 8.0);
                 record.backward(&mut gradients);
             }
@@ -133,7 +133,7 @@ fn slopes_are_differences_with_dropout() {
     let pairs = &pairs(&strings)[2..5];
     for model in models(0.3) {
         let params: Vec<f64> = model.layout().initialise(Seed::new(3));
-        let mode = Mode::Learn { seed: 7 };
+        let mode = Mode::Train { seed: 7 };
         let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
         let mut record = tape.record(&params, mode);
         model.loss(&mut record, pairs, 0.5);
@@ -141,8 +141,8 @@ fn slopes_are_differences_with_dropout() {
         // Every thirteenth, as there are thousands.
         let some: Vec<usize> = (0..params.len()).step_by(13).collect();
         let x: Vec<f64> = some.iter().map(|&i| params[i]).collect();
-        let slopes: Vec<f64> = some.iter().map(|&i| gradients[i]).collect();
-        crate::kernel::testing::slope(&x, &slopes, |x| {
+        let grads: Vec<f64> = some.iter().map(|&i| gradients[i]).collect();
+        crate::kernel::testing::slope(&x, &grads, |x| {
             let mut moved = params.clone();
             for (&i, &x) in some.iter().zip(x) {
                 moved[i] = x;
@@ -191,7 +191,7 @@ fn nothing_is_written_where_there_is_no_position_left() {
     let mut some = models(0.0);
     some.push(transformer(Positions::Learned { max: 4 }, 0.0));
     for model in some {
-        let most = model.longest().unwrap_or(30).min(30);
+        let most = model.max_len().unwrap_or(30).min(30);
         let params: Vec<f64> = model.layout().initialise(Seed::new(3));
         let written = Trained::new(model, params).greedy(&[3, 4], 30..=30);
         assert_eq!(written.len(), most);

@@ -4,7 +4,7 @@ use super::CnnTransducerSpec;
 use crate::kernel::Real;
 use crate::model::init::{Initialization, Role};
 use crate::params::{Init, Layout, Param};
-use crate::tape::{Record, Var};
+use crate::tape::{Recording, Var};
 
 /// A layer with normalised weights.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +29,12 @@ impl Normed {
     }
 
     /// Its weights, on the tape.
-    pub(super) fn ready<R: Real>(self, r: &mut Record<'_, R>) -> Ready {
+    pub(super) fn ready<R: Real>(self, r: &mut Recording<'_, R>) -> Ready {
         let weight = r.weight_norm(self.v, self.gain);
         Ready { weight, bias: self.bias, i: self.v.len() / self.gain.len() }
     }
 
-    pub(super) fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
+    pub(super) fn of<R: Real>(self, r: &mut Recording<'_, R>, x: Var) -> Var {
         self.ready(r).of(r, x)
     }
 }
@@ -48,7 +48,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    pub(super) fn of<R: Real>(self, r: &mut Record<'_, R>, x: Var) -> Var {
+    pub(super) fn of<R: Real>(self, r: &mut Recording<'_, R>, x: Var) -> Var {
         r.product(x, self.weight, self.bias, self.i)
     }
 }
@@ -89,7 +89,7 @@ impl Stack<Normed> {
         Self { symbols, positions, first, convolutions, last: normed("last", (c, last), (1.0, false)) }
     }
 
-    pub(super) fn ready<R: Real>(&self, r: &mut Record<'_, R>) -> Stack<Ready> {
+    pub(super) fn ready<R: Real>(&self, r: &mut Recording<'_, R>) -> Stack<Ready> {
         Stack {
             symbols: self.symbols,
             positions: self.positions,

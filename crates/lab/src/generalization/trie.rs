@@ -6,7 +6,7 @@ use wug_language::{Scanner, Symbol, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::StringSteps;
 
-use super::mark::{Exam, Until};
+use super::evaluate::{Evaluation, Until};
 
 /// The most symbols that strings are read on in step. A state that has come round to itself after so many is at rest: what
 /// rounding keeps in motion mostly comes round after two, three, four, five or six.
@@ -34,7 +34,7 @@ struct Edge<'a, S> {
 
 pub(super) struct Trie<'a, 'w, L: NextSymbol> {
     learner: &'w mut L,
-    exam: &'w Exam<'a>,
+    exam: &'w Evaluation<'a>,
     words: &'w [Word],
     /// The words in lexicographic order.
     sorted: Vec<usize>,
@@ -48,7 +48,7 @@ pub(super) struct Trie<'a, 'w, L: NextSymbol> {
 }
 
 impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
-    pub(super) fn new(learner: &'w mut L, exam: &'w Exam<'a>, words: &'w [Word]) -> Self {
+    pub(super) fn new(learner: &'w mut L, exam: &'w Evaluation<'a>, words: &'w [Word]) -> Self {
         let mut sorted: Vec<usize> = (0..words.len()).collect();
         sorted.sort_by(|&a, &b| words[a].cmp(&words[b]));
         let (forks, leaves, marked) = (vec![], vec![], vec![StringSteps::default(); words.len()]);
@@ -112,7 +112,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         let (leaders, states) = self.distinct(&edges);
         let pieces: Vec<&[u32]> = states.iter().map(|&(i, _)| edges[i].piece.as_slice()).collect();
         let mut after: Vec<L::State> = states.into_iter().map(|(_, state)| state).collect();
-        let said = self.learner.read_many(&mut after, &pieces);
+        let said = self.learner.advance_batch(&mut after, &pieces);
         let taken = pieces.len() * block;
         self.taken += taken;
         let choices = said.len() / taken;
@@ -186,7 +186,14 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
 
 impl<S> Edge<'_, S> {
     /// Takes `count` steps along a word, of which the learner said `answers`, `[T,V]`, and after `T` steps again the same.
-    fn judge(&mut self, exam: &Exam<'_>, word: &[Symbol], count: usize, answers: &[f64], choices: usize) {
+    fn judge(
+        &mut self,
+        exam: &Evaluation<'_>,
+        word: &[Symbol],
+        count: usize,
+        answers: &[f64],
+        choices: usize,
+    ) {
         let block = answers.len() / choices;
         // Up to where the symbol that was read last is known to come again.
         let (mut t, mut known) = (0, 0);

@@ -1,15 +1,15 @@
 //! Times marking aⁿbⁿ, n = 21 … 10,020, with LSTMs of 32 units, one JSON line each: one that counts without end, so that
-//! all 50 million steps after the first `b` are really taken, and one whose state comes to rest. `index.py` beside it
+//! all 50 million steps after the first `b` are really taken, and one whose state comes to rest. `generalization.py` beside it
 //! times PyTorch with the same weights.
 //!
 //! ```text
-//! cargo run --release -p wug-lab --example index
+//! cargo run --release -p wug-lab --example generalization
 //! ```
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
 use wug_lab::dataset::bliss::test_after;
-use wug_lab::index::{Exam, Until, mark};
+use wug_lab::generalization::{Evaluation, Until, evaluate_steps};
 use wug_lab::language::registry;
 use wug_learner::interface::Trained;
 use wug_learner::kernel::Real;
@@ -31,9 +31,11 @@ fn main() {
 fn time<R: Real>(name: &str, counts: bool, until: Until) {
     let mut learner = lstm::<R>(counts);
     let language = registry::build("an-bn").expect("a language of the registry");
-    let exam = Exam { until, ..Exam::published(&*language, StepRule::Deterministic { margin: 0.0 }) };
+    let exam =
+        Evaluation { until, ..Evaluation::published(&*language, StepRule::Deterministic { margin: 0.0 }) };
     let (wall, start) = (std::time::Instant::now(), cpu_time::ProcessTime::now());
-    let marks = mark(&mut learner, test_after(&*language, 40, 10_000), &exam).expect("an LSTM reads all");
+    let marks =
+        evaluate_steps(&mut learner, test_after(&*language, 40, 10_000), &exam).expect("an LSTM reads all");
     let (cpu, wall) = (start.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
     let tally = right_steps(&marks.strings);
     println!(

@@ -21,7 +21,7 @@ use super::trie::Trie;
 
 /// What is asked of a learner.
 #[derive(Clone, Copy, Debug)]
-pub struct Exam<'a> {
+pub struct Evaluation<'a> {
     /// Which says what can come.
     pub language: &'a dyn Language,
     /// What a right step is.
@@ -43,7 +43,7 @@ pub enum Until {
     MoreErrorsThan(usize),
 }
 
-impl<'a> Exam<'a> {
+impl<'a> Evaluation<'a> {
     /// All steps that the rule scores.
     pub fn exact(language: &'a dyn Language, rule: StepRule) -> Self {
         Self { language, rule, first_step: true, until: Until::End }
@@ -58,7 +58,7 @@ impl<'a> Exam<'a> {
 
 /// The marks of test strings, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct StepScores {
     /// The steps of each.
     pub strings: Vec<StringSteps>,
     /// The length of each.
@@ -85,44 +85,44 @@ pub struct TooLong {
 /// Symbols of strings kept at once.
 const SYMBOLS: usize = 1 << 24;
 
-/// Marks a learner on strings of the language. They are best sorted by length; a few are kept at a time.
+/// StepScores a learner on strings of the language. They are best sorted by length; a few are kept at a time.
 ///
 /// ```
 /// use wug_lab::dataset::bliss::test_after;
 /// use wug_lab::language::registry;
-/// use wug_lab::index::{Exam, mark};
+/// use wug_lab::generalization::{Evaluation, evaluate_steps};
 /// use wug_learner::baseline::RepeatLast;
 /// use wug_score::{StepRule, right_steps};
 /// let language = registry::build("an-bn").unwrap();
-/// let exam = Exam::published(&*language, StepRule::Deterministic { margin: 0.0 });
+/// let exam = Evaluation::published(&*language, StepRule::Deterministic { margin: 0.0 });
 /// let strings = test_after(&*language, 40, 10_000); // n = 21 to 10,020
-/// let marks = mark(&mut RepeatLast::new(3), strings, &exam).unwrap();
+/// let marks = evaluate_steps(&mut RepeatLast::new(3), strings, &exam).unwrap();
 /// // Only the end of each string is missed.
 /// let steps = (21..=10_020).sum::<usize>();
 /// assert_eq!(right_steps(&marks.strings).value(), Some((steps - 10_000) as f64 / steps as f64));
 /// ```
-pub fn mark<L: NextSymbol>(
+pub fn evaluate_steps<L: NextSymbol>(
     learner: &mut L,
     strings: impl IntoIterator<Item = Word>,
-    exam: &Exam<'_>,
-) -> Result<Marks, TooLong> {
-    mark_watched(learner, strings, exam, |_| ())
+    exam: &Evaluation<'_>,
+) -> Result<StepScores, TooLong> {
+    evaluate_steps_watched(learner, strings, exam, |_| ())
 }
 
 /// The same, telling somebody now and then how many strings are marked.
-pub(super) fn mark_watched<L: NextSymbol>(
+pub(super) fn evaluate_steps_watched<L: NextSymbol>(
     learner: &mut L,
     strings: impl IntoIterator<Item = Word>,
-    exam: &Exam<'_>,
+    exam: &Evaluation<'_>,
     mut watch: impl FnMut(usize),
-) -> Result<Marks, TooLong> {
+) -> Result<StepScores, TooLong> {
     let mut strings = strings.into_iter().peekable();
-    let mut marks = Marks::default();
+    let mut marks = StepScores::default();
     // Few at first, so that an early error is found early.
     let mut many = 64;
     let mut wrong = 0;
     while let Some(next) = strings.peek() {
-        many = learner.at_once(next.len() + 1).min(many);
+        many = learner.max_batch(next.len() + 1).min(many);
         let mut words = Vec::new();
         let mut symbols = 0;
         while words.len() < many && symbols < SYMBOLS {
@@ -154,7 +154,7 @@ pub(super) fn mark_watched<L: NextSymbol>(
 }
 
 fn readable<L: NextSymbol>(learner: &L, given: usize) -> Result<(), TooLong> {
-    match learner.longest() {
+    match learner.max_len() {
         Some(allowed) if given > allowed => Err(TooLong { given, allowed }),
         _ => Ok(()),
     }

@@ -1,11 +1,11 @@
 //! Where a run is done: somebody looks on, and unfinished work can be put away and taken up again.
 
 /// What a run sees of the world.
-pub trait Desk {
+pub trait RunContext {
     /// Unfinished work of the same run, if there is any.
-    fn taken_up(&mut self) -> Option<Vec<u8>>;
+    fn load_checkpoint(&mut self) -> Option<Vec<u8>>;
 
-    /// Offers to put unfinished work away; the desk decides whether it is time to.
+    /// Offers to put unfinished work away; the context decides whether it is time to.
     fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>);
 
     /// An epoch is over, with this validation loss.

@@ -1,4 +1,4 @@
-//! Marks: equal to reading every string by itself, on published data, and to closed forms.
+//! StepScores: equal to reading every string by itself, on published data, and to closed forms.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -9,7 +9,7 @@ use wug_dataset::Seed;
 use wug_dataset::bliss::{
     Archive, MaskKind, MaskReader, PRIOR, Published, SEED, Slice, encode, test_after, valid_next,
 };
-use wug_lab::index::{Exam, Marks, Until, mark};
+use wug_lab::generalization::{Evaluation, StepScores, Until, evaluate_steps};
 use wug_language::{Language, NextSet, Word, registry};
 use wug_learner::baseline::{Grammar, NGram, RepeatLast, Uniform};
 use wug_learner::interface::{NextSymbol, Trained};
@@ -83,26 +83,27 @@ fn rule_of(language: Published) -> StepRule {
     }
 }
 
-fn agrees<L: NextSymbol>(learner: &mut L, language: Published, count: usize) -> Marks {
+fn agrees<L: NextSymbol>(learner: &mut L, language: Published, count: usize) -> StepScores {
     let registered = registry::build(language.name()).unwrap();
     let rule = rule_of(language);
     let strings = published(language, count);
     let expected: Vec<StringSteps> =
         strings.iter().map(|(word, mask)| by_hand(learner, word, mask, rule)).collect();
-    let exam = Exam::published(&*registered, rule);
+    let exam = Evaluation::published(&*registered, rule);
     let words = || strings.iter().map(|(word, _)| word.clone());
-    let marks = mark(learner, words(), &exam).unwrap();
+    let marks = evaluate_steps(learner, words(), &exam).unwrap();
     assert_eq!(marks.strings, expected, "{language}");
     assert!(marks.lengths.iter().copied().eq(words().map(|word| word.len())));
     // Stopping early finds the same first error.
-    let stopped = mark(learner, words(), &Exam { until: Until::FirstError, ..exam }).unwrap();
+    let stopped = evaluate_steps(learner, words(), &Evaluation { until: Until::FirstError, ..exam }).unwrap();
     assert_eq!(stopped.stopped.then(|| stopped.strings.len() - 1), first_rejected(&expected, 0.0));
     let sure = stopped.strings.len() - usize::from(stopped.stopped);
     assert_eq!(stopped.strings[..sure], expected[..sure]);
     // So does stopping when there are too many, and no sooner.
     let wrong = |strings: &[StringSteps]| strings.iter().map(|s| s.scored - s.right).sum::<usize>();
     let most = wrong(&expected) / 20;
-    let hopeless = mark(learner, words(), &Exam { until: Until::MoreErrorsThan(most), ..exam }).unwrap();
+    let hopeless =
+        evaluate_steps(learner, words(), &Evaluation { until: Until::MoreErrorsThan(most), ..exam }).unwrap();
     assert_eq!(hopeless.strings, expected[..hopeless.strings.len()]);
     assert_eq!(hopeless.stopped, hopeless.strings.len() < expected.len());
     assert!(!hopeless.stopped || wrong(&hopeless.strings) > most);
@@ -150,7 +151,8 @@ fn a_transformer_is_marked_too_and_told_when_it_cannot_be() {
     agrees(&mut network::<f64>(3, transformer(positions), 1), Published::AnBn, 30);
     let mut short = network::<f64>(3, transformer(Positions::Learned { max: 10 }), 1);
     let language = registry::build("an-bn").unwrap();
-    let error = mark(&mut short, Published::AnBn.test(), &Exam::exact(&*language, STRICT)).unwrap_err();
+    let error = evaluate_steps(&mut short, Published::AnBn.test(), &Evaluation::exact(&*language, STRICT))
+        .unwrap_err();
     let message = "a test string has 11 symbols, its start included, but the learner reads no more than 10";
     assert_eq!(error.to_string(), message);
 }
@@ -167,7 +169,7 @@ fn marks_at<L: NextSymbol>(
     let (train, test) = index_sizes(3, b).unwrap();
     let corpus = language.corpus(train, PRIOR, SEED).unwrap();
     let strings = language.slice(slice, &corpus, test);
-    mark(learner, strings, &Exam::published(&*registered, rule)).unwrap().strings
+    evaluate_steps(learner, strings, &Evaluation::published(&*registered, rule)).unwrap().strings
 }
 
 /// Its index under each way of accepting, and its accuracies, over some factors.
@@ -225,7 +227,8 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
         let rule = if categorical { StepRule::Categorical { margin: 0.0 } } else { STRICT };
         for mut grammar in [Grammar::of(&*registered), Grammar::published(&*registered, language, PRIOR)] {
             let strings = test_after(&*registered, 16, 200);
-            let marks = mark(&mut grammar, strings, &Exam::exact(&*registered, rule)).unwrap();
+            let marks =
+                evaluate_steps(&mut grammar, strings, &Evaluation::exact(&*registered, rule)).unwrap();
             assert_eq!(Acceptance::EveryString.holds(&marks.strings, 0.0), Some(true), "{language}");
         }
         let mut uniform = Uniform::new(language.alphabet().len() + 1);
@@ -251,7 +254,12 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
 }
 
 /// By hand for any language: its own next-symbol sets as the mask.
-fn exactly(language: &dyn Language, learner: &mut impl NextSymbol, words: &[Word], rule: StepRule) -> Marks {
+fn exactly(
+    language: &dyn Language,
+    learner: &mut impl NextSymbol,
+    words: &[Word],
+    rule: StepRule,
+) -> StepScores {
     let expected: Vec<StringSteps> = words
         .iter()
         .map(|word| match rule {
@@ -263,7 +271,7 @@ fn exactly(language: &dyn Language, learner: &mut impl NextSymbol, words: &[Word
             }
         })
         .collect();
-    let marks = mark(learner, words.iter().cloned(), &Exam::exact(language, rule)).unwrap();
+    let marks = evaluate_steps(learner, words.iter().cloned(), &Evaluation::exact(language, rule)).unwrap();
     assert_eq!(marks.strings, expected, "{language:?}");
     marks
 }

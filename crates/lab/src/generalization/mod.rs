@@ -6,9 +6,9 @@
 //! the largest b that is solved, is over results and so somebody else's.
 
 mod data;
+mod evaluate;
 mod fit;
 mod learner;
-mod mark;
 mod measure;
 mod plan;
 mod settings;
@@ -17,9 +17,9 @@ mod subject;
 mod trie;
 
 pub use data::Data;
+pub use evaluate::{Evaluation, StepScores, TooLong, Until, evaluate_steps};
 pub(crate) use fit::fit;
 pub use learner::{Learner, Loss, Regularization, Settings};
-pub use mark::{Exam, Marks, TooLong, Until, mark};
 pub use plan::{Measure, Place, Plan, TestPlan, TestStart};
 pub use spec::Spec;
 

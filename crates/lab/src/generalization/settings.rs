@@ -49,7 +49,7 @@ impl Default for TemperatureSpec {
 
 /// What a section says of networks.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct NetworkGrid<'a> {
     pub(super) losses: &'a [String],
     pub(super) hidden: Option<&'a [usize]>,
     pub(super) layers: usize,
@@ -66,7 +66,7 @@ pub(super) struct Wanted<'a> {
     pub(super) temperature: TemperatureSpec,
 }
 
-impl Wanted<'_> {
+impl NetworkGrid<'_> {
     /// Whether names and numbers are what they may be.
     pub(super) fn check(&self) -> Result<(), Problem> {
         each("losses", self.losses, Loss::ALL, Loss::name)?;

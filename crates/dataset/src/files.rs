@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 /// A place to write named files to. Names may hold `/`.
-pub trait Shelf {
+pub trait FileSink {
     /// Writes one file as a whole: if `write` fails, nothing of it stays.
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
 }
 
 /// A place to read named files from.
-pub trait Library {
+pub trait FileSource {
     /// Opens a file; `None` if there is none of that name.
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>>;
 
@@ -30,7 +30,7 @@ pub trait Library {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory(pub BTreeMap<String, Vec<u8>>);
 
-impl Shelf for Memory {
+impl FileSink for Memory {
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
@@ -39,7 +39,7 @@ impl Shelf for Memory {
     }
 }
 
-impl Library for Memory {
+impl FileSource for Memory {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
         Ok(self.0.get(name).map(|bytes| -> Box<dyn Read> { Box::new(bytes.as_slice()) }))
     }
@@ -57,7 +57,7 @@ pub struct Folder<'a, T: ?Sized> {
     pub prefix: String,
 }
 
-impl<T: Library + ?Sized> Library for Folder<'_, T> {
+impl<T: FileSource + ?Sized> FileSource for Folder<'_, T> {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
         self.place.open(&format!("{}{name}", self.prefix))
     }

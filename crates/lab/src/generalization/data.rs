@@ -8,7 +8,7 @@ use wug_language::{Language, Reading, Symbol, Word};
 use wug_learner::baseline::{RepeatLast, Uniform};
 use wug_score::StringSteps;
 
-use super::mark::{Exam, mark};
+use super::evaluate::{Evaluation, evaluate_steps};
 use super::plan::{Measure, Plan, TestPlan, TestStart};
 use crate::LabError;
 
@@ -87,11 +87,11 @@ impl Data {
     }
 
     /// What is asked at a margin.
-    pub(super) fn exam(&self, measure: Measure, margin: f64) -> Exam<'_> {
+    pub(super) fn exam(&self, measure: Measure, margin: f64) -> Evaluation<'_> {
         let rule = measure.rule(margin);
         match self.reading {
-            Reading::Published => Exam::published(&*self.language, rule),
-            Reading::Corrected => Exam::exact(&*self.language, rule),
+            Reading::Published => Evaluation::published(&*self.language, rule),
+            Reading::Corrected => Evaluation::exact(&*self.language, rule),
         }
     }
 
@@ -100,8 +100,10 @@ impl Data {
         let marked = |margin: &f64| {
             let exam = self.exam(plan.measure, *margin);
             let marks = match plan.measure {
-                Measure::Deterministic => mark(&mut RepeatLast::new(vocabulary), self.strings(), &exam),
-                Measure::Categorical => mark(&mut Uniform::new(vocabulary), self.strings(), &exam),
+                Measure::Deterministic => {
+                    evaluate_steps(&mut RepeatLast::new(vocabulary), self.strings(), &exam)
+                }
+                Measure::Categorical => evaluate_steps(&mut Uniform::new(vocabulary), self.strings(), &exam),
             };
             marks.map(|marks| marks.strings).map_err(|error| LabError::Usage(error.to_string()))
         };

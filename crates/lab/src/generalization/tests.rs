@@ -4,12 +4,12 @@ use wug_score::strata::Margin;
 use wug_score::{Ending, RunResult, Stratum, generalization_index};
 
 use super::*;
-use crate::desk::Desk;
-use crate::plan::{RunPlan, Shelf};
+use crate::context::RunContext;
+use crate::plan::{DataCache, RunPlan};
 use crate::spec::{Experiment, Scale};
 
 fn read(text: &str) -> Result<Vec<RunPlan>, String> {
-    let text = format!("title = \"x\"\n[[index]]\n{text}");
+    let text = format!("title = \"x\"\n[[generalization]]\n{text}");
     let experiment = Experiment::read("x", "x.toml", &text, Scale::Paper, &[]);
     experiment.map(|experiment| experiment.runs).map_err(|error| error.to_string())
 }
@@ -23,8 +23,8 @@ struct Drawer {
     judged: Vec<String>,
 }
 
-impl Desk for Drawer {
-    fn taken_up(&mut self) -> Option<Vec<u8>> {
+impl RunContext for Drawer {
+    fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         self.kept.take()
     }
 
@@ -44,11 +44,11 @@ impl Desk for Drawer {
 }
 
 fn run(plan: &RunPlan) -> RunResult {
-    plan.execute(&mut Shelf::default(), &mut Drawer::default()).unwrap()
+    plan.execute(&mut DataCache::default(), &mut Drawer::default()).unwrap()
 }
 
 fn plan(run: &RunPlan) -> &Plan {
-    let RunPlan::Index(plan) = run else { panic!("a run of the index was asked for") };
+    let RunPlan::Generalization(plan) = run else { panic!("a run of the index was asked for") };
     plan
 }
 
@@ -231,9 +231,9 @@ fn every_learner_runs_in_every_way() {
     for more in ["", "batch = \"all\"\nprecision = \"f64\"\n", "batch = 3\nshuffle = true\n"] {
         let runs = read(&format!("{networks}{more}")).unwrap();
         assert_eq!(runs.len(), 2 * 2 * (3 * 3 + 3 * 3));
-        let mut shelf = Shelf::default();
+        let mut cache = DataCache::default();
         for run in &runs {
-            let result = run.execute(&mut shelf, &mut Drawer::default()).unwrap();
+            let result = run.execute(&mut cache, &mut Drawer::default()).unwrap();
             assert_eq!((&result.ending, result.curve.len()), (&Ending::Finished, 3), "{}", run.label());
             let losses: Vec<f64> = result.curve.iter().map(|point| point.training.unwrap()).collect();
             assert!(losses[2] < losses[0] + 0.1, "{}: {losses:?}", run.label());
@@ -251,10 +251,12 @@ fn a_run_that_is_taken_up_again_gives_the_same_bytes() {
     let spec = "languages = \"an-bn\"\norder = 2\nfactors = 1\nseeds = 1\nepochs = 12\nhidden = 5\nlambda = 0.01\nmemory = 50\n\
                 learners = [\"lstm\", \"baby-ntm\"]\ngates = \"gumbel\"\nregularization = \"l1\"\n";
     for plan in read(spec).unwrap() {
-        let mut desk = Drawer { keep_after: Some(7), ..Drawer::default() };
-        let calm = plan.execute(&mut Shelf::default(), &mut desk).unwrap();
-        assert!(desk.kept.is_some() && desk.judged.iter().any(|text| text.starts_with("test, 64 of 100")));
-        let again = plan.execute(&mut Shelf::default(), &mut desk).unwrap();
+        let mut context = Drawer { keep_after: Some(7), ..Drawer::default() };
+        let calm = plan.execute(&mut DataCache::default(), &mut context).unwrap();
+        assert!(
+            context.kept.is_some() && context.judged.iter().any(|text| text.starts_with("test, 64 of 100"))
+        );
+        let again = plan.execute(&mut DataCache::default(), &mut context).unwrap();
         assert_eq!(calm.to_text().unwrap(), again.to_text().unwrap());
     }
 }

@@ -1,7 +1,7 @@
 //! What can be put to the test, and how it is built and trained.
 
 use serde::{Deserialize, Serialize};
-use wug_learner::kernel::Device;
+use wug_learner::kernel::MemoryKind;
 use wug_learner::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModel, LanguageModelSpec, Output,
     RecurrentSpec, SpecError, Start,
@@ -81,7 +81,7 @@ pub(super) enum Body {
     /// Layers alone.
     Plain(Cell),
     /// A layer with a memory.
-    Memory(Cell, Device),
+    Memory(Cell, MemoryKind),
 }
 
 impl Learner {
@@ -109,9 +109,9 @@ impl Learner {
             Self::Lstm => Body::Plain(Cell::Lstm),
             Self::Rnn => Body::Plain(Cell::Rnn),
             Self::Gru => Body::Plain(Cell::Gru),
-            Self::StackRnn => Body::Memory(Cell::Rnn, Device::Stack),
-            Self::StackLstm => Body::Memory(Cell::Lstm, Device::Stack),
-            Self::BabyNtm => Body::Memory(Cell::Rnn, Device::BabyNtm),
+            Self::StackRnn => Body::Memory(Cell::Rnn, MemoryKind::Stack),
+            Self::StackLstm => Body::Memory(Cell::Lstm, MemoryKind::Stack),
+            Self::BabyNtm => Body::Memory(Cell::Rnn, MemoryKind::BabyNtm),
             _ => return None,
         })
     }

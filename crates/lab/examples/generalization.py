@@ -2,7 +2,7 @@
 
 Strings of similar length are read together, whole, in batches without padding to speak of; one thread.
 
-    python crates/lab/examples/index.py [counts|rests] [batch] [share]
+    python crates/lab/examples/generalization.py [counts|rests] [batch] [share]
 
 `share` marks only every so-many-th batch and scales the time up.
 """

@@ -1,20 +1,20 @@
 //! Reading on from where many strings stand.
 
 use super::{Cell, Recurrent};
-use crate::kernel::{Real, Recurrence, company};
-use crate::tape::{Record, Var};
+use crate::kernel::{Real, Recurrence, min_stable_rows};
+use crate::tape::{Recording, Var};
 
 impl Recurrent {
     /// Reads pieces of the same length, one per memory, and moves the memories on. Gives the last layer's states `[T,N,H]`
-    /// with `N`, which is `B` or more: strings are read in [`company`], so that nobody's numbers depend on who is there.
-    pub(crate) fn follow<R: Real>(
+    /// with `N`, which is `B` or more: strings are read in [`min_stable_rows`], so that nobody's numbers depend on who is there.
+    pub(crate) fn step_batch<R: Real>(
         &self,
-        r: &mut Record<'_, R>,
+        r: &mut Recording<'_, R>,
         memories: &mut [&mut [R]],
         pieces: &[&[u32]],
     ) -> (Var, usize) {
         let (h, gates) = (self.spec.hidden, self.spec.cell.gates());
-        let rows = memories.len().max(company(h));
+        let rows = memories.len().max(min_stable_rows(h));
         let steps = pieces.first().map_or(0, |piece| piece.len());
         // An LSTM reads symbols that are not embedded as they are.
         let plain = self.spec.cell == Cell::Lstm && self.embedding.is_none();
@@ -40,7 +40,7 @@ impl Recurrent {
         (x.expect("a spec has at least one layer"), rows)
     }
 
-    fn read<R: Real>(&self, r: &mut Record<'_, R>, symbols: impl Iterator<Item = u32>) -> Var {
+    fn read<R: Real>(&self, r: &mut Recording<'_, R>, symbols: impl Iterator<Item = u32>) -> Var {
         match (self.embedding, self.spec.embedding) {
             (Some(table), Some(d)) => r.embedding(table, symbols, d, 1.0),
             _ => r.one_hot(symbols, self.vocabulary),
@@ -56,7 +56,7 @@ fn symbols(pieces: &[&[u32]], steps: usize, rows: usize) -> impl Iterator<Item =
 
 /// `width` numbers from `start` on of each memory, and zeros for the rows that have none.
 fn gather<R: Real>(
-    r: &mut Record<'_, R>,
+    r: &mut Recording<'_, R>,
     memories: &[&mut [R]],
     start: usize,
     width: usize,

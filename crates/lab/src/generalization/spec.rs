@@ -9,14 +9,14 @@ use wug_score::strata::Margin;
 
 use super::learner::{Learner, Loss, Settings};
 use super::plan::{Measure, Place, Plan, TestPlan, TestStart};
-use super::settings::{Batch, TemperatureSpec, Wanted};
+use super::settings::{Batch, NetworkGrid, TemperatureSpec};
 use super::subject::Subject;
 use crate::names::Precision;
 use crate::plan::RunPlan;
 use crate::spec::grid::{self, each, named, names, nonempty, number, one_or_more, some};
 use crate::spec::{Problem, Section};
 
-/// `[[index]]` in an experiment.
+/// `[[generalization]]` in an experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
@@ -146,7 +146,7 @@ impl Section for Spec {
                         }
                         for way in self.wanted().of(learner)? {
                             let plan = self.plan(&names, subject, (seed, factor), learner, way)?;
-                            plans.push(RunPlan::Index(plan));
+                            plans.push(RunPlan::Generalization(plan));
                         }
                     }
                 }
@@ -177,8 +177,8 @@ impl Spec {
         })
     }
 
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+    fn wanted(&self) -> NetworkGrid<'_> {
+        NetworkGrid {
             losses: &self.losses,
             hidden: self.hidden.as_deref(),
             layers: self.layers,

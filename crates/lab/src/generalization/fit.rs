@@ -6,7 +6,7 @@ use wug_learner::baseline::{Grammar, NGram, RepeatLast, Uniform};
 use wug_learner::interface::{NextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::LanguageModel;
-use wug_learner::train::{Average, Ends, Followed, LanguageModeling, NextSets, Text};
+use wug_learner::train::{Average, Boundaries, Followed, LanguageModeling, NextSets, Text};
 use wug_score::{Ending, FORMAT, Point, Run, RunResult};
 
 use super::data::{Data, between_boundaries};
@@ -14,7 +14,7 @@ use super::learner::{Body, Learner, Loss, Settings};
 use super::measure::{learned, marked};
 use super::plan::Plan;
 use crate::LabError;
-use crate::desk::Desk;
+use crate::context::RunContext;
 use crate::names::Precision;
 use crate::training::{Learned, train};
 
@@ -22,38 +22,43 @@ use crate::training::{Learned, train};
 const POINTS: usize = 100;
 
 /// Runs a plan.
-pub(crate) fn fit(plan: &Plan, run: Run, data: &Data, desk: &mut dyn Desk) -> Result<RunResult, LabError> {
-    let mut sitting = Sitting { plan, run, data, desk };
+pub(crate) fn fit(
+    plan: &Plan,
+    run: Run,
+    data: &Data,
+    context: &mut dyn RunContext,
+) -> Result<RunResult, LabError> {
+    let mut fitting = Fitting { plan, run, data, context };
     let vocabulary = data.language.alphabet().len() + 1;
     let Some((body, settings)) = plan.kind.body().zip(plan.learner.as_ref()) else {
-        return sitting.baseline(vocabulary);
+        return fitting.baseline(vocabulary);
     };
     match plan.precision {
-        Precision::F32 => sitting.network::<f32>(body, settings, vocabulary),
-        Precision::F64 => sitting.network::<f64>(body, settings, vocabulary),
+        Precision::F32 => fitting.network::<f32>(body, settings, vocabulary),
+        Precision::F64 => fitting.network::<f64>(body, settings, vocabulary),
     }
 }
 
 /// What training leaves, beside the learner.
 #[derive(Default)]
-struct Past {
+struct TrainingSummary {
     ending: Option<Ending>,
     parameters: Option<usize>,
     curve: Vec<Point>,
 }
 
-struct Sitting<'a> {
+struct Fitting<'a> {
     plan: &'a Plan,
     run: Run,
     data: &'a Data,
-    desk: &'a mut dyn Desk,
+    context: &'a mut dyn RunContext,
 }
 
 fn usage(error: impl std::fmt::Display) -> LabError {
     LabError::Usage(error.to_string())
 }
 
-impl Sitting<'_> {
+impl Fitting<'_> {
     fn baseline(&mut self, vocabulary: usize) -> Result<RunResult, LabError> {
         let data = self.data;
         let ngram = |order: usize| {
@@ -61,18 +66,18 @@ impl Sitting<'_> {
             NGram::learn(order, vocabulary, strings.iter().map(Vec::as_slice))
         };
         match self.plan.kind {
-            Learner::RepeatLast => self.result(RepeatLast::new(vocabulary), true, Past::default()),
-            Learner::Unigram => self.result(ngram(1), true, Past::default()),
-            Learner::Bigram => self.result(ngram(2), true, Past::default()),
-            Learner::Trigram => self.result(ngram(3), true, Past::default()),
+            Learner::RepeatLast => self.result(RepeatLast::new(vocabulary), true, TrainingSummary::default()),
+            Learner::Unigram => self.result(ngram(1), true, TrainingSummary::default()),
+            Learner::Bigram => self.result(ngram(2), true, TrainingSummary::default()),
+            Learner::Trigram => self.result(ngram(3), true, TrainingSummary::default()),
             Learner::TrueGrammar => {
                 let grammar = match data.released() {
                     Some(released) => Grammar::published(&*data.language, released, self.plan.prior),
                     None => Grammar::of(&*data.language),
                 };
-                self.result(grammar, true, Past::default())
+                self.result(grammar, true, TrainingSummary::default())
             }
-            _ => self.result(Uniform::new(vocabulary), true, Past::default()),
+            _ => self.result(Uniform::new(vocabulary), true, TrainingSummary::default()),
         }
     }
 
@@ -90,7 +95,7 @@ impl Sitting<'_> {
             ending = Ending::Diverged { step: curve.last().map_or(0, |point| point.steps) };
         }
         let params = if ending == Ending::Finished { last } else { best };
-        let past = Past { ending: Some(ending), parameters: Some(model.layout().count()), curve };
+        let past = TrainingSummary { ending: Some(ending), parameters: Some(model.layout().count()), curve };
         let model = match settings.test_memory {
             Some(rows) => model.with_memory_rows(rows).map_err(usage)?,
             None => model,
@@ -120,10 +125,10 @@ impl Sitting<'_> {
                         ..Text::new(&line[1..line.len() - 1])
                     })
                     .collect();
-                let ends = Ends { start: Some(0), end: Some(0) };
+                let ends = Boundaries { start: Some(0), end: Some(0) };
                 let objective =
                     LanguageModeling::new(model, &texts, &[], ends, Average::Symbols).map_err(usage)?;
-                train(&objective, spec, seed, stride, self.desk)
+                train(&objective, spec, seed, stride, self.context)
             }
             Loss::SigmoidMse => {
                 let next: Vec<Vec<u64>> = strings.iter().map(|(word, _)| self.may_follow(word)).collect();
@@ -136,7 +141,7 @@ impl Sitting<'_> {
                     })
                     .collect();
                 let objective = NextSets::new(model, &texts, &[]).map_err(usage)?;
-                train(&objective, spec, seed, stride, self.desk)
+                train(&objective, spec, seed, stride, self.context)
             }
         }
     }
@@ -154,13 +159,13 @@ impl Sitting<'_> {
         &mut self,
         mut learner: L,
         says_how_likely: bool,
-        past: Past,
+        past: TrainingSummary,
     ) -> Result<RunResult, LabError> {
         let mut scores = Vec::new();
         if says_how_likely {
-            scores = learned(&mut learner, self.data, self.desk)?;
+            scores = learned(&mut learner, self.data, self.context)?;
         }
-        let marked = marked(&mut learner, self.plan, self.data, self.desk)?;
+        let marked = marked(&mut learner, self.plan, self.data, self.context)?;
         scores.extend(marked.scores);
         let mut facts = self.data.facts.clone();
         if let Value::Object(facts) = &mut facts {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::op::Op;
 use super::{Tape, grow};
-use crate::kernel::{Into, Mat, Real, matmul};
+use crate::kernel::{Accumulate, Mat, Real, matmul};
 use crate::params::Param;
 
 /// Rows on the tape, where they will stay until the way back has ended.
@@ -16,11 +16,11 @@ pub(super) enum Rows {
     Gradients(Range<usize>),
 }
 
-/// `weight[O,I] += slopes[N,O]ᵀ · inputs[N,I]`.
+/// `weight[O,I] += grads[N,O]ᵀ · inputs[N,I]`.
 #[derive(Clone, Debug)]
-pub(super) struct Owed {
+pub(super) struct DeferredGrad {
     pub(super) weight: Param,
-    pub(super) slopes: Rows,
+    pub(super) grads: Rows,
     pub(super) inputs: Rows,
     /// `N`
     pub(super) count: usize,
@@ -28,7 +28,7 @@ pub(super) struct Owed {
     pub(super) width: usize,
 }
 
-impl Owed {
+impl DeferredGrad {
     /// What is paid together: one weight in one shape.
     fn group(&self) -> (usize, usize, usize) {
         (self.weight.range().start, self.weight.len(), self.width)
@@ -50,7 +50,7 @@ impl<R: Real> Tape<R> {
         multiplied.extend(ops.iter().filter_map(Op::multiplied).map(|weight| weight.range().start));
         multiplied.sort_unstable();
         // A way back that broke off has left debts that nobody owes any more.
-        self.owed.clear();
+        self.deferred.clear();
     }
 
     /// Whether more than one operation multiplies by it.
@@ -61,23 +61,23 @@ impl<R: Real> Tape<R> {
     }
 
     /// Pays what has been owed.
-    pub(super) fn pay(&mut self, dparams: &mut [R]) {
-        let mut owed = std::mem::take(&mut self.owed);
-        owed.sort_unstable_by_key(|moment| (moment.group(), moment.slopes.start(), moment.inputs.start()));
-        for moments in owed.chunk_by(|a, b| a.group() == b.group()) {
+    pub(super) fn flush_deferred(&mut self, dparams: &mut [R]) {
+        let mut deferred = std::mem::take(&mut self.deferred);
+        deferred.sort_unstable_by_key(|moment| (moment.group(), moment.grads.start(), moment.inputs.start()));
+        for moments in deferred.chunk_by(|a, b| a.group() == b.group()) {
             let (weight, i) = (moments[0].weight, moments[0].width);
             let count = moments.iter().map(|moment| moment.count).sum();
-            let (mut slopes, mut inputs) =
-                (std::mem::take(&mut self.scratch), std::mem::take(&mut self.spare));
-            let all = self.gather(&mut slopes, moments.iter().map(|moment| &moment.slopes));
-            let slopes_of_all = Mat::new(&slopes[..all], count, weight.len() / i);
+            let (mut grads, mut inputs) =
+                (std::mem::take(&mut self.scratch), std::mem::take(&mut self.grad_tmp));
+            let all = self.gather(&mut grads, moments.iter().map(|moment| &moment.grads));
+            let grads_of_all = Mat::new(&grads[..all], count, weight.len() / i);
             let all = self.gather(&mut inputs, moments.iter().map(|moment| &moment.inputs));
             let inputs_of_all = Mat::new(&inputs[..all], count, i);
-            matmul(weight.of_mut(dparams), Into::Add, slopes_of_all.t(), inputs_of_all);
-            (self.scratch, self.spare) = (slopes, inputs);
+            matmul(weight.of_mut(dparams), Accumulate::Add, grads_of_all.t(), inputs_of_all);
+            (self.scratch, self.grad_tmp) = (grads, inputs);
         }
-        owed.clear();
-        self.owed = owed;
+        deferred.clear();
+        self.deferred = deferred;
     }
 
     /// Puts rows one after the other; gives how many numbers there are.

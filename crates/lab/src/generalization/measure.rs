@@ -11,15 +11,15 @@ use wug_score::metric::{
 };
 use wug_score::strata::Margin;
 use wug_score::{
-    Example, Hard, Measurement, Prediction, Stratum, StringSteps, Tally, accepted_strings, first_rejected,
-    mean_inverse_length, right_steps,
+    Example, Measurement, Prediction, ScoredString, Stratum, StringSteps, Tally, accepted_strings,
+    first_rejected, mean_inverse_length, right_steps,
 };
 
 use super::data::{Data, between_boundaries};
-use super::mark::{Exam, Marks, Until, mark_watched};
+use super::evaluate::{Evaluation, StepScores, Until, evaluate_steps_watched};
 use super::plan::{Measure, Plan, TestStart};
 use crate::LabError;
-use crate::desk::Desk;
+use crate::context::RunContext;
 
 /// The name of the split that is marked.
 const TEST: &str = "test";
@@ -34,24 +34,24 @@ const WRITTEN_OUT: usize = 200;
 pub(super) struct Marked {
     pub(super) scores: Vec<Measurement>,
     /// The first string that is rejected where nothing is forgiven.
-    pub(super) hardest: Vec<Hard>,
+    pub(super) hardest: Vec<ScoredString>,
     /// How far marking went.
     pub(super) facts: Value,
 }
 
-/// Marks a learner on the test strings.
+/// StepScores a learner on the test strings.
 pub(super) fn marked<L: NextSymbol>(
     learner: &mut L,
     plan: &Plan,
     data: &Data,
-    desk: &mut dyn Desk,
+    context: &mut dyn RunContext,
 ) -> Result<Marked, LabError> {
-    desk.judging(TEST);
-    let all = marks(learner, plan, data, desk)?;
+    context.judging(TEST);
+    let all = marks(learner, plan, data, context)?;
     let mut scores = Vec::new();
     for ((marks, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.margins) {
         let stratum = Stratum::Margin(Margin::new(margin).map_err(|e| LabError::Usage(e.to_string()))?);
-        // Marks that are known for the same strings only can be compared.
+        // StepScores that are known for the same strings only can be compared.
         let chance = &chance[..marks.strings.len()];
         scores.extend(at_margin(marks, chance, plan, margin).map(|s| Measurement::new(TEST, stratum, &s)));
     }
@@ -71,12 +71,13 @@ fn marks<L: NextSymbol>(
     learner: &mut L,
     plan: &Plan,
     data: &Data,
-    desk: &mut dyn Desk,
-) -> Result<Vec<Marks>, LabError> {
-    let mut mark = |exam: &Exam<'_>| {
+    context: &mut dyn RunContext,
+) -> Result<Vec<StepScores>, LabError> {
+    let mut mark = |exam: &Evaluation<'_>| {
         let of = plan.test.strings;
-        let watch = |done: usize| desk.judging(&format!("{TEST}, {done} of {of} strings"));
-        mark_watched(learner, data.strings(), exam, watch).map_err(|error| LabError::Usage(error.to_string()))
+        let watch = |done: usize| context.judging(&format!("{TEST}, {done} of {of} strings"));
+        evaluate_steps_watched(learner, data.strings(), exam, watch)
+            .map_err(|error| LabError::Usage(error.to_string()))
     };
     match plan.measure {
         // What is above one margin need not be above another.
@@ -89,7 +90,7 @@ fn marks<L: NextSymbol>(
             let exam = data.exam(plan.measure, widest);
             let steps: usize = data.chance.iter().take(1).flatten().map(|string| string.scored).sum();
             let until = Until::MoreErrorsThan((widest * steps as f64) as usize);
-            let marks = mark(&Exam { until, ..exam })?;
+            let marks = mark(&Evaluation { until, ..exam })?;
             Ok(vec![marks; plan.margins.len()])
         }
     }
@@ -97,7 +98,7 @@ fn marks<L: NextSymbol>(
 
 /// Accuracy over all steps, accepted strings, and how far strings are solved.
 fn at_margin(
-    marks: &Marks,
+    marks: &StepScores,
     chance: &[StringSteps],
     plan: &Plan,
     margin: f64,
@@ -118,7 +119,7 @@ fn at_margin(
 }
 
 /// How far strings are accepted without exception: their length, or from the first string on their number.
-fn solved(marks: &Marks, from: TestStart, forgiven: f64) -> Option<usize> {
+fn solved(marks: &StepScores, from: TestStart, forgiven: f64) -> Option<usize> {
     let solved = first_rejected(&marks.strings, forgiven).unwrap_or(marks.strings.len());
     match from {
         TestStart::First => Some(solved),
@@ -126,9 +127,16 @@ fn solved(marks: &Marks, from: TestStart, forgiven: f64) -> Option<usize> {
     }
 }
 
-fn hard(word: &[Symbol], alphabet: &Alphabet) -> Hard {
+fn hard(word: &[Symbol], alphabet: &Alphabet) -> ScoredString {
     let string = if word.len() <= WRITTEN_OUT { alphabet.format(word) } else { runs(word, alphabet) };
-    Hard { split: TEST.to_owned(), string, label: true, edits: None, distance: None, cross_entropy: None }
+    ScoredString {
+        split: TEST.to_owned(),
+        string,
+        label: true,
+        edits: None,
+        distance: None,
+        cross_entropy: None,
+    }
 }
 
 /// A string by its runs: `a^300 b^300`.
@@ -144,9 +152,9 @@ fn runs(word: &[Symbol], alphabet: &Alphabet) -> String {
 pub(super) fn learned<L: NextSymbol>(
     learner: &mut L,
     data: &Data,
-    desk: &mut dyn Desk,
+    context: &mut dyn RunContext,
 ) -> Result<Vec<Measurement>, LabError> {
-    desk.judging(TRAINING);
+    context.judging(TRAINING);
     let Some(natural) = data.language.natural() else { return Ok(Vec::new()) };
     let distinct = data.distinct();
     let said: Vec<(Labelled, Prediction)> = distinct

@@ -7,12 +7,12 @@ use toml::de::{DeTable, DeValue, Error};
 use super::{Problem, Scale};
 
 /// A text with the places of all its keys and values.
-pub(super) struct Places<'a> {
+pub(super) struct SourceMap<'a> {
     text: &'a str,
     root: DeTable<'a>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> SourceMap<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self, Error> {
         Ok(Self { text, root: DeTable::parse(text)?.into_inner() })
     }
