@@ -74,6 +74,7 @@ pub(crate) enum Thing {
     Tasks,
     Suites,
     Learners,
+    Protocols,
     Metrics,
     Experiments,
 }

@@ -5,10 +5,11 @@ use std::io::Write;
 use serde_json::{Value, json};
 use wug_lab::dataset::{find, wade};
 use wug_lab::language::registry::LANGUAGES;
+use wug_lab::learners::{LEARNERS, Learner, Role};
+use wug_lab::protocol::{Entry, PROTOCOLS};
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
-use wug_lab::{index, recognition};
 
 use crate::args::{List, Thing};
 use crate::exit::Exit;
@@ -18,7 +19,8 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
         Thing::Languages => (vec!["name", "suite", "class", "summary"], languages()),
         Thing::Tasks => (vec!["name", "suite", "summary"], tasks()),
         Thing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
-        Thing::Learners => (vec!["name", "protocol", "summary"], learners()),
+        Thing::Learners => (vec!["name", "roles", "summary", "citation"], learners()),
+        Thing::Protocols => (vec!["name", "needs a", "summary"], protocols()),
         Thing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
         Thing::Experiments => (vec!["name", "title"], experiments()?),
     };
@@ -53,10 +55,16 @@ fn suites() -> Vec<Vec<String>> {
 }
 
 fn learners() -> Vec<Vec<String>> {
-    let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-    let recognizers = recognition::Learner::ALL.iter().map(|l| row([l.name(), "recognition", l.summary()]));
-    let predictors = index::Learner::ALL.iter().map(|l| row([l.name(), "index", l.summary()]));
-    recognizers.chain(predictors).collect()
+    let row = |learner: &&Learner| {
+        let roles: Vec<&str> = learner.roles().map(Role::name).collect();
+        vec![learner.name.to_owned(), roles.join(", "), learner.summary.to_owned(), learner.cite.to_owned()]
+    };
+    LEARNERS.iter().map(row).collect()
+}
+
+fn protocols() -> Vec<Vec<String>> {
+    let row = |p: &Entry| [p.name, p.role.name(), p.summary].map(str::to_owned).to_vec();
+    PROTOCOLS.iter().map(row).collect()
 }
 
 fn metrics() -> Vec<Vec<String>> {

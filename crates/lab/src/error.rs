@@ -35,6 +35,11 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// Something that the caller's words are to blame for.
+    pub(crate) fn usage(error: impl std::fmt::Display) -> Self {
+        Self::Usage(error.to_string())
+    }
+
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |source| Self::Disk { path: path.to_path_buf(), source }
     }

@@ -1,13 +1,15 @@
-//! Where the rooms meet: the suites by name, and the disk. The lab alone touches files; the doors (command
-//! line, Python) use the rooms through it.
+//! Experiments, plans, runs and results; the protocols; and the disk. Only this crate touches files, threads and the clock. The
+//! command line and Python use the other crates through it.
 
 pub mod context;
 pub mod data;
 pub mod disk;
 mod error;
+mod fit;
 pub mod generalization;
 pub mod names;
 pub mod plan;
+pub mod protocol;
 pub mod recognition;
 pub mod spec;
 pub mod suite;
@@ -19,4 +21,5 @@ pub mod work;
 pub use error::LabError;
 pub use wug_dataset as dataset;
 pub use wug_language as language;
+pub use wug_learner::registry as learners;
 pub use wug_score as score;

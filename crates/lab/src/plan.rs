@@ -1,123 +1,170 @@
-//! A run of any protocol with nothing left open, and its name: the hash of what it is.
+//! A run of any protocol with nothing left open, its id, and the data it shares with other runs.
 
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use wug_score::{Coordinates, Run, RunResult};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use wug_language::Reading;
+use wug_score::{Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
-use crate::{generalization, recognition};
+use crate::protocol::{self, Outcome, Protocol};
 
 /// What plans mean. A plan in another format is refused, not guessed at.
-pub const PLAN_FORMAT: u32 = 1;
+pub const PLAN_FORMAT: u32 = 2;
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "protocol", rename_all = "kebab-case")]
-pub enum RunPlan {
-    /// Recognition at unseen lengths.
-    Recognition(recognition::Plan),
-    /// The generalisation index.
-    Generalization(generalization::Plan),
+#[derive(Clone)]
+pub struct RunPlan {
+    protocol: &'static str,
+    plan: Arc<dyn AnyPlan>,
 }
 
-/// The data of the last run, which the next one often needs again.
-#[derive(Debug, Default)]
-pub struct DataCache {
-    recognition: CacheSlot<(String, recognition::DataPlan), recognition::Data>,
-    generalization: CacheSlot<String, generalization::Data>,
+/// A plan without its type.
+trait AnyPlan: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn value(&self) -> Value;
+    fn identity(&self) -> Vec<u8>;
+    fn label(&self) -> String;
+    fn cost(&self) -> f64;
+    fn coordinates(&self) -> Coordinates;
+    fn seed(&self) -> u64;
+    fn reading(&self) -> Reading;
+    fn execute(
+        &self,
+        cache: &mut DataCache,
+        context: &mut dyn RunContext,
+    ) -> Result<(Outcome, String), LabError>;
 }
 
-/// One set of data at a time, under what it is.
-#[derive(Debug)]
-struct CacheSlot<K, D>(Option<(K, Arc<D>)>);
+struct Typed<P: Protocol>(P::Plan);
 
-impl<K, D> Default for CacheSlot<K, D> {
-    fn default() -> Self {
-        Self(None)
+impl<P: Protocol> AnyPlan for Typed<P> {
+    fn as_any(&self) -> &dyn Any {
+        &self.0
+    }
+
+    fn value(&self) -> Value {
+        // There is nothing in a plan that JSON cannot write.
+        serde_json::to_value(&self.0).unwrap_or_default()
+    }
+
+    fn identity(&self) -> Vec<u8> {
+        // Fields are written in the order in which they are declared.
+        serde_json::to_vec(&P::identity(&self.0)).unwrap_or_default()
+    }
+
+    fn label(&self) -> String {
+        P::label(&self.0)
+    }
+
+    fn cost(&self) -> f64 {
+        P::cost(&self.0)
+    }
+
+    fn coordinates(&self) -> Coordinates {
+        P::coordinates(&self.0)
+    }
+
+    fn seed(&self) -> u64 {
+        P::seed(&self.0)
+    }
+
+    fn reading(&self) -> Reading {
+        P::reading(&self.0)
+    }
+
+    fn execute(
+        &self,
+        cache: &mut DataCache,
+        context: &mut dyn RunContext,
+    ) -> Result<(Outcome, String), LabError> {
+        let data = cache.get::<P>(&self.0)?;
+        let hash = P::data_hash(&data).to_owned();
+        Ok((P::execute(&self.0, &data, context)?, hash))
     }
 }
 
-impl<K: PartialEq, D> CacheSlot<K, D> {
-    fn get(&mut self, key: K, make: impl FnOnce() -> Result<D, LabError>) -> Result<Arc<D>, LabError> {
-        if let Some((_, data)) = self.0.as_ref().filter(|(kept, _)| *kept == key) {
-            return Ok(Arc::clone(data));
+/// The data of the last run of each protocol, which the next one often needs again.
+#[derive(Debug, Default)]
+pub struct DataCache(BTreeMap<&'static str, CacheSlot>);
+
+#[derive(Debug)]
+struct CacheSlot {
+    key: String,
+    data: Arc<dyn Any + Send + Sync>,
+}
+
+impl DataCache {
+    fn get<P: Protocol>(&mut self, plan: &P::Plan) -> Result<Arc<P::Data>, LabError> {
+        let key = P::data_key(plan);
+        if let Some(slot) = self.0.get(P::NAME)
+            && slot.key == key
+            && let Ok(data) = Arc::clone(&slot.data).downcast()
+        {
+            return Ok(data);
         }
-        self.0 = None; // before the next is made
-        let data = Arc::new(make()?);
-        self.0 = Some((key, Arc::clone(&data)));
+        // The old data are dropped before the new ones are made.
+        self.0.remove(P::NAME);
+        let data = Arc::new(P::data(plan)?);
+        self.0.insert(P::NAME, CacheSlot { key, data: Arc::<P::Data>::clone(&data) });
         Ok(data)
     }
 }
 
 impl RunPlan {
-    /// The hash of the plan: the run's name. Data that are read count by their content, wherever they are.
+    /// A plan of a protocol.
+    pub fn new<P: Protocol>(plan: P::Plan) -> Self {
+        Self { protocol: P::NAME, plan: Arc::new(Typed::<P>(plan)) }
+    }
+
+    /// The plan itself, if it is of a protocol.
+    pub fn of<P: Protocol>(&self) -> Option<&P::Plan> {
+        self.plan.as_any().downcast_ref()
+    }
+
+    /// The protocol it is of.
+    pub fn protocol(&self) -> &'static str {
+        self.protocol
+    }
+
+    /// The hash of the plan: the run's name. Data that are read from files count by their content, wherever they are.
     pub fn id(&self) -> String {
-        let mut plan = self.clone();
-        if let Self::Recognition(recognition::Plan { data, .. }) = &mut plan
-            && let recognition::Source::Directory { path, .. } = &mut data.source
-        {
-            path.clear();
-        }
         let mut hasher = blake3::Hasher::new_derive_key("wug 2026 run plan");
         hasher.update(&PLAN_FORMAT.to_le_bytes());
-        // Fields are written in the order they are declared in; there is nothing in a plan that JSON cannot write.
-        hasher.update(&serde_json::to_vec(&plan).unwrap_or_default());
+        hasher.update(self.protocol.as_bytes());
+        hasher.update(&self.plan.identity());
         hasher.finalize().to_hex()[..16].to_owned()
     }
 
-    /// What somebody who watches is told that this run is.
+    /// What progress lines call the run.
     pub fn label(&self) -> String {
-        match self {
-            Self::Recognition(plan) => plan.label(),
-            Self::Generalization(plan) => plan.label(),
-        }
+        self.plan.label()
     }
 
-    /// About how long this takes beside other runs.
+    /// About how long the run takes, compared with others.
     pub fn cost(&self) -> f64 {
-        match self {
-            Self::Recognition(plan) => plan.cost(),
-            Self::Generalization(plan) => plan.cost(),
-        }
+        self.plan.cost()
     }
 
     /// The plan as results keep it.
-    pub fn value(&self) -> serde_json::Value {
-        match self {
-            Self::Recognition(plan) => plan.value(),
-            Self::Generalization(plan) => plan.value(),
-        }
+    pub fn value(&self) -> Value {
+        self.plan.value()
     }
 
     /// What the run is, apart from its results.
     pub fn run(&self, data_hash: String) -> Run {
-        let (protocol, coordinates, seed, reading) = match self {
-            Self::Recognition(p) => {
-                let coordinates = Coordinates::default()
-                    .with("language", p.language.as_str())
-                    .with("learner", p.learner.name())
-                    .with("size", p.size)
-                    .with("loss", p.loss.name())
-                    .with("validation", p.validation.name());
-                ("recognition", coordinates, p.seed, p.reading)
-            }
-            Self::Generalization(p) => {
-                let coordinates = Coordinates::default()
-                    .with("language", p.language.as_str())
-                    .with("learner", p.kind.name())
-                    .with("factor", p.factor)
-                    .with_some("loss", p.learner.as_ref().map(|settings| settings.loss.name()));
-                ("generalization", coordinates, p.seed, p.reading)
-            }
-        };
         Run {
             plan: self.id(),
-            protocol: protocol.to_owned(),
-            coordinates,
-            seed,
-            reading,
+            protocol: self.protocol.to_owned(),
+            coordinates: self.plan.coordinates(),
+            seed: self.plan.seed(),
+            reading: self.plan.reading(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data_hash,
         }
@@ -129,16 +176,61 @@ impl RunPlan {
         cache: &mut DataCache,
         context: &mut dyn RunContext,
     ) -> Result<RunResult, LabError> {
-        match self {
-            Self::Recognition(plan) => {
-                let key = (format!("{} {}", plan.language, plan.reading), plan.data.clone());
-                let data = cache.recognition.get(key, || recognition::Data::of(plan))?;
-                recognition::fit(plan, self.run(data.hash.clone()), &data, context)
-            }
-            Self::Generalization(plan) => {
-                let data = cache.generalization.get(plan.data_key(), || generalization::Data::of(plan))?;
-                generalization::fit(plan, self.run(data.hash.clone()), &data, context)
-            }
+        let (outcome, data_hash) = self.plan.execute(cache, context)?;
+        Ok(self.result(data_hash, outcome))
+    }
+
+    /// The result with this outcome.
+    pub fn result(&self, data_hash: String, outcome: Outcome) -> RunResult {
+        let Outcome { ending, parameters, data, curve, scores, hardest, strings } = outcome;
+        RunResult {
+            format: FORMAT,
+            run: self.run(data_hash),
+            plan: self.value(),
+            ending,
+            parameters,
+            data,
+            curve,
+            scores,
+            hardest,
+            strings,
         }
+    }
+}
+
+impl fmt::Debug for RunPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.protocol, self.value())
+    }
+}
+
+impl PartialEq for RunPlan {
+    fn eq(&self, other: &Self) -> bool {
+        self.protocol == other.protocol && self.value() == other.value()
+    }
+}
+
+/// The fields of the plan, and `protocol` before them.
+impl Serialize for RunPlan {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Tagged {
+            protocol: &'static str,
+            #[serde(flatten)]
+            plan: Value,
+        }
+        Tagged { protocol: self.protocol, plan: self.value() }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunPlan {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut plan = serde_json::Map::deserialize(from)?;
+        let Some(Value::String(name)) = plan.remove("protocol") else {
+            return Err(D::Error::missing_field("protocol"));
+        };
+        let entry =
+            protocol::find(&name).ok_or_else(|| D::Error::custom(format!("unknown protocol `{name}`")))?;
+        (entry.read)(Value::Object(plan)).map_err(D::Error::custom)
     }
 }

@@ -4,6 +4,7 @@
 //! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
 pub(crate) mod grid;
+mod learners;
 mod problem;
 mod section;
 mod source_map;
@@ -11,22 +12,19 @@ mod source_map;
 use std::path::Path;
 
 use serde::Deserialize;
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::LabError;
 use crate::plan::RunPlan;
-use crate::{generalization, recognition};
+use crate::protocol::{Entry, PROTOCOLS};
 
 use problem::alternatives;
-use section::{Kind, Set};
+use section::Set;
 use source_map::SourceMap;
 
+pub use learners::LearnerGrid;
 pub use problem::Problem;
-pub(crate) use section::Section;
-
-/// The kinds of section, in the order in which their runs are planned.
-const KINDS: [Kind; 2] =
-    [Kind::of::<recognition::Spec>("recognition"), Kind::of::<generalization::Spec>("generalization")];
+pub use section::Section;
 
 /// How much of an experiment to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,17 +72,22 @@ pub struct Experiment {
     pub runs: Vec<RunPlan>,
 }
 
-/// A file's own words, before its sections are read.
+/// What a file says, before its sections are read.
+#[derive(Debug)]
+struct File {
+    title: String,
+    about: String,
+    /// Of each protocol that it has, in the order of the registry.
+    sections: Vec<(&'static Entry, Vec<Table>)>,
+}
+
+/// What a file says beside its sections.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct Head {
     title: String,
     #[serde(default)]
     about: String,
-    #[serde(default)]
-    recognition: Vec<Table>,
-    #[serde(default)]
-    generalization: Vec<Table>,
 }
 
 /// The experiments that come with wug, by name.
@@ -125,23 +128,23 @@ impl Experiment {
     ) -> Result<Self, LabError> {
         let (file, places) = File::read(source, text)?;
         let mut runs: Vec<RunPlan> = Vec::new();
-        for (kind, sections) in file.sections() {
+        for (kind, sections) in &file.sections {
             let sets = file.concerned(kind, source, sets)?;
             for (number, section) in sections.iter().enumerate() {
                 let in_file = |at: Scale, problem: &Problem| {
-                    let line = places.line(kind.name, number, at, problem);
+                    let line = places.line(kind, number, at, problem);
                     LabError::Usage(problem.describe(&place(source, line)))
                 };
                 // Every scale is read, so that a slip is found before the evening it is needed.
                 for at in Scale::ALL {
-                    kind.check(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
+                    kind.check_section(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
                 }
                 // What is wrong only now is not the file's fault.
-                kind.check(section, scale, &sets).map_err(|problem| {
+                kind.check_section(section, scale, &sets).map_err(|problem| {
                     let all = || sets.iter().map(|set| written(set)).collect::<Vec<_>>().join(" ");
                     LabError::Usage(problem.describe(&blamed(kind, &sets, &problem).unwrap_or_else(all)))
                 })?;
-                let plans = kind.plans(section, scale, &sets).map_err(|problem| {
+                let plans = kind.plans_of(section, scale, &sets).map_err(|problem| {
                     match blamed(kind, &sets, &problem) {
                         Some(set) => LabError::Usage(problem.describe(&set)),
                         None => in_file(scale, &problem),
@@ -168,35 +171,50 @@ impl File {
             LabError::Usage(Problem::parse(&error, &[]).describe(&place(source, line)))
         };
         let places = SourceMap::read(text).map_err(bad)?;
-        for kind in &KINDS {
-            if let Some(line) = places.lone_section(kind.name) {
+        for entry in PROTOCOLS {
+            if let Some(line) = places.lone_section(entry.name) {
                 let message =
-                    format!("is written with two brackets, `[[{}]]`: there may be several", kind.name);
-                let problem = Problem::new(kind.name, "", message);
+                    format!("is written with two brackets, `[[{}]]`: there may be several", entry.name);
+                let problem = Problem::new(entry.name, "", message);
                 return Err(LabError::Usage(problem.describe(&place(source, Some(line)))));
             }
         }
-        let file: Self = toml::from_str(text).map_err(bad)?;
-        if file.sections().next().is_none() {
-            let kinds = KINDS.each_ref().map(|kind| format!("[[{}]]", kind.name)).join(" or ");
+        let mut table: Table = toml::from_str(text).map_err(bad)?;
+        let mut sections = Vec::new();
+        for entry in PROTOCOLS {
+            let names = std::iter::once(&entry.name).chain(entry.former_names);
+            let mut own = Vec::new();
+            for name in names {
+                match table.remove(*name) {
+                    Some(Value::Array(items)) => own.extend(items.into_iter().filter_map(as_table)),
+                    Some(_) | None => {}
+                }
+            }
+            if !own.is_empty() {
+                sections.push((entry, own));
+            }
+        }
+        let Head { title, about } = Value::Table(table).try_into().map_err(|error: toml::de::Error| {
+            let protocols: Vec<&str> = PROTOCOLS.iter().map(|entry| entry.name).collect();
+            let problem = Problem::parse(&error, &protocols);
+            let line = places.top_line(problem.field());
+            LabError::Usage(problem.describe(&place(source, line)))
+        })?;
+        if sections.is_empty() {
+            let kinds: Vec<String> = PROTOCOLS.iter().map(|entry| format!("[[{}]]", entry.name)).collect();
+            let kinds = kinds.join(" or ");
             return Err(LabError::Usage(format!("{source} has no runs: it needs a section such as {kinds}")));
         }
-        Ok((file, places))
-    }
-
-    /// The sections of every kind that there are.
-    fn sections(&self) -> impl Iterator<Item = (&'static Kind, &[Table])> {
-        let all = KINDS.iter().zip([&self.recognition[..], &self.generalization]);
-        all.filter(|(_, sections)| !sections.is_empty())
+        Ok((Self { title, about, sections }, places))
     }
 
     /// What is set by hand in sections of a kind: what names it, and what names none and is a field of it. A field of no kind
     /// is left to the first, which says so.
-    fn concerned<'s>(&self, kind: &Kind, source: &str, sets: &'s [Set]) -> Result<Vec<&'s Set>, LabError> {
+    fn concerned<'s>(&self, kind: &Entry, source: &str, sets: &'s [Set]) -> Result<Vec<&'s Set>, LabError> {
         let mut concerned = Vec::new();
         for set in sets {
-            let named = KINDS.iter().find(|other| other.named_in(&set.0).is_some());
-            let here = |other: &Kind| self.sections().any(|(present, _)| present.name == other.name);
+            let named = PROTOCOLS.iter().find(|other| other.named_in(&set.0).is_some());
+            let here = |other: &Entry| self.sections.iter().any(|(present, _)| present.name == other.name);
             match named {
                 Some(other) if !here(other) => {
                     let message = format!("{}: {source} has no section [[{}]]", written(set), other.name);
@@ -205,9 +223,9 @@ impl File {
                 Some(other) if other.name == kind.name => concerned.push(set),
                 Some(_) => {}
                 None => {
-                    let mut knowing = self.sections().filter(|(other, _)| other.knows(set)).peekable();
+                    let mut knowing = self.sections.iter().filter(|(other, _)| other.knows(set)).peekable();
                     let nobody = knowing.peek().is_none();
-                    let first = self.sections().next().is_some_and(|(other, _)| other.name == kind.name);
+                    let first = self.sections.first().is_some_and(|(other, _)| other.name == kind.name);
                     if knowing.any(|(other, _)| other.name == kind.name) || (nobody && first) {
                         concerned.push(set);
                     }
@@ -215,6 +233,13 @@ impl File {
             }
         }
         Ok(concerned)
+    }
+}
+
+fn as_table(value: Value) -> Option<Table> {
+    match value {
+        Value::Table(table) => Some(table),
+        _ => None,
     }
 }
 
@@ -227,7 +252,7 @@ fn written((key, value): &Set) -> String {
 }
 
 /// The value set by hand that a problem is about.
-fn blamed(kind: &Kind, sets: &[&Set], problem: &Problem) -> Option<String> {
+fn blamed(kind: &Entry, sets: &[&Set], problem: &Problem) -> Option<String> {
     let about = |key: &str| {
         let rest = problem.field().strip_prefix(key);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

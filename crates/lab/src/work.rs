@@ -9,12 +9,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use wug_score::{Ending, FORMAT, RunResult};
+use wug_score::{Ending, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
 use crate::disk::write_whole;
 use crate::plan::{DataCache, RunPlan};
+use crate::protocol::Outcome;
 use crate::sweep::{PlannedRun, RunState, Sweep};
 
 /// Somebody who looks on. Called from several threads.
@@ -227,10 +228,7 @@ impl WorkerPool<'_> {
 
 /// The result of a run that could not be done.
 fn failed(plan: &RunPlan, message: String) -> RunResult {
-    RunResult {
-        format: FORMAT,
-        run: plan.run(String::new()),
-        plan: plan.value(),
+    let outcome = Outcome {
         ending: Ending::Failed { message },
         parameters: None,
         data: Value::Null,
@@ -238,7 +236,8 @@ fn failed(plan: &RunPlan, message: String) -> RunResult {
         scores: Vec::new(),
         hardest: Vec::new(),
         strings: Vec::new(),
-    }
+    };
+    plan.result(String::new(), outcome)
 }
 
 /// What differs between two runs of one plan.

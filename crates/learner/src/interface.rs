@@ -1,11 +1,13 @@
 //! What a trained learner can be asked. Suites see these three interfaces and nothing of a model, so that learners from
 //! elsewhere can stand in for ours.
 
+mod erased;
 mod judge;
 mod saved;
 mod sets;
 mod transduce;
 
+pub use erased::{AnyNextSymbol, AnyState};
 pub use judge::Judgement;
 pub use saved::{LoadError, Model, SavedModel};
 pub use sets::Sets;

@@ -8,5 +8,6 @@ pub mod kernel;
 pub mod model;
 pub mod optim;
 pub mod params;
+pub mod registry;
 pub mod tape;
 pub mod train;

@@ -31,7 +31,7 @@ const TRAINING: &str = "training";
 const WRITTEN_OUT: usize = 200;
 
 /// What is left of marking.
-pub(super) struct Marked {
+pub(super) struct Evaluated {
     pub(super) scores: Vec<Measurement>,
     /// The first string that is rejected where nothing is forgiven.
     pub(super) hardest: Vec<ScoredString>,
@@ -40,12 +40,12 @@ pub(super) struct Marked {
 }
 
 /// StepScores a learner on the test strings.
-pub(super) fn marked<L: NextSymbol>(
+pub(super) fn evaluated<L: NextSymbol>(
     learner: &mut L,
     plan: &Plan,
     data: &Data,
     context: &mut dyn RunContext,
-) -> Result<Marked, LabError> {
+) -> Result<Evaluated, LabError> {
     context.judging(TEST);
     let all = marks(learner, plan, data, context)?;
     let mut scores = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn marked<L: NextSymbol>(
     let of = data.chance.first().map_or(0, Vec::len);
     let facts = json!({ "strings": known, "of": of, "stopped": all.iter().any(|marks| marks.stopped) });
     let hardest = rejected.map(|word| hard(&word, data.language.alphabet())).into_iter().collect();
-    Ok(Marked { scores, hardest, facts })
+    Ok(Evaluated { scores, hardest, facts })
 }
 
 /// The marks at each margin.
@@ -149,7 +149,7 @@ fn runs(word: &[Symbol], alphabet: &Alphabet) -> String {
 }
 
 /// The cross-entropy of the training strings, and how low it can be.
-pub(super) fn learned<L: NextSymbol>(
+pub(super) fn training_scores<L: NextSymbol>(
     learner: &mut L,
     data: &Data,
     context: &mut dyn RunContext,

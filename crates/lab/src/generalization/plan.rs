@@ -5,10 +5,9 @@ use wug_dataset::Seed;
 use wug_dataset::bliss::Slice;
 use wug_language::Reading;
 use wug_language::registry::{self, BuildError, Named};
-use wug_learner::train::BatchSize;
-use wug_score::{StepRule, reading_name};
+use wug_learner::registry::Settings;
+use wug_score::{Coordinates, StepRule, reading_name};
 
-use super::learner::{Learner, Settings};
 use crate::names::{Precision, named};
 
 /// All that determines a run's result.
@@ -38,12 +37,12 @@ pub struct Plan {
     pub margins: Vec<f64>,
     /// The seed of this run: every stream of randomness but the strings derives from it.
     pub seed: u64,
-    /// Of the arithmetic.
+    /// Floating-point precision.
     pub precision: Precision,
-    /// What is put to the test.
-    pub kind: Learner,
-    /// How it is built and trained; nothing for a baseline.
-    pub learner: Option<Settings>,
+    /// The learner.
+    pub learner: String,
+    /// Its settings, those of training included.
+    pub settings: Settings,
 }
 
 /// The test strings.
@@ -117,9 +116,10 @@ impl Plan {
         registry::find(&with_prior(&self.language, self.prior))
     }
 
-    /// The seed of everything but the strings. Runs that differ in regularization alone begin alike, as in the paper.
+    /// The seed of everything but the strings. Runs that differ in regularization alone start from the same weights. The
+    /// names of streams are part of every result: they stay as they are.
     pub(super) fn root(&self) -> Seed {
-        let what = [&self.language, self.kind.name(), &self.training.to_string()];
+        let what = [self.language.as_str(), &self.learner, &self.training.to_string()];
         Seed::new(self.seed).derive("index").derive(&what.join("/"))
     }
 
@@ -129,40 +129,44 @@ impl Plan {
         format!("{strings:?} {:?} {:?} {:?}", self.test, self.measure, self.margins)
     }
 
-    /// What somebody who watches is told that this run is.
-    pub fn label(&self) -> String {
-        let mut parts = vec![format!("{} b={} {}", self.language, self.factor, self.kind.name())];
-        if let Some(settings) = &self.learner {
-            parts.push(settings.hidden.to_string());
-            if settings.lambda > 0.0 {
-                parts.push(format!("{} {}", settings.regularization.name(), settings.lambda));
-            }
-            parts.extend(settings.memory.map(|rows| format!("memory {rows}")));
-            parts.push(format!("epochs {}", settings.epochs));
+    pub(super) fn label(&self) -> String {
+        let mut parts = vec![format!("{} b={} {}", self.language, self.factor, self.learner)];
+        let setting = |name: &str| self.settings.get(name);
+        parts.extend(setting("hidden").map(ToString::to_string));
+        if let Some(lambda) = self.settings.real("lambda") {
+            parts.extend(self.settings.name("regularization").map(|kind| format!("{kind} {lambda}")));
+        }
+        parts.extend(setting("memory").map(|rows| format!("memory {rows}")));
+        if let Some(epochs) = setting("epochs") {
+            parts.push(format!("epochs {epochs}"));
             parts.push(format!("seed {}", self.seed));
         }
         parts.join(" ")
     }
 
-    /// The plan as results keep it; there is nothing in it that JSON cannot write.
-    pub(crate) fn value(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+    pub(super) fn coordinates(&self) -> Coordinates {
+        Coordinates::default()
+            .with("language", self.language.as_str())
+            .with("learner", self.learner.as_str())
+            .with("factor", self.factor)
+            .with_some("loss", self.settings.name("loss"))
     }
 
-    /// About how long this takes beside other runs.
-    pub fn cost(&self) -> f64 {
-        // About microseconds, from runs on an ordinary machine.
-        let marked = (self.test.strings * self.test.strings.min(2000)) as f64;
-        let Some(settings) = &self.learner else { return 0.05 * marked };
-        let unit = 1.0 + (settings.layers * settings.hidden * settings.hidden) as f64 / 1000.0;
-        // In one batch there are few different strings; alone, every one costs an update.
-        let learned = match settings.batch {
-            BatchSize::All => 600.0 * unit,
-            _ => self.training as f64 * 100.0 * unit,
+    /// About microseconds, from runs on an ordinary machine.
+    pub(super) fn cost(&self) -> f64 {
+        let evaluated = (self.test.strings * self.test.strings.min(2000)) as f64;
+        let count = |name: &str| self.settings.count(name);
+        let Some(epochs) = count("epochs") else { return 0.05 * evaluated };
+        let (layers, hidden) = (count("layers").unwrap_or(1), count("hidden").unwrap_or(1));
+        let unit = 1.0 + (layers * hidden * hidden) as f64 / 1000.0;
+        // One batch holds few distinct strings; alone, every string costs an update.
+        let trained = match count("batch") {
+            None => 600.0 * unit,
+            Some(_) => self.training as f64 * 100.0 * unit,
         };
-        // Networks with a memory are asked one by one.
-        let asked = if settings.memory.is_some() { 3.0 } else { 0.3 } * unit;
-        settings.epochs as f64 * learned + asked * marked
+        // Networks with a memory are evaluated string by string.
+        let asked = if count("memory").is_some() { 3.0 } else { 0.3 } * unit;
+        epochs as f64 * trained + asked * evaluated
     }
 }
 

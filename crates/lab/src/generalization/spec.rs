@@ -1,67 +1,35 @@
-//! A grid of runs as somebody wrote it. What is left out is as in the paper.
+//! The fields of `[[generalization]]` that are its own. What is left out is as in Lan, Chemla and Katzir 2023.
 
 use serde::Deserialize;
 use wug_dataset::bliss::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
-use wug_language::registry::Named;
+use wug_learner::model::LanguageModel;
+use wug_learner::registry::{Learner, NextSymbolBuild, NextSymbolLoss, Settings};
 use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
-use super::learner::{Learner, Loss, Settings};
 use super::plan::{Measure, Place, Plan, TestPlan, TestStart};
-use super::settings::{Batch, NetworkGrid, TemperatureSpec};
 use super::subject::Subject;
-use crate::names::Precision;
-use crate::plan::RunPlan;
-use crate::spec::grid::{self, each, named, names, nonempty, number, one_or_more, some};
+use crate::spec::grid::{named, nonempty, number, one_or_more};
 use crate::spec::{Problem, Section};
 
-/// `[[generalization]]` in an experiment.
+/// A grid, as it was written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Spec {
-    reading: String,
-    #[serde(deserialize_with = "one_or_more")]
-    languages: Vec<String>,
-    #[serde(deserialize_with = "one_or_more")]
-    learners: Vec<String>,
+pub struct Grid {
     order: u32,
     #[serde(deserialize_with = "one_or_more")]
     factors: Vec<usize>,
     #[serde(deserialize_with = "one_or_more")]
     priors: Vec<f64>,
     data_seed: u64,
-    seeds: u64,
-    first_seed: u64,
     #[serde(deserialize_with = "one_or_more")]
     margins: Vec<f64>,
-    precision: String,
     measure: Option<String>,
-    #[serde(deserialize_with = "one_or_more")]
-    losses: Vec<String>,
-    #[serde(deserialize_with = "some")]
-    hidden: Option<Vec<usize>>,
-    layers: usize,
-    #[serde(deserialize_with = "some")]
-    regularization: Option<Vec<String>>,
-    #[serde(deserialize_with = "one_or_more")]
-    lambda: Vec<f64>,
-    #[serde(deserialize_with = "some")]
-    epochs: Option<Vec<usize>>,
-    learning_rate: Option<f64>,
-    batch: Option<Batch>,
-    shuffle: bool,
-    #[serde(deserialize_with = "some")]
-    memory: Option<Vec<usize>>,
-    test_memory: usize,
-    memory_width: usize,
-    #[serde(deserialize_with = "one_or_more")]
-    gates: Vec<String>,
-    temperature: TemperatureSpec,
     test: TestSpec,
 }
 
-/// The test strings, as somebody wrote them.
+/// The test strings, as they were written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct TestSpec {
@@ -70,35 +38,15 @@ struct TestSpec {
     strings: Option<usize>,
 }
 
-impl Default for Spec {
+impl Default for Grid {
     fn default() -> Self {
         Self {
-            reading: Reading::default().name().to_owned(),
-            languages: names(&["all"]),
-            learners: names(&["lstm", "stack-lstm", "baby-ntm"]),
             order: 3,
             factors: vec![1, 2, 4, 10],
             priors: vec![PRIOR],
             data_seed: u64::from(SEED),
-            seeds: 3,
-            first_seed: 100,
             margins: vec![0.005, 0.0],
-            precision: "f32".to_owned(),
             measure: None,
-            losses: names(&[Loss::CrossEntropy.name()]),
-            hidden: None,
-            layers: 1,
-            regularization: None,
-            lambda: vec![1.0, 0.1, 0.01],
-            epochs: None,
-            learning_rate: None,
-            batch: None,
-            shuffle: false,
-            memory: None,
-            test_memory: 2050,
-            memory_width: 5,
-            gates: names(&["softmax"]),
-            temperature: TemperatureSpec::default(),
             test: TestSpec::default(),
         }
     }
@@ -107,58 +55,81 @@ impl Default for Spec {
 /// The most strings of a test.
 const MOST_TESTED: usize = 1_000_000;
 
-/// The names in a spec, understood.
+/// The names in a grid, understood.
 struct Names {
-    reading: Reading,
-    languages: Vec<Named>,
-    learners: Vec<Learner>,
-    precision: Precision,
     measure: Option<Measure>,
     from: TestStart,
     after: Place,
 }
 
-impl Section for Spec {
-    fn check(&self) -> Result<(), Problem> {
-        let names = self.names()?;
-        self.check_numbers(names.reading)?;
-        let ways = names.learners.iter().map(|&learner| self.wanted().of(learner).map(|ways| ways.len()));
-        let ways = ways.sum::<Result<usize, Problem>>()?;
-        let cells = [names.languages.len(), self.priors.len(), self.factors.len(), ways];
-        grid::seeds(self.first_seed, self.seeds, cells)
-    }
+pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    section.own.names(section.reading)?;
+    section.own.check_numbers(section.reading)?;
+    section.check_size([section.own.priors.len(), section.own.factors.len()])
+}
 
-    /// Seeds outermost, so that a sweep that is cut short has a little of everything; runs on the same strings together.
-    fn plans(&self) -> Result<Vec<RunPlan>, Problem> {
-        let names = self.names()?;
-        let mut subjects = Vec::new();
-        for named in &names.languages {
-            subjects.extend(Subject::each(named, &self.priors, names.reading, names.measure)?);
-        }
-        let mut plans = Vec::new();
-        for seed in (0..self.seeds).map(|i| self.first_seed + i) {
-            for subject in &subjects {
-                for &factor in &self.factors {
-                    for &learner in &names.learners {
-                        // What has nothing to learn from chance needs no second chance.
-                        if learner.body().is_none() && seed > self.first_seed {
-                            continue;
-                        }
-                        for way in self.wanted().of(learner)? {
-                            let plan = self.plan(&names, subject, (seed, factor), learner, way)?;
-                            plans.push(RunPlan::Generalization(plan));
-                        }
+/// Seeds outermost, so that a sweep that is cut short has a little of everything; runs on the same strings together.
+pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
+    let grid = &section.own;
+    let names = grid.names(section.reading)?;
+    let mut subjects = Vec::new();
+    for named in &section.languages {
+        subjects.extend(Subject::each(named, &grid.priors, section.reading, names.measure)?);
+    }
+    let mut plans = Vec::new();
+    for seed in section.seeds.clone() {
+        for subject in &subjects {
+            for &factor in &grid.factors {
+                for listed in &section.learners {
+                    // Baselines are deterministic: one seed is enough.
+                    if listed.learner.is_deterministic() && seed > section.seeds.start {
+                        continue;
+                    }
+                    for settings in &listed.settings {
+                        fits(listed.learner, settings, subject)?;
+                        plans.push(grid.plan(
+                            section,
+                            &names,
+                            subject,
+                            Cell { seed, factor, learner: listed.learner, settings },
+                        ));
                     }
                 }
             }
         }
-        Ok(plans)
     }
+    Ok(plans)
 }
 
-impl Spec {
-    fn names(&self) -> Result<Names, Problem> {
-        let reading = named("reading", &self.reading, &Reading::ALL, Reading::name)?;
+/// One cell of the grid, beside its language.
+struct Cell<'a> {
+    seed: u64,
+    factor: usize,
+    learner: &'static Learner,
+    settings: &'a Settings,
+}
+
+/// Whether a learner with these settings can be built for a language.
+fn fits(learner: &Learner, settings: &Settings, subject: &Subject) -> Result<(), Problem> {
+    let problem = |error: String| {
+        let message = format!("{} on {}: {error}", learner.name, subject.spelled);
+        Problem::new("learners", learner.name, message)
+    };
+    let Some(role) = &learner.next_symbol else { return Ok(()) };
+    (role.check)(settings).map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+    if let NextSymbolBuild::Network(build) = role.build {
+        LanguageModel::new(build(settings, subject.vocabulary))
+            .map_err(|error| problem(error.to_string()))?;
+        if NextSymbolLoss::of(settings) == NextSymbolLoss::SigmoidMse && subject.vocabulary > 64 {
+            let given = subject.vocabulary;
+            return Err(problem(format!("sets of {given} symbols; `sigmoid-mse` takes at most 64")));
+        }
+    }
+    Ok(())
+}
+
+impl Grid {
+    fn names(&self, reading: Reading) -> Result<Names, Problem> {
         let from = self.test.from.as_deref().unwrap_or(TestStart::Longest.name());
         let usual = match reading {
             Reading::Published => Place::Square,
@@ -167,37 +138,13 @@ impl Spec {
         let after = self.test.after.as_deref().unwrap_or(usual.name());
         let measure = self.measure.as_deref();
         Ok(Names {
-            reading,
-            languages: grid::languages(&self.languages, "bliss")?,
-            learners: each("learners", &self.learners, Learner::ALL, Learner::name)?,
-            precision: named("precision", &self.precision, Precision::ALL, Precision::name)?,
             measure: measure.map(|name| named("measure", name, Measure::ALL, Measure::name)).transpose()?,
             from: named("test.from", from, TestStart::ALL, TestStart::name)?,
             after: named("test.after", after, Place::ALL, Place::name)?,
         })
     }
 
-    fn wanted(&self) -> NetworkGrid<'_> {
-        NetworkGrid {
-            losses: &self.losses,
-            hidden: self.hidden.as_deref(),
-            layers: self.layers,
-            regularization: self.regularization.as_deref(),
-            lambda: &self.lambda,
-            epochs: self.epochs.as_deref(),
-            learning_rate: self.learning_rate,
-            batch: self.batch,
-            shuffle: self.shuffle,
-            memory: self.memory.as_deref(),
-            test_memory: self.test_memory,
-            memory_width: self.memory_width,
-            gates: &self.gates,
-            temperature: self.temperature,
-        }
-    }
-
     fn check_numbers(&self, reading: Reading) -> Result<(), Problem> {
-        self.wanted().check()?;
         nonempty("factors", &self.factors)?;
         nonempty("priors", &self.priors)?;
         nonempty("margins", &self.margins)?;
@@ -248,44 +195,23 @@ impl Spec {
         self.test.strings.unwrap_or(if first { 10_usize.pow(self.order) } else { next })
     }
 
-    fn plan(
-        &self,
-        names: &Names,
-        subject: &Subject,
-        (seed, factor): (u64, usize),
-        kind: Learner,
-        learner: Option<Settings>,
-    ) -> Result<Plan, Problem> {
-        if let Some((body, settings)) = kind.body().zip(learner.as_ref()) {
-            let message = |error: String| {
-                Problem::new(
-                    "learners",
-                    kind.name(),
-                    format!("{} on {}: {error}", kind.name(), subject.spelled),
-                )
-            };
-            settings.model(body, subject.vocabulary).map_err(|error| message(error.to_string()))?;
-            if settings.loss == Loss::SigmoidMse && subject.vocabulary > 64 {
-                let given = subject.vocabulary;
-                return Err(message(format!("sets of {given} symbols; `sigmoid-mse` has room for 64")));
-            }
-        }
-        let (training, _) = index_sizes(self.order, factor).unwrap_or_default();
-        Ok(Plan {
+    fn plan(&self, section: &Section<Self>, names: &Names, subject: &Subject, cell: Cell<'_>) -> Plan {
+        let (training, _) = index_sizes(self.order, cell.factor).unwrap_or_default();
+        Plan {
             language: subject.spelled.clone(),
-            reading: names.reading,
+            reading: section.reading,
             order: self.order,
-            factor,
+            factor: cell.factor,
             training,
             prior: subject.prior,
             data_seed: self.data_seed,
-            test: TestPlan { from: names.from, after: names.after, strings: self.tested(factor) },
+            test: TestPlan { from: names.from, after: names.after, strings: self.tested(cell.factor) },
             measure: subject.measure,
             margins: self.margins.clone(),
-            seed,
-            precision: names.precision,
-            kind,
-            learner,
-        })
+            seed: cell.seed,
+            precision: section.precision,
+            learner: cell.learner.name.to_owned(),
+            settings: cell.settings.clone(),
+        }
     }
 }

@@ -4,7 +4,6 @@ use wug_learner::interface::Trained;
 use wug_learner::kernel::Real;
 use wug_learner::model::Labelled;
 use wug_learner::train::Recognition;
-use wug_score::{FORMAT, Run, RunResult};
 
 use super::data::{Data, Prepared};
 use super::measure::{Detail, hardest, measure};
@@ -12,27 +11,18 @@ use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::names::Precision;
+use crate::protocol::Outcome;
 use crate::training::{Learned, train};
 
 /// Runs a plan.
-pub(crate) fn fit(
-    plan: &Plan,
-    run: Run,
-    data: &Data,
-    context: &mut dyn RunContext,
-) -> Result<RunResult, LabError> {
+pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     match plan.precision {
-        Precision::F32 => fit_as::<f32>(plan, run, data, context),
-        Precision::F64 => fit_as::<f64>(plan, run, data, context),
+        Precision::F32 => fit_as::<f32>(plan, data, context),
+        Precision::F64 => fit_as::<f64>(plan, data, context),
     }
 }
 
-fn fit_as<R: Real>(
-    plan: &Plan,
-    run: Run,
-    data: &Data,
-    context: &mut dyn RunContext,
-) -> Result<RunResult, LabError> {
+fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let model =
         plan.model(data.language.alphabet().len()).map_err(|error| LabError::Usage(error.to_string()))?;
     let training = labelled(data.split("training")?, plan)?;
@@ -57,10 +47,7 @@ fn fit_as<R: Real>(
             _ => {}
         }
     }
-    Ok(RunResult {
-        format: FORMAT,
-        run,
-        plan: plan.value(),
+    Ok(Outcome {
         ending,
         parameters: Some(parameters),
         data: data.facts.clone(),

@@ -6,12 +6,11 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_dataset::flare::{SplitSpec, published_splits};
 use wug_language::Reading;
-use wug_learner::model::{
-    Family, LossWeights, Matching, RecognizerModel, RecognizerSpec, SpecError, matched,
-};
+use wug_learner::model::{LossWeights, RecognizerModel, SpecError};
 use wug_learner::optim::OptimizerSpec;
+use wug_learner::registry::{self, Matching, RecognizerTask, Role, Settings, UnknownLearner, matched_hidden};
 use wug_learner::train::{BatchSize, Schedule, TrainSpec};
-use wug_score::reading_name;
+use wug_score::{Coordinates, reading_name};
 
 use crate::names::{Precision, named};
 
@@ -26,8 +25,10 @@ pub struct Plan {
     pub reading: Reading,
     /// Where the strings come from.
     pub data: DataPlan,
-    /// The architecture.
-    pub learner: Learner,
+    /// The learner.
+    pub learner: String,
+    /// Its settings.
+    pub settings: Settings,
     /// How many parameters it is to have.
     pub size: usize,
     /// How its width is found from that number.
@@ -44,8 +45,6 @@ pub struct Plan {
     pub batch_symbols: usize,
     /// What the auxiliary losses weigh.
     pub weights: LossWeights,
-    /// In every layer.
-    pub dropout: f64,
     /// Largest norm of a gradient.
     pub clip: f64,
     /// What the learning rate is multiplied by when the validation loss no longer falls.
@@ -56,7 +55,7 @@ pub struct Plan {
     pub patience: usize,
     /// Epochs at most.
     pub max_epochs: usize,
-    /// Of the arithmetic.
+    /// Floating-point precision.
     pub precision: Precision,
 }
 
@@ -103,20 +102,6 @@ pub enum Source {
 }
 
 named! {
-    /// An architecture.
-    Learner {
-        /// Causal transformer, pre-norm, five layers.
-        Transformer = "transformer",
-        /// Simple recurrent network, five layers.
-        Rnn = "rnn",
-        /// Long short-term memory, five layers.
-        Lstm = "lstm",
-        /// Gated recurrent units, five layers (not in the paper).
-        Gru = "gru",
-    }
-}
-
-named! {
     /// What a recognizer is trained on.
     Loss {
         /// Recognition alone.
@@ -147,29 +132,6 @@ named! {
         Published = "published",
         /// The width whose true count is nearest.
         Nearest = "nearest",
-    }
-}
-
-impl Learner {
-    /// What it is, in one line.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Self::Transformer => {
-                "causal transformer, pre-norm, sinusoidal positions, five layers, eight heads"
-            }
-            Self::Rnn => "simple recurrent network, tanh, five layers, learned initial states",
-            Self::Lstm => "long short-term memory, five layers, learned initial states",
-            Self::Gru => "gated recurrent units, five layers, learned initial states (not in the paper)",
-        }
-    }
-
-    fn family(self) -> Family {
-        match self {
-            Self::Transformer => Family::Transformer,
-            Self::Rnn => Family::Rnn,
-            Self::Lstm => Family::Lstm,
-            Self::Gru => Family::Gru,
-        }
     }
 }
 
@@ -211,32 +173,41 @@ impl DataPlan {
     }
 }
 
+/// A plan without a model.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The learner is not known, or is no recognizer.
+    #[error(transparent)]
+    Unknown(#[from] UnknownLearner),
+    /// The learner plays another role.
+    #[error("the learner is no recognizer")]
+    NoRole,
+    /// The settings make no model.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
 impl Plan {
     /// The seed of everything in this run. Runs that differ in what they are share no randomness.
     pub fn root(&self) -> Seed {
-        let what = [
-            &self.language,
-            self.learner.name(),
-            &self.size.to_string(),
-            self.loss.name(),
-            self.validation.name(),
-        ];
+        let what =
+            [&self.language, &self.learner, &self.size.to_string(), self.loss.name(), self.validation.name()];
         Seed::new(self.seed).derive(&what.join("/"))
     }
 
     /// The model, for an alphabet of so many symbols.
-    pub fn model(&self, alphabet: usize) -> Result<RecognizerModel, SpecError> {
-        RecognizerModel::new(self.model_spec(alphabet)?)
-    }
-
-    fn model_spec(&self, alphabet: usize) -> Result<RecognizerSpec, SpecError> {
-        let family = self.learner.family();
+    pub fn model(&self, alphabet: usize) -> Result<RecognizerModel, ModelError> {
+        let learner = registry::find(&self.learner, Role::Recognizer)?;
+        // A learner that is found has the role it was looked up for.
+        let role = learner.recognizer.as_ref().ok_or(ModelError::NoRole)?;
+        let (language_modeling, next_symbols) = self.loss.heads();
+        let task = RecognizerTask { alphabet, language_modeling, next_symbols };
         let matching = match self.matching {
             Match::Published => Matching::Published,
             Match::Nearest => Matching::Nearest,
         };
-        let width = matched(family, self.size, alphabet, self.loss.heads(), matching)?;
-        Ok(family.recognizer(width, alphabet, self.loss.heads(), self.dropout))
+        let hidden = matched_hidden(role, &self.settings, self.size, task, matching)?;
+        Ok(RecognizerModel::new((role.build)(&self.settings, hidden, task))?)
     }
 
     /// How to train.
@@ -254,21 +225,23 @@ impl Plan {
         }
     }
 
-    /// What somebody who watches is told that this run is.
-    pub fn label(&self) -> String {
+    pub(super) fn label(&self) -> String {
         let size = if self.size == 64_000 { String::new() } else { format!(" {}k", self.size / 1000) };
-        let (learner, loss, validation) = (self.learner.name(), self.loss.name(), self.validation.name());
+        let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
         format!("{} {learner}{size} {loss} {validation} seed {}", self.language, self.seed)
     }
 
-    /// The plan as results keep it; there is nothing in it that JSON cannot write.
-    pub(crate) fn value(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+    pub(super) fn coordinates(&self) -> Coordinates {
+        Coordinates::default()
+            .with("language", self.language.as_str())
+            .with("learner", self.learner.as_str())
+            .with("size", self.size)
+            .with("loss", self.loss.name())
+            .with("validation", self.validation.name())
     }
 
-    /// About how long this takes beside other runs.
-    pub fn cost(&self) -> f64 {
-        let learner = if self.learner == Learner::Transformer { 3.0 } else { 1.0 };
+    pub(super) fn cost(&self) -> f64 {
+        let learner = if self.learner == "transformer" { 3.0 } else { 1.0 };
         // Few runs go on for longer than this before they stop by themselves.
         let epochs = self.max_epochs.min(60) as f64;
         let DataPlan { training, short, test, longest, .. } = self.data;

@@ -1,27 +1,21 @@
-//! A grid of runs as somebody wrote it. What is left out is as in the paper.
+//! The fields of `[[recognition]]` that are its own. What is left out is as in Butoi et al. 2025.
 
 use serde::Deserialize;
 use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
+use wug_learner::registry::{Learner, Settings};
 
 use super::choice::Choice;
-use super::plan::{DataPlan, Learner, Loss, Match, Plan, Validation};
+use super::plan::{DataPlan, Loss, Match, Plan, Validation};
 use super::source::DataSpec;
-use crate::names::Precision;
-use crate::plan::RunPlan;
-use crate::spec::grid::{self, each, named, names, number, one_or_more};
+use crate::spec::grid::{each, named, names, number, one_or_more};
 use crate::spec::{Problem, Section};
 
-/// `[[recognition]]` in an experiment.
+/// A grid, as it was written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Spec {
-    reading: String,
-    #[serde(deserialize_with = "one_or_more")]
-    languages: Vec<String>,
-    #[serde(deserialize_with = "one_or_more")]
-    learners: Vec<String>,
+pub struct Grid {
     #[serde(deserialize_with = "one_or_more")]
     losses: Vec<String>,
     #[serde(deserialize_with = "one_or_more")]
@@ -29,43 +23,32 @@ pub struct Spec {
     #[serde(deserialize_with = "one_or_more")]
     sizes: Vec<usize>,
     matching: String,
-    seeds: u64,
-    first_seed: u64,
     learning_rate: Choice,
     batch_symbols: Choice,
     loss_weight: Choice,
-    dropout: f64,
     clip: f64,
     decay: f64,
     decay_patience: usize,
     patience: usize,
     max_epochs: usize,
-    precision: String,
     data: DataSpec,
 }
 
-impl Default for Spec {
+impl Default for Grid {
     fn default() -> Self {
         Self {
-            reading: Reading::default().name().to_owned(),
-            languages: names(&["all"]),
-            learners: names(&["transformer", "rnn", "lstm"]),
             losses: Loss::ALL.iter().map(|l| l.name().to_owned()).collect(),
             validation: names(&["short", "long"]),
             sizes: vec![64_000],
             matching: "published".to_owned(),
-            seeds: 10,
-            first_seed: 0,
             learning_rate: Choice::Between([1e-4, 1e-2]),
             batch_symbols: Choice::Between([128.0, 4096.0]),
             loss_weight: Choice::Between([0.01, 10.0]),
-            dropout: 0.1,
             clip: 5.0,
             decay: 0.5,
             decay_patience: 4,
             patience: 10,
             max_epochs: 1000,
-            precision: "f32".to_owned(),
             data: DataSpec::default(),
         }
     }
@@ -80,79 +63,79 @@ struct Subject {
 
 /// One cell of the grid, beside its language.
 #[derive(Clone, Copy)]
-struct Cell {
+struct Cell<'a> {
     size: usize,
-    learner: Learner,
+    learner: &'static Learner,
+    settings: &'a Settings,
     loss: Loss,
     validation: Validation,
     seed: u64,
 }
 
-/// The names in a spec, understood.
+/// The names in a grid, understood.
 struct Names {
-    reading: Reading,
-    languages: Vec<Named>,
-    learners: Vec<Learner>,
     losses: Vec<Loss>,
     validations: Vec<Validation>,
     matching: Match,
-    precision: Precision,
 }
 
-impl Section for Spec {
-    fn check(&self) -> Result<(), Problem> {
-        self.check_numbers()?;
-        let names = self.names()?;
-        let cells = [names.languages.len(), self.sizes.len(), names.learners.len(), names.losses.len()];
-        grid::seeds(self.first_seed, self.seeds, cells.into_iter().chain([names.validations.len()]))
-    }
+pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    section.own.check_numbers()?;
+    let names = section.own.names()?;
+    section.check_size([section.own.sizes.len(), names.losses.len(), names.validations.len()])
+}
 
-    /// Seeds outermost, so that a sweep that is cut short has a little of everything.
-    fn plans(&self) -> Result<Vec<RunPlan>, Problem> {
-        let names = self.names()?;
-        let subjects: Vec<Subject> = names
-            .languages
-            .iter()
-            .map(|named| self.subject(named, names.reading))
-            .collect::<Result<_, _>>()?;
-        let mut plans = Vec::new();
-        for seed in (0..self.seeds).map(|i| self.first_seed + i) {
-            for subject in &subjects {
-                for &size in &self.sizes {
-                    for &learner in &names.learners {
-                        for &loss in &names.losses {
-                            for &validation in &names.validations {
-                                let cell = Cell { size, learner, loss, validation, seed };
-                                plans.push(RunPlan::Recognition(self.plan(&names, subject, cell)?));
-                            }
+/// Seeds outermost, so that a sweep that is cut short has a little of everything.
+pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
+    let grid = &section.own;
+    let names = grid.names()?;
+    let subjects: Vec<Subject> = section
+        .languages
+        .iter()
+        .map(|named| grid.subject(named, section.reading))
+        .collect::<Result<_, _>>()?;
+    let mut plans = Vec::new();
+    for seed in section.seeds.clone() {
+        for subject in &subjects {
+            for &size in &grid.sizes {
+                for (learner, settings) in
+                    section.learners.iter().flat_map(|l| l.settings.iter().map(|s| (l.learner, s)))
+                {
+                    for &loss in &names.losses {
+                        for &validation in &names.validations {
+                            let cell = Cell { size, learner, settings, loss, validation, seed };
+                            plans.push(grid.plan(section, &names, subject, cell)?);
                         }
                     }
                 }
             }
         }
-        Ok(plans)
     }
+    Ok(plans)
 }
 
-impl Spec {
+impl Grid {
     fn names(&self) -> Result<Names, Problem> {
         Ok(Names {
-            reading: named("reading", &self.reading, &Reading::ALL, Reading::name)?,
-            languages: grid::languages(&self.languages, "flare")?,
-            learners: each("learners", &self.learners, Learner::ALL, Learner::name)?,
             losses: each("losses", &self.losses, Loss::ALL, Loss::name)?,
             validations: each("validation", &self.validation, Validation::ALL, Validation::name)?,
             matching: named("matching", &self.matching, Match::ALL, Match::name)?,
-            precision: named("precision", &self.precision, Precision::ALL, Precision::name)?,
         })
     }
 
-    fn plan(&self, names: &Names, subject: &Subject, cell: Cell) -> Result<Plan, Problem> {
+    fn plan(
+        &self,
+        section: &Section<Self>,
+        names: &Names,
+        subject: &Subject,
+        cell: Cell<'_>,
+    ) -> Result<Plan, Problem> {
         let mut plan = Plan {
             language: subject.spelled.clone(),
-            reading: names.reading,
+            reading: section.reading,
             data: subject.data.clone(),
-            learner: cell.learner,
+            learner: cell.learner.name.to_owned(),
+            settings: cell.settings.clone(),
             size: cell.size,
             matching: names.matching,
             loss: cell.loss,
@@ -161,19 +144,18 @@ impl Spec {
             learning_rate: 0.0,
             batch_symbols: 0,
             weights: LossWeights::default(),
-            dropout: self.dropout,
             clip: self.clip,
             decay: self.decay,
             decay_patience: self.decay_patience,
             patience: self.patience,
             max_epochs: self.max_epochs,
-            precision: names.precision,
+            precision: section.precision,
         };
         self.draw(&mut plan);
         match plan.model(subject.alphabet) {
             Ok(_) => Ok(plan),
             Err(error) => {
-                let message = format!("on {}: {error}", plan.language);
+                let message = format!("{} on {}: {error}", plan.learner, plan.language);
                 Err(Problem::new("losses", cell.loss.name(), message))
             }
         }
@@ -196,7 +178,6 @@ impl Spec {
         self.learning_rate.check("learning_rate")?;
         self.batch_symbols.check_whole("batch_symbols")?;
         self.loss_weight.check("loss_weight")?;
-        number((0.0..1.0).contains(&self.dropout), "dropout", &self.dropout, "from 0 to below 1")?;
         number(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
         number(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
         number(self.patience > 0, "patience", &self.patience, "at least 1")?;

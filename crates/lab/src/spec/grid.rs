@@ -76,17 +76,24 @@ pub(crate) fn number(ok: bool, field: &str, given: &dyn Display, allowed: &str) 
     if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
 }
 
-/// The languages of some names; `all` are those of a suite.
-pub(crate) fn languages(names: &[String], suite: &str) -> Result<Vec<Named>, Problem> {
-    nonempty("languages", names)?;
+/// The languages of some names; `SUITE/*` are all that a suite has.
+pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
+    if names.is_empty() {
+        let message = "at least one is needed: names of languages, or `SUITE/*` for all of a suite";
+        return Err(Problem::new("languages", "[]", message.to_owned()));
+    }
     let mut found = Vec::new();
     for name in names {
-        let all = LANGUAGES.iter().filter(|entry| name == "all" && entry.suite == suite);
-        found.extend(all.map(|entry| Named { entry, settings: BTreeMap::new() }));
-        if name != "all" {
-            let problem = |error: BuildError| Problem::new("languages", name, error.to_string());
-            found.push(registry::find(name).map_err(problem)?);
+        let problem = |message: String| Problem::new("languages", name, message);
+        let Some(suite) = name.strip_suffix("/*") else {
+            found.push(registry::find(name).map_err(|error: BuildError| problem(error.to_string()))?);
+            continue;
+        };
+        let all: Vec<_> = LANGUAGES.iter().filter(|entry| entry.suite == suite).collect();
+        if all.is_empty() {
+            return Err(problem(format!("there is no suite `{suite}` of languages")));
         }
+        found.extend(all.into_iter().map(|entry| Named { entry, settings: BTreeMap::new() }));
     }
     Ok(found)
 }

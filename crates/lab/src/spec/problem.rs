@@ -32,6 +32,15 @@ impl Problem {
         Self::new(field, given, format!("unknown name `{given}`{}", alternatives(given, known)))
     }
 
+    /// A learner has no such setting.
+    pub(super) fn unknown_setting(field: &str, learner: &str, setting: &str, known: &[&str]) -> Self {
+        Self::new(
+            field,
+            learner,
+            format!("`{learner}` has no setting `{setting}`{}", alternatives(setting, known)),
+        )
+    }
+
     /// What the parser complains of. `tables` are known beside the fields of the section.
     pub(super) fn parse(error: &toml::de::Error, tables: &[&str]) -> Self {
         let message = error.message().trim_end();

@@ -1,52 +1,109 @@
-//! The kinds of section in an experiment: one per protocol. All are read, scaled, set by hand and checked in the same way.
+//! A section of an experiment: a grid of one protocol. All are read, scaled, set by hand and checked in the same way, and
+//! share what is here: reading, languages, learners with their settings, seeds, precision.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use toml::{Table, Value};
+use wug_language::Reading;
+use wug_language::registry::Named;
 
+use super::grid::{self, named, one_or_more};
+use super::learners::{LearnerGrid, take_learners};
 use super::{Problem, Scale};
+use crate::names::Precision;
 use crate::plan::RunPlan;
+use crate::protocol::{Entry, Protocol};
 
-/// A grid of one protocol as somebody wrote it.
-pub(crate) trait Section: DeserializeOwned {
-    /// Every cell of the grid.
-    fn plans(&self) -> Result<Vec<RunPlan>, Problem>;
-
-    /// Whether names and numbers are what they may be: all of [`plans`](Self::plans) that needs no data.
-    fn check(&self) -> Result<(), Problem>;
+/// A grid as it was written: what all sections share, understood, and what is the protocol's own.
+#[derive(Debug)]
+pub struct Section<G> {
+    /// As published, or corrected.
+    pub reading: Reading,
+    /// The languages.
+    pub languages: Vec<Named>,
+    /// The learners, each with every combination of its settings.
+    pub learners: Vec<LearnerGrid>,
+    /// Floating-point precision of training and evaluation.
+    pub precision: Precision,
+    /// The seeds.
+    pub seeds: std::ops::Range<u64>,
+    /// The protocol's own fields.
+    pub own: G,
 }
 
-/// A kind of section.
-#[derive(Debug)]
-pub(super) struct Kind {
-    /// What stands between the brackets.
-    pub(super) name: &'static str,
-    read: fn(Table) -> Result<(), Problem>,
-    plans: fn(Table) -> Result<Vec<RunPlan>, Problem>,
+/// The fields that all sections share, as they are written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Shared {
+    reading: String,
+    #[serde(deserialize_with = "one_or_more")]
+    languages: Vec<String>,
+    seeds: Option<u64>,
+    first_seed: Option<u64>,
+    precision: String,
+}
+
+const SHARED: [&str; 5] = ["reading", "languages", "seeds", "first_seed", "precision"];
+
+impl Default for Shared {
+    fn default() -> Self {
+        let (reading, precision) = (Reading::default().name().to_owned(), "f32".to_owned());
+        Self { reading, languages: Vec::new(), seeds: None, first_seed: None, precision }
+    }
+}
+
+impl<G: serde::de::DeserializeOwned> Section<G> {
+    /// Reads a section of a protocol.
+    pub(crate) fn read<P: Protocol<Grid = G>>(mut table: Table) -> Result<Self, Problem> {
+        let shared: Shared = parse(take(&mut table, &SHARED), &[])?;
+        let (learners, known) = take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
+        let known: Vec<&str> = SHARED.into_iter().chain(["learners"]).chain(known).collect();
+        let own: G = parse(table, &known)?;
+        let (first, count) =
+            (shared.first_seed.unwrap_or(P::DEFAULTS.first_seed), shared.seeds.unwrap_or(P::DEFAULTS.seeds));
+        let languages = grid::languages(&shared.languages)?;
+        let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
+        grid::seeds(first, count, [languages.len(), ways])?;
+        Ok(Self {
+            reading: named("reading", &shared.reading, &Reading::ALL, Reading::name)?,
+            languages,
+            learners,
+            precision: named("precision", &shared.precision, Precision::ALL, Precision::name)?,
+            seeds: first..first + count,
+            own,
+        })
+    }
+
+    /// Whether seeds of so many cells beside languages and learners make a grid that somebody could want.
+    pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
+        let ways = self.learners.iter().map(|learner| learner.settings.len()).sum();
+        let cells = [self.languages.len(), ways].into_iter().chain(cells);
+        grid::seeds(self.seeds.start, self.seeds.end - self.seeds.start, cells)
+    }
+}
+
+/// Moves some keys to a table of their own.
+fn take(table: &mut Table, keys: &[&str]) -> Table {
+    keys.iter().filter_map(|key| table.remove_entry(*key)).collect()
+}
+
+/// Reads a table whose keys, and some more that were read before, are known.
+fn parse<T: serde::de::DeserializeOwned>(table: Table, known: &[&str]) -> Result<T, Problem> {
+    let scales = [Scale::Smoke.name(), Scale::Quick.name()];
+    let known: Vec<&str> = known.iter().copied().chain(scales).collect();
+    Value::Table(table).try_into().map_err(|error| Problem::parse(&error, &known))
 }
 
 /// A value set by hand: a key and what it is set to.
 pub(super) type Set = (String, String);
 
-impl Kind {
-    pub(super) const fn of<S: Section>(name: &'static str) -> Self {
-        Self {
-            name,
-            read: |table| parse::<S>(table)?.check(),
-            plans: |table| {
-                let spec = parse::<S>(table)?;
-                spec.check()?;
-                spec.plans()
-            },
-        }
-    }
-
+impl Entry {
     /// Whether the section as it is at a scale is sound.
-    pub(super) fn check(&self, section: &Table, scale: Scale, sets: &[&Set]) -> Result<(), Problem> {
-        (self.read)(self.resolved(section, scale, sets)?)
+    pub(super) fn check_section(&self, section: &Table, scale: Scale, sets: &[&Set]) -> Result<(), Problem> {
+        (self.check)(self.resolved(section, scale, sets)?)
     }
 
     /// The runs of the section as it is at a scale.
-    pub(super) fn plans(
+    pub(super) fn plans_of(
         &self,
         section: &Table,
         scale: Scale,
@@ -68,20 +125,16 @@ impl Kind {
 
     /// The same, of a key that does begin with it.
     pub(super) fn named_in<'k>(&self, key: &'k str) -> Option<&'k str> {
-        key.strip_prefix(self.name)?.strip_prefix('.')
+        let names = std::iter::once(&self.name).chain(self.former_names);
+        names.into_iter().find_map(|name| key.strip_prefix(name)?.strip_prefix('.'))
     }
 
-    /// Whether sections of this kind have such a field.
+    /// Whether sections of this protocol have such a field.
     pub(super) fn knows(&self, (key, value): &Set) -> bool {
         let mut alone = Table::new();
-        let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.read)(alone));
+        let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.check)(alone));
         !outcome.is_err_and(|problem| problem.is_of_unknown_field())
     }
-}
-
-fn parse<S: Section>(table: Table) -> Result<S, Problem> {
-    let tables = [Scale::Smoke.name(), Scale::Quick.name()];
-    Value::Table(table).try_into().map_err(|error| Problem::parse(&error, &tables))
 }
 
 /// The section as it is at a scale.
@@ -110,21 +163,21 @@ fn merge(table: &mut Table, overrides: Table) {
     }
 }
 
-/// Puts a value where it belongs; keys may be nested with dots.
+/// Sets a value; keys may be nested with dots.
 fn set(table: &mut Table, path: &str, text: &str) -> Result<(), Problem> {
     if path.split('.').any(str::is_empty) {
         return Err(Problem::new(path, text, "a part of the key is empty".to_owned()));
     }
-    let mut place = table;
+    let mut inner = table;
     let (folders, last) = path.rsplit_once('.').map_or((None, path), |(f, l)| (Some(f), l));
     for folder in folders.into_iter().flat_map(|f| f.split('.')) {
-        let inner = place.entry(folder).or_insert_with(|| Value::Table(Table::new()));
-        let Value::Table(inner) = inner else {
+        let next = inner.entry(folder).or_insert_with(|| Value::Table(Table::new()));
+        let Value::Table(next) = next else {
             return Err(Problem::new(path, text, format!("`{folder}` has no parts")));
         };
-        place = inner;
+        inner = next;
     }
-    place.insert(last.to_owned(), parse_value(text));
+    inner.insert(last.to_owned(), parse_value(text));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue, Error};
 
 use super::{Problem, Scale};
+use crate::protocol::Entry;
 
 /// A text with the places of all its keys and values.
 pub(super) struct SourceMap<'a> {
@@ -23,10 +24,24 @@ impl<'a> SourceMap<'a> {
         value.get_ref().is_table().then(|| line(self.text, key.span().start))
     }
 
+    /// The line of a key outside the sections.
+    pub(super) fn top_line(&self, key: &str) -> Option<usize> {
+        let (key, _) = self.root.get_key_value(key)?;
+        Some(line(self.text, key.span().start))
+    }
+
     /// The line of a problem in the section of that number, as it is at a scale: of the item if it is one of a list, of the
     /// field otherwise.
-    pub(super) fn line(&self, name: &str, number: usize, scale: Scale, problem: &Problem) -> Option<usize> {
-        let section = self.root.get(name)?.get_ref().as_array()?.get(number)?.get_ref().as_table()?;
+    pub(super) fn line(
+        &self,
+        entry: &Entry,
+        number: usize,
+        scale: Scale,
+        problem: &Problem,
+    ) -> Option<usize> {
+        let names = std::iter::once(&entry.name).chain(entry.former_names);
+        let mut sections = names.filter_map(|name| self.root.get(*name)?.get_ref().as_array()).flatten();
+        let section = sections.nth(number)?.get_ref().as_table()?;
         let smaller = section.get(scale.name()).and_then(|table| table.get_ref().as_table());
         let (key, value) = smaller
             .and_then(|table| find(table, problem.field()))

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::recognition::Recognition;
 use crate::spec::Scale;
 use crate::work::{Observer, Progress, WorkerOptions, work};
 
@@ -137,7 +138,7 @@ fn truncated_results_and_other_versions_are_named_and_nothing_is_lost() {
     let error = Sweep::begin(dir.path(), &experiment(&[])).unwrap_err().to_string();
     assert!(error.contains("was made by wug 0.0.7"), "{error}");
     assert_eq!(Sweep::open(dir.path()).unwrap().status().unwrap().results().len(), 8);
-    fs::write(&plan, text.replace("\"format\": 1", "\"format\": 99")).unwrap();
+    fs::write(&plan, text.replace(&format!("\"format\": {PLAN_FORMAT}"), "\"format\": 99")).unwrap();
     assert!(Sweep::open(dir.path()).unwrap_err().to_string().contains("format 99"));
     fs::write(&plan, &text[..20]).unwrap();
     assert!(Sweep::open(dir.path()).unwrap_err().to_string().contains("plan.json cannot be read"));
@@ -226,8 +227,9 @@ fn a_directory_with_something_else_in_it_is_left_alone() {
 fn plans_that_json_cannot_hold_are_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let mut experiment = experiment(&[]);
-    let RunPlan::Recognition(plan) = &mut experiment.runs[0] else { panic!("a run of recognition") };
+    let mut plan = experiment.runs[0].of::<Recognition>().unwrap().clone();
     plan.clip = f64::INFINITY;
+    experiment.runs[0] = RunPlan::new::<Recognition>(plan);
     let error = Sweep::begin(dir.path(), &experiment).unwrap_err().to_string();
     assert!(error.contains("would not be read back"), "{error}");
     assert!(!dir.path().join(RUNS).exists());
@@ -269,8 +271,9 @@ fn a_run_that_cannot_be_done_is_a_record() {
     let dir = tempfile::tempdir().unwrap();
     let mut sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     // As if the language had been taken away since.
-    let RunPlan::Recognition(plan) = &mut sweep.runs[0].plan else { panic!("a run of recognition") };
+    let mut plan = sweep.runs[0].plan.of::<Recognition>().unwrap().clone();
     plan.language = "gone".to_owned();
+    sweep.runs[0].plan = RunPlan::new::<Recognition>(plan);
     sweep.runs[0].id = sweep.runs[0].plan.id();
     let tally = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
     assert_eq!((tally.done, tally.failed), (8, 1));

@@ -56,28 +56,28 @@ fn may_come(next: &NextSet, place: usize) -> bool {
 }
 
 /// Where the grammar stands in a string; nowhere before the boundary.
-pub struct Place<'a>(Option<Box<dyn Scanner + 'a>>);
+pub struct GrammarState<'a>(Option<Box<dyn Scanner + 'a>>);
 
-impl fmt::Debug for Place<'_> {
+impl fmt::Debug for GrammarState<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.0.as_ref().map(|scanner| scanner.next())).finish()
+        f.debug_tuple("GrammarState").field(&self.0.as_ref().map(|scanner| scanner.next())).finish()
     }
 }
 
-impl Clone for Place<'_> {
+impl Clone for GrammarState<'_> {
     fn clone(&self) -> Self {
         Self(self.0.as_ref().map(|scanner| scanner.fork()))
     }
 }
 
 impl<'a> NextSymbol for Grammar<'a> {
-    type State = Place<'a>;
+    type State = GrammarState<'a>;
 
-    fn start(&mut self) -> Place<'a> {
-        Place(None)
+    fn start(&mut self) -> GrammarState<'a> {
+        GrammarState(None)
     }
 
-    fn push(&mut self, place: &mut Place<'a>, symbol: u32) {
+    fn push(&mut self, place: &mut GrammarState<'a>, symbol: u32) {
         match (&mut place.0, symbol.checked_sub(1)) {
             (Some(scanner), Some(symbol)) => scanner.push(Symbol(symbol as u16)),
             (start, _) => *start = Some(self.language.scanner()),
@@ -85,7 +85,7 @@ impl<'a> NextSymbol for Grammar<'a> {
     }
 
     /// Before the boundary only the boundary can come.
-    fn next(&mut self, place: &Place<'a>) -> Vec<f64> {
+    fn next(&mut self, place: &GrammarState<'a>) -> Vec<f64> {
         self.weigh(&place.0.as_ref().map_or_else(NextSet::only_end, |scanner| scanner.next()))
     }
 }

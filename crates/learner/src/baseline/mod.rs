@@ -6,7 +6,7 @@
 mod grammar;
 mod ngram;
 
-pub use grammar::Grammar;
+pub use grammar::{Grammar, GrammarState};
 pub use ngram::NGram;
 
 use crate::interface::NextSymbol;

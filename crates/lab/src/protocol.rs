@@ -1,0 +1,155 @@
+//! Protocols: ways of measuring learners, one trait and one list.
+//!
+//! A protocol turns a grid (a section of an experiment) into plans in which nothing is left open, and a plan into a result. It
+//! takes every learner that can play its role and every language that has what it needs. It names no paper: a suite is
+//! what an experiment and a report list.
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use toml::Table;
+use wug_language::Reading;
+use wug_learner::registry::Role;
+use wug_score::{Coordinates, Ending, Measurement, Point, ScoredString};
+
+use crate::LabError;
+use crate::context::RunContext;
+use crate::generalization::Generalization;
+use crate::plan::RunPlan;
+use crate::recognition::Recognition;
+use crate::spec::{Problem, Section};
+
+/// A way of measuring learners.
+pub trait Protocol: Sized + 'static {
+    /// Its name: that of its sections in an experiment, and what results say they are of.
+    const NAME: &'static str;
+    /// What it does, in one line.
+    const SUMMARY: &'static str;
+    /// What it needs of a learner.
+    const ROLE: Role;
+    /// What a section has when it leaves it out.
+    const DEFAULTS: Defaults;
+
+    /// What a section may say beside what all sections share ([`Section`]).
+    type Grid: DeserializeOwned;
+    /// One run with nothing left open.
+    type Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
+    /// The data of a run; runs with the same [key](Self::data_key) share them.
+    type Data: Send + Sync;
+
+    /// Whether names and numbers are what they may be: all of [`plans`](Self::plans) that needs no data.
+    fn check(section: &Section<Self::Grid>) -> Result<(), Problem>;
+
+    /// Every cell of the grid.
+    fn plans(section: &Section<Self::Grid>) -> Result<Vec<Self::Plan>, Problem>;
+
+    /// What progress lines call the run.
+    fn label(plan: &Self::Plan) -> String;
+
+    /// About how long the run takes, compared with other runs of the protocol.
+    fn cost(plan: &Self::Plan) -> f64;
+
+    /// Where the run stands in its grid.
+    fn coordinates(plan: &Self::Plan) -> Coordinates;
+
+    /// The seed of the run.
+    fn seed(plan: &Self::Plan) -> u64;
+
+    /// As published, or corrected.
+    fn reading(plan: &Self::Plan) -> Reading;
+
+    /// The plan as far as it determines the result: what its id is the hash of.
+    fn identity(plan: &Self::Plan) -> Self::Plan {
+        plan.clone()
+    }
+
+    /// Names the data: plans with the same key have the same data.
+    fn data_key(plan: &Self::Plan) -> String;
+
+    /// Draws or reads the data.
+    fn data(plan: &Self::Plan) -> Result<Self::Data, LabError>;
+
+    /// The hash of the data.
+    fn data_hash(data: &Self::Data) -> &str;
+
+    /// Fits the learner and measures it.
+    fn execute(
+        plan: &Self::Plan,
+        data: &Self::Data,
+        context: &mut dyn RunContext,
+    ) -> Result<Outcome, LabError>;
+}
+
+/// What a section has when it leaves it out.
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults {
+    /// The learners.
+    pub learners: &'static [&'static str],
+    /// How many seeds.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How training ended.
+    pub ending: Ending,
+    /// The number of trainable parameters.
+    pub parameters: Option<usize>,
+    /// Facts about the data.
+    pub data: Value,
+    /// The learning curve.
+    pub curve: Vec<Point>,
+    /// What was measured.
+    pub scores: Vec<Measurement>,
+    /// The strings with the worst scores.
+    pub hardest: Vec<ScoredString>,
+    /// Every string of a split that figures show one by one.
+    pub strings: Vec<ScoredString>,
+}
+
+/// A protocol in the list, without its types.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// What it needs of a learner.
+    pub role: Role,
+    /// Names that its sections had in earlier versions.
+    pub former_names: &'static [&'static str],
+    pub(crate) check: fn(Table) -> Result<(), Problem>,
+    pub(crate) plans: fn(Table) -> Result<Vec<RunPlan>, Problem>,
+    pub(crate) read: fn(Value) -> serde_json::Result<RunPlan>,
+}
+
+impl Entry {
+    const fn of<P: Protocol>(former_names: &'static [&'static str]) -> Self {
+        Self {
+            name: P::NAME,
+            summary: P::SUMMARY,
+            role: P::ROLE,
+            former_names,
+            check: |table| P::check(&Section::read::<P>(table)?),
+            plans: |table| {
+                let section = Section::read::<P>(table)?;
+                P::check(&section)?;
+                Ok(P::plans(&section)?.into_iter().map(RunPlan::new::<P>).collect())
+            },
+            read: |value| serde_json::from_value(value).map(RunPlan::new::<P>),
+        }
+    }
+}
+
+/// Every protocol, in the order in which the sections of an experiment are planned.
+pub static PROTOCOLS: &[Entry] = &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"])];
+
+/// The protocol of a name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    PROTOCOLS.iter().find(|entry| entry.name == name)
+}

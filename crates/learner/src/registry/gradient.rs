@@ -1,0 +1,83 @@
+//! Settings of everything that is trained by gradient descent as a next-symbol model.
+
+use super::setting::{Default, Limits, Setting, Settings};
+use crate::optim::OptimizerSpec;
+use crate::train::{BatchSize, Schedule, TrainSpec};
+
+/// What a next-symbol model is trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextSymbolLoss {
+    /// The cross-entropy of a softmax over what comes next.
+    CrossEntropy,
+    /// The squared error of a sigmoid per symbol that may come next (Suzgun et al. 2019).
+    SigmoidMse,
+}
+
+impl NextSymbolLoss {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::CrossEntropy, Self::SigmoidMse];
+
+    /// Its name in experiments and plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CrossEntropy => "cross-entropy",
+            Self::SigmoidMse => "sigmoid-mse",
+        }
+    }
+
+    /// The loss of some settings.
+    pub fn of(settings: &Settings) -> Self {
+        let given = settings.name("loss");
+        Self::ALL.into_iter().find(|loss| given == Some(loss.name())).unwrap_or(Self::CrossEntropy)
+    }
+}
+
+/// The most epochs, units, rows and so on that can be asked for.
+pub(super) const MAX: u64 = 1_000_000;
+
+pub(super) const LOSS: Setting = Setting::new(
+    "loss",
+    "what it is trained on",
+    Limits::Names(&["cross-entropy", "sigmoid-mse"]),
+    Default::Name("cross-entropy"),
+);
+pub(super) const REGULARIZATION: Setting = Setting::new(
+    "regularization",
+    "what is added to the loss: nothing, or λ·Σ|w| or λ·Σw²",
+    Limits::Names(&["none", "l1", "l2"]),
+    Default::Name("none"),
+);
+pub(super) const LAMBDA: Setting =
+    Setting::new("lambda", "how much of it", Limits::Positive, Default::Real(0.1))
+        .unless("regularization", "none");
+pub(super) const EPOCHS: Setting =
+    Setting::new("epochs", "passes over the training strings", Limits::Count(1, MAX), Default::Count(1000));
+pub(super) const LEARNING_RATE: Setting =
+    Setting::new("learning_rate", "step size of Adam", Limits::Positive, Default::Real(0.001));
+pub(super) const BATCH: Setting =
+    Setting::new("batch", "strings per update", Limits::NamesOrCount(&["all"]), Default::Name("all"));
+pub(super) const SHUFFLE: Setting = Setting::new(
+    "shuffle",
+    "whether strings are shuffled anew in each epoch, or come in the order of the corpus: by length",
+    Limits::Switch,
+    Default::Switch(false),
+)
+.unless("batch", "all");
+
+/// How to train with some settings.
+pub fn train_spec(settings: &Settings) -> TrainSpec {
+    let lambda = settings.real(LAMBDA.name).unwrap_or(0.0);
+    let of = |kind: &str| if settings.name(REGULARIZATION.name) == Some(kind) { lambda } else { 0.0 };
+    let batch = match settings.count(BATCH.name) {
+        None => BatchSize::All,
+        Some(count) if settings.is_on(SHUFFLE.name) => BatchSize::Examples(count),
+        Some(count) => BatchSize::InOrder(count),
+    };
+    TrainSpec {
+        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), ..OptimizerSpec::adam() },
+        schedule: Schedule::Constant { rate: settings.real(LEARNING_RATE.name).unwrap_or(0.001) },
+        batch,
+        max_epochs: settings.count(EPOCHS.name).unwrap_or(1),
+        patience: usize::MAX,
+    }
+}

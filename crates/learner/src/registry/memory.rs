@@ -1,0 +1,166 @@
+//! Recurrent networks with a differentiable memory.
+
+use super::gradient::{BATCH, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, MAX, REGULARIZATION, SHUFFLE};
+use super::recurrent::{HIDDEN, one};
+use super::setting::{Default, Limits, Setting, SettingError, Settings};
+use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask};
+use crate::kernel::MemoryKind;
+use crate::model::{
+    Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, Output, RecognizerSpec,
+};
+
+const ROWS: Setting =
+    Setting::new("memory", "rows of the memory in training", Limits::Count(1, MAX), Default::Count(50));
+/// The setting that changes the memory after training; no weight depends on the number of rows.
+pub(super) const TEST_ROWS: Setting = Setting::new(
+    "test_memory",
+    "rows of the memory in evaluation",
+    Limits::Count(1, MAX),
+    Default::Count(2050),
+);
+const WIDTH: Setting =
+    Setting::new("memory_width", "elements per row", Limits::Count(1, MAX), Default::Count(5));
+const GATE: Setting = Setting::new(
+    "gate",
+    "how an action is chosen: by a softmax, with a falling temperature, or with Gumbel noise in training too",
+    Limits::Names(&["softmax", "temperature", "gumbel"]),
+    Default::Name("softmax"),
+);
+const START: Setting =
+    Setting::new("temperature.start", "temperature at first", Limits::Positive, Default::Real(1.0))
+        .unless("gate", "softmax");
+const RATE: Setting = Setting::new(
+    "temperature.rate",
+    "each training string multiplies the temperature by e^−rate",
+    Limits::NotNegative,
+    Default::Real(1e-4),
+)
+.unless("gate", "softmax");
+const LEAST: Setting =
+    Setting::new("temperature.least", "lowest temperature", Limits::Positive, Default::Real(0.5))
+        .unless("gate", "softmax");
+
+/// Room for every string of up to 500 symbols.
+const RECOGNIZER: &[Setting] = &[ROWS.or(Default::Count(500)), WIDTH, GATE, START, RATE, LEAST];
+
+const fn next_symbol_settings(rows: u64) -> [Setting; 15] {
+    [
+        LOSS,
+        HIDDEN.or(Default::Count(8)),
+        REGULARIZATION,
+        LAMBDA,
+        EPOCHS.or(Default::Count(50)),
+        LEARNING_RATE.or(Default::Real(0.01)),
+        BATCH.or(Default::Count(1)),
+        SHUFFLE,
+        ROWS.or(Default::Count(rows)),
+        TEST_ROWS,
+        WIDTH,
+        GATE,
+        START,
+        RATE,
+        LEAST,
+    ]
+}
+
+const STACK: &[Setting] = &next_symbol_settings(50);
+const TAPE: &[Setting] = &next_symbol_settings(2050);
+
+/// A memory that is smaller in evaluation than in training is a slip.
+fn enough_rows(settings: &Settings) -> Result<(), SettingError> {
+    match (settings.count(ROWS.name), settings.count(TEST_ROWS.name)) {
+        (Some(rows), Some(test)) if test < rows => Err(SettingError {
+            name: TEST_ROWS.name,
+            given: test.to_string(),
+            allowed: format!("at least the {rows} rows of `memory`"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn gate(settings: &Settings) -> Gate {
+    let real = |setting: Setting| settings.real(setting.name).unwrap_or(1.0);
+    let annealing = Annealing { start: real(START), rate: real(RATE), least: real(LEAST) };
+    match settings.name(GATE.name) {
+        Some("temperature") => Gate::Temperature(annealing),
+        Some("gumbel") => Gate::Gumbel(annealing),
+        _ => Gate::Softmax,
+    }
+}
+
+fn body(cell: Cell, device: MemoryKind, settings: &Settings, hidden: usize) -> BodySpec {
+    BodySpec::Augmented(AugmentedSpec {
+        cell,
+        hidden,
+        device,
+        rows: settings.count(ROWS.name).unwrap_or(1),
+        width: settings.count(WIDTH.name).unwrap_or(1),
+        gate: gate(settings),
+    })
+}
+
+fn recognizer(body: BodySpec, task: RecognizerTask) -> RecognizerSpec {
+    RecognizerSpec {
+        body,
+        alphabet: task.alphabet,
+        language_modeling: task.language_modeling,
+        next_symbols: task.next_symbols,
+        initialization: Initialization::Torch,
+    }
+}
+
+fn next_symbol(cell: Cell, device: MemoryKind, settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
+    let body = body(cell, device, settings, settings.count(HIDDEN.name).unwrap_or(8));
+    let (output, initialization) = (Output::Linear, Initialization::Torch);
+    LanguageModelSpec { body, vocabulary, output, initialization }
+}
+
+const SUZGUN: &str =
+    "Suzgun et al. 2019, Memory-Augmented Recurrent Neural Networks Can Learn Generalized Dyck Languages";
+
+macro_rules! with_memory {
+    ($entry:ident, $name:literal, $summary:literal, $cell:expr, $device:expr, $settings:expr) => {
+        pub(super) static $entry: Learner = Learner {
+            name: $name,
+            summary: $summary,
+            cite: SUZGUN,
+            recognizer: Some(RecognizerRole {
+                settings: RECOGNIZER,
+                build: |settings, d, task| recognizer(body($cell, $device, settings, d), task),
+                unit: one,
+                published: None,
+            }),
+            next_symbol: Some(NextSymbolRole {
+                settings: $settings,
+                check: enough_rows,
+                build: NextSymbolBuild::Network(|settings, v| next_symbol($cell, $device, settings, v)),
+            }),
+            transducer: None,
+        };
+    };
+}
+
+with_memory!(
+    STACK_RNN,
+    "stack-rnn",
+    "simple recurrent network with a differentiable stack",
+    Cell::Rnn,
+    MemoryKind::Stack,
+    STACK
+);
+with_memory!(
+    STACK_LSTM,
+    "stack-lstm",
+    "long short-term memory with a differentiable stack",
+    Cell::Lstm,
+    MemoryKind::Stack,
+    STACK
+);
+with_memory!(
+    BABY_NTM,
+    "baby-ntm",
+    "simple recurrent network with a memory whose rows rotate and shift",
+    Cell::Rnn,
+    MemoryKind::BabyNtm,
+    TAPE
+);

@@ -1,0 +1,246 @@
+//! Every learner by name: what it is, which roles it can play, and what can be set of it.
+//!
+//! A protocol takes every learner that can play the role it needs. Commands, messages and tests derive from [`LEARNERS`];
+//! a new learner is a file here and a line in that list.
+
+mod baseline;
+mod budget;
+mod gradient;
+mod memory;
+mod recurrent;
+mod seq2seq;
+pub mod setting;
+mod transformer;
+
+#[cfg(test)]
+mod tests;
+
+use wug_language::nearest_names;
+
+use crate::baseline::Grammar;
+use crate::interface::AnyNextSymbol;
+use crate::model::{LanguageModelSpec, RecognizerSpec, TransducerSpec};
+
+pub use budget::{Matching, matched_hidden};
+pub use gradient::{NextSymbolLoss, train_spec};
+pub use setting::{Setting, SettingError, SettingValue, Settings};
+
+/// What a trained learner can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Whether a string is in the language.
+    Recognizer,
+    /// What comes next.
+    NextSymbol,
+    /// What a string becomes.
+    Transducer,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Recognizer, Self::NextSymbol, Self::Transducer];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recognizer => "recognizer",
+            Self::NextSymbol => "next-symbol",
+            Self::Transducer => "transducer",
+        }
+    }
+}
+
+/// An entry of the registry.
+#[derive(Debug)]
+pub struct Learner {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is from.
+    pub cite: &'static str,
+    /// How it is built as a recognizer.
+    pub recognizer: Option<RecognizerRole>,
+    /// How it is built as a next-symbol model.
+    pub next_symbol: Option<NextSymbolRole>,
+    /// How it is built as a transducer.
+    pub transducer: Option<TransducerRole>,
+}
+
+/// What a recognizer is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecognizerTask {
+    /// Symbols of the alphabet.
+    pub alphabet: usize,
+    /// Whether it also predicts the next symbol.
+    pub language_modeling: bool,
+    /// Whether it also predicts the set of symbols that may come next.
+    pub next_symbols: bool,
+}
+
+/// How a learner is built as a recognizer. Its size comes from a budget of parameters ([`matched_hidden`]), which decides
+/// the setting `hidden`.
+#[derive(Debug)]
+pub struct RecognizerRole {
+    /// What can be set, `hidden` apart.
+    pub settings: &'static [Setting],
+    /// The network of a hidden size.
+    pub build: fn(&Settings, usize, RecognizerTask) -> RecognizerSpec,
+    /// Hidden sizes are multiples of this.
+    pub unit: fn(&Settings) -> usize,
+    /// The published formula for the number of parameters, `a·d² + b·d + 1` over an alphabet: its coefficients.
+    pub published: Option<fn(usize) -> (f64, f64)>,
+}
+
+/// How a learner is built as a next-symbol model.
+#[derive(Debug)]
+pub struct NextSymbolRole {
+    /// What can be set.
+    pub settings: &'static [Setting],
+    /// What settings have to do with each other.
+    pub check: fn(&Settings) -> Result<(), SettingError>,
+    /// How it comes to be.
+    pub build: NextSymbolBuild,
+}
+
+/// Settings that have nothing to do with each other.
+fn unrelated(_: &Settings) -> Result<(), SettingError> {
+    Ok(())
+}
+
+/// How a next-symbol model comes to be.
+#[derive(Debug)]
+pub enum NextSymbolBuild {
+    /// A network over a vocabulary, trained by gradient descent.
+    Network(fn(&Settings, usize) -> LanguageModelSpec),
+    /// Made of the training strings, or of the language itself, without gradients or chance.
+    Baseline(for<'a> fn(&Knowledge<'a>) -> AnyNextSymbol<'a>),
+}
+
+/// What a baseline is made of.
+#[derive(Debug)]
+pub struct Knowledge<'a> {
+    /// Symbols, the boundary included.
+    pub vocabulary: usize,
+    /// The training strings, between boundaries (symbol 0).
+    pub strings: Vec<Vec<u32>>,
+    /// The language they are from, with its probabilities.
+    pub grammar: Grammar<'a>,
+}
+
+/// How a learner is built as a transducer.
+#[derive(Debug)]
+pub struct TransducerRole {
+    /// What can be set.
+    pub settings: &'static [Setting],
+    /// The network.
+    pub build: fn(&Settings, TransducerTask) -> TransducerSpec,
+}
+
+/// What a transducer is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransducerTask {
+    /// Symbols of inputs, the end included.
+    pub inputs: usize,
+    /// Symbols of outputs, the end included.
+    pub outputs: usize,
+    /// The symbol that ends inputs and outputs.
+    pub end: u32,
+    /// A symbol that is never part of an output.
+    pub padding: Option<u32>,
+}
+
+/// Every learner, in the order in which lists show them.
+pub static LEARNERS: &[&Learner] = &[
+    &recurrent::RNN,
+    &recurrent::LSTM,
+    &recurrent::GRU,
+    &transformer::TRANSFORMER,
+    &memory::STACK_RNN,
+    &memory::STACK_LSTM,
+    &memory::BABY_NTM,
+    &seq2seq::LSTM_ATTENTION,
+    &seq2seq::CNN,
+    &baseline::REPEAT_LAST,
+    &baseline::UNIFORM,
+    &baseline::UNIGRAM,
+    &baseline::BIGRAM,
+    &baseline::TRIGRAM,
+    &baseline::TRUE_GRAMMAR,
+];
+
+impl Learner {
+    /// The roles it can play.
+    pub fn roles(&self) -> impl Iterator<Item = Role> + '_ {
+        Role::ALL.into_iter().filter(|role| self.settings(*role).is_some())
+    }
+
+    /// What can be set of it in a role; `None` if it cannot play it.
+    pub fn settings(&self, role: Role) -> Option<&'static [Setting]> {
+        match role {
+            Role::Recognizer => self.recognizer.as_ref().map(|role| role.settings),
+            Role::NextSymbol => self.next_symbol.as_ref().map(|role| role.settings),
+            Role::Transducer => self.transducer.as_ref().map(|role| role.settings),
+        }
+    }
+
+    /// Whether it comes out the same whatever the seed.
+    pub fn is_deterministic(&self) -> bool {
+        matches!(self.next_symbol, Some(NextSymbolRole { build: NextSymbolBuild::Baseline(_), .. }))
+    }
+}
+
+/// The learners that can play a role.
+pub fn with_role(role: Role) -> impl Iterator<Item = &'static Learner> {
+    LEARNERS.iter().copied().filter(move |learner| learner.settings(role).is_some())
+}
+
+/// The learner of a name.
+///
+/// ```
+/// use wug_learner::registry::{Role, find};
+/// assert!(find("stack-rnn", Role::Recognizer).is_ok());
+/// let error = find("stack-run", Role::Recognizer).unwrap_err().to_string();
+/// assert!(error.starts_with("unknown learner `stack-run`; did you mean `stack-rnn`?"), "{error}");
+/// let error = find("bigram", Role::Recognizer).unwrap_err().to_string();
+/// assert!(error.starts_with("`bigram` is no recognizer; it can be: next-symbol."), "{error}");
+/// ```
+pub fn find(name: &str, role: Role) -> Result<&'static Learner, UnknownLearner> {
+    let known = LEARNERS.iter().copied().find(|learner| learner.name == name);
+    match known {
+        Some(learner) if learner.settings(role).is_some() => Ok(learner),
+        _ => Err(UnknownLearner { given: name.to_owned(), role, known }),
+    }
+}
+
+/// A name that no learner has, or none that can play the role.
+#[derive(Clone, Debug)]
+pub struct UnknownLearner {
+    given: String,
+    role: Role,
+    known: Option<&'static Learner>,
+}
+
+impl std::error::Error for UnknownLearner {}
+
+impl std::fmt::Display for UnknownLearner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { given, role, known } = self;
+        let able: Vec<&str> = with_role(*role).map(|learner| learner.name).collect();
+        match known {
+            Some(learner) => {
+                let roles: Vec<&str> = learner.roles().map(Role::name).collect();
+                write!(f, "`{given}` is no {}; it can be: {}. ", role.name(), roles.join(", "))?;
+            }
+            None => {
+                write!(f, "unknown learner `{given}`; ")?;
+                let near: Vec<String> =
+                    nearest_names(given, able.iter().copied()).iter().map(|n| format!("`{n}`")).collect();
+                if !near.is_empty() {
+                    write!(f, "did you mean {}? ", near.join(" or "))?;
+                }
+            }
+        }
+        write!(f, "There are: {}", able.join(", "))
+    }
+}
