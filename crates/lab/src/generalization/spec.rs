@@ -116,7 +116,8 @@ fn fits(learner: &Learner, settings: &Settings, subject: &Subject) -> Result<(),
         Problem::new("learners", learner.name, message)
     };
     let Some(role) = &learner.next_symbol else { return Ok(()) };
-    (role.check)(settings).map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+    let related = role.check.map_or(Ok(()), |check| check(settings));
+    related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
     if let NextSymbolBuild::Network(build) = role.build {
         LanguageModel::new(build(settings, subject.vocabulary))
             .map_err(|error| problem(error.to_string()))?;

@@ -1,6 +1,6 @@
 //! Learners without gradients: what scores are compared with.
 
-use super::{Knowledge, Learner, NextSymbolBuild, NextSymbolRole, unrelated};
+use super::{Knowledge, Learner, NextSymbolBuild, NextSymbolRole};
 use crate::baseline::{NGram, RepeatLast, Uniform};
 use crate::interface::AnyNextSymbol;
 
@@ -10,7 +10,7 @@ const fn entry(
     cite: &'static str,
     build: for<'a> fn(&Knowledge<'a>) -> AnyNextSymbol<'a>,
 ) -> Learner {
-    let role = NextSymbolRole { settings: &[], check: unrelated, build: NextSymbolBuild::Baseline(build) };
+    let role = NextSymbolRole { settings: &[], check: None, build: NextSymbolBuild::Baseline(build) };
     Learner { name, summary, cite, recognizer: None, next_symbol: Some(role), transducer: None }
 }
 

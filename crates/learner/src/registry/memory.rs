@@ -132,7 +132,7 @@ macro_rules! with_memory {
             }),
             next_symbol: Some(NextSymbolRole {
                 settings: $settings,
-                check: enough_rows,
+                check: Some(enough_rows),
                 build: NextSymbolBuild::Network(|settings, v| next_symbol($cell, $device, settings, v)),
             }),
             transducer: None,

@@ -97,15 +97,10 @@ pub struct RecognizerRole {
 pub struct NextSymbolRole {
     /// What can be set.
     pub settings: &'static [Setting],
-    /// What settings have to do with each other.
-    pub check: fn(&Settings) -> Result<(), SettingError>,
+    /// What settings have to do with each other, if anything.
+    pub check: Option<fn(&Settings) -> Result<(), SettingError>>,
     /// How it comes to be.
     pub build: NextSymbolBuild,
-}
-
-/// Settings that have nothing to do with each other.
-fn unrelated(_: &Settings) -> Result<(), SettingError> {
-    Ok(())
 }
 
 /// How a next-symbol model comes to be.
@@ -227,18 +222,15 @@ impl std::fmt::Display for UnknownLearner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { given, role, known } = self;
         let able: Vec<&str> = with_role(*role).map(|learner| learner.name).collect();
-        match known {
-            Some(learner) => {
-                let roles: Vec<&str> = learner.roles().map(Role::name).collect();
-                write!(f, "`{given}` is no {}; it can be: {}. ", role.name(), roles.join(", "))?;
-            }
-            None => {
-                write!(f, "unknown learner `{given}`; ")?;
-                let near: Vec<String> =
-                    nearest_names(given, able.iter().copied()).iter().map(|n| format!("`{n}`")).collect();
-                if !near.is_empty() {
-                    write!(f, "did you mean {}? ", near.join(" or "))?;
-                }
+        if let Some(learner) = known {
+            let roles: Vec<&str> = learner.roles().map(Role::name).collect();
+            write!(f, "`{given}` is no {}; it can be: {}. ", role.name(), roles.join(", "))?;
+        } else {
+            write!(f, "unknown learner `{given}`; ")?;
+            let near: Vec<String> =
+                nearest_names(given, able.iter().copied()).iter().map(|n| format!("`{n}`")).collect();
+            if !near.is_empty() {
+                write!(f, "did you mean {}? ", near.join(" or "))?;
             }
         }
         write!(f, "There are: {}", able.join(", "))

@@ -3,7 +3,7 @@
 use super::gradient::{BATCH, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, MAX, REGULARIZATION, SHUFFLE};
 use super::seq2seq;
 use super::setting::{Default, Limits, Setting, Settings};
-use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask, unrelated};
+use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask};
 use crate::model::{
     BodySpec, Cell, Initialization, LanguageModelSpec, Output, RecognizerSpec, RecurrentSpec, Start,
 };
@@ -83,7 +83,7 @@ pub(super) static RNN: Learner = Learner {
     }),
     next_symbol: Some(NextSymbolRole {
         settings: NEXT_SYMBOL,
-        check: unrelated,
+        check: None,
         build: NextSymbolBuild::Network(|settings, v| next_symbol(Cell::Rnn, settings, v)),
     }),
     transducer: None,
@@ -101,7 +101,7 @@ pub(super) static LSTM: Learner = Learner {
     }),
     next_symbol: Some(NextSymbolRole {
         settings: NEXT_SYMBOL,
-        check: unrelated,
+        check: None,
         build: NextSymbolBuild::Network(|settings, v| next_symbol(Cell::Lstm, settings, v)),
     }),
     transducer: Some(seq2seq::LSTM_ROLE),
@@ -120,7 +120,7 @@ pub(super) static GRU: Learner = Learner {
     }),
     next_symbol: Some(NextSymbolRole {
         settings: NEXT_SYMBOL,
-        check: unrelated,
+        check: None,
         build: NextSymbolBuild::Network(|settings, v| next_symbol(Cell::Gru, settings, v)),
     }),
     transducer: None,

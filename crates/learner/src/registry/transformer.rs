@@ -4,7 +4,7 @@ use super::gradient::{BATCH, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, REGULARIZATION
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::seq2seq;
 use super::setting::{Default, Limits, Setting, Settings};
-use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask, unrelated};
+use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask};
 use crate::kernel::Sinusoid;
 use crate::model::{
     BodySpec, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecognizerSpec,
@@ -92,7 +92,7 @@ pub(super) static TRANSFORMER: Learner = Learner {
     }),
     next_symbol: Some(NextSymbolRole {
         settings: NEXT_SYMBOL,
-        check: unrelated,
+        check: None,
         build: NextSymbolBuild::Network(next_symbol),
     }),
     transducer: Some(seq2seq::TRANSFORMER_ROLE),
