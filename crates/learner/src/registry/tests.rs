@@ -1,1 +1,164 @@
+//! Every entry in each of its roles: it is built from its defaults, trained for a few steps, saved, loaded, and gives the
+//! same answers.
 
+use std::collections::BTreeSet;
+
+use wug_dataset::Seed;
+use wug_language::registry as languages;
+
+use super::*;
+use crate::interface::{Model, NextSymbol, Recognizer, Trained, Transducer};
+use crate::model::{LabelledString, LanguageModel, LossWeights, Pair, RecognizerModel, TransducerModel};
+use crate::optim::OptimizerSpec;
+use crate::train::{
+    Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, Objective, Recognition,
+    Schedule, TrainSpec, Trainer, Transduction, WeightedString,
+};
+
+fn few_steps() -> TrainSpec {
+    TrainSpec {
+        optimizer: OptimizerSpec::adam(),
+        schedule: Schedule::Constant { rate: 0.01 },
+        batch: BatchSize::Examples(2),
+        max_epochs: 3,
+        patience: usize::MAX,
+    }
+}
+
+/// Trains a model and reads it back from its bytes: the trained one and the loaded one.
+fn trained<M: Model + Clone>(model: &M, objective: &impl Objective<f32>) -> [Trained<M, f32>; 2] {
+    let mut trainer = Trainer::new(objective, few_steps(), Seed::new(3)).unwrap();
+    let before = trainer.params().to_vec();
+    trainer.run(|_| ());
+    assert_ne!(trainer.params(), before, "nothing was learned");
+    let trained = Trained::new(model.clone(), trainer.params().to_vec());
+    let loaded = Trained::load(&trained.save()).unwrap();
+    [trained, loaded]
+}
+
+const STRINGS: [&[u32]; 3] = [&[0, 1, 1], &[1], &[0, 1, 0, 1]];
+
+#[test]
+fn entries_are_complete_and_names_are_unique() {
+    let names: BTreeSet<&str> = LEARNERS.iter().map(|learner| learner.name).collect();
+    assert_eq!(names.len(), LEARNERS.len());
+    for learner in LEARNERS {
+        assert!(!learner.summary.is_empty() && !learner.cite.is_empty(), "{}", learner.name);
+        assert!(learner.roles().next().is_some(), "{} plays no role", learner.name);
+        for role in learner.roles() {
+            let settings = learner.settings(role).unwrap();
+            let names: BTreeSet<&str> = settings.iter().map(|setting| setting.name).collect();
+            assert_eq!(names.len(), settings.len(), "{}", learner.name);
+            for setting in settings {
+                setting.check(setting.default.into()).unwrap();
+                assert!(!setting.meaning.is_empty(), "{}: {}", learner.name, setting.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn recognizers_are_built_trained_saved_and_loaded() {
+    for learner in with_role(Role::Recognizer) {
+        let role = learner.recognizer.as_ref().unwrap();
+        let settings = Settings::defaults(role.settings);
+        let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: true };
+        let hidden = matched_hidden(role, &settings, 4000, task, Matching::Nearest).unwrap();
+        let model = RecognizerModel::new((role.build)(&settings, hidden, task)).unwrap();
+        let next = [0b111; 5];
+        let examples: Vec<LabelledString<'_>> = STRINGS
+            .iter()
+            .enumerate()
+            .map(|(i, &string)| LabelledString { string, label: i > 0, next: &next[..=string.len()] })
+            .collect();
+        let weights = LossWeights { language_modeling: 0.0, next_symbols: 1.0 };
+        let objective = Recognition::new(&model, &examples, &[], weights);
+        let [mut trained, mut loaded] = trained(&model, &objective);
+        let outputs = trained.predict(&STRINGS, &|_| true);
+        assert!(outputs.iter().all(|output| output.log_odds.is_finite()), "{}", learner.name);
+        assert_eq!(outputs, loaded.predict(&STRINGS, &|_| true), "{}", learner.name);
+    }
+}
+
+/// The true count is monotone in the hidden size, so that what bisection finds is the nearest of all.
+#[test]
+fn the_nearest_size_is_the_nearest_of_all() {
+    let task = RecognizerTask { alphabet: 3, language_modeling: false, next_symbols: false };
+    for learner in with_role(Role::Recognizer) {
+        let role = learner.recognizer.as_ref().unwrap();
+        let settings = Settings::defaults(role.settings);
+        let count = |d: usize| RecognizerModel::new((role.build)(&settings, d, task)).unwrap().layout().count();
+        let unit = (role.unit)(&settings);
+        for budget in [1, 3000, 7777, 20_000] {
+            let found = matched_hidden(role, &settings, budget, task, Matching::Nearest).unwrap();
+            let nearest = (1..120).map(|i| i * unit).min_by_key(|&d| (count(d).abs_diff(budget), d));
+            assert_eq!(Some(found), nearest, "{} {budget}", learner.name);
+        }
+    }
+}
+
+#[test]
+fn next_symbol_networks_are_built_trained_saved_and_loaded() {
+    let strings: Vec<Vec<u32>> = STRINGS.iter().map(|s| s.iter().map(|x| x + 1).collect()).collect();
+    let ends = Boundaries { start: Some(0), end: Some(0) };
+    for learner in with_role(Role::NextSymbol) {
+        let role = learner.next_symbol.as_ref().unwrap();
+        let NextSymbolBuild::Network(build) = role.build else { continue };
+        let model = LanguageModel::new(build(&Settings::defaults(role.settings), 3)).unwrap();
+        let weighted: Vec<WeightedString<'_>> = strings.iter().map(|s| WeightedString::new(s)).collect();
+        let objective = LanguageModeling::new(&model, &weighted, &[], ends, Average::Symbols).unwrap();
+        let [mut one, mut other] = trained(&model, &objective);
+        let string = [0, 1, 2, 2, 0];
+        let log_probs = one.log_probs(&string);
+        assert!(log_probs[1..].iter().all(|p| *p < 0.0 && p.is_finite()), "{}", learner.name);
+        assert_eq!(log_probs, other.log_probs(&string), "{}", learner.name);
+        // With its type forgotten it says the same.
+        assert_eq!(log_probs, AnyNextSymbol::new(one).log_probs(&string), "{}", learner.name);
+
+        let with_start: Vec<Vec<u32>> = strings.iter().map(|s| [&[0], &s[..]].concat()).collect();
+        let next = [0b101; 5];
+        let sets: Vec<NextSetString<'_>> = with_start
+            .iter()
+            .map(|s| NextSetString { symbols: s, next: &next[..s.len()], weight: 1.0 })
+            .collect();
+        let objective = NextSets::new(&model, &sets, &[]).unwrap();
+        let [one, other] = trained(&model, &objective);
+        assert_eq!(one.params(), other.params(), "{}", learner.name);
+    }
+}
+
+#[test]
+fn baselines_predict_a_distribution_at_every_prefix() {
+    let language = languages::build("an-bn").unwrap();
+    for learner in with_role(Role::NextSymbol) {
+        let NextSymbolBuild::Baseline(build) = learner.next_symbol.as_ref().unwrap().build else { continue };
+        assert!(learner.is_deterministic());
+        let strings = vec![vec![0, 1, 2, 0], vec![0, 1, 1, 2, 2, 0]];
+        let grammar = Grammar::of(&*language);
+        let mut model = build(&Knowledge { vocabulary: 3, strings, grammar });
+        let mut states = vec![model.start(), model.start()];
+        let rows = model.advance_batch(&mut states, &[&[0, 1, 2], &[0, 1, 1]]);
+        for row in rows.chunks(3) {
+            assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{}: {row:?}", learner.name);
+        }
+        assert_eq!(model.next(&states[0]), rows[6..9], "{}", learner.name);
+        let copy = states[1].clone();
+        model.push(&mut states[1], 2);
+        assert_eq!(model.next(&copy), rows[15..], "{}", learner.name);
+    }
+}
+
+#[test]
+fn transducers_are_built_trained_saved_and_loaded() {
+    let pairs = [(vec![3, 4], vec![4, 3, 3]), (vec![4], vec![3])];
+    let pairs: Vec<Pair<'_>> = pairs.iter().map(|(input, output)| Pair { input, output }).collect();
+    for learner in with_role(Role::Transducer) {
+        let role = learner.transducer.as_ref().unwrap();
+        let task = TransducerTask { inputs: 5, outputs: 5, end: 2, padding: Some(1) };
+        let model = TransducerModel::new((role.build)(&Settings::defaults(role.settings), task)).unwrap();
+        let objective = Transduction::new(&model, &pairs, &[]).unwrap();
+        let [mut one, mut other] = trained(&model, &objective);
+        assert_eq!(one.log_probs(&pairs), other.log_probs(&pairs), "{}", learner.name);
+        assert_eq!(one.greedy(&[3, 4], 1..=6), other.greedy(&[3, 4], 1..=6), "{}", learner.name);
+    }
+}
