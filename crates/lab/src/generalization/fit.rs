@@ -6,7 +6,7 @@ use wug_learner::baseline::{Grammar, NGram, RepeatLast, Uniform};
 use wug_learner::interface::{NextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::LanguageModel;
-use wug_learner::train::{Average, Boundaries, Followed, LanguageModeling, NextSets, Text};
+use wug_learner::train::{Average, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString};
 use wug_score::{Ending, FORMAT, Point, Run, RunResult};
 
 use super::data::{Data, between_boundaries};
@@ -63,7 +63,7 @@ impl Fitting<'_> {
         let data = self.data;
         let ngram = |order: usize| {
             let strings: Vec<Vec<u32>> = data.corpus.iter().map(|word| between_boundaries(word)).collect();
-            NGram::learn(order, vocabulary, strings.iter().map(Vec::as_slice))
+            NGram::fit(order, vocabulary, strings.iter().map(Vec::as_slice))
         };
         match self.plan.kind {
             Learner::RepeatLast => self.result(RepeatLast::new(vocabulary), true, TrainingSummary::default()),
@@ -119,10 +119,10 @@ impl Fitting<'_> {
         let rows = symbols.iter().zip(&strings);
         match settings.loss {
             Loss::CrossEntropy => {
-                let texts: Vec<Text<'_>> = rows
-                    .map(|(line, (_, count))| Text {
+                let texts: Vec<WeightedString<'_>> = rows
+                    .map(|(line, (_, count))| WeightedString {
                         weight: *count as f64,
-                        ..Text::new(&line[1..line.len() - 1])
+                        ..WeightedString::new(&line[1..line.len() - 1])
                     })
                     .collect();
                 let ends = Boundaries { start: Some(0), end: Some(0) };
@@ -132,9 +132,9 @@ impl Fitting<'_> {
             }
             Loss::SigmoidMse => {
                 let next: Vec<Vec<u64>> = strings.iter().map(|(word, _)| self.may_follow(word)).collect();
-                let texts: Vec<Followed<'_>> = rows
+                let texts: Vec<NextSetString<'_>> = rows
                     .zip(&next)
-                    .map(|((line, (_, count)), next)| Followed {
+                    .map(|((line, (_, count)), next)| NextSetString {
                         symbols: &line[..line.len() - 1],
                         next,
                         weight: *count as f64,
