@@ -126,7 +126,7 @@ fn marks_are_those_of_reading_string_by_string() {
         let corpus: Vec<Vec<u32>> =
             train.iter().map(|word| encode(word).iter().map(|s| u32::from(s.0)).collect()).collect();
         for order in [1, 2, 3] {
-            let mut ngram = NGram::learn(order, vocabulary, corpus.iter().map(Vec::as_slice));
+            let mut ngram = NGram::fit(order, vocabulary, corpus.iter().map(Vec::as_slice));
             agrees(&mut ngram, language, count);
         }
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use wug_dataset::Seed;
 use wug_learner::kernel::{Activation, Recurrence};
 use wug_learner::model::{
-    BodySpec, Cell, CnnTransducerSpec, Initialization, Labelled, LanguageModel, LanguageModelSpec,
+    BodySpec, Cell, CnnTransducerSpec, Initialization, LabelledString, LanguageModel, LanguageModelSpec,
     LossWeights, LstmTransducerSpec, NormPlace, Output, Pair, Positions, RecognizerModel, RecognizerSpec,
     RecurrentSpec, Start, TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout,
     TransformerSpec,
@@ -91,12 +91,12 @@ fn flare(case: &str, body: BodySpec) {
     };
     let model = RecognizerModel::new(spec).expect("a sound spec");
     let text = symbols(BATCH * (STEPS - bos), ALPHABET - bos, 1);
-    let batch: Vec<Labelled<'_>> = text
+    let batch: Vec<LabelledString<'_>> = text
         .chunks(STEPS - bos)
         .enumerate()
-        .map(|(i, string)| Labelled { string, label: i % 3 == 0, next: &[] })
+        .map(|(i, string)| LabelledString { string, label: i % 3 == 0, next: &[] })
         .collect();
-    let parts: Vec<&[Labelled<'_>]> = batch.chunks(model.max_batch_strings(STEPS - bos)).collect();
+    let parts: Vec<&[LabelledString<'_>]> = batch.chunks(model.max_batch_strings(STEPS - bos)).collect();
     time(case, model.layout(), OptimizerSpec::adam().clipped(5.0), parts.len(), |t, part| {
         model.loss(t, parts[part], LossWeights::default(), BATCH);
     });

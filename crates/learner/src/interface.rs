@@ -1,28 +1,34 @@
-//! What a trained learner can be asked. Suites see these three interfaces and nothing of a model, so that learners from
-//! elsewhere can stand in for ours.
+//! The interfaces of trained learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`]. Evaluation depends on these three
+//! and not on models, so that baselines and learners from elsewhere can be evaluated alike.
 
 mod erased;
-mod judge;
+mod recognize;
 mod saved;
 mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
-pub use judge::Judgement;
+pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};
 pub use sets::Sets;
 
 use std::ops::RangeInclusive;
 
 use crate::kernel::{Real, softmax_rows};
-use crate::model::{LanguageModel, Memory, Pair};
+use crate::model::{BatchStates, LanguageModel, Pair, PrefixState};
 use crate::params::Aligned;
 use crate::tape::{Mode, Tape};
 
-/// Says whether strings are in a language.
+/// Decides whether strings are in a language.
 pub trait Recognizer {
+    /// The outputs for strings: log-odds for all of them, what the auxiliary heads predict for those (by index) that are
+    /// members.
+    fn predict(&mut self, strings: &[&[u32]], is_member: &dyn Fn(usize) -> bool) -> Vec<RecognizerOutput>;
+
     /// The log-odds that each string is in the language: accepted if not negative.
-    fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64>;
+    fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64> {
+        self.predict(strings, &|_| false).into_iter().map(|output| output.log_odds).collect()
+    }
 
     /// The probability that each string is in the language.
     fn probabilities(&mut self, strings: &[&[u32]]) -> Vec<f64> {
@@ -30,18 +36,18 @@ pub trait Recognizer {
     }
 }
 
-/// Symbols of a string read at once: a learner may prepare itself once for all of them.
+/// Symbols that [`NextSymbol::log_probs`] reads per call of [`NextSymbol::advance_batch`].
 const PIECE: usize = 64;
 
-/// Says what comes next.
+/// Predicts the next symbol, one prefix at a time.
 pub trait NextSymbol {
-    /// Where the learner stands after a prefix. Cloned where strings part, so that a shared prefix is read once.
+    /// The state after a prefix. It is cloned where strings diverge, so that a shared prefix is read once.
     type State: Clone;
 
-    /// Before the first symbol.
+    /// The state before the first symbol.
     fn start(&mut self) -> Self::State;
 
-    /// After one more symbol.
+    /// Reads one symbol.
     fn push(&mut self, state: &mut Self::State, symbol: u32);
 
     /// The probability of every symbol to come next.
@@ -60,46 +66,47 @@ pub trait NextSymbol {
         logs
     }
 
-    /// Reads pieces of the same length after many prefixes, one each, in step. Gives the probabilities of every symbol to
-    /// come after each symbol, `[B,T,V]`, one string after the other, just as reading one by one would.
+    /// Reads one piece per state, all of the same length `T`. Gives the probabilities `[B,T,V]` of every next symbol after
+    /// each symbol of each piece. Results are the same as with [`push`](Self::push) and [`next`](Self::next).
     ///
     /// # Panics
-    /// If there are not as many pieces as states, or one has another length.
+    /// If there are not as many pieces as states, or pieces differ in length.
     fn advance_batch(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
-        one_by_one(self, states, pieces)
+        advance_each(self, states, pieces)
     }
 
-    /// Whether two states are the very same, so that whatever is read next leads to the same. A learner that cannot tell
-    /// says no.
+    /// Whether two states are identical, so that the same symbols lead to the same predictions. False if the learner cannot
+    /// tell.
     fn same(&self, _: &Self::State, _: &Self::State) -> bool {
         false
     }
 
-    /// The most symbols it can read, if there is a limit.
+    /// The maximum number of symbols it can read, if there is one.
     fn max_len(&self) -> Option<usize> {
         None
     }
 
-    /// How many states after prefixes of up to this length to keep at once.
-    fn max_batch(&self, _longest: usize) -> usize {
+    /// How many states after prefixes of up to `max_len` symbols to keep at the same time.
+    fn max_batch(&self, _max_len: usize) -> usize {
         1024
     }
 }
 
-/// Insists on one piece per state, all of the same length, and says which.
-fn alike<S>(states: &[S], pieces: &[&[u32]]) -> usize {
+/// The length of all pieces; panics if they differ or there is not one per state.
+fn piece_len<S>(states: &[S], pieces: &[&[u32]]) -> usize {
     let steps = pieces.first().map_or(0, |piece| piece.len());
     assert_eq!(states.len(), pieces.len(), "one piece for each state");
     assert!(pieces.iter().all(|piece| piece.len() == steps), "pieces of the same length");
     steps
 }
 
-fn one_by_one<L: NextSymbol + ?Sized>(
+/// [`NextSymbol::advance_batch`], one state after the other.
+fn advance_each<L: NextSymbol + ?Sized>(
     learner: &mut L,
     states: &mut [L::State],
     pieces: &[&[u32]],
 ) -> Vec<f64> {
-    alike(states, pieces);
+    piece_len(states, pieces);
     let mut probabilities = Vec::new();
     for (state, piece) in states.iter_mut().zip(pieces) {
         for &symbol in *piece {
@@ -110,21 +117,21 @@ fn one_by_one<L: NextSymbol + ?Sized>(
     probabilities
 }
 
-/// Turns strings into strings.
+/// Maps strings to strings.
 pub trait Transducer {
     /// The natural logarithm of the probability of each output (its end included), given its input.
     fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64>;
 
-    /// The same of a single pair.
+    /// [`log_probs`](Self::log_probs) of one pair.
     fn log_prob(&mut self, input: &[u32], output: &[u32]) -> f64 {
         self.log_probs(&[Pair { input, output }]).iter().sum()
     }
 
-    /// The output chosen symbol by symbol, of a length in this range.
+    /// Greedy decoding: the most likely symbol at each step. The output has a length in this range.
     fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32>;
 }
 
-/// A model with the parameters it has learned.
+/// A model with trained parameters.
 #[derive(Debug)]
 pub struct Trained<M, R> {
     model: M,
@@ -133,7 +140,7 @@ pub struct Trained<M, R> {
 }
 
 impl<M, R: Real> Trained<M, R> {
-    /// Puts model and parameters together; they must belong together.
+    /// The parameters must be laid out as the model says.
     pub fn new(model: M, params: Vec<R>) -> Self {
         Self { model, params: params.into(), tape: Tape::default() }
     }
@@ -143,50 +150,42 @@ impl<M, R: Real> Trained<M, R> {
         &self.model
     }
 
-    /// What it has learned.
+    /// The parameters.
     pub fn params(&self) -> &[R] {
         &self.params
     }
 }
 
-/// Where a [`LanguageModel`] stands: what its layers remember of the prefix.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prefix<R> {
-    memory: Memory<R>,
-    /// The state that outputs are read from; empty if nothing has been read by a transformer.
-    top: Vec<R>,
-}
+/// Limit of the states `[T,B,D]` of a lockstep batch, in elements: they stay in the second-level cache.
+const LOCKSTEP_ELEMENTS: usize = 1 << 17;
 
-/// Numbers of states that are read on together, and stay in the second-level cache.
-const IN_STEP: usize = 1 << 17;
-
-/// Strings are read on together in multiples of so many: the weights are laid out anew for them, and kernels take six or
-/// twelve at a time.
-const TOGETHER: usize = 24;
+/// The size of a lockstep batch is a multiple of this. Weights are packed once per batch, and kernels process six or twelve
+/// rows at a time.
+const LOCKSTEP_MULTIPLE: usize = 24;
 
 impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
-    type State = Prefix<R>;
+    type State = PrefixState<R>;
 
-    fn start(&mut self) -> Prefix<R> {
-        let (memory, top) = self.model.initial_memory(&self.params);
-        Prefix { memory, top }
+    fn start(&mut self) -> PrefixState<R> {
+        self.model.initial_state(&self.params)
     }
 
-    fn push(&mut self, state: &mut Prefix<R>, symbol: u32) {
+    fn push(&mut self, state: &mut PrefixState<R>, symbol: u32) {
         let mut record = self.tape.record(&self.params, Mode::Eval);
-        state.top = self.model.advance(&mut record, &mut state.memory, symbol);
+        self.model.advance(&mut record, state, symbol);
     }
 
-    /// A transformer says nothing before its first symbol: all are equally likely.
-    fn next(&mut self, state: &Prefix<R>) -> Vec<f64> {
-        self.answers(state, softmax_rows)
+    /// A transformer that has read nothing predicts all symbols with equal probability.
+    fn next(&mut self, state: &PrefixState<R>) -> Vec<f64> {
+        self.outputs(state, softmax_rows)
     }
 
-    fn advance_batch(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
-        self.read_in_step(states, pieces, softmax_rows).unwrap_or_else(|| one_by_one(self, states, pieces))
+    fn advance_batch(&mut self, states: &mut [PrefixState<R>], pieces: &[&[u32]]) -> Vec<f64> {
+        self.advance_lockstep(states, pieces, softmax_rows)
+            .unwrap_or_else(|| advance_each(self, states, pieces))
     }
 
-    fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {
+    fn same(&self, a: &PrefixState<R>, b: &PrefixState<R>) -> bool {
         a == b
     }
 
@@ -194,57 +193,54 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
         self.model.max_len()
     }
 
-    fn max_batch(&self, longest: usize) -> usize {
-        self.model.max_batch_states(longest)
+    fn max_batch(&self, max_len: usize) -> usize {
+        self.model.max_batch_states(max_len)
     }
 }
 
 impl<R: Real> Trained<LanguageModel, R> {
-    /// What the logits of a state say, each row turned into probabilities by `squash`.
-    fn answers(&mut self, state: &Prefix<R>, squash: fn(&mut [R], usize)) -> Vec<f64> {
+    /// The output for every symbol after a prefix; `activate` turns rows of logits into outputs.
+    fn outputs(&mut self, state: &PrefixState<R>, activate: fn(&mut [R], usize)) -> Vec<f64> {
         let mut row = self.logits(state);
         let v = row.len();
-        squash(&mut row, v);
+        activate(&mut row, v);
         row.into_iter().map(Real::wide).collect()
     }
 
-    /// The same after each of many symbols, `[B,T,V]`; none if the model cannot read many strings in step.
-    fn read_in_step(
+    /// The outputs `[B,T,V]` after each symbol of each piece, read in batches that go in lockstep. None if the model reads
+    /// strings one at a time.
+    fn advance_lockstep(
         &mut self,
-        states: &mut [Prefix<R>],
+        states: &mut [PrefixState<R>],
         pieces: &[&[u32]],
-        squash: fn(&mut [R], usize),
+        activate: fn(&mut [R], usize),
     ) -> Option<Vec<f64>> {
-        let (v, steps) = (self.model.spec().vocabulary, alike(states, pieces));
+        let (v, steps) = (self.model.spec().vocabulary, piece_len(states, pieces));
         if steps == 0 {
             return Some(Vec::new());
         }
-        let width = self.model.spec().body.width();
-        let part = (IN_STEP / (steps * width).max(1)).max(1).next_multiple_of(TOGETHER);
-        let mut probabilities = vec![0.0; steps * states.len() * v];
-        let parts = states.chunks_mut(part).zip(pieces.chunks(part));
-        for ((states, pieces), own) in parts.zip(probabilities.chunks_mut(part * steps * v)) {
+        let size = LOCKSTEP_ELEMENTS / (steps * self.model.state_width()).max(1);
+        let size = size.max(1).next_multiple_of(LOCKSTEP_MULTIPLE);
+        let mut outputs = vec![0.0; steps * states.len() * v];
+        let batches = states.chunks_mut(size).zip(pieces.chunks(size));
+        for ((states, pieces), own) in batches.zip(outputs.chunks_mut(size * steps * v)) {
             let mut record = self.tape.record(&self.params, Mode::Eval);
-            let memories = states.iter_mut().map(|state| &mut state.memory);
-            let (tops, rows) = self.model.step_batch(&mut record, memories, pieces)?;
-            let numbers = record.value(tops);
-            for (state, top) in states.iter_mut().zip(numbers[numbers.len() - rows * width..].chunks(width)) {
-                state.top.copy_from_slice(top);
-            }
+            let BatchStates { tops, rows } = self.model.step_batch(&mut record, states, pieces)?;
             let logits = self.model.output_stable(&mut record, tops);
-            let mut said = record.value(logits).to_vec();
-            squash(&mut said, v);
+            let mut all = record.value(logits).to_vec();
+            activate(&mut all, v);
+            // From `[T,N,V]`, padding included, to `[B,T,V]`.
             for (b, own) in own.chunks_exact_mut(steps * v).enumerate() {
-                for (to, row) in own.chunks_exact_mut(v).zip(said[b * v..].chunks(rows * v)) {
+                for (to, row) in own.chunks_exact_mut(v).zip(all[b * v..].chunks(rows * v)) {
                     to.iter_mut().zip(row).for_each(|(to, p)| *to = p.wide());
                 }
             }
         }
-        Some(probabilities)
+        Some(outputs)
     }
 
-    /// The output layer on a state; zeros if a transformer has read nothing.
-    fn logits(&mut self, state: &Prefix<R>) -> Vec<R> {
+    /// The output layer on a state; zeros if there is none before the first symbol.
+    fn logits(&mut self, state: &PrefixState<R>) -> Vec<R> {
         if state.top.is_empty() {
             return vec![R::ZERO; self.model.spec().vocabulary];
         }

@@ -1,6 +1,6 @@
-//! Every learner: kernels, models, optimisers and training. Batch in, prediction out.
+//! Learners: kernels, models, optimisers, training, baselines, and the interfaces of trained learners.
 //!
-//! This crate knows no files, no metrics and no reports. A run is single-threaded; parallelism is across runs.
+//! This crate reads no files and knows no metrics and no reports. A run is single-threaded; parallelism is across runs.
 
 pub mod baseline;
 pub mod interface;

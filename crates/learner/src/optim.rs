@@ -1,29 +1,29 @@
-//! Optimisers: what to do with a gradient.
+//! Optimisers: Adam and SGD, with regularisation and gradient clipping.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{AdamStep, Real, SgdStep, adam, sgd, sum_of_squares};
 
-/// The rule, as written in a config.
+/// The update rule, as written in a config.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Rule {
     /// Adam (Kingma and Ba 2015); with weight decay, `AdamW`.
     Adam {
-        /// Memory of the mean of gradients.
+        /// Decay of the mean of gradients.
         beta1: f64,
-        /// Memory of the mean of their squares.
+        /// Decay of the mean of squared gradients.
         beta2: f64,
-        /// Keeps the division finite.
+        /// Added to the denominator.
         epsilon: f64,
-        /// Whether `epsilon` is added to the root of the squares before these are corrected for having begun at zero, as fairseq
-        /// does (and the authors, in their faster form); PyTorch adds it afterwards.
+        /// Whether `epsilon` is added before the bias correction of the mean of squares, as in fairseq (and in the faster form of
+        /// the paper). PyTorch adds it after.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         epsilon_first: bool,
     },
-    /// Gradient descent.
+    /// Stochastic gradient descent.
     Sgd {
-        /// Memory of past gradients; 0 for none.
+        /// Decay of the sum of past gradients; 0 for none.
         momentum: f64,
     },
 }
@@ -32,7 +32,7 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OptimizerSpec {
-    /// The rule.
+    /// The update rule.
     pub rule: Rule,
     /// Adds `l1 · Σ|w|` to the loss.
     #[serde(default)]
@@ -40,50 +40,52 @@ pub struct OptimizerSpec {
     /// Adds `l2 · Σw²` to the loss.
     #[serde(default)]
     pub l2: f64,
-    /// Shrinks parameters by this share of the learning rate at each step, apart from the gradient.
+    /// Decoupled weight decay: each step multiplies parameters by `1 − rate · weight_decay`.
     #[serde(default)]
     pub weight_decay: f64,
-    /// Largest norm of the whole gradient; longer ones are scaled down.
+    /// The maximum norm of the gradient of all parameters; a larger gradient is scaled down.
     #[serde(default)]
     pub clip: Option<f64>,
 }
 
 impl OptimizerSpec {
-    /// Adam with its authors' constants and nothing else.
+    /// Adam with the constants of the paper, without regularisation or clipping.
     pub fn adam() -> Self {
         let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: false };
         Self { rule, l1: 0.0, l2: 0.0, weight_decay: 0.0, clip: None }
     }
 
-    /// Plain gradient descent.
+    /// SGD without momentum.
     pub fn sgd() -> Self {
         Self { rule: Rule::Sgd { momentum: 0.0 }, ..Self::adam() }
     }
 
-    /// The same, clipping gradients at this norm.
+    /// With gradients clipped at this norm.
     #[must_use]
     pub fn clipped(self, norm: f64) -> Self {
         Self { clip: Some(norm), ..self }
     }
 }
 
-/// The gradient is infinite or not a number: the run has diverged.
+/// The norm of the gradient is infinite or NaN: the run has diverged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the gradient is not finite")]
 pub struct NotFinite;
 
-/// An optimiser and what it remembers.
+/// An optimiser with its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimizer<R> {
     spec: OptimizerSpec,
     /// Steps taken.
     steps: u64,
+    /// The mean of gradients (Adam) or their decaying sum (SGD); empty for SGD without momentum.
     mean: Vec<R>,
+    /// The mean of squared gradients; empty for SGD.
     square: Vec<R>,
 }
 
 impl<R: Real> Optimizer<R> {
-    /// One that has taken no step over `parameters` numbers.
+    /// Before the first step, for this number of parameters.
     pub fn new(spec: OptimizerSpec, parameters: usize) -> Self {
         let (mean, square) = match spec.rule {
             Rule::Adam { .. } => (parameters, parameters),
@@ -93,8 +95,8 @@ impl<R: Real> Optimizer<R> {
         Self { spec, steps: 0, mean: vec![R::ZERO; mean], square: vec![R::ZERO; square] }
     }
 
-    /// One step at this learning rate; `scale` multiplies the gradient before it is clipped. Gives the norm before
-    /// clipping, if there is clipping. Parameters are left alone if that norm is not finite.
+    /// One step at this learning rate; `scale` multiplies the gradient before clipping. Gives the norm before clipping, if
+    /// there is clipping. If that norm is not finite, nothing changes.
     pub fn step(
         &mut self,
         params: &mut [R],
@@ -109,7 +111,7 @@ impl<R: Real> Optimizer<R> {
             if !length.is_finite() {
                 return Err(NotFinite);
             }
-            // As PyTorch: a little more than the norm, and never up.
+            // As in PyTorch: 1e-6 is added to the norm, and small gradients are not scaled up.
             gradient_scale *= (clip / (length + 1e-6)).min(1.0);
             norm = Some(length);
         }
@@ -145,12 +147,12 @@ impl<R: Real> Optimizer<R> {
         self.steps
     }
 
-    /// What it remembers, for a checkpoint: steps, means, squares.
+    /// The state, for a checkpoint: steps, mean of gradients, mean of squared gradients.
     pub fn state(&self) -> (u64, &[R], &[R]) {
         (self.steps, &self.mean, &self.square)
     }
 
-    /// Takes a remembered state back. False if its shape is another.
+    /// Sets the state. False, and no change, if the sizes differ.
     pub fn restore(&mut self, steps: u64, mean: &[R], square: &[R]) -> bool {
         if mean.len() != self.mean.len() || square.len() != self.square.len() {
             return false;
@@ -167,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adam_begins_with_steps_of_the_learning_rate() {
+    fn the_first_step_of_adam_is_the_learning_rate() {
         let mut optimizer = Optimizer::new(OptimizerSpec::adam(), 2);
         let mut params = vec![1.0f64, -1.0];
         optimizer.step(&mut params, &[0.3, -20.0], 0.1, 1.0).unwrap();
@@ -185,8 +187,8 @@ mod tests {
         assert_eq!(optimizer.steps(), 1);
     }
 
-    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, whose gradient is
-    /// long, short and very short in turn.
+    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, with large and
+    /// small gradients.
     #[test]
     #[expect(clippy::unreadable_literal, reason = "the digits as they were printed")]
     fn epsilon_first_is_fairseqs_adam() {
@@ -231,10 +233,10 @@ mod tests {
             for (x, y) in X.iter().zip(&Y) {
                 for o in 0..3 {
                     let sum = params[2 * o] * x[0] + params[2 * o + 1] * x[1] + params[6 + o];
-                    let slope = scale * (sum - y[o]) / 4.0;
-                    gradient[2 * o] += slope * x[0];
-                    gradient[2 * o + 1] += slope * x[1];
-                    gradient[6 + o] += slope;
+                    let error = scale * (sum - y[o]) / 4.0;
+                    gradient[2 * o] += error * x[0];
+                    gradient[2 * o + 1] += error * x[1];
+                    gradient[6 + o] += error;
                 }
             }
             let rate = 1e-5 + update as f64 * (1e-3 - 1e-5) / 1000.0;

@@ -1,7 +1,8 @@
-//! Parameters: named tensors, side by side in one flat vector.
+//! Parameters: named tensors, laid out in one flat vector.
 //!
-//! A [`Layout`] says what there is and how it is initialised; the numbers themselves are a plain slice ([`Aligned`] where they
-//! are read again and again), as are gradients and the optimiser's moments, so that an update is one pass over memory.
+//! A [`Layout`] has names, shapes and initial distributions; the values are a slice of the same length. Gradients and the
+//! optimiser's moments have the same layout, so that an update is one pass over memory. [`Aligned`] holds values that kernels
+//! read often.
 
 use std::ops::{Deref, DerefMut};
 
@@ -10,7 +11,7 @@ use wug_language::draw;
 
 use crate::kernel::{Real, norm};
 
-/// Where one parameter lies in the flat vector.
+/// The range of one parameter in the flat vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
     start: usize,
@@ -18,52 +19,52 @@ pub struct Param {
 }
 
 impl Param {
-    /// Its numbers.
+    /// Its values.
     pub fn of<R>(self, all: &[R]) -> &[R] {
         &all[self.start..self.start + self.len]
     }
 
-    /// Its numbers, to be changed.
+    /// Its values, mutable.
     pub fn of_mut<R>(self, all: &mut [R]) -> &mut [R] {
         &mut all[self.start..self.start + self.len]
     }
 
-    /// Their places in the flat vector.
+    /// The range.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start..self.start + self.len
     }
 
-    /// Some of its numbers, as when an output layer shares the rows of an embedding.
+    /// A part of it, as when an output layer shares rows of an embedding.
     ///
     /// # Panics
-    /// If they do not lie inside.
+    /// If the part is not inside.
     #[must_use]
     pub fn part(self, start: usize, len: usize) -> Self {
-        assert!(start + len <= self.len, "numbers {start}..{} of {}", start + len, self.len);
+        assert!(start + len <= self.len, "elements {start}..{} of {}", start + len, self.len);
         Self { start: self.start + start, len }
     }
 
-    /// How many numbers.
+    /// The number of elements.
     pub fn len(self) -> usize {
         self.len
     }
 
-    /// True if there are none.
+    /// Whether there are no elements.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 }
 
-/// How a parameter starts.
+/// How a parameter is initialised.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
-    /// Every number the same.
+    /// Every element the same.
     Constant(f64),
     /// Uniform in ±bound.
     Uniform(f64),
     /// Normal with mean zero and this standard deviation.
     Normal(f64),
-    /// The lengths of the rows of a parameter added before.
+    /// The norms of the rows of a parameter that was added before.
     Lengths(Param),
 }
 
@@ -74,9 +75,9 @@ impl Init {
     }
 
     fn fill<R: Real>(self, param: Param, all: &mut [R], seed: Seed) {
-        let (before, numbers) = all.split_at_mut(param.start);
-        let (numbers, mut rng) = (&mut numbers[..param.len], seed.rng());
-        for (i, x) in numbers.iter_mut().enumerate() {
+        let (before, values) = all.split_at_mut(param.start);
+        let (values, mut rng) = (&mut values[..param.len], seed.rng());
+        for (i, x) in values.iter_mut().enumerate() {
             *x = R::of(match self {
                 Self::Constant(c) => c,
                 Self::Uniform(bound) => bound * (2.0 * draw::unit(&mut rng) - 1.0),
@@ -97,13 +98,13 @@ impl Init {
 /// One named tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// As in checkpoints, `layers.0.weight_ih`.
+    /// The name in checkpoints, such as `layers.0.weight_ih`.
     pub name: String,
     /// Slowest dimension first.
     pub shape: Vec<usize>,
-    /// How it starts.
+    /// How it is initialised.
     pub init: Init,
-    /// Where it lies.
+    /// Its range.
     pub param: Param,
 }
 
@@ -118,7 +119,7 @@ impl Layout {
     /// Adds a tensor.
     ///
     /// # Panics
-    /// If the name is taken: two tensors of one name would be one in a checkpoint.
+    /// If there is a tensor of that name: names are unique in a checkpoint.
     pub fn add(&mut self, name: impl Into<String>, shape: &[usize], init: Init) -> Param {
         let name = name.into();
         assert!(self.find(&name).is_none(), "two parameters are called {name}");
@@ -138,12 +139,12 @@ impl Layout {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// How many numbers there are in all.
+    /// The number of elements of all tensors.
     pub fn count(&self) -> usize {
         self.total
     }
 
-    /// Fresh numbers. Each tensor draws from a stream of its own name, so a new one changes no other.
+    /// Initial values. Each tensor is drawn from a random stream of its own name, so that a new one changes no other.
     pub fn initialise<R: Real>(&self, seed: Seed) -> Vec<R> {
         let mut all = vec![R::ZERO; self.total];
         for entry in &self.entries {
@@ -153,11 +154,11 @@ impl Layout {
     }
 }
 
-/// Numbers that begin with a cache line, wherever the allocator put them: kernels read large matrices, which hold whole lines
-/// per row, faster from there.
+/// Values aligned to a cache line. Kernels read matrices whose rows are whole lines faster if they are aligned.
 #[derive(Debug)]
 pub struct Aligned<R> {
-    workspace: Vec<R>,
+    /// The values from `start` on; the elements before it are the alignment.
+    buffer: Vec<R>,
     start: usize,
 }
 
@@ -165,13 +166,13 @@ pub struct Aligned<R> {
 const LINE: usize = 64;
 
 impl<R: Real> From<Vec<R>> for Aligned<R> {
-    fn from(mut numbers: Vec<R>) -> Self {
-        let (len, grad_tmp) = (numbers.len(), LINE / size_of::<R>());
-        numbers.resize(len + grad_tmp, R::ZERO);
-        let start = numbers.as_ptr().align_offset(LINE).min(grad_tmp);
-        numbers.copy_within(..len, start);
-        numbers.truncate(start + len);
-        Self { workspace: numbers, start }
+    fn from(mut buffer: Vec<R>) -> Self {
+        let (len, line) = (buffer.len(), LINE / size_of::<R>());
+        buffer.resize(len + line, R::ZERO);
+        let start = buffer.as_ptr().align_offset(LINE).min(line);
+        buffer.copy_within(..len, start);
+        buffer.truncate(start + len);
+        Self { buffer, start }
     }
 }
 
@@ -179,13 +180,13 @@ impl<R> Deref for Aligned<R> {
     type Target = [R];
 
     fn deref(&self) -> &[R] {
-        &self.workspace[self.start..]
+        &self.buffer[self.start..]
     }
 }
 
 impl<R> DerefMut for Aligned<R> {
     fn deref_mut(&mut self) -> &mut [R] {
-        &mut self.workspace[self.start..]
+        &mut self.buffer[self.start..]
     }
 }
 
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tensors_draw_from_their_own_streams() {
+    fn tensors_are_drawn_from_their_own_streams() {
         let mut layout = Layout::default();
         let a = layout.add("a", &[2, 300], Init::Uniform(0.1));
         let one: Vec<f64> = layout.initialise(Seed::new(1));
@@ -215,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_what_they_were_when_they_move_to_a_line() {
+    fn alignment_changes_no_value() {
         for n in [0, 1, 5, 16, 1000, 100_000] {
-            let numbers: Vec<f32> = (0..n).map(|i| i as f32).collect();
-            let mut aligned = Aligned::from(numbers.clone());
-            assert_eq!(aligned[..], numbers);
+            let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
+            let mut aligned = Aligned::from(values.clone());
+            assert_eq!(aligned[..], values);
             assert_eq!(aligned.as_ptr().align_offset(LINE), 0);
             aligned.reverse();
-            assert!(aligned.iter().rev().eq(&numbers));
+            assert!(aligned.iter().rev().eq(&values));
         }
     }
 }

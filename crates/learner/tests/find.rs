@@ -1,4 +1,4 @@
-//! The encoder–decoders of Kharitonov and Chaabouni against the code they ran (fairseq 0.9.0): logits, losses, greedy
+//! The encoder–decoders of Kharitonov and Chaabouni against fairseq 0.9.0, which they used: logits, losses, greedy
 //! outputs and the gradient of every tensor.
 
 #![expect(clippy::unwrap_used, reason = "a broken golden file should fail the test")]
@@ -128,7 +128,7 @@ fn check<R: Real>(case: &Value, gradients_of: &str, tolerance: f64) {
         }
         let greedy = strings(&run["greedy"]).into_iter().zip(flat(&run["greedy_log_probs"]));
         for (input, (expected, log)) in inputs.iter().zip(greedy) {
-            // fairseq bans the end at first, so that nothing is never an output.
+            // In fairseq the end cannot be the first symbol, so that no output is empty.
             let output = trained.greedy(input, 1..=size(run, "cap"));
             assert_eq!(output, expected, "{name}");
             close("greedy log-probability", trained.log_prob(input, &output), log);
@@ -145,7 +145,7 @@ fn encoder_decoders_agree_with_fairseq() {
         check::<f64>(case, "gradients", 1e-9);
         check::<f32>(case, "gradients", 1e-4);
     }
-    // Without what fairseq does to the gradient of the convolutional encoder.
+    // Without fairseq's scaling of the gradient of the convolutional encoder.
     for case in &cases[6..] {
         check::<f64>(case, "gradients_undamped", 1e-9);
     }
@@ -156,7 +156,7 @@ fn sizes_are_the_published_ones() {
     let count = |body| model(body, (8, 8)).layout().count();
     let lstm = |attention| count(TransducerBodySpec::Lstm(LstmTransducerSpec::published(attention)));
     assert_eq!([lstm(false), lstm(true)], [3_223_816, 4_010_248]);
-    // No count is published; this is the sum of fairseq's shapes.
+    // No count is published; this is the sum over the shapes in fairseq.
     let (d, c, o, v) = (16, 512, 256, 8);
     let normed = |i: usize, o: usize| o * i + 2 * o;
     let stack = |last: usize| (v + 1024) * d + normed(d, c) + normed(3 * c, 2 * c) + normed(c, last);

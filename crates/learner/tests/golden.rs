@@ -1,6 +1,7 @@
-//! The recognizers of Butoi et al., checked against the authors' own code: logits, losses and gradients of three
-//! architectures and four losses, sizes from budgets, and parameter counts. The files are not part of the project; where
-//! they are missing the tests say so and pass (`testdata/learner` has a small set that is always there).
+//! The recognizers of Butoi et al. against the authors' code: logits, losses and gradients of three architectures and four
+//! losses, sizes from budgets, and parameter counts. `testdata/learner` has a few of the cases; the files with all of them are
+//! not part of the project. If `WUG_SHARED` is set, it is the directory that must have them. If not, they are looked for
+//! beside the project, and without them the tests are skipped.
 
 #![expect(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a broken golden file should fail the test")]
 
@@ -9,25 +10,35 @@ use std::path::PathBuf;
 use serde_json::Value;
 use wug_learner::kernel::{Real, Sinusoid, head_order};
 use wug_learner::model::{
-    BodySpec, Cell, Family, Initialization, Labelled, LossWeights, Matching, NormPlace, Positions,
+    BodySpec, Cell, Family, Initialization, LabelledString, LossWeights, Matching, NormPlace, Positions,
     RecognizerModel, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
 };
 use wug_learner::tape::{Mode, Tape};
 use wug_learner::train::batches;
 
-fn golden(name: &str) -> Option<Value> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden").join(name);
-    let Ok(text) = std::fs::read_to_string(path) else {
-        #[expect(clippy::print_stderr, reason = "a test that checks nothing must say so")]
-        {
-            eprintln!("skipped: {name} is not here");
+/// A file of the shared directory. None if there is no such file, unless `WUG_SHARED` is set.
+fn shared(name: &str) -> Option<String> {
+    let required = std::env::var_os("WUG_SHARED").map(PathBuf::from);
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = required.clone().unwrap_or_else(beside).join(name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) if required.is_some() => panic!("WUG_SHARED is set, but {}: {error}", path.display()),
+        Err(_) => {
+            #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+            {
+                eprintln!("skipped: there is no {}", path.display());
+            }
+            None
         }
-        return None;
-    };
-    Some(serde_json::from_str(&text).unwrap())
+    }
 }
 
-/// All numbers of a nested array, in order.
+fn golden(name: &str) -> Option<Value> {
+    Some(serde_json::from_str(&shared(&format!("golden/{name}"))?).unwrap())
+}
+
+/// The elements of a nested array, in order.
 fn flat(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(items) => items.iter().flat_map(flat).collect(),
@@ -79,7 +90,7 @@ fn spec(case: &Value) -> RecognizerSpec {
     }
 }
 
-/// Our name of one of the authors' tensors.
+/// Our name for one of the authors' tensors.
 fn our_name(theirs: &str) -> String {
     let last: Vec<&str> = theirs.split('.').collect();
     let part = last[last.len() - 1];
@@ -109,13 +120,14 @@ fn our_name(theirs: &str) -> String {
     theirs.split_once("second.layers.").unwrap().1.to_owned()
 }
 
-/// Numbers of one of the authors' tensors in our order: PyTorch keeps the features of a head together, we interleave heads.
+/// The elements of one of the authors' tensors in our order: in PyTorch the features of a head are contiguous, here heads are
+/// interleaved.
 fn ours(name: &str, theirs: &[f64], case: &Value) -> Vec<f64> {
     let d = size(case, "d");
     let order: Vec<usize> =
         head_order(d, if name.contains("attention") { size(case, "heads") } else { 1 }).collect();
     if name.contains("attention.in") {
-        // Rows of queries, then keys, then values; a bias has rows of one number.
+        // Rows of queries, then keys, then values; a bias has rows of one element.
         let width = theirs.len() / (3 * d);
         let rows = (0..3 * d).map(|row| row / d * d + order[row % d]);
         return rows.flat_map(|row| theirs[row * width..(row + 1) * width].to_vec()).collect();
@@ -126,7 +138,7 @@ fn ours(name: &str, theirs: &[f64], case: &Value) -> Vec<f64> {
     theirs.to_vec()
 }
 
-/// The largest difference, relative to the largest number expected (or 1, for double precision).
+/// The largest difference, relative to the largest expected element (or to 1, if `absolute` and that is larger).
 fn error<R: Real>(got: &[R], expected: &[f64], absolute: bool) -> f64 {
     assert_eq!(got.len(), expected.len());
     let largest = expected.iter().fold(if absolute { 1.0f64 } else { 1e-30 }, |a, b| a.max(b.abs()));
@@ -155,8 +167,8 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
         .map(|sets| sets.as_array().map_or(vec![], |sets| sets.iter().map(set).collect()))
         .collect();
     let labels = case["labels"].as_array().unwrap();
-    let batch: Vec<Labelled<'_>> = (0..strings.len())
-        .map(|i| Labelled { string: &strings[i], label: labels[i].as_bool().unwrap(), next: &next[i] })
+    let batch: Vec<LabelledString<'_>> = (0..strings.len())
+        .map(|i| LabelledString { string: &strings[i], label: labels[i].as_bool().unwrap(), next: &next[i] })
         .collect();
     let weights = LossWeights {
         language_modeling: case["lambda_lm"].as_f64().unwrap(),
@@ -186,7 +198,7 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
     worst
 }
 
-/// Logits of the prefixes of positive strings, without the padding the authors' tensors have.
+/// Logits of the prefixes of members, without the padding of the authors' tensors.
 fn valid_rows(case: &Value, key: &str) -> Vec<f64> {
     let strings = case["strings"].as_array().unwrap();
     let labels = case["labels"].as_array().unwrap();
@@ -208,7 +220,7 @@ fn three_architectures_and_four_losses_agree_with_the_authors() {
     assert_eq!(cases.len(), 12);
     for case in cases {
         let (double, single) = (check::<f64>(case, true), check::<f32>(case, false));
-        #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
+        #[expect(clippy::print_stderr, reason = "the errors are of interest even if they are small")]
         {
             eprintln!("{} {}: f64 {double:.1e}, f32 {single:.1e}", case["architecture"], case["variant"]);
         }
@@ -217,13 +229,13 @@ fn three_architectures_and_four_losses_agree_with_the_authors() {
     }
 }
 
-/// A few of the authors' cases that are always here.
+/// A few of the authors' cases, which are part of the project.
 fn subset() -> Value {
     serde_json::from_str(include_str!("../../../testdata/learner/flare_recognizers.json")).unwrap()
 }
 
 #[test]
-fn the_cases_that_are_always_here_agree() {
+fn the_cases_of_the_project_agree_with_the_authors() {
     let file = subset();
     let cases = file["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 2);

@@ -1,5 +1,5 @@
-//! The networks with a memory of Suzgun et al. 2019 against the authors' own code, number for number: every step, every
-//! gradient, one step of Adam; and as BLISS uses them, under softmax and cross-entropy. The values are in `testdata/learner`.
+//! The memory-augmented networks of Suzgun et al. 2019 against the authors' code: every step, every gradient, one step of Adam;
+//! and as BLISS uses them, with softmax and cross-entropy. The values are in `testdata/learner`.
 
 #![expect(clippy::unwrap_used, reason = "a broken golden file should fail the test")]
 
@@ -23,7 +23,7 @@ fn cases(with: &str) -> Vec<(String, Value)> {
     all.into_iter().filter(|(_, case)| case.get(with).is_some()).collect()
 }
 
-/// All numbers of a nested array, in order.
+/// The elements of a nested array, in order.
 fn flat(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(items) => items.iter().flat_map(flat).collect(),
@@ -33,8 +33,8 @@ fn flat(value: &Value) -> Vec<f64> {
 }
 
 fn symbols(text: &Value, vocabulary: &str) -> Vec<u32> {
-    let place = |c| vocabulary.find(c).unwrap() as u32;
-    text.as_str().unwrap().chars().map(place).collect()
+    let symbol = |c| vocabulary.find(c).unwrap() as u32;
+    text.as_str().unwrap().chars().map(symbol).collect()
 }
 
 #[track_caller]
@@ -118,7 +118,7 @@ impl Case {
         }
     }
 
-    /// Compares with numbers that the authors' names stand for.
+    /// Compares tensors with those of the authors, which have other names.
     fn compare(&self, what: &str, got: &[f64], expected: &Value) {
         assert_eq!(expected.as_object().unwrap().len(), self.golden["state_dict"].as_object().unwrap().len());
         for entry in self.layout().entries() {
@@ -157,7 +157,7 @@ fn dimension(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-/// All rows of a memory of which only those in use are held: the first ones, then the last ones.
+/// All rows of a memory, from those in use: the first ones, then the last ones.
 fn every_row(held: &[f64], n: &Augmented) -> Vec<f64> {
     let (rows, all) = (held.len() / n.width, n.rows * n.width);
     let top = if n.device == MemoryKind::Stack || rows == n.rows { rows } else { rows.div_ceil(2) } * n.width;
@@ -168,7 +168,7 @@ fn every_row(held: &[f64], n: &Augmented) -> Vec<f64> {
 }
 
 #[test]
-fn every_step_is_that_of_the_authors() {
+fn every_step_agrees_with_the_authors() {
     let cases = cases("runs");
     assert_eq!(cases.len(), 7);
     for case in cases {
@@ -239,7 +239,7 @@ fn check_run(case: &Case, run: &Value) {
 }
 
 #[test]
-fn squares_gradients_and_adam_are_those_of_the_authors() {
+fn squared_losses_gradients_and_adam_agree_with_the_authors() {
     for case in cases("gradient") {
         let case = Case::new(case, "()[]");
         let golden = &case.golden["gradient"];
@@ -258,7 +258,7 @@ fn squares_gradients_and_adam_are_those_of_the_authors() {
 }
 
 #[test]
-fn language_models_are_those_of_bliss() {
+fn language_models_agree_with_bliss() {
     let cases = cases("ce");
     assert_eq!(cases.len(), 3);
     for case in cases {
@@ -266,10 +266,10 @@ fn language_models_are_those_of_bliss() {
         for golden in case.golden["ce"].as_array().unwrap() {
             let string = symbols(&golden["string"], "#ab");
             let share = 1.0 / (string.len() - 1) as f64;
-            let asked: Vec<_> = (1..string.len()).map(|position| (0, position, share)).collect();
+            let targets: Vec<_> = (1..string.len()).map(|position| (0, position, share)).collect();
             let (mut tape, mut gradients) = (Tape::default(), vec![0.0; case.params.len()]);
             let mut r = tape.record(&case.params, Mode::Grad);
-            let logits = case.model.loss(&mut r, &[&string], &asked);
+            let logits = case.model.loss(&mut r, &[&string], &targets);
             close(&case.name, r.value(logits), &flat(&golden["logits"]));
             close(&case.name, &[r.loss()], &flat(&golden["ce_mean_nats"]));
             r.backward(&mut gradients);

@@ -1,5 +1,5 @@
-//! Our models against PyTorch's own modules: logits, loss and the gradient of every tensor. The golden file and the script
-//! that made it are in `testdata/learner`.
+//! Models against the modules of PyTorch: logits, loss and the gradient of every tensor. The golden file and the script that
+//! made it are in `testdata/learner`.
 
 #![expect(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a broken golden file should fail the test")]
 
@@ -66,7 +66,7 @@ fn check<R: Real>(case: &Value, strings: &[Vec<u32>], tolerance: f64) {
     .unwrap();
     let layout = model.layout();
     let params: Vec<R> = (0..layout.count()).map(|i| R::of(0.4 * libm::sin(1.3 * i as f64 + 0.7))).collect();
-    let asked: Vec<(usize, usize, f64)> = strings
+    let targets: Vec<(usize, usize, f64)> = strings
         .iter()
         .enumerate()
         .flat_map(|(b, s)| (1..s.len()).map(move |position| (b, position, 1.0 / 8.0)))
@@ -75,7 +75,7 @@ fn check<R: Real>(case: &Value, strings: &[Vec<u32>], tolerance: f64) {
     let mut tape = Tape::default();
     let mut gradients = vec![R::ZERO; layout.count()];
     let mut t = tape.record(&params, Mode::Grad);
-    let logits = model.loss(&mut t, &strings, &asked);
+    let logits = model.loss(&mut t, &strings, &targets);
     let close = |what: &str, got: f64, expected: f64| {
         assert!(
             (got - expected).abs() < tolerance * expected.abs().max(1.0),

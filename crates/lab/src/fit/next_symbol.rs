@@ -6,7 +6,7 @@ use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
 use wug_learner::registry::{Knowledge, Learner, NextSymbolBuild, NextSymbolLoss, Settings, train_spec};
-use wug_learner::train::{Average, BatchSize, Boundaries, Followed, LanguageModeling, NextSets, Text};
+use wug_learner::train::{Average, BatchSize, Boundaries, NextSetString, LanguageModeling, NextSets, WeightedString};
 use wug_score::Ending;
 
 use super::TrainingSummary;
@@ -119,9 +119,9 @@ fn trained<R: Real>(
     match NextSymbolLoss::of(settings) {
         NextSymbolLoss::CrossEntropy => {
             let inner = |string: &'_ TrainingString| 1..string.symbols.len() - 1;
-            let texts: Vec<Text<'_>> = strings
+            let texts: Vec<WeightedString<'_>> = strings
                 .iter()
-                .map(|string| Text { weight: string.weight, ..Text::new(&string.symbols[inner(string)]) })
+                .map(|string| WeightedString { weight: string.weight, ..WeightedString::new(&string.symbols[inner(string)]) })
                 .collect();
             let ends = Boundaries { start: Some(0), end: Some(0) };
             let objective =
@@ -129,9 +129,9 @@ fn trained<R: Real>(
             train(&objective, spec, seed, stride, context)
         }
         NextSymbolLoss::SigmoidMse => {
-            let texts: Vec<Followed<'_>> = strings
+            let texts: Vec<NextSetString<'_>> = strings
                 .iter()
-                .map(|string| Followed {
+                .map(|string| NextSetString {
                     symbols: &string.symbols[..string.symbols.len() - 1],
                     next: &string.next,
                     weight: string.weight,

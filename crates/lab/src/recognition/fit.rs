@@ -2,7 +2,7 @@
 
 use wug_learner::interface::Trained;
 use wug_learner::kernel::Real;
-use wug_learner::model::Labelled;
+use wug_learner::model::LabelledString;
 use wug_learner::train::Recognition;
 
 use super::data::{Data, Prepared};
@@ -58,7 +58,7 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
     })
 }
 
-fn labelled<'a>(part: &'a Prepared, plan: &Plan) -> Result<Vec<Labelled<'a>>, LabError> {
+fn labelled<'a>(part: &'a Prepared, plan: &Plan) -> Result<Vec<LabelledString<'a>>, LabError> {
     let needed = plan.loss.heads().1;
     let rows = part.split.examples.iter().zip(&part.strings).zip(&part.next);
     rows.map(|((example, string), next)| {
@@ -69,7 +69,7 @@ fn labelled<'a>(part: &'a Prepared, plan: &Plan) -> Result<Vec<Labelled<'a>>, La
                 part.split.name
             )));
         }
-        Ok(Labelled { string, label: example.label, next })
+        Ok(LabelledString { string, label: example.label, next })
     })
     .collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wug_dataset::Seed;
-use wug_learner::interface::{Judgement, Trained};
+use wug_learner::interface::{Recognizer, RecognizerOutput, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::RecognizerModel;
 use wug_score::metric::{METRICS, Metric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
@@ -44,8 +44,8 @@ pub(super) fn measure<R: Real>(
 ) -> Result<Measured, LabError> {
     let texts: Vec<&[u32]> = part.strings.iter().map(Vec::as_slice).collect();
     let truths = &part.split.examples;
-    let judgements = trained.judge(&texts, |i| truths[i].label);
-    let predictions: Vec<Prediction> = judgements.into_iter().map(prediction).collect();
+    let outputs = trained.predict(&texts, &|i| truths[i].label);
+    let predictions: Vec<Prediction> = outputs.into_iter().map(prediction).collect();
     let examples = examples(data, part, &predictions)?;
     let name = part.split.name.as_str();
     let bootstrap =
@@ -69,11 +69,11 @@ pub(super) fn measure<R: Real>(
     Ok(Measured { scores, strings: strings(data, name, &examples) })
 }
 
-fn prediction(judgement: Judgement) -> Prediction {
+fn prediction(output: RecognizerOutput) -> Prediction {
     Prediction {
-        recognition: Some(Verdict::Logit(judgement.log_odds)),
-        log_probs: judgement.log_probs,
-        next: judgement.next.map(NextAnswer::Logits),
+        recognition: Some(Verdict::Logit(output.log_odds)),
+        log_probs: output.log_probs,
+        next: output.next.map(NextAnswer::Logits),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Knowing the language.
+//! The language itself as a learner.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use wug_language::{Language, NextSet, Scanner, Symbol};
 
 use crate::interface::NextSymbol;
 
-/// Knows what can come next, and says how likely it is.
+/// Predicts exactly the symbols that may come next.
 ///
 /// ```
 /// use wug_learner::baseline::Grammar;
@@ -25,37 +25,38 @@ use crate::interface::NextSymbol;
 #[derive(Clone, Copy, Debug)]
 pub struct Grammar<'a> {
     language: &'a dyn Language,
-    /// A published language and its prior, for its probabilities.
+    /// A published language and its prior, which determine probabilities.
     published: Option<(Published, f64)>,
 }
 
 impl<'a> Grammar<'a> {
-    /// Of any language: whatever can come is equally likely.
+    /// Any language: all symbols that may come next are equally likely.
     pub fn of(language: &'a dyn Language) -> Self {
         Self { language, published: None }
     }
 
-    /// Of a published language, with the probabilities that its training corpora are drawn with: no learner can do better
-    /// on average. `language` is the one of the same name in the registry.
+    /// A published language, with the probabilities that its training corpora are drawn with: no learner is better on average.
+    /// `language` is the one of the same name in the registry.
     pub fn published(language: &'a dyn Language, published: Published, prior: f64) -> Self {
         Self { language, published: Some((published, prior)) }
     }
 
-    fn weigh(&self, next: &NextSet) -> Vec<f64> {
+    fn probabilities(&self, next: &NextSet) -> Vec<f64> {
         if let Some((published, prior)) = self.published {
             return published.next_probabilities(next, prior);
         }
         let share = 1.0 / next.size().max(1) as f64;
-        let places = 0..=self.language.alphabet().len();
-        places.map(|place| if may_come(next, place) { share } else { 0.0 }).collect()
+        let symbols = 0..=self.language.alphabet().len();
+        symbols.map(|symbol| if may_come(next, symbol) { share } else { 0.0 }).collect()
     }
 }
 
-fn may_come(next: &NextSet, place: usize) -> bool {
-    if place == 0 { next.end() } else { next.contains(Symbol(place as u16 - 1)) }
+/// Whether a symbol of the vocabulary (0 is the boundary) may come next.
+fn may_come(next: &NextSet, symbol: usize) -> bool {
+    if symbol == 0 { next.end() } else { next.contains(Symbol(symbol as u16 - 1)) }
 }
 
-/// Where the grammar stands in a string; nowhere before the boundary.
+/// The scanner of a string; none before the boundary.
 pub struct GrammarState<'a>(Option<Box<dyn Scanner + 'a>>);
 
 impl fmt::Debug for GrammarState<'_> {
@@ -77,15 +78,15 @@ impl<'a> NextSymbol for Grammar<'a> {
         GrammarState(None)
     }
 
-    fn push(&mut self, place: &mut GrammarState<'a>, symbol: u32) {
-        match (&mut place.0, symbol.checked_sub(1)) {
+    fn push(&mut self, state: &mut GrammarState<'a>, symbol: u32) {
+        match (&mut state.0, symbol.checked_sub(1)) {
             (Some(scanner), Some(symbol)) => scanner.push(Symbol(symbol as u16)),
             (start, _) => *start = Some(self.language.scanner()),
         }
     }
 
-    /// Before the boundary only the boundary can come.
-    fn next(&mut self, place: &GrammarState<'a>) -> Vec<f64> {
-        self.weigh(&place.0.as_ref().map_or_else(NextSet::only_end, |scanner| scanner.next()))
+    /// Before the boundary, only the boundary may come next.
+    fn next(&mut self, state: &GrammarState<'a>) -> Vec<f64> {
+        self.probabilities(&state.0.as_ref().map_or_else(NextSet::only_end, |scanner| scanner.next()))
     }
 }

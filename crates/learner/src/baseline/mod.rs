@@ -1,7 +1,8 @@
-//! Learners that have learned nothing, or everything: what scores are compared with.
+//! Baselines: learners without training, and the language itself.
 //!
-//! A score that one of the first three reaches says nothing about a language. [`Grammar`] is the other end: it knows the
-//! language exactly. All read strings that begin with the boundary, symbol 0, which is also the end to be predicted.
+//! [`Uniform`], [`RepeatLast`] and [`NGram`] are lower bounds: a score that one of them reaches is no evidence of having
+//! acquired a language. [`Grammar`] is the upper bound: it knows the language. All read strings that begin with the boundary,
+//! symbol 0, which is also the end to be predicted.
 
 mod grammar;
 mod ngram;
@@ -26,7 +27,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Over so many symbols, the boundary among them.
+    /// `vocabulary` symbols, including the boundary.
     pub fn new(vocabulary: usize) -> Self {
         Self { vocabulary }
     }
@@ -48,7 +49,7 @@ impl NextSymbol for Uniform {
     }
 }
 
-/// Expects the last symbol again: right about nearly every step of aⁿbⁿ, and never about the end.
+/// Predicts the last symbol again: correct at nearly every step of aⁿbⁿ, and never at the end.
 ///
 /// ```
 /// use wug_learner::baseline::RepeatLast;
@@ -64,7 +65,7 @@ pub struct RepeatLast {
 }
 
 impl RepeatLast {
-    /// Over so many symbols, the boundary among them.
+    /// `vocabulary` symbols, including the boundary.
     pub fn new(vocabulary: usize) -> Self {
         Self { vocabulary }
     }

@@ -1,5 +1,5 @@
-//! A trained model as bytes: what it is (a `config.json`) and what it has learned (safetensors). Where the bytes are kept
-//! is somebody else's business.
+//! A trained model as bytes: its spec (a `config.json`) and its parameters (safetensors, laid out as in
+//! [`crate::train::save_weights`]). Callers read and write the files.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,19 +12,19 @@ use crate::model::{
     TransducerSpec,
 };
 use crate::params::Layout;
-use crate::train::{CheckpointError, load_weights_as_they_are, save_weights};
+use crate::train::{CheckpointError, load_weights_exact, save_weights};
 
-/// A model that can be built again from its spec.
+/// A model that can be built from its spec.
 pub trait Model: Sized {
-    /// What it is called in a config.
+    /// The kind of model in a config.
     const KIND: &'static str;
-    /// What a config holds of it.
+    /// The spec in a config.
     type Spec: Serialize + DeserializeOwned;
 
-    /// Builds it.
+    /// Builds the model.
     fn build(spec: Self::Spec) -> Result<Self, SpecError>;
 
-    /// As it was asked for.
+    /// The spec it was built from.
     fn spec(&self) -> &Self::Spec;
 
     /// Its parameters.
@@ -85,10 +85,10 @@ impl Model for TransducerModel {
 /// The bytes of a trained model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedModel {
-    /// A `config.json`: the kind of model, its spec, the precision of its numbers, and the version of this crate, for the
-    /// record alone.
+    /// A `config.json`: the kind of model, its spec, the precision of its parameters, and the version of this crate (which is
+    /// not checked).
     pub config: Vec<u8>,
-    /// What it has learned, as safetensors.
+    /// The parameters, as safetensors.
     pub weights: Vec<u8>,
 }
 
@@ -101,31 +101,31 @@ struct Config {
     spec: Value,
 }
 
-/// Bytes that are not the model asked for.
+/// Bytes that cannot be loaded as a model of the requested type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
     /// The config cannot be read, or has a field too many or too few.
     #[error("not the config of a {kind}: {message}")]
     Config {
-        /// Of model.
+        /// The requested kind of model.
         kind: &'static str,
-        /// What is wrong, and where.
+        /// The parser's message.
         message: String,
     },
     /// Another kind of model.
-    #[error("the config is that of a {found}, but a {needed} is asked for")]
+    #[error("the config is that of a {found}, but a {needed} is needed")]
     Kind {
-        /// In the bytes.
+        /// In the config.
         found: String,
-        /// Asked for.
+        /// Requested.
         needed: &'static str,
     },
-    /// Numbers of another precision: reading them in this one may flip a score.
-    #[error("the config says {found} numbers, but {needed} are asked for")]
+    /// Another precision. Parameters are not converted, because that may change a result.
+    #[error("the config says {found} values, but {needed} are needed")]
     Precision {
-        /// In the bytes.
+        /// In the config.
         found: String,
-        /// Asked for.
+        /// Requested.
         needed: &'static str,
     },
     /// No model can be built from the spec.
@@ -137,7 +137,7 @@ pub enum LoadError {
 }
 
 impl<M: Model, R: Real> Trained<M, R> {
-    /// The model as bytes; the same model gives the same bytes.
+    /// The model as bytes. Equal models give equal bytes.
     pub fn save(&self) -> SavedModel {
         let config = Config {
             kind: M::KIND.to_owned(),
@@ -151,7 +151,7 @@ impl<M: Model, R: Real> Trained<M, R> {
         }
     }
 
-    /// The model from bytes, which must be of this kind and precision.
+    /// Loads a model of this kind and precision.
     pub fn load(saved: &SavedModel) -> Result<Self, LoadError> {
         let unreadable = |e: serde_json::Error| LoadError::Config { kind: M::KIND, message: e.to_string() };
         let config: Config = serde_json::from_slice(&saved.config).map_err(unreadable)?;
@@ -162,7 +162,7 @@ impl<M: Model, R: Real> Trained<M, R> {
             return Err(LoadError::Precision { found: config.dtype, needed: R::NAME });
         }
         let model = M::build(serde_json::from_value(config.spec).map_err(unreadable)?)?;
-        let params = load_weights_as_they_are(model.layout(), &saved.weights)?;
+        let params = load_weights_exact(model.layout(), &saved.weights)?;
         Ok(Self::new(model, params))
     }
 }

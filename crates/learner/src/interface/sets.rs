@@ -1,11 +1,11 @@
-//! Models that learned which symbols may follow, not which does.
+//! Models trained on sets of next symbols.
 
-use super::{NextSymbol, Prefix, Trained, one_by_one};
+use super::{NextSymbol, Trained, advance_each};
 use crate::kernel::{Activation, Real, activate};
-use crate::model::LanguageModel;
+use crate::model::{LanguageModel, PrefixState};
 
-/// A model that learned [sets](crate::train::NextSets). What it says of each symbol is the probability that it *may* come next:
-/// these need not add up to one, and say nothing of how likely a string is.
+/// A model trained on [sets](crate::train::NextSets). Its output for a symbol is the probability that the symbol *may* come
+/// next. These need not add up to one, and give no probability of a string.
 #[derive(Debug)]
 pub struct Sets<R>(pub Trained<LanguageModel, R>);
 
@@ -14,25 +14,27 @@ fn sigmoids<R: Real>(rows: &mut [R], _: usize) {
 }
 
 impl<R: Real> NextSymbol for Sets<R> {
-    type State = Prefix<R>;
+    type State = PrefixState<R>;
 
-    fn start(&mut self) -> Prefix<R> {
+    fn start(&mut self) -> PrefixState<R> {
         self.0.start()
     }
 
-    fn push(&mut self, state: &mut Prefix<R>, symbol: u32) {
+    fn push(&mut self, state: &mut PrefixState<R>, symbol: u32) {
         self.0.push(state, symbol);
     }
 
-    fn next(&mut self, state: &Prefix<R>) -> Vec<f64> {
-        self.0.answers(state, sigmoids)
+    fn next(&mut self, state: &PrefixState<R>) -> Vec<f64> {
+        self.0.outputs(state, sigmoids)
     }
 
-    fn advance_batch(&mut self, states: &mut [Prefix<R>], pieces: &[&[u32]]) -> Vec<f64> {
-        self.0.read_in_step(states, pieces, sigmoids).unwrap_or_else(|| one_by_one(self, states, pieces))
+    fn advance_batch(&mut self, states: &mut [PrefixState<R>], pieces: &[&[u32]]) -> Vec<f64> {
+        self.0
+            .advance_lockstep(states, pieces, sigmoids)
+            .unwrap_or_else(|| advance_each(self, states, pieces))
     }
 
-    fn same(&self, a: &Prefix<R>, b: &Prefix<R>) -> bool {
+    fn same(&self, a: &PrefixState<R>, b: &PrefixState<R>) -> bool {
         self.0.same(a, b)
     }
 
@@ -40,7 +42,7 @@ impl<R: Real> NextSymbol for Sets<R> {
         self.0.max_len()
     }
 
-    fn max_batch(&self, longest: usize) -> usize {
-        self.0.max_batch(longest)
+    fn max_batch(&self, max_len: usize) -> usize {
+        self.0.max_batch(max_len)
     }
 }

@@ -19,7 +19,7 @@ fn recurrents() -> Vec<BodySpec> {
     ]
 }
 
-/// Memories that fill up on the way and that do not, under all gates.
+/// Memories that become full on the test strings and memories that do not, with all gates.
 fn augmented() -> Vec<BodySpec> {
     let annealing = Annealing { start: 0.7, rate: 1e-4, least: 0.5 };
     let gates = [Gate::Softmax, Gate::Temperature(annealing), Gate::Gumbel(annealing)];
@@ -39,7 +39,7 @@ fn all() -> impl Iterator<Item = BodySpec> {
     recurrents().into_iter().chain(augmented()).chain(transformers())
 }
 
-/// Both places of normalisation, all kinds of positions, and heads of sizes with and without a kernel of their own.
+/// Both places of normalisation, all position encodings, and head sizes with and without a specialised kernel.
 fn transformers() -> Vec<BodySpec> {
     let sinusoidal = |layout, first| Positions::Sinusoidal { layout, first };
     let positions = [
@@ -75,7 +75,7 @@ fn language_model(body: BodySpec) -> LanguageModel {
 }
 
 #[test]
-fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
+fn one_symbol_at_a_time_is_the_same_as_whole_strings() {
     let string: Vec<u32> = (0..40).map(|i| i * i % 7 % 4).collect();
     for body in all() {
         let model = language_model(body.clone());
@@ -83,12 +83,12 @@ fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
         let mut tape = Tape::default();
         let mut record = tape.record(&params, Mode::Eval);
         let states = model.states(&mut record, &[&string]);
-        let rows: Vec<u32> = (1..=string.len()).map(|p| model.row(states, 0, p)).collect();
+        let rows: Vec<u32> = (1..=string.len()).map(|p| states.row(0, p)).collect();
         let logits = model.logits(&mut record, states, rows);
-        let max_batch: Vec<Vec<f64>> = record.value(logits).chunks(4).map(<[f64]>::to_vec).collect();
+        let whole: Vec<Vec<f64>> = record.value(logits).chunks(4).map(<[f64]>::to_vec).collect();
         let mut trained = Trained::new(model, params);
         let mut state = trained.start();
-        for (&symbol, mut expected) in string.iter().zip(max_batch) {
+        for (&symbol, mut expected) in string.iter().zip(whole) {
             trained.push(&mut state, symbol);
             crate::kernel::softmax(&mut expected);
             for (a, b) in trained.next(&state).into_iter().zip(expected) {
@@ -99,7 +99,7 @@ fn one_symbol_at_a_time_is_the_same_as_all_at_once() {
 }
 
 #[test]
-fn a_cloned_state_goes_its_own_way() {
+fn a_cloned_state_is_independent() {
     for body in all() {
         let model = language_model(body);
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
@@ -114,7 +114,7 @@ fn a_cloned_state_goes_its_own_way() {
         let (mut state, left, right) = (after(&[0, 3]), after(&[0, 3, 1, 1]), after(&[0, 3, 2, 1]));
         assert_ne!(left, right);
         let mut other = state.clone();
-        // Turn by turn, so that one would see what the other remembers.
+        // Alternately, so that shared data would be seen.
         for (one, two) in [(1, 2), (1, 1)] {
             trained.push(&mut state, one);
             trained.push(&mut other, two);
@@ -131,17 +131,17 @@ fn log_probs_are_those_of_the_loss() {
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut tape = Tape::default();
         let mut record = tape.record(&params, Mode::Eval);
-        // Symbol 0 begins the string and is given; the others are predicted.
-        let asked: Vec<(usize, usize, f64)> = (1..8).map(|p| (0, p, 1.0)).collect();
-        model.loss(&mut record, &[&string], &asked);
-        let max_batch = record.loss();
+        // The first symbol is the start; the others are predicted.
+        let targets: Vec<(usize, usize, f64)> = (1..8).map(|p| (0, p, 1.0)).collect();
+        model.loss(&mut record, &[&string], &targets);
+        let whole = record.loss();
         let one_by_one = -Trained::new(model, params).log_probs(&string)[1..].iter().sum::<f64>();
-        assert!((max_batch - one_by_one).abs() < 1e-11, "{max_batch} {one_by_one}");
+        assert!((whole - one_by_one).abs() < 1e-11, "{whole} {one_by_one}");
     }
 }
 
 #[test]
-fn nothing_asked_is_nothing_answered() {
+fn no_strings_give_no_outputs() {
     for family in [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer] {
         let model = RecognizerModel::new(family.recognizer(8, 2, (false, false), 0.0)).unwrap();
         let params: Vec<f32> = model.layout().initialise(Seed::new(2));
@@ -152,7 +152,7 @@ fn nothing_asked_is_nothing_answered() {
 }
 
 #[test]
-fn a_memory_may_be_larger_than_in_training_and_costs_what_is_in_use() {
+fn memory_rows_can_be_changed_and_states_hold_rows_in_use() {
     let string: Vec<u32> = (0..9).map(|i| i * i % 7 % 4).collect();
     for body in augmented() {
         let small = language_model(body);
@@ -160,7 +160,7 @@ fn a_memory_may_be_larger_than_in_training_and_costs_what_is_in_use() {
         let large = small.with_memory_rows(1_000_000).unwrap();
         let ample = small.with_memory_rows(18).unwrap();
         let mut large = Trained::new(large, params.clone());
-        // Enough for all that nine symbols reach: the same bits.
+        // Both are more than nine symbols can use: the same bits.
         assert_eq!(large.log_probs(&string), Trained::new(ample, params).log_probs(&string));
         let mut state = large.start();
         large.push(&mut state, 1);
@@ -172,21 +172,20 @@ fn a_memory_may_be_larger_than_in_training_and_costs_what_is_in_use() {
     assert_eq!(error.to_string(), "6 units and a memory of 0 x 3; all must be at least 1");
 }
 
-/// Strings read together, padded, are read as if alone.
 #[test]
-fn a_batch_is_as_good_as_each_string_alone() {
+fn losses_and_gradients_do_not_depend_on_padding() {
     let strings: [&[u32]; 3] = [&[0, 3, 1, 1, 2, 3, 0, 2, 1, 1], &[1, 2], &[3, 3, 0, 1, 2]];
     for body in augmented() {
         let model = language_model(body);
         let params: Vec<f64> = model.layout().initialise(Seed::new(2));
         let mut tape = Tape::default();
-        let asked =
+        let targets =
             |b: usize, string: &[u32]| (0..string.len()).map(move |p| (b, p, 1.0)).collect::<Vec<_>>();
         let mut loss = |strings: &[&[u32]]| {
-            let asked: Vec<_> = strings.iter().enumerate().flat_map(|(b, s)| asked(b, s)).collect();
+            let targets: Vec<_> = strings.iter().enumerate().flat_map(|(b, s)| targets(b, s)).collect();
             let mut gradients = vec![0.0; params.len()];
             let mut record = tape.record(&params, Mode::Grad);
-            model.loss(&mut record, strings, &asked);
+            model.loss(&mut record, strings, &targets);
             record.backward(&mut gradients);
             gradients.push(record.loss());
             gradients
@@ -203,9 +202,9 @@ fn a_batch_is_as_good_as_each_string_alone() {
 }
 
 #[test]
-fn impossible_memories_are_named() {
+fn invalid_memories_are_errors() {
     let BodySpec::Augmented(spec) = augmented().remove(1) else { panic!("the second has a temperature") };
-    let said = |spec| {
+    let message = |spec| {
         let (output, initialization) = (Output::Linear, Initialization::Torch);
         let body = BodySpec::Augmented(spec);
         LanguageModel::new(LanguageModelSpec { body, vocabulary: 4, output, initialization })
@@ -213,12 +212,12 @@ fn impossible_memories_are_named() {
             .to_string()
     };
     assert_eq!(
-        said(AugmentedSpec { cell: Cell::Gru, ..spec.clone() }),
+        message(AugmentedSpec { cell: Cell::Gru, ..spec.clone() }),
         "a memory beside gru units; only rnn and lstm units have one"
     );
     let gate = Gate::Gumbel(Annealing { start: 0.2, rate: 0.1, least: 0.5 });
     assert_eq!(
-        said(AugmentedSpec { gate, ..spec }),
+        message(AugmentedSpec { gate, ..spec }),
         "a temperature from 0.2 down to 0.5 at a rate of 0.1; it must fall from a finite number to one more than 0, at a \
          rate of at least 0"
     );

@@ -1,4 +1,4 @@
-//! What a trained transducer makes of strings.
+//! Transduction with a trained model.
 
 use std::ops::RangeInclusive;
 
@@ -6,19 +6,19 @@ use super::{Trained, Transducer};
 use crate::kernel::{Real, softmax};
 use crate::model::{Pair, TransducerModel};
 use crate::tape::Mode;
-use crate::train::{judged_parts, pair_symbols};
+use crate::train::{eval_batches, pair_symbols};
 
 impl<R: Real> Transducer for Trained<TransducerModel, R> {
     fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
         let lengths: Vec<usize> = pairs.iter().map(pair_symbols).collect();
         let (v, end) = (self.model.spec().outputs, self.model.spec().end);
         let mut logs = vec![0.0; pairs.len()];
-        for part in judged_parts(&lengths, |longest| self.model.pairs_at_once(longest)) {
-            let some: Vec<Pair<'_>> = part.iter().map(|&i| pairs[i]).collect();
+        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_pairs(max_len)) {
+            let some: Vec<Pair<'_>> = batch.iter().map(|&i| pairs[i]).collect();
             let mut record = self.tape.record(&self.params, Mode::Eval);
             let logits = self.model.logits(&mut record, &some);
             let mut rows = record.value(logits).chunks(v);
-            for (&i, pair) in part.iter().zip(&some) {
+            for (&i, pair) in batch.iter().zip(&some) {
                 let symbols = pair.output.iter().copied().chain([end]);
                 logs[i] = symbols
                     .zip(&mut rows)

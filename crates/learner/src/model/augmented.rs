@@ -1,12 +1,12 @@
-//! Recurrent networks with a memory beside them: the Stack-RNN, Stack-LSTM and Baby-NTM of Suzgun et al. 2019, of one layer and
+//! Memory-augmented recurrent networks: the Stack-RNN, Stack-LSTM and Baby-NTM of Suzgun et al. 2019, with one layer and
 //! one-hot input. Each is a network ([`Cell::Rnn`] or [`Cell::Lstm`]), a [`MemoryKind`] and a [`Gate`].
 //!
 //! # Weights of the published models
 //!
-//! Tensors have the shapes of the published PyTorch modules, number for number; only their names differ
+//! Tensors have the shapes and the element order of the published PyTorch modules; only their names differ
 //! ([`AugmentedSpec::torch_name`]):
 //!
-//! | here | there | shape |
+//! | here | published | shape |
 //! |---|---|---|
 //! | `layers.0.weight_ih`, `…_hh`, `bias_ih`, `bias_hh` | `rnn.weight_ih_l0`, … or `lstm.weight_ih_l0`, … | gates i, f, g, o as in PyTorch |
 //! | `memory.read.weight`, `.bias` | `W_sh` of a stack, `W_m` of a Baby-NTM | `[H,M]`, `[H]` |
@@ -18,40 +18,41 @@
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
+use super::body::{Body, BodyConfig};
 use super::init::{Initialization, Role};
 use super::limits::bounded;
 use super::recurrent::Cell;
-use super::states::States;
+use super::states::{PrefixState, States};
 use crate::kernel::{Augmented, MemoryKind, Real, Recurrence};
 use crate::params::{Init, Layout};
 use crate::tape::{AugmentedLayer, Layer, Recording};
 
-/// How actions are chosen.
+/// How the distribution over actions is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Gate {
-    /// By a softmax.
+    /// A softmax.
     Softmax,
-    /// By a softmax with a temperature.
+    /// A softmax with a temperature.
     Temperature(Annealing),
-    /// By a softmax with a temperature and, while learning, Gumbel noise. The published code adds noise when it evaluates too.
+    /// A softmax with a temperature and, in training, Gumbel noise. The published code adds noise in evaluation too.
     Gumbel(Annealing),
 }
 
-/// A temperature that falls as examples are learned from.
+/// A temperature that decays with the number of training examples seen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annealing {
-    /// Before the first example.
+    /// The temperature before the first example.
     pub start: f64,
     /// Each example multiplies it by `e^−rate`.
     pub rate: f64,
-    /// It falls no lower.
+    /// The minimum.
     pub least: f64,
 }
 
 impl Annealing {
-    /// The temperature after so many examples.
+    /// The temperature after this number of examples.
     ///
     /// ```
     /// use wug_learner::model::Annealing;
@@ -74,40 +75,25 @@ impl Annealing {
     }
 }
 
-/// A network with a memory, as written in a config.
+/// A memory-augmented network, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AugmentedSpec {
     /// The network: `rnn` or `lstm`.
     pub cell: Cell,
-    /// Its units.
+    /// Units of the network.
     pub hidden: usize,
-    /// What the memory can do.
+    /// The kind of memory.
     pub device: MemoryKind,
-    /// Rows of the memory. No weight depends on it, so that it may be changed after training.
+    /// Rows of the memory. No weight depends on it, so that it can be changed after training.
     pub rows: usize,
-    /// Numbers per row.
+    /// `M`, elements per row of the memory.
     pub width: usize,
-    /// How actions are chosen.
+    /// How the distribution over actions is computed.
     pub gate: Gate,
 }
 
 impl AugmentedSpec {
-    /// Whether there can be such a network.
-    pub(super) fn check(&self) -> Result<(), SpecError> {
-        if !matches!(self.cell, Cell::Rnn | Cell::Lstm) {
-            let name = self.cell.name();
-            return Err(SpecError(format!("a memory beside {name} units; only rnn and lstm units have one")));
-        }
-        let Self { hidden, rows, width, .. } = *self;
-        if [hidden, rows, width].contains(&0) {
-            let message = format!("{hidden} units and a memory of {rows} x {width}; all must be at least 1");
-            return Err(SpecError(message));
-        }
-        bounded([("a hidden size", hidden), ("a number of rows", rows), ("a width", width)])?;
-        self.annealing().map_or(Ok(()), Annealing::check)
-    }
-
     fn annealing(&self) -> Option<Annealing> {
         match self.gate {
             Gate::Softmax => None,
@@ -115,7 +101,7 @@ impl AugmentedSpec {
         }
     }
 
-    /// What the published modules call a tensor of ours; none for one they do not have.
+    /// The name of one of our tensors in the published modules; none for a tensor they do not have.
     pub fn torch_name(&self, name: &str) -> Option<String> {
         let network = if self.cell == Cell::Lstm { "lstm" } else { "rnn" };
         let read = if self.device == MemoryKind::Stack { "W_sh" } else { "W_m" };
@@ -133,12 +119,6 @@ impl AugmentedSpec {
         Some(format!("{layer}.{part}"))
     }
 
-    /// How many strings up to this length are read at once: the memory after every step is kept for the way back.
-    pub(super) fn max_batch_strings(&self, longest: usize) -> usize {
-        let per_string = self.sizes((longest + 1, 1), 1).trace::<f64>(true);
-        ((1 << 24) / per_string).clamp(1, 512)
-    }
-
     fn sizes(&self, (steps, batch): (usize, usize), vocabulary: usize) -> Augmented {
         Augmented {
             recurrence: Recurrence { steps, batch, input: vocabulary, hidden: self.hidden },
@@ -150,22 +130,29 @@ impl AugmentedSpec {
     }
 }
 
-/// The same, with its parameters.
-#[derive(Clone, Debug)]
-pub(crate) struct AugmentedBody {
-    spec: AugmentedSpec,
-    layer: AugmentedLayer,
-    vocabulary: usize,
-}
+impl BodyConfig for AugmentedSpec {
+    type Built = AugmentedBody;
 
-impl AugmentedBody {
-    pub(crate) fn new(
-        spec: AugmentedSpec,
-        vocabulary: usize,
-        init: Initialization,
-        layout: &mut Layout,
-    ) -> Self {
-        let (h, m, g) = (spec.hidden, spec.width, spec.cell.gates() * spec.hidden);
+    fn check(&self) -> Result<(), SpecError> {
+        if !matches!(self.cell, Cell::Rnn | Cell::Lstm) {
+            let name = self.cell.name();
+            return Err(SpecError(format!("a memory beside {name} units; only rnn and lstm units have one")));
+        }
+        let Self { hidden, rows, width, .. } = *self;
+        if [hidden, rows, width].contains(&0) {
+            let message = format!("{hidden} units and a memory of {rows} x {width}; all must be at least 1");
+            return Err(SpecError(message));
+        }
+        bounded([("a hidden size", hidden), ("a number of rows", rows), ("a width", width)])?;
+        self.annealing().map_or(Ok(()), Annealing::check)
+    }
+
+    fn state_width(&self) -> usize {
+        self.hidden
+    }
+
+    fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> AugmentedBody {
+        let (h, m, g) = (self.hidden, self.width, self.cell.gates() * self.hidden);
         let recurrent = init.of(Role::Recurrent { hidden: h });
         let mut add = |part: &str, shape: &[usize]| layout.add(format!("layers.0.{part}"), shape, recurrent);
         let network = Layer {
@@ -179,18 +166,45 @@ impl AugmentedBody {
             let weight = layout.add(format!("memory.{name}.weight"), &[o, i], weight);
             (weight, layout.add(format!("memory.{name}.bias"), &[o], bias))
         };
-        let (read, action) = (linear("read", h, m), linear("action", spec.device.actions(), h));
+        let (read, action) = (linear("read", h, m), linear("action", self.device.actions(), h));
         let element = linear("element", m, h);
-        let temperature = spec.annealing().map(|t| layout.add("temperature", &[1], Init::Constant(t.start)));
-        Self { spec, layer: AugmentedLayer { network, read, action, element, temperature }, vocabulary }
+        let temperature = self.annealing().map(|t| layout.add("temperature", &[1], Init::Constant(t.start)));
+        let layer = AugmentedLayer { network, read, action, element, temperature };
+        AugmentedBody { spec: self.clone(), layer, vocabulary }
     }
 
-    pub(crate) fn hidden(&self) -> usize {
-        self.spec.hidden
+    /// Limited by the memory after every step, which is kept for the backward pass.
+    fn max_batch_strings(&self, max_len: usize) -> usize {
+        let per_string = self.sizes((max_len + 1, 1), 1).trace::<f64>(true);
+        ((1 << 24) / per_string).clamp(1, 512)
     }
 
-    /// The states after every prefix. `symbol(t, b)` is the input of string `b` at step `t`, or padding.
-    pub(crate) fn forward<R: Real>(
+    fn cache_elements(&self, max_len: usize) -> usize {
+        self.width * self.rows.min(max_len)
+    }
+
+    fn set_memory_rows(&mut self, rows: usize) -> bool {
+        self.rows = rows;
+        true
+    }
+}
+
+/// A memory-augmented network with its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct AugmentedBody {
+    spec: AugmentedSpec,
+    layer: AugmentedLayer,
+    vocabulary: usize,
+}
+
+impl Body for AugmentedBody {
+    fn anneal<R: Real>(&self, params: &mut [R], examples: u64) {
+        if let (Some(param), Some(annealing)) = (self.layer.temperature, self.spec.annealing()) {
+            param.of_mut(params)[0] = R::of(annealing.after(examples));
+        }
+    }
+
+    fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         (steps, batch): (usize, usize),
@@ -202,32 +216,22 @@ impl AugmentedBody {
             Gate::Softmax | Gate::Temperature(_) => None,
         };
         let var = r.augmented(x, noise, self.layer, self.spec.sizes((steps, batch), self.vocabulary));
-        States { rows: var.into(), width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
+        let width = self.spec.hidden;
+        States { rows: var.into(), width, per_position: batch, per_string: 1, start: 0, first: 0 }
     }
 
-    /// `h` (and `c` of an LSTM) before the first symbol, and a memory of which no row is in use.
-    pub(crate) fn initial_memory<R: Real>(&self) -> Vec<Vec<R>> {
+    /// Zeros, and a memory of which no row is in use.
+    fn initial_state<R: Real>(&self, _params: &[R]) -> PrefixState<R> {
+        let h = self.spec.hidden;
         let cells = usize::from(self.spec.cell == Cell::Lstm);
-        vec![vec![R::ZERO; (1 + cells) * self.spec.hidden], vec![]]
+        PrefixState { hidden: vec![R::ZERO; (1 + cells) * h], caches: vec![vec![]], top: vec![R::ZERO; h] }
     }
 
-    /// One more symbol of one string; changes what [`AugmentedBody::initial_memory`] gave, and gives `h`.
-    pub(crate) fn advance<R: Real>(
-        &self,
-        r: &mut Recording<'_, R>,
-        memory: &mut [Vec<R>],
-        symbol: u32,
-    ) -> Vec<R> {
-        let [state, rows] = memory else { unreachable!("a state and a memory") };
+    fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
+        let PrefixState { hidden, caches, top } = state;
         let x = r.one_hot([symbol], self.vocabulary);
-        r.augmented_step(x, (&mut *state, rows), self.layer, self.spec.sizes((1, 1), self.vocabulary));
-        state[..self.spec.hidden].to_vec()
-    }
-
-    /// Sets the temperature to what it is after so many examples.
-    pub(crate) fn anneal<R: Real>(&self, params: &mut [R], examples: u64) {
-        if let (Some(param), Some(annealing)) = (self.layer.temperature, self.spec.annealing()) {
-            param.of_mut(params)[0] = R::of(annealing.after(examples));
-        }
+        let sizes = self.spec.sizes((1, 1), self.vocabulary);
+        r.augmented_step(x, (&mut *hidden, &mut caches[0]), self.layer, sizes);
+        top.copy_from_slice(&hidden[..self.spec.hidden]);
     }
 }

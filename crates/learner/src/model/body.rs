@@ -1,119 +1,211 @@
-//! What reads a string: a recurrent stack, a network with a memory or a transformer, behind one interface.
+//! Bodies: what reads a string and gives a state after every prefix. A model is a body with output layers on its states.
+//!
+//! A body is two types: a spec that implements [`BodyConfig`], and what it builds, which implements [`Body`]. The table at
+//! the end of this file lists them; the enums [`BodySpec`] and [`AnyBody`] are generated from it. A new body is one file
+//! with the two implementations and one line of the table. Models call the traits and name no body.
 
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
 use super::augmented::{AugmentedBody, AugmentedSpec};
 use super::init::Initialization;
-use super::recurrent::{self, Recurrent, RecurrentSpec};
-use super::states::States;
-use super::transformer::{self, Part, Sight, Transformer, TransformerSpec};
+use super::recurrent::{Recurrent, RecurrentSpec};
+use super::states::{BatchStates, PrefixState, States};
+use super::transformer::{Transformer, TransformerSpec};
 use crate::kernel::Real;
 use crate::params::{Layout, Param};
 use crate::tape::Recording;
 
-/// An architecture without its outputs, as written in a config.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum BodySpec {
-    /// Recurrent layers.
-    Recurrent(RecurrentSpec),
-    /// A recurrent network with a memory beside it.
-    Augmented(AugmentedSpec),
-    /// A causal transformer.
-    Transformer(TransformerSpec),
-}
+/// What is known of a body before it is built.
+pub(crate) trait BodyConfig {
+    /// The body with its parameters.
+    type Built: Body;
 
-impl BodySpec {
-    /// Numbers per state.
-    pub fn width(&self) -> usize {
-        match self {
-            Self::Recurrent(spec) => spec.hidden,
-            Self::Augmented(spec) => spec.hidden,
-            Self::Transformer(spec) => spec.width,
-        }
+    /// Checks the sizes. The other methods rely on it.
+    fn check(&self) -> Result<(), SpecError>;
+
+    /// `D`, elements per state.
+    fn state_width(&self) -> usize;
+
+    /// Adds the parameters to the layout. Inputs are symbols below `vocabulary`.
+    fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Self::Built;
+
+    /// How many strings of up to `max_len` symbols to put in one batch. Small batches of a transformer stay in cache, while
+    /// recurrent layers gain from every string that shares a step.
+    fn max_batch_strings(&self, max_len: usize) -> usize;
+
+    /// Elements of [`PrefixState::caches`] after `max_len` symbols; 0 if the state does not grow with the prefix.
+    fn cache_elements(&self, _max_len: usize) -> usize {
+        0
     }
 
-    /// How many strings up to this length to read at once: small parts of a transformer stay in cache, while recurrent
-    /// layers gain from every string that shares a step.
-    pub(super) fn max_batch_strings(&self, longest: usize) -> usize {
-        match self {
-            Self::Transformer(_) => transformer::max_batch_strings(longest),
-            Self::Recurrent(_) => recurrent::MAX_BATCH_STRINGS,
-            Self::Augmented(spec) => spec.max_batch_strings(longest),
-        }
+    /// Whether there is a state before the first symbol. A body without one needs a start symbol to predict the first.
+    fn has_initial_state(&self) -> bool {
+        true
     }
 
-    /// Whether there can be such a body.
-    pub(super) fn check(&self) -> Result<(), SpecError> {
-        match self {
-            Self::Recurrent(spec) => spec.check(),
-            Self::Augmented(spec) => spec.check(),
-            Self::Transformer(spec) => spec.check(),
-        }
+    /// The maximum number of symbols, if there is one.
+    fn max_len(&self) -> Option<usize> {
+        None
+    }
+
+    /// Changes the number of rows of the memory. False if there is no memory.
+    fn set_memory_rows(&mut self, _rows: usize) -> bool {
+        false
     }
 }
 
-/// An architecture with its parameters.
-#[derive(Clone, Debug)]
-pub(crate) enum Body {
-    Recurrent(Recurrent),
-    Augmented(AugmentedBody),
-    Transformer(Transformer),
+/// A body with its parameters.
+pub(crate) trait Body {
+    /// The embedding, for output layers that share its weights.
+    fn embedding(&self) -> Option<Param> {
+        None
+    }
+
+    /// Sets the parameters that are a function of the number of training examples seen, and have no gradient.
+    fn anneal<R: Real>(&self, _params: &mut [R], _examples: u64) {}
+
+    /// The states after all prefixes of a batch of strings, padded at the end: `symbol(t, b)` is the input of string `b` at
+    /// step `t`, and may be any symbol past the end of the string.
+    fn forward<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        sizes: (usize, usize),
+        symbol: impl Fn(usize, usize) -> u32,
+    ) -> States;
+
+    /// The state before the first symbol.
+    fn initial_state<R: Real>(&self, params: &[R]) -> PrefixState<R>;
+
+    /// Reads one symbol. The prefix is not read again.
+    fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32);
+
+    /// Reads one piece per state, all pieces of the same length and at least one symbol, as one batch. None if the body can
+    /// only [`advance`](Self::advance) states one at a time.
+    fn step_batch<R: Real>(
+        &self,
+        _r: &mut Recording<'_, R>,
+        _states: &mut [PrefixState<R>],
+        _pieces: &[&[u32]],
+    ) -> Option<BatchStates> {
+        None
+    }
 }
 
-impl Body {
-    pub(crate) fn new(spec: &BodySpec, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Self {
-        match spec {
-            BodySpec::Recurrent(spec) => {
-                Self::Recurrent(Recurrent::new(spec.clone(), vocabulary, init, layout))
-            }
-            BodySpec::Augmented(spec) => {
-                Self::Augmented(AugmentedBody::new(spec.clone(), vocabulary, init, layout))
-            }
-            BodySpec::Transformer(spec) => {
-                let whole = Part { prefix: "", cross: false };
-                Self::Transformer(Transformer::new(spec.clone(), vocabulary, whole, init, layout))
-            }
-        }
-    }
-
-    pub(crate) fn width(&self) -> usize {
-        match self {
-            Self::Recurrent(body) => body.width(),
-            Self::Augmented(body) => body.hidden(),
-            Self::Transformer(body) => body.spec().width,
-        }
-    }
-
-    /// The embedding, for output layers that share it.
-    pub(crate) fn embedding(&self) -> Option<Param> {
-        match self {
-            Self::Recurrent(body) => body.embedding,
-            Self::Augmented(_) => None,
-            Self::Transformer(body) => Some(body.embedding),
-        }
-    }
-
-    /// Reads strings padded at the end; with a start symbol, that comes first and counts as no symbol of the string.
-    pub(crate) fn forward<R: Real>(
+impl AnyBody {
+    /// The states after all prefixes of strings. A start symbol, if given, is read before each of them and is not counted
+    /// in the prefixes.
+    pub(crate) fn read<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         strings: &[&[u32]],
-        bos: Option<u32>,
+        start: Option<u32>,
     ) -> States {
-        let shift = usize::from(bos.is_some());
-        let longest = strings.iter().map(|s| s.len()).max().unwrap_or(0);
-        let sizes = (longest + shift, strings.len());
-        let symbol = |t: usize, b: usize| match bos {
-            Some(bos) if t == 0 => bos,
+        let shift = usize::from(start.is_some());
+        let max_len = strings.iter().map(|s| s.len()).max().unwrap_or(0);
+        let symbol = |t: usize, b: usize| match start {
+            Some(start) if t == 0 => start,
             _ => strings[b].get(t - shift).copied().unwrap_or(0),
         };
-        match self {
-            // Row 0 is the state before the start symbol, if there is one.
-            Self::Recurrent(body) => States { skip: shift, ..body.forward(r, sizes, symbol) },
-            Self::Augmented(body) => States { skip: shift, ..body.forward(r, sizes, symbol) },
-            Self::Transformer(body) => body.forward(r, sizes, symbol, Sight::Back, None),
-        }
+        States { start: shift, ..self.forward(r, (max_len + shift, strings.len()), symbol) }
     }
+}
+
+/// Generates the two enums and their delegation from the table of bodies.
+macro_rules! bodies {
+    ($($(#[$doc:meta])* $name:ident($spec:ty, $body:ty),)+) => {
+        /// The architecture of a body, as written in a config.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", tag = "kind")]
+        pub enum BodySpec {
+            $($(#[$doc])* $name($spec),)+
+        }
+
+        /// Any body with its parameters.
+        #[derive(Clone, Debug)]
+        pub(crate) enum AnyBody {
+            $($name($body),)+
+        }
+
+        impl BodyConfig for BodySpec {
+            type Built = AnyBody;
+
+            fn check(&self) -> Result<(), SpecError> {
+                match self { $(Self::$name(spec) => spec.check(),)+ }
+            }
+
+            fn state_width(&self) -> usize {
+                match self { $(Self::$name(spec) => spec.state_width(),)+ }
+            }
+
+            fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> AnyBody {
+                match self { $(Self::$name(spec) => AnyBody::$name(spec.build(vocabulary, init, layout)),)+ }
+            }
+
+            fn max_batch_strings(&self, max_len: usize) -> usize {
+                match self { $(Self::$name(spec) => spec.max_batch_strings(max_len),)+ }
+            }
+
+            fn cache_elements(&self, max_len: usize) -> usize {
+                match self { $(Self::$name(spec) => spec.cache_elements(max_len),)+ }
+            }
+
+            fn has_initial_state(&self) -> bool {
+                match self { $(Self::$name(spec) => spec.has_initial_state(),)+ }
+            }
+
+            fn max_len(&self) -> Option<usize> {
+                match self { $(Self::$name(spec) => spec.max_len(),)+ }
+            }
+
+            fn set_memory_rows(&mut self, rows: usize) -> bool {
+                match self { $(Self::$name(spec) => spec.set_memory_rows(rows),)+ }
+            }
+        }
+
+        impl Body for AnyBody {
+            fn embedding(&self) -> Option<Param> {
+                match self { $(Self::$name(body) => body.embedding(),)+ }
+            }
+
+            fn anneal<R: Real>(&self, params: &mut [R], examples: u64) {
+                match self { $(Self::$name(body) => body.anneal(params, examples),)+ }
+            }
+
+            fn forward<R: Real>(
+                &self,
+                r: &mut Recording<'_, R>,
+                sizes: (usize, usize),
+                symbol: impl Fn(usize, usize) -> u32,
+            ) -> States {
+                match self { $(Self::$name(body) => body.forward(r, sizes, symbol),)+ }
+            }
+
+            fn initial_state<R: Real>(&self, params: &[R]) -> PrefixState<R> {
+                match self { $(Self::$name(body) => body.initial_state(params),)+ }
+            }
+
+            fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
+                match self { $(Self::$name(body) => body.advance(r, state, symbol),)+ }
+            }
+
+            fn step_batch<R: Real>(
+                &self,
+                r: &mut Recording<'_, R>,
+                states: &mut [PrefixState<R>],
+                pieces: &[&[u32]],
+            ) -> Option<BatchStates> {
+                match self { $(Self::$name(body) => body.step_batch(r, states, pieces),)+ }
+            }
+        }
+    };
+}
+
+bodies! {
+    /// Recurrent layers.
+    Recurrent(RecurrentSpec, Recurrent),
+    /// A recurrent network with a memory.
+    Augmented(AugmentedSpec, AugmentedBody),
+    /// A causal transformer.
+    Transformer(TransformerSpec, Transformer),
 }

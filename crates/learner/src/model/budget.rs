@@ -1,4 +1,4 @@
-//! Hidden sizes from a budget of parameters, so that architectures can be compared at equal size.
+//! Hidden sizes from a budget of parameters, to compare architectures of equal size.
 
 use super::{
     BodySpec, Cell, Initialization, NormPlace, Positions, RecognizerModel, RecognizerSpec, RecurrentSpec,
@@ -6,10 +6,10 @@ use super::{
 };
 use crate::kernel::Sinusoid;
 
-/// The architectures of Butoi et al., up to their size: five layers, eight heads, feed-forward four times the width.
+/// The architectures of Butoi et al. without their hidden size: five layers, eight heads, feed-forward four times the width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Simple recurrent network, tanh.
+    /// Simple recurrent network with tanh.
     Rnn,
     /// Long short-term memory.
     Lstm,
@@ -19,12 +19,12 @@ pub enum Family {
     Transformer,
 }
 
-/// How a size is chosen.
+/// How a hidden size is chosen for a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matching {
     /// As published: the root of a quadratic that approximates the count, rounded half to even.
     Published,
-    /// The size whose true count is nearest the budget; the smaller of two equally near.
+    /// The size whose number of parameters is nearest to the budget; the smaller of two.
     Nearest,
 }
 
@@ -32,7 +32,8 @@ const LAYERS: usize = 5;
 const HEADS: usize = 8;
 
 impl Family {
-    /// The recognizer of this family with hidden size or width `d` over an alphabet of `v` symbols.
+    /// The recognizer of this family with hidden size or width `d` over an alphabet of `v` symbols. `lm` and `ns` add the
+    /// language-modelling and the next-symbol head.
     pub fn recognizer(self, d: usize, v: usize, (lm, ns): (bool, bool), dropout: f64) -> RecognizerSpec {
         let recurrent = |cell, biases| {
             BodySpec::Recurrent(RecurrentSpec {
@@ -70,26 +71,26 @@ impl Family {
         }
     }
 
-    /// Sizes come in multiples of this.
+    /// Hidden sizes are multiples of this.
     fn unit(self) -> usize {
         if self == Self::Transformer { HEADS } else { 1 }
     }
 
-    /// The published quadratic `a·d² + b·d + 1`, as its coefficients. Exact for recognition alone with an RNN or LSTM; of the
-    /// transformer it counts three biases too many per layer and forgets the start symbol.
+    /// The coefficients of the published estimate `a·d² + b·d + 1` of the number of parameters. It is exact for an RNN or LSTM
+    /// without auxiliary heads; for the transformer it has three biases too many per layer and no start symbol.
     fn quadratic(self, v: usize) -> (f64, f64) {
         let v = v as f64;
         match self {
             Self::Rnn => (10.0, v + 11.0),
             Self::Lstm => (40.0, v + 26.0),
-            // 2·3 matrices, 6 bias vectors and a start per layer; embedding and head.
+            // Per layer: 2·3 matrices, 6 biases and an initial state. Embedding and head.
             Self::Gru => (30.0, v + 36.0),
             Self::Transformer => (60.0, v + 83.0),
         }
     }
 }
 
-/// The hidden size (or width) of the recognizer of a family that comes nearest a budget of parameters.
+/// The hidden size (or width) of the recognizer of a family for a budget of parameters.
 ///
 /// ```
 /// use wug_learner::model::{Family, Matching, matched};
@@ -107,7 +108,7 @@ pub fn matched(
     let (a, b) = family.quadratic(alphabet);
     let root = (-b + libm::sqrt(b * b - 4.0 * a * (1.0 - budget as f64))) / (2.0 * a);
     let unit = family.unit();
-    // `as` takes a negative root (a budget below everything) to zero.
+    // `as` saturates: a negative root (a very small budget) becomes zero.
     #[expect(clippy::cast_sign_loss, reason = "see above")]
     let published = unit * (libm::rint(root / unit as f64) as usize).max(1);
     if matching == Matching::Published {

@@ -1,4 +1,4 @@
-//! How parameters start: each paper's recipe, by name.
+//! How parameters are initialised: the recipe of each paper, by name.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::params::Init;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initialization {
-    /// Butoi et al.: heads Xavier with zero bias, everything else uniform in ±0.1.
+    /// Butoi et al.: output layers Xavier with zero bias, everything else uniform in ±0.1.
     Flare,
     /// The defaults of PyTorch's modules (Cisneros et al., Lan et al., and the LSTM of Someya et al.).
     Torch,
@@ -22,7 +22,7 @@ pub enum Initialization {
     FindCnn,
 }
 
-/// What a parameter is for, with the sizes recipes ask about.
+/// The role of a parameter, with the sizes that recipes depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
     Embedding {
@@ -52,7 +52,7 @@ pub(crate) enum Role {
     LinearBias {
         i: usize,
     },
-    /// An output layer on top of all others.
+    /// An output layer.
     Head {
         i: usize,
         o: usize,
@@ -62,8 +62,8 @@ pub(crate) enum Role {
     },
     NormGain,
     NormBias,
-    /// The directions of a layer with normalised weights, of `i` numbers each, of which a share is kept by dropout; half of a gated
-    /// layer says how much passes.
+    /// The directions of a layer with weight normalisation, of `i` elements each. Dropout keeps the share `kept` of its input;
+    /// half of the outputs of a gated layer are gates.
     Directions {
         i: usize,
         kept: f64,
@@ -89,7 +89,6 @@ impl Initialization {
     }
 }
 
-/// One over the square root.
 fn inverse_root(n: usize) -> f64 {
     1.0 / libm::sqrt(n as f64)
 }
@@ -129,7 +128,7 @@ fn find_cnn(role: Role) -> Init {
     match role {
         Role::Embedding { .. } | Role::Positions => Init::Normal(0.1),
         Role::Directions { i, kept, gated } => {
-            // What passes a gate has a quarter of the variance.
+            // A gate reduces the variance to a quarter.
             let gates = if gated { 4.0 } else { 1.0 };
             Init::Normal(libm::sqrt(gates * kept / i as f64))
         }

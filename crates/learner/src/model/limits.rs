@@ -1,16 +1,16 @@
-//! Sizes that a config may ask for. The limits are far beyond any experiment here, and small enough that no product of
-//! sizes overflows.
+//! Limits of the sizes in a config. They are far beyond any experiment here, and small enough that no product of sizes
+//! overflows.
 
 use super::SpecError;
 use crate::params::Layout;
 
-/// Of anything but layers.
+/// Any size but the number of layers.
 const LARGEST: usize = 1 << 20;
 const LAYERS: usize = 1 << 10;
-/// Four gigabytes in single precision, of which training needs several times as much.
+/// Four gigabytes in single precision; training needs several times as much.
 const PARAMETERS: usize = 1 << 30;
 
-/// Complains of sizes, named one after the other, if one of them is zero.
+/// An error if one of several sizes, whose names are `what`, is zero.
 pub(super) fn positive(what: &str, sizes: &[usize]) -> Result<(), SpecError> {
     if sizes.contains(&0) {
         return Err(SpecError(format!("{what} of {sizes:?}; all must be at least 1")));
@@ -18,7 +18,7 @@ pub(super) fn positive(what: &str, sizes: &[usize]) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// Complains of the first size that is too large.
+/// An error for the first size that is too large.
 pub(super) fn bounded<const N: usize>(sizes: [(&str, usize); N]) -> Result<(), SpecError> {
     match sizes.into_iter().find(|&(_, size)| size > LARGEST) {
         Some((what, size)) => Err(SpecError(format!("{what} of {size}; at most {LARGEST} is possible"))),
@@ -33,7 +33,7 @@ pub(super) fn layered(layers: usize) -> Result<(), SpecError> {
     Err(SpecError(format!("{layers} layers; at most {LAYERS} are possible")))
 }
 
-/// Complains of a model that has more parameters than can be trained.
+/// An error if there are too many parameters.
 pub(super) fn countable(layout: &Layout) -> Result<(), SpecError> {
     match layout.count() {
         ..=PARAMETERS => Ok(()),
@@ -41,7 +41,7 @@ pub(super) fn countable(layout: &Layout) -> Result<(), SpecError> {
     }
 }
 
-/// Complains of a dropout that is no probability, or drops everything.
+/// An error for a dropout that is not a probability below 1.
 pub(super) fn probability(p: f64) -> Result<(), SpecError> {
     if (0.0..1.0).contains(&p) {
         return Ok(());

@@ -1,7 +1,8 @@
-//! The architectures of the five suites, each written as its forward pass over the [tape](crate::tape).
+//! The architectures, each written as its forward pass over the [tape](crate::tape).
 //!
-//! A model is a [`BodySpec`] that reads strings plus outputs: [`RecognizerModel`] or [`LanguageModel`]; or an encoder and
-//! a decoder: [`TransducerModel`]. Specs are what a `config.json` holds; parameters are elsewhere ([`crate::params`]). Nothing here trains.
+//! A [`RecognizerModel`] and a [`LanguageModel`] are a body ([`BodySpec`]) with output layers; a [`TransducerModel`] is an
+//! encoder and a decoder. A model holds its spec, as in a `config.json`, and where its parameters are in a flat vector; the
+//! values are passed to it on a [tape](crate::tape). Training is in [`crate::train`].
 
 mod augmented;
 mod body;
@@ -19,10 +20,11 @@ pub use augmented::{Annealing, AugmentedSpec, Gate};
 pub use body::BodySpec;
 pub use budget::{Family, Matching, matched};
 pub use init::Initialization;
-pub use language::{LanguageModel, LanguageModelSpec, Memory, Output};
-pub use recognizer::{Labelled, Logits, LossWeights, RecognizerModel, RecognizerSpec};
+pub use language::{LanguageModel, LanguageModelSpec, Output};
+pub use recognizer::{LabelledString, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
-pub use states::States;
+pub(crate) use states::BatchStates;
+pub use states::{PrefixState, States};
 pub use transducer::{
     CnnTransducerSpec, LstmTransducerSpec, Pair, TransducerBodySpec, TransducerModel, TransducerSpec,
 };

@@ -1,11 +1,11 @@
-//! Models that say whether a string is in a language: a body, a recognition head on the state after the last symbol,
-//! and, if asked for, two auxiliary heads on the states after every prefix of a positive string: one that predicts the
-//! next symbol (its weights tied to the embedding), one that predicts the set of symbols that may come next.
+//! Recognizers: a body, a recognition head on the state after the last symbol and up to two auxiliary heads on the states
+//! after every prefix of a member of the language. One predicts the next symbol (its weights are those of the embedding),
+//! the other the set of symbols that may come next.
 
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
-use super::body::{Body, BodySpec};
+use super::body::{AnyBody, Body, BodyConfig, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use crate::kernel::{Activation, Real};
@@ -16,7 +16,7 @@ use crate::tape::{Recording, Var};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecognizerSpec {
-    /// What reads the string.
+    /// The body.
     pub body: BodySpec,
     /// Symbols of the alphabet, without start and end.
     pub alphabet: usize,
@@ -24,29 +24,29 @@ pub struct RecognizerSpec {
     pub language_modeling: bool,
     /// Whether there is a next-symbol head.
     pub next_symbols: bool,
-    /// How parameters start.
+    /// How parameters are initialised.
     pub initialization: Initialization,
 }
 
-/// One example to learn from.
+/// A training or validation string with its label.
 #[derive(Clone, Copy, Debug)]
-pub struct Labelled<'a> {
+pub struct LabelledString<'a> {
     /// Symbols below the alphabet's size.
     pub string: &'a [u32],
     /// Whether it is in the language.
     pub label: bool,
-    /// For each of its n + 1 prefixes, the symbols that may follow, one bit each, and the end as the bit after the last
-    /// symbol. Needed of positive strings if there is a next-symbol head.
+    /// For each of its n + 1 prefixes, the symbols that may come next, one bit each, and the end as the bit after the last
+    /// symbol. Required of members if there is a next-symbol head.
     pub next: &'a [u64],
 }
 
-/// What each part of the loss weighs beside recognition.
+/// Weights of the auxiliary losses; recognition has weight 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossWeights {
-    /// Of the language-modelling loss.
+    /// The language-modelling loss.
     pub language_modeling: f64,
-    /// Of the next-symbol loss.
+    /// The next-symbol loss.
     pub next_symbols: f64,
 }
 
@@ -55,9 +55,9 @@ pub struct LossWeights {
 pub struct Logits {
     /// One per string; accepted if not negative.
     pub recognition: Var,
-    /// One row of `alphabet + 1` per prefix of each positive string.
+    /// One row of `alphabet + 1` (the end last) per prefix of each member.
     pub language_modeling: Option<Var>,
-    /// Likewise.
+    /// As for language modelling.
     pub next_symbols: Option<Var>,
 }
 
@@ -66,15 +66,16 @@ pub struct Logits {
 pub struct RecognizerModel {
     spec: RecognizerSpec,
     layout: Layout,
-    body: Body,
-    bos: Option<u32>,
+    body: AnyBody,
+    /// Read before every string by a body that has no state before the first symbol.
+    start: Option<u32>,
     head: (Param, Param),
     language_modeling: Option<Param>,
     next_symbols: Option<(Param, Param)>,
 }
 
 impl RecognizerModel {
-    /// Builds the model.
+    /// Checks the spec and lays out the parameters.
     pub fn new(spec: RecognizerSpec) -> Result<Self, SpecError> {
         spec.body.check()?;
         bounded([("an alphabet", spec.alphabet)])?;
@@ -82,13 +83,14 @@ impl RecognizerModel {
             return Err(SpecError(format!("a next-symbol head over {} symbols; at most 63", spec.alphabet)));
         }
         let (v, heads) = (spec.alphabet, spec.language_modeling || spec.next_symbols);
-        let inputs = v + usize::from(heads);
-        let transformer = matches!(spec.body, BodySpec::Transformer(_));
-        let bos = transformer.then_some(inputs as u32);
+        // Symbols, then the end (the row of the embedding that a tied head needs), then the start.
+        let symbols = v + usize::from(heads);
+        let start = (!spec.body.has_initial_state()).then_some(symbols as u32);
+        let vocabulary = symbols + usize::from(start.is_some());
         let mut layout = Layout::default();
         let init = spec.initialization;
-        let body = Body::new(&spec.body, inputs + usize::from(transformer), init, &mut layout);
-        let d = body.width();
+        let body = spec.body.build(vocabulary, init, &mut layout);
+        let d = spec.body.state_width();
         let mut linear = |name: &str, o: usize| {
             let weight = layout.add(format!("{name}.weight"), &[o, d], init.of(Role::Head { i: d, o }));
             (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i: d })))
@@ -97,19 +99,17 @@ impl RecognizerModel {
         let next_symbols = spec.next_symbols.then(|| linear("next_symbols", v + 1));
         let language_modeling = match (spec.language_modeling, body.embedding()) {
             (false, _) => None,
-            (true, Some(table)) if table.len() == (inputs + usize::from(transformer)) * d => {
-                Some(table.part(0, (v + 1) * d))
-            }
+            (true, Some(table)) if table.len() == vocabulary * d => Some(table.part(0, (v + 1) * d)),
             (true, _) => {
                 let message = "a tied language-modelling head needs an embedding as wide as the states";
                 return Err(SpecError(message.to_owned()));
             }
         };
         countable(&layout)?;
-        Ok(Self { spec, layout, body, bos, head, language_modeling, next_symbols })
+        Ok(Self { spec, layout, body, start, head, language_modeling, next_symbols })
     }
 
-    /// As it was asked for.
+    /// The spec it was built from.
     pub fn spec(&self) -> &RecognizerSpec {
         &self.spec
     }
@@ -119,35 +119,36 @@ impl RecognizerModel {
         &self.layout
     }
 
-    /// How many strings up to this length to read at once; gradients of parts of a batch add up to those of the whole.
-    pub fn max_batch_strings(&self, longest: usize) -> usize {
-        self.spec.body.max_batch_strings(longest)
+    /// How many strings of up to `max_len` symbols to read as one batch. A larger batch is split; the gradients of its parts
+    /// add up to those of the whole.
+    pub fn max_batch_strings(&self, max_len: usize) -> usize {
+        self.spec.body.max_batch_strings(max_len)
     }
 
-    /// The recognition logits of strings, one each.
+    /// The recognition logits of strings.
     pub fn forward<R: Real>(&self, r: &mut Recording<'_, R>, strings: &[&[u32]]) -> Var {
         self.read(r, strings, |_| false).recognition
     }
 
-    /// The logits of strings: recognition of all of them, the other heads at every prefix of those (by their place) that
-    /// are asked for.
+    /// The logits of strings: recognition of all of them, the auxiliary heads at every prefix of those (by index) that are
+    /// members.
     pub fn read<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         strings: &[&[u32]],
-        asked: impl Fn(usize) -> bool,
+        is_member: impl Fn(usize) -> bool,
     ) -> Logits {
-        let states = self.body.forward(r, strings, self.bos);
+        let states = self.body.read(r, strings, self.start);
         let d = states.width;
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
         let last = r.select(states.rows, ends, d);
         let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);
         let headless = self.language_modeling.is_none() && self.next_symbols.is_none();
-        if headless || !(0..strings.len()).any(&asked) {
+        if headless || !(0..strings.len()).any(&is_member) {
             return Logits { recognition, language_modeling: None, next_symbols: None };
         }
-        let asked = strings.iter().enumerate().filter(|(b, _)| asked(*b));
-        let prefixes = asked.flat_map(|(b, s)| (0..=s.len()).map(move |p| states.row(b, p)));
+        let members = strings.iter().enumerate().filter(|(b, _)| is_member(*b));
+        let prefixes = members.flat_map(|(b, s)| (0..=s.len()).map(move |p| states.row(b, p)));
         let rows = r.select(states.rows, prefixes, d);
         let mut head = |weight, bias| r.linear(rows, weight, bias, d, Activation::Identity);
         Logits {
@@ -157,13 +158,13 @@ impl RecognizerModel {
         }
     }
 
-    /// Records the loss of a batch: recognition of all examples, the auxiliary losses of positive ones (averaged over
-    /// their prefixes, next-symbol sets also over symbols), all divided by `total`:
-    /// the number of examples, or more if this is a part of a larger batch whose gradients are added up.
+    /// Records the loss of a batch: recognition of all examples, the auxiliary losses of members (averaged over their
+    /// prefixes, next-symbol sets also over symbols), all divided by `total`: the size of the batch of which `batch` is a
+    /// part or the whole.
     pub fn loss<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        batch: &[Labelled<'_>],
+        batch: &[LabelledString<'_>],
         weights: LossWeights,
         total: usize,
     ) -> Logits {
@@ -171,18 +172,18 @@ impl RecognizerModel {
         let logits = self.read(r, &strings, |b| batch[b].label);
         let share = 1.0 / total as f64;
         r.logistic_loss(logits.recognition, batch.iter().map(|e| (f64::from(u8::from(e.label)), share)));
-        let positives = || batch.iter().filter(|e| e.label);
+        let members = || batch.iter().filter(|e| e.label);
         let v = self.spec.alphabet + 1;
         if let Some(out) = logits.language_modeling {
             let end = self.spec.alphabet as u32;
-            let truth = positives().flat_map(|e| {
+            let truth = members().flat_map(|e| {
                 let weight = weights.language_modeling * share / (e.string.len() + 1) as f64;
                 e.string.iter().copied().chain([end]).map(move |symbol| (symbol, weight))
             });
             r.softmax_loss(out, v, truth);
         }
         if let Some(out) = logits.next_symbols {
-            let truth = positives().flat_map(|e| {
+            let truth = members().flat_map(|e| {
                 let weight = weights.next_symbols * share / ((e.string.len() + 1) * v) as f64;
                 assert_eq!(e.next.len(), e.string.len() + 1, "one next-symbol set per prefix");
                 e.next.iter().flat_map(move |set| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight)))

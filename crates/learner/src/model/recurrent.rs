@@ -5,14 +5,15 @@ mod step_batch;
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
+use super::body::{Body, BodyConfig};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, layered, probability};
-use super::states::States;
+use super::states::{BatchStates, PrefixState, States};
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
 use crate::tape::{Layer, Masked, Recording, Var};
 
-/// What a unit does at each step.
+/// The recurrent cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cell {
@@ -27,7 +28,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// As in a config.
+    /// The name in a config.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Rnn => "rnn",
@@ -37,7 +38,7 @@ impl Cell {
         }
     }
 
-    /// Sums per unit.
+    /// Gates per unit: the factor of `hidden` in the shapes of the weights.
     pub fn gates(self) -> usize {
         match self {
             Self::Rnn | Self::ReluRnn => 1,
@@ -47,13 +48,13 @@ impl Cell {
     }
 }
 
-/// Where the states start.
+/// The state `h` before the first symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// At zero.
+    /// Zeros.
     Zero,
-    /// At `tanh` of a learned vector per layer; the cells of an LSTM at zero.
+    /// `tanh` of a trained vector per layer. The cells `c` of an LSTM are zeros nevertheless.
     Learned,
 }
 
@@ -61,28 +62,29 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecurrentSpec {
-    /// The kind of unit.
+    /// The recurrent cell.
     pub cell: Cell,
-    /// How many layers.
+    /// Number of layers.
     pub layers: usize,
     /// Units per layer.
     pub hidden: usize,
-    /// Numbers per embedded symbol; none for one-hot input.
+    /// Elements per embedded symbol; none for one-hot input.
     pub embedding: Option<usize>,
     /// Bias vectors per layer, 1 or 2 (PyTorch trains two).
     pub biases: usize,
-    /// Where the states start.
+    /// The state before the first symbol.
     pub start: Start,
-    /// Probability of dropping numbers after the embedding, between layers and after the last (initial state included).
+    /// Dropout after the embedding, between layers and after the last layer (its initial state included).
     pub dropout: f64,
 }
 
-/// How many strings to read at once.
+/// Strings per batch.
 pub(super) const MAX_BATCH_STRINGS: usize = 512;
 
-impl RecurrentSpec {
-    /// Whether there can be such a stack.
-    pub(super) fn check(&self) -> Result<(), SpecError> {
+impl BodyConfig for RecurrentSpec {
+    type Built = Recurrent;
+
+    fn check(&self) -> Result<(), SpecError> {
         if self.layers == 0 || self.hidden == 0 {
             let message = format!("{} layers of {} units; both must be at least 1", self.layers, self.hidden);
             return Err(SpecError(message));
@@ -95,53 +97,57 @@ impl RecurrentSpec {
         layered(self.layers)?;
         bounded([("a hidden size", self.hidden), ("an embedding", self.embedding.unwrap_or(0))])
     }
+
+    fn state_width(&self) -> usize {
+        self.hidden
+    }
+
+    fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Recurrent {
+        let (h, gates) = (self.hidden, self.cell.gates());
+        let embedding =
+            self.embedding.map(|d| layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d })));
+        let initial = (self.start == Start::Learned)
+            .then(|| layout.add("initial", &[self.layers, h], init.of(Role::InitialState)));
+        let recurrent = init.of(Role::Recurrent { hidden: h });
+        let mut layer = |l: usize| {
+            let i = if l > 0 { h } else { self.embedding.unwrap_or(vocabulary) };
+            let mut add =
+                |part: &str, shape: &[usize]| layout.add(format!("layers.{l}.{part}"), shape, recurrent);
+            Layer {
+                input: add("weight_ih", &[gates * h, i]),
+                hidden: add("weight_hh", &[gates * h, h]),
+                bias: (self.biases > 0).then(|| add("bias_ih", &[gates * h])),
+                second_bias: (self.biases > 1).then(|| add("bias_hh", &[gates * h])),
+            }
+        };
+        let last = self.layers - 1;
+        let (lower, top) = ((0..last).map(&mut layer).collect(), layer(last));
+        Recurrent { spec: self.clone(), embedding, initial, lower, top, vocabulary }
+    }
+
+    fn max_batch_strings(&self, _max_len: usize) -> usize {
+        MAX_BATCH_STRINGS
+    }
 }
 
-/// The same, with its parameters.
+/// A stack of recurrent layers with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Recurrent {
     spec: RecurrentSpec,
-    pub(super) embedding: Option<Param>,
+    embedding: Option<Param>,
     initial: Option<Param>,
-    layers: Vec<Layer>,
+    /// All layers but the last.
+    lower: Vec<Layer>,
+    top: Layer,
     vocabulary: usize,
 }
 
-impl Recurrent {
-    pub(crate) fn new(
-        spec: RecurrentSpec,
-        vocabulary: usize,
-        init: Initialization,
-        layout: &mut Layout,
-    ) -> Self {
-        let (h, gates) = (spec.hidden, spec.cell.gates());
-        let embedding =
-            spec.embedding.map(|d| layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d })));
-        let initial = (spec.start == Start::Learned)
-            .then(|| layout.add("initial", &[spec.layers, h], init.of(Role::InitialState)));
-        let recurrent = init.of(Role::Recurrent { hidden: h });
-        let layers = (0..spec.layers)
-            .map(|l| {
-                let i = if l > 0 { h } else { spec.embedding.unwrap_or(vocabulary) };
-                let mut add =
-                    |part: &str, shape: &[usize]| layout.add(format!("layers.{l}.{part}"), shape, recurrent);
-                Layer {
-                    input: add("weight_ih", &[gates * h, i]),
-                    hidden: add("weight_hh", &[gates * h, h]),
-                    bias: (spec.biases > 0).then(|| add("bias_ih", &[gates * h])),
-                    second_bias: (spec.biases > 1).then(|| add("bias_hh", &[gates * h])),
-                }
-            })
-            .collect();
-        Self { spec, embedding, initial, layers, vocabulary }
+impl Body for Recurrent {
+    fn embedding(&self) -> Option<Param> {
+        self.embedding
     }
 
-    pub(crate) fn width(&self) -> usize {
-        self.spec.hidden
-    }
-
-    /// The states after every prefix. `symbol(t, b)` is the input of string `b` at step `t`, or padding.
-    pub(crate) fn forward<R: Real>(
+    fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         (steps, batch): (usize, usize),
@@ -156,40 +162,64 @@ impl Recurrent {
             }
             _ => r.one_hot(symbols, self.vocabulary).into(),
         };
-        for (l, &layer) in self.layers.iter().enumerate() {
-            let n = Recurrence {
-                steps,
-                batch,
-                input: layer.input.len() / (self.spec.cell.gates() * h),
-                hidden: h,
-            };
-            let h0 = self.initial.map(|all| r.repeat(all.part(l * h, h), batch, Activation::Tanh));
-            let states = self.layer(r, x, h0, layer, n);
-            if l + 1 == self.layers.len() {
-                let rows = r.masked(states, p);
-                return States { rows, width: h, per_position: batch, per_string: 1, skip: 0 };
-            }
+        for (l, &layer) in self.lower.iter().enumerate() {
+            let states = self.run_layer(r, x, l, layer, (steps, batch));
             let after = r.part(states, batch * h, steps * batch * h);
             x = r.masked(after, p);
         }
-        unreachable!("a spec has at least one layer")
+        let states = self.run_layer(r, x, self.lower.len(), self.top, (steps, batch));
+        let rows = r.masked(states, p);
+        States { rows, width: h, per_position: batch, per_string: 1, start: 0, first: 0 }
     }
 
-    /// `h` of every layer, then `c` of every layer of an LSTM, before the first symbol; and the last layer's `h`.
-    pub(crate) fn initial_memory<R: Real>(&self, params: &[R]) -> (Vec<R>, Vec<R>) {
+    fn initial_state<R: Real>(&self, params: &[R]) -> PrefixState<R> {
         let (h, layers) = (self.spec.hidden, self.spec.layers);
-        let mut memory = match self.initial {
+        let mut hidden = match self.initial {
             Some(initial) => initial.of(params).to_vec(),
             None => vec![R::ZERO; layers * h],
         };
         if self.initial.is_some() {
-            activate(&mut memory, &[], Activation::Tanh);
+            activate(&mut hidden, &[], Activation::Tanh);
         }
-        let top = memory[(layers - 1) * h..].to_vec();
+        let top = hidden[(layers - 1) * h..].to_vec();
         if self.spec.cell == Cell::Lstm {
-            memory.resize(2 * layers * h, R::ZERO);
+            hidden.resize(2 * layers * h, R::ZERO);
         }
-        (memory, top)
+        PrefixState { hidden, caches: vec![], top }
+    }
+
+    fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
+        self.step_states(r, std::slice::from_mut(state), &[&[symbol]]);
+    }
+
+    fn step_batch<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        states: &mut [PrefixState<R>],
+        pieces: &[&[u32]],
+    ) -> Option<BatchStates> {
+        Some(self.step_states(r, states, pieces))
+    }
+}
+
+impl Recurrent {
+    fn sizes(&self, layer: Layer, (steps, batch): (usize, usize)) -> Recurrence {
+        let h = self.spec.hidden;
+        Recurrence { steps, batch, input: layer.input.len() / (self.spec.cell.gates() * h), hidden: h }
+    }
+
+    /// The states `[T+1,B,H]` of layer `l` on whole strings, the initial state first.
+    fn run_layer<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        x: Masked,
+        l: usize,
+        layer: Layer,
+        sizes: (usize, usize),
+    ) -> Var {
+        let (h, n) = (self.spec.hidden, self.sizes(layer, sizes));
+        let h0 = self.initial.map(|all| r.repeat(all.part(l * h, h), n.batch, Activation::Tanh));
+        self.layer(r, x, h0, layer, n)
     }
 
     fn layer<R: Real>(

@@ -1,5 +1,5 @@
-//! Models that turn strings into strings: an encoder reads the input and its end, a decoder predicts the output and its
-//! end, symbol by symbol.
+//! Transducers (sequence to sequence): an encoder reads the input and its end, a decoder predicts the output and its end.
+//! The decoder reads the end as its start symbol, then the output.
 
 mod cnn;
 mod lstm;
@@ -15,6 +15,7 @@ pub use self::cnn::CnnTransducerSpec;
 pub use self::lstm::LstmTransducerSpec;
 use self::lstm::{Decoding, LstmTransducer};
 use self::transformer::TransformerTransducer;
+use super::body::BodyConfig;
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use super::{SpecError, TransformerSpec, recurrent, transformer as whole};
@@ -26,11 +27,11 @@ use crate::tape::{Recording, Var};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum TransducerBodySpec {
-    /// Long short-term memory, with or without attention.
+    /// Two LSTMs, with or without attention.
     Lstm(LstmTransducerSpec),
-    /// Two transformers of these sizes.
+    /// Two transformers of the same sizes.
     Transformer(TransformerSpec),
-    /// Convolutions.
+    /// Two convolutional networks with attention.
     Cnn(CnnTransducerSpec),
 }
 
@@ -38,26 +39,26 @@ pub enum TransducerBodySpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransducerSpec {
-    /// What reads and what writes.
+    /// Encoder and decoder.
     pub body: TransducerBodySpec,
-    /// Symbols of inputs, the end included.
+    /// The size of the input vocabulary, the end included.
     pub inputs: usize,
-    /// Symbols of outputs, the end included.
+    /// The size of the output vocabulary, the end included.
     pub outputs: usize,
-    /// The symbol that ends inputs and outputs, and is read before the first symbol of an output.
+    /// The symbol that ends inputs and outputs, and that the decoder reads first.
     pub end: u32,
-    /// A symbol that is never chosen for an output, though it has a share in the probabilities.
+    /// A symbol that greedy decoding never chooses. It has a probability nevertheless.
     pub padding: Option<u32>,
-    /// How parameters start.
+    /// How parameters are initialised.
     pub initialization: Initialization,
 }
 
-/// A string and what it becomes, both without their ends.
+/// An input and its output, both without their ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'a> {
-    /// What is read.
+    /// Symbols of the input vocabulary.
     pub input: &'a [u32],
-    /// What is written.
+    /// Symbols of the output vocabulary.
     pub output: &'a [u32],
 }
 
@@ -65,16 +66,16 @@ pub struct Pair<'a> {
 enum Body {
     Lstm(LstmTransducer, Head),
     Transformer(Box<TransformerTransducer>, Head),
-    /// With an output layer of its own kind.
+    /// Has its own output layer, with weight normalisation.
     Cnn(Box<CnnTransducer>),
 }
 
-/// An output layer on top of states.
+/// An output layer.
 #[derive(Clone, Copy, Debug)]
 struct Head {
-    /// Numbers per state.
+    /// Elements per state.
     width: usize,
-    /// Between states and output layer, if that reads fewer or more numbers than states have; and what it drops.
+    /// A linear layer before the output layer (weight, bias, dropout), if the output layer has another width than states.
     resize: Option<(Param, Param, f64)>,
     weight: Param,
     bias: Option<Param>,
@@ -101,7 +102,7 @@ pub struct TransducerModel {
 }
 
 impl TransducerModel {
-    /// Builds the model.
+    /// Checks the spec and lays out the parameters.
     pub fn new(spec: TransducerSpec) -> Result<Self, SpecError> {
         bounded([("an input vocabulary", spec.inputs), ("an output vocabulary", spec.outputs)])?;
         let smaller = spec.inputs.min(spec.outputs);
@@ -144,7 +145,7 @@ impl TransducerModel {
         Ok(Self { spec, layout, body })
     }
 
-    /// As it was asked for.
+    /// The spec it was built from.
     pub fn spec(&self) -> &TransducerSpec {
         &self.spec
     }
@@ -154,7 +155,7 @@ impl TransducerModel {
         &self.layout
     }
 
-    /// The longest input or output it can read, if there is a limit; their ends count.
+    /// The maximum length of an input and of an output with its end, if there is one.
     pub fn max_len(&self) -> Option<usize> {
         match &self.spec.body {
             TransducerBodySpec::Lstm(_) => None,
@@ -163,24 +164,24 @@ impl TransducerModel {
         }
     }
 
-    /// How many pairs up to this length to read at once.
-    pub fn pairs_at_once(&self, longest: usize) -> usize {
+    /// How many pairs of up to `max_len` symbols to put in one batch.
+    pub fn max_batch_pairs(&self, max_len: usize) -> usize {
         match self.spec.body {
             TransducerBodySpec::Lstm(_) => recurrent::MAX_BATCH_STRINGS,
             TransducerBodySpec::Transformer(_) | TransducerBodySpec::Cnn(_) => {
-                whole::max_batch_strings(longest)
+                whole::max_batch_strings(max_len)
             }
         }
     }
 
-    /// Logits of every symbol of every output and of its end, given the input and what came before, pair by pair.
+    /// Logits `[N,V]` of every symbol of every output and of its end, given the input and the symbols before, pair by pair.
     pub fn logits<R: Real>(&self, r: &mut Recording<'_, R>, pairs: &[Pair<'_>]) -> Var {
-        // Longest input first, as the encoder wants them.
+        // The LSTM encoder requires inputs in order of decreasing length.
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|&i| Reverse(pairs[i].input.len()));
-        let mut places = vec![0; pairs.len()];
-        for (place, &i) in order.iter().enumerate() {
-            places[i] = place;
+        let mut ranks = vec![0; pairs.len()];
+        for (rank, &i) in order.iter().enumerate() {
+            ranks[i] = rank;
         }
         let end = [self.spec.end];
         let sources: Vec<Vec<u32>> = order.iter().map(|&i| [pairs[i].input, &end].concat()).collect();
@@ -190,7 +191,7 @@ impl TransducerModel {
             Body::Transformer(body, _) => body.forward(r, &sources, &targets),
             Body::Cnn(body) => body.forward(r, &sources, &targets),
         };
-        let rows = pairs.iter().zip(places);
+        let rows = pairs.iter().zip(ranks);
         let rows = rows.flat_map(|(pair, b)| (0..=pair.output.len()).map(move |t| states.row(b, t)));
         let x = r.select(states.rows, rows, states.width);
         self.output(r, x)
@@ -203,7 +204,7 @@ impl TransducerModel {
         }
     }
 
-    /// Records the loss of pairs: the sum over all symbols of outputs, ends included, each times `weight`. Gives the logits.
+    /// Records the cross-entropy of all symbols of outputs, ends included, summed and times `weight`. Gives the logits.
     pub fn loss<R: Real>(&self, r: &mut Recording<'_, R>, pairs: &[Pair<'_>], weight: f64) -> Var {
         let logits = self.logits(r, pairs);
         let end = self.spec.end;
@@ -212,10 +213,11 @@ impl TransducerModel {
         logits
     }
 
-    /// The output chosen symbol by symbol, of a length in this range, and no longer than it can write ([`TransducerModel::longest`]).
+    /// Greedy decoding: the most likely symbol at each step. The output has a length in this range, and at most
+    /// [`TransducerModel::max_len`].
     ///
     /// # Panics
-    /// If the input is longer than it can read.
+    /// If the input is longer than [`TransducerModel::max_len`].
     pub fn greedy<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -223,15 +225,15 @@ impl TransducerModel {
         lengths: RangeInclusive<usize>,
     ) -> Vec<u32> {
         let (end, mut output) = (self.spec.end, vec![]);
-        let mut writer = Writer::new(&self.body, r, &[input, &[end]].concat());
+        let mut decoder = Decoder::new(&self.body, r, &[input, &[end]].concat());
         let mut symbol = end;
-        let most = self.max_len().map_or(*lengths.end(), |longest| longest.min(*lengths.end()));
-        while output.len() < most {
-            let state = writer.write(r, symbol);
+        let max_len = self.max_len().map_or(*lengths.end(), |max_len| max_len.min(*lengths.end()));
+        while output.len() < max_len {
+            let state = decoder.advance(r, symbol);
             let logits = self.output(r, state);
             let allowed =
                 |s: u32| Some(s) != self.spec.padding && (s != end || output.len() >= *lengths.start());
-            match likeliest(r.value(logits), allowed) {
+            match argmax(r.value(logits), allowed) {
                 Some(chosen) if chosen != end => symbol = chosen,
                 _ => break,
             }
@@ -241,26 +243,26 @@ impl TransducerModel {
     }
 }
 
-/// The first of the largest logits that are allowed.
-fn likeliest<R: Real>(logits: &[R], allowed: impl Fn(u32) -> bool) -> Option<u32> {
+/// The allowed symbol with the largest logit; the first of equals.
+fn argmax<R: Real>(logits: &[R], allowed: impl Fn(u32) -> bool) -> Option<u32> {
     let mut best: Option<(u32, R)> = None;
     for (symbol, &logit) in logits.iter().enumerate() {
         let symbol = symbol as u32;
-        if allowed(symbol) && best.is_none_or(|(_, most)| logit > most) {
+        if allowed(symbol) && best.is_none_or(|(_, max)| logit > max) {
             best = Some((symbol, logit));
         }
     }
     best.map(|(symbol, _)| symbol)
 }
 
-/// A decoder that stands after a prefix of one output.
-enum Writer<'a, R> {
+/// A decoder after a prefix of one output.
+enum Decoder<'a, R> {
     Lstm(&'a LstmTransducer, Decoding),
     Transformer(&'a TransformerTransducer, whole::Source, Vec<Vec<R>>),
     Cnn(&'a CnnTransducer, cnn::Decoding<R>),
 }
 
-impl<'a, R: Real> Writer<'a, R> {
+impl<'a, R: Real> Decoder<'a, R> {
     fn new(body: &'a Body, r: &mut Recording<'_, R>, source: &[u32]) -> Self {
         let source = [source.to_vec()];
         match body {
@@ -271,7 +273,7 @@ impl<'a, R: Real> Writer<'a, R> {
     }
 
     /// The state after one more symbol, from which the next is predicted.
-    fn write(&mut self, r: &mut Recording<'_, R>, symbol: u32) -> Var {
+    fn advance(&mut self, r: &mut Recording<'_, R>, symbol: u32) -> Var {
         match self {
             Self::Lstm(body, decoding) => {
                 let x = body.embed(r, [symbol]);
@@ -283,11 +285,11 @@ impl<'a, R: Real> Writer<'a, R> {
     }
 }
 
-/// Symbol `t` of string `b`, or anything past its end.
+/// Symbol `t` of string `b`, or padding.
 fn symbol(strings: &[Vec<u32>], t: usize, b: usize) -> u32 {
     strings[b].get(t).copied().unwrap_or(0)
 }
 
-fn longest(strings: &[Vec<u32>]) -> usize {
+fn max_len(strings: &[Vec<u32>]) -> usize {
     strings.iter().map(Vec::len).max().unwrap_or(0)
 }

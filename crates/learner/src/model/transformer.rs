@@ -1,20 +1,24 @@
-//! Transformers: a stack of blocks over whole strings, or for one more symbol after a prefix.
+//! Transformers: a stack of blocks, over whole strings or over one more symbol after a prefix.
+//!
+//! The same type is the body of a causal model and the encoder or decoder of a transducer; a [`Mask`] and a [`Source`]
+//! distinguish them.
 
 mod block;
 
 use serde::{Deserialize, Serialize};
 
 use self::block::{Block, norm};
-pub(crate) use self::block::{Sight, Source};
+pub(crate) use self::block::{Mask, Source};
 use super::SpecError;
+use super::body::{Body, BodyConfig};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, layered, probability};
-use super::states::States;
+use super::states::{PrefixState, States};
 use crate::kernel::{Real, Sinusoid};
 use crate::params::{Layout, Param};
 use crate::tape::{LayerNorm, Recording, Var};
 
-/// Where layer normalisation stands.
+/// Where layers are normalised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NormPlace {
@@ -24,27 +28,27 @@ pub enum NormPlace {
     Post,
 }
 
-/// How a transformer knows where it is.
+/// The position encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Positions {
-    /// It does not.
+    /// No encoding.
     None,
-    /// A learned vector for each of `max` positions.
+    /// A trained vector for each of `max` positions.
     Learned {
-        /// Longest input, the start symbol included.
+        /// The maximum length of an input, the start symbol included.
         max: usize,
     },
-    /// Sines and cosines.
+    /// Sines and cosines of fixed frequencies.
     Sinusoidal {
-        /// How they share a row.
+        /// The order of sines and cosines in a row.
         layout: Sinusoid,
-        /// The number of the first position.
+        /// The index of the first position.
         first: usize,
     },
 }
 
-/// Probabilities of dropping numbers.
+/// Dropout probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransformerDropout {
@@ -69,34 +73,35 @@ impl TransformerDropout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransformerSpec {
-    /// How many blocks.
+    /// Number of blocks.
     pub layers: usize,
-    /// `D`, numbers per position.
+    /// `D`, elements per position.
     pub width: usize,
-    /// Heads of attention; must divide the width.
+    /// Attention heads; must divide the width.
     pub heads: usize,
     /// Hidden units of the feed-forward sublayer.
     pub feedforward: usize,
-    /// Where normalisation stands.
+    /// Where layers are normalised.
     pub norm: NormPlace,
-    /// Whether the last block is followed by another normalisation.
+    /// Whether the output of the last block is normalised too.
     pub final_norm: bool,
-    /// How it knows where it is.
+    /// The position encoding.
     pub positions: Positions,
     /// Whether embeddings are multiplied by the square root of the width.
     pub scale_embedding: bool,
-    /// Probabilities of dropping numbers.
+    /// Dropout probabilities.
     pub dropout: TransformerDropout,
 }
 
-/// How many strings up to this length to read at once.
-pub(super) fn max_batch_strings(longest: usize) -> usize {
-    (160 / (longest + 1)).max(1)
+/// How many strings of up to `max_len` symbols to put in one batch: about 160 symbols, which stay in cache.
+pub(super) fn max_batch_strings(max_len: usize) -> usize {
+    (160 / (max_len + 1)).max(1)
 }
 
-impl TransformerSpec {
-    /// Whether there can be such a transformer.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
+impl BodyConfig for TransformerSpec {
+    type Built = Transformer;
+
+    fn check(&self) -> Result<(), SpecError> {
         if self.heads == 0 || self.width == 0 || !self.width.is_multiple_of(self.heads) {
             let message = format!("{} heads cannot share a width of {}", self.heads, self.width);
             return Err(SpecError(message));
@@ -119,8 +124,29 @@ impl TransformerSpec {
         ])
     }
 
-    /// The most symbols it can read, if there is a limit.
-    pub fn max_len(&self) -> Option<usize> {
+    fn state_width(&self) -> usize {
+        self.width
+    }
+
+    fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Transformer {
+        Transformer::new(self.clone(), vocabulary, Part { prefix: "", cross: false }, init, layout)
+    }
+
+    fn max_batch_strings(&self, max_len: usize) -> usize {
+        max_batch_strings(max_len)
+    }
+
+    /// Keys and values of every layer.
+    fn cache_elements(&self, max_len: usize) -> usize {
+        2 * self.width * self.layers * max_len
+    }
+
+    /// A transformer has states *at* symbols, so none before the first.
+    fn has_initial_state(&self) -> bool {
+        false
+    }
+
+    fn max_len(&self) -> Option<usize> {
         match self.positions {
             Positions::Learned { max } => Some(max),
             Positions::None | Positions::Sinusoidal { .. } => None,
@@ -128,22 +154,47 @@ impl TransformerSpec {
     }
 }
 
-/// The same, with its parameters.
+/// A transformer with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Transformer {
     spec: TransformerSpec,
-    pub(super) embedding: Param,
+    embedding: Param,
     positions: Option<Param>,
     blocks: Vec<Block>,
     final_norm: Option<LayerNorm>,
 }
 
-/// Which transformer of a model it is.
+impl Body for Transformer {
+    fn embedding(&self) -> Option<Param> {
+        Some(self.embedding)
+    }
+
+    fn forward<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        sizes: (usize, usize),
+        symbol: impl Fn(usize, usize) -> u32,
+    ) -> States {
+        self.forward_with(r, sizes, symbol, Mask::Causal, None)
+    }
+
+    fn initial_state<R: Real>(&self, _params: &[R]) -> PrefixState<R> {
+        PrefixState { hidden: vec![], caches: self.caches(), top: vec![] }
+    }
+
+    fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
+        let top = self.advance_with(r, &mut state.caches, symbol, None);
+        state.top.clear();
+        state.top.extend_from_slice(r.value(top));
+    }
+}
+
+/// The role of a transformer in a model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<'a> {
-    /// What the names of its parameters begin with.
+    /// The prefix of the names of its parameters.
     pub(crate) prefix: &'a str,
-    /// Whether it looks at another's states too.
+    /// Whether it has cross-attention.
     pub(crate) cross: bool,
 }
 
@@ -168,31 +219,28 @@ impl Transformer {
         Self { spec, embedding, positions, blocks, final_norm }
     }
 
-    pub(crate) fn spec(&self) -> &TransformerSpec {
-        &self.spec
-    }
-
-    /// The states at every position. `symbol(t, b)` is the input of string `b` at position `t`, or padding.
-    pub(crate) fn forward<R: Real>(
+    /// As [`Body::forward`], with another mask and with cross-attention.
+    pub(crate) fn forward_with<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         (t, batch): (usize, usize),
         symbol: impl Fn(usize, usize) -> u32,
-        sight: Sight<'_>,
+        mask: Mask<'_>,
         source: Option<&Source>,
     ) -> States {
         let symbols = (0..t * batch).map(|i| symbol(i % t, i / t));
         let x = self.embed(r, symbols, 0, t);
         let mut x = r.dropout(x, self.spec.dropout.embedding);
         for (l, block) in self.blocks.iter().enumerate() {
-            x = block.forward(r, &self.spec, x, (t, batch), sight, source.map(|s| s.of(l)));
+            x = block.forward(r, &self.spec, x, (t, batch), mask, source.map(|s| s.of(l)));
         }
         let rows = self.finish(r, x).into();
-        States { rows, width: self.spec.width, per_position: 1, per_string: t, skip: 0 }
+        States { rows, width: self.spec.width, per_position: 1, per_string: t, start: 0, first: 1 }
     }
 
-    /// Reads one symbol after a prefix, whose keys and values `caches` holds for each block; those of the symbol join them.
-    pub(crate) fn advance<R: Real>(
+    /// The state at one more symbol. `caches` holds the keys and values of the prefix for each block; those of the symbol
+    /// are appended.
+    pub(crate) fn advance_with<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         caches: &mut [Vec<R>],
@@ -207,12 +255,12 @@ impl Transformer {
         self.finish(r, x)
     }
 
-    /// What is remembered before the first symbol.
+    /// The caches of an empty prefix.
     pub(crate) fn caches<R: Real>(&self) -> Vec<Vec<R>> {
         vec![vec![]; self.blocks.len()]
     }
 
-    /// Another's states `[B,T,D]`, of which the first `lengths[b]` of each string count, ready to be looked at.
+    /// Keys and values of an encoder's states `[B,T,D]`, of which the first `lengths[b]` of string `b` are not padding.
     pub(crate) fn source<R: Real>(&self, r: &mut Recording<'_, R>, states: Var, lengths: &[usize]) -> Source {
         Source {
             keys_values: self.blocks.iter().map(|block| block.source(r, states)).collect(),
@@ -220,7 +268,7 @@ impl Transformer {
         }
     }
 
-    /// Symbols and where they stand, `t` of each string from `position` on.
+    /// Embeddings of symbols and of their positions, `t` of each string from `position` on.
     fn embed<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -236,7 +284,7 @@ impl Transformer {
         }
         let Some(table) = self.positions else { return x };
         let needed = position + t;
-        assert!(needed * d <= table.len(), "{needed} positions, but only {} learned", table.len() / d);
+        assert!(needed * d <= table.len(), "{needed} positions, but only {} are trained", table.len() / d);
         r.add_param(x, table.part(position * d, t * d))
     }
 

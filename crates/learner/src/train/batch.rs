@@ -1,25 +1,25 @@
-//! Which strings are read together.
+//! How examples are divided into batches.
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_language::draw;
 
-/// How many examples share a step, as written in a config.
+/// The batches of a step of the optimiser, as written in a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchSize {
-    /// Strings of like length, as many as a budget of symbols allows: see [`batches`] (Butoi et al.).
+    /// Strings of similar length, as many as a budget of symbols allows: see [`batches`] (Butoi et al.).
     Symbols(usize),
-    /// So many, of whatever lengths; the last batch of an epoch may be smaller (Someya et al.).
+    /// This number of examples, shuffled; the last batch of an epoch may be smaller (Someya et al.).
     Examples(usize),
-    /// So many at a time, in the order in which they are given (Suzgun et al.).
+    /// This number of examples, in the given order (Suzgun et al.).
     InOrder(usize),
-    /// All there are (Kharitonov and Chaabouni, Lan et al.).
+    /// All examples (Kharitonov and Chaabouni, Lan et al.).
     All,
 }
 
 impl BatchSize {
-    /// Whether nothing is in a batch.
+    /// Whether batches have size 0.
     pub(super) fn is_empty(self) -> bool {
         matches!(self, Self::Symbols(0) | Self::Examples(0) | Self::InOrder(0))
     }
@@ -33,8 +33,8 @@ impl BatchSize {
         }
         match self {
             Self::Symbols(budget) => {
-                // Strings are shuffled before they are sorted, and batches after they are cut.
-                let mut batches = cut(order, lengths, budget);
+                // Strings are shuffled before the stable sort by length, and batches again after it.
+                let mut batches = by_length(order, lengths, budget);
                 draw::shuffle(&mut rng, &mut batches);
                 batches
             }
@@ -46,19 +46,19 @@ impl BatchSize {
     }
 }
 
-/// Cuts strings, given by their lengths, into batches: shortest first (equal lengths in the given order), each batch as
-/// large as `count × longest ≤ budget` allows. A single string over the budget gets a batch of its own; empty ones cost
-/// nothing. Start and end symbols are not counted.
+/// Divides strings, given by their lengths, into batches: shortest first (equal lengths in the given order), each batch as
+/// large as `count × max_len ≤ budget` allows. A string over the budget gets a batch of its own; empty strings are free.
+/// Start and end symbols are not counted.
 ///
 /// ```
 /// use wug_learner::train::batches;
 /// assert_eq!(batches(&[3, 1, 9, 3, 0], 6), [vec![4, 1], vec![0, 3], vec![2]]);
 /// ```
 pub fn batches(lengths: &[usize], budget: usize) -> Vec<Vec<usize>> {
-    cut((0..lengths.len()).collect(), lengths, budget)
+    by_length((0..lengths.len()).collect(), lengths, budget)
 }
 
-fn cut(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec<usize>> {
+fn by_length(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec<usize>> {
     order.sort_by_key(|&i| lengths[i]);
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for i in order {
@@ -70,16 +70,16 @@ fn cut(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec<usize
     batches
 }
 
-/// Symbols judged at once: many strings share a step, and memory stays modest.
-const JUDGED: usize = 1 << 16;
+/// Symbols per batch in evaluation: enough to share steps, and little memory.
+const EVAL_SYMBOLS: usize = 1 << 16;
 
-/// The parts in which strings are judged; `max_batch` says how many strings up to a length a model reads together.
-pub(crate) fn judged_parts(lengths: &[usize], max_batch: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
+/// The batches of evaluation; `max_batch` is the number of strings up to a length that a model reads as one batch.
+pub(crate) fn eval_batches(lengths: &[usize], max_batch: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     let parts = |batch: Vec<usize>| {
-        let longest = batch.last().map_or(0, |&i| lengths[i]);
-        batch.chunks(max_batch(longest)).map(<[usize]>::to_vec).collect::<Vec<_>>()
+        let max_len = batch.last().map_or(0, |&i| lengths[i]);
+        batch.chunks(max_batch(max_len)).map(<[usize]>::to_vec).collect::<Vec<_>>()
     };
-    batches(lengths, JUDGED).into_iter().flat_map(parts).collect()
+    batches(lengths, EVAL_SYMBOLS).into_iter().flat_map(parts).collect()
 }
 
 #[cfg(test)]
@@ -101,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_as_large_as_asked() {
+    fn batches_have_the_requested_size() {
         let lengths: Vec<usize> = (0..200).map(|i| i * 7 % 41).collect();
         for batch in BatchSize::Symbols(128).epoch(&lengths, Seed::new(1)) {
-            let longest = batch.iter().map(|&i| lengths[i]).max().unwrap();
-            assert!(batch.len() == 1 || batch.len() * longest <= 128, "{batch:?}");
+            let max_len = batch.iter().map(|&i| lengths[i]).max().unwrap();
+            assert!(batch.len() == 1 || batch.len() * max_len <= 128, "{batch:?}");
         }
         let sizes = |size: BatchSize| -> Vec<usize> {
             size.epoch(&lengths, Seed::new(1)).iter().map(Vec::len).collect()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_config_names_what_a_batch_is_counted_in() {
+    fn configs_are_read_and_written() {
         for (size, text) in [
             (BatchSize::Symbols(7), r#"{"symbols":7}"#),
             (BatchSize::Examples(512), r#"{"examples":512}"#),

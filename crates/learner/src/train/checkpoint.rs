@@ -1,5 +1,12 @@
-//! Parameters and runs as bytes: the safetensors format (eight bytes of header length, a JSON header, the numbers in
-//! little-endian order), so that other tools can read what we trained. Where bytes are kept is somebody else's business.
+//! Parameters and runs as bytes. Callers read and write the files.
+//!
+//! Tensors are in the safetensors format, which other tools read: the length of the header (eight bytes, little-endian), the
+//! header (JSON: name → dtype, shape, offsets into the data), the data (elements in little-endian order).
+//!
+//! The weights of a model are one tensor per entry of its [`Layout`], under the same names. The checkpoint of a run has four
+//! flat tensors instead: `params`, `best` (the parameters with the smallest validation loss so far) and the optimiser's
+//! moments `mean` and `square`, which may be empty. Everything else of a run is JSON ([`TrainerState`]); random streams are
+//! named after epochs and steps, so no generator state is saved.
 
 use serde_json::{Map, Value, json};
 use wug_dataset::Seed;
@@ -8,24 +15,24 @@ use super::{Objective, TrainSpec, Trainer, TrainerState};
 use crate::kernel::Real;
 use crate::params::Layout;
 
-/// Bytes that are not the checkpoint asked for.
+/// Bytes that cannot be loaded as weights of a model or as a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
-    /// The bytes are not in the format.
+    /// The bytes are not safetensors.
     #[error("not a safetensors file: {0}")]
     Format(String),
-    /// A tensor is not there.
+    /// A tensor of the model is missing.
     #[error("the checkpoint has no tensor {0}")]
     Missing(String),
-    /// A tensor is there that the model does not have.
+    /// A tensor is not one of the model.
     #[error("the checkpoint has a tensor {0}, but the model has none")]
     Unknown(String),
-    /// A tensor has numbers of another precision.
-    #[error("{name} has {found} numbers, but {needed} are needed")]
+    /// A tensor has another precision.
+    #[error("{name} has {found} values, but {needed} are needed")]
     Precision {
-        /// Of the tensor.
+        /// The tensor.
         name: String,
-        /// In the bytes.
+        /// In the file.
         found: String,
         /// In the model.
         needed: &'static str,
@@ -33,9 +40,9 @@ pub enum CheckpointError {
     /// A tensor has another shape.
     #[error("{name} has shape {found:?}, but the model needs {needed:?}")]
     Shape {
-        /// Of the tensor.
+        /// The tensor.
         name: String,
-        /// In the bytes.
+        /// In the file.
         found: Vec<usize>,
         /// In the model.
         needed: Vec<usize>,
@@ -48,7 +55,7 @@ pub enum CheckpointError {
 /// The bytes of a run between two epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// Parameters, best parameters and the optimiser's moments.
+    /// Parameters, best parameters and the optimiser's moments, as safetensors.
     pub tensors: Vec<u8>,
     /// Everything else, as JSON.
     pub state: String,
@@ -56,9 +63,9 @@ pub struct Saved {
 
 fn write<'a, R: Real>(tensors: impl IntoIterator<Item = (&'a str, Vec<usize>, &'a [R])>) -> Vec<u8> {
     let (mut header, mut data) = (Map::new(), Vec::new());
-    for (name, shape, numbers) in tensors {
+    for (name, shape, elements) in tensors {
         let start = data.len();
-        for &x in numbers {
+        for &x in elements {
             x.put_bytes(&mut data);
         }
         header.insert(
@@ -67,12 +74,12 @@ fn write<'a, R: Real>(tensors: impl IntoIterator<Item = (&'a str, Vec<usize>, &'
         );
     }
     let mut header = Value::Object(header).to_string().into_bytes();
-    // The format wants the numbers to begin at a multiple of eight.
+    // The format requires the data to begin at a multiple of eight.
     header.resize(header.len().next_multiple_of(8), b' ');
     [&(header.len() as u64).to_le_bytes(), &header[..], &data].concat()
 }
 
-/// A parsed file: header and numbers.
+/// A parsed file.
 struct Tensors<'a> {
     header: Map<String, Value>,
     data: &'a [u8],
@@ -84,14 +91,14 @@ impl<'a> Tensors<'a> {
         let short = || format(&format!("{} bytes, but at least 8 are needed", bytes.len()));
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(short)?;
         let length = u64::from_le_bytes(*length);
-        let cut = || format(&format!("a header of {length} bytes, but only {} are there", rest.len()));
+        let truncated = || format(&format!("a header of {length} bytes, but only {} are there", rest.len()));
         let (header, data) =
-            usize::try_from(length).ok().and_then(|l| rest.split_at_checked(l)).ok_or_else(cut)?;
+            usize::try_from(length).ok().and_then(|l| rest.split_at_checked(l)).ok_or_else(truncated)?;
         let header = serde_json::from_slice(header).map_err(|e| CheckpointError::Format(e.to_string()))?;
         Ok(Self { header, data })
     }
 
-    /// A tensor's shape and numbers; single and double precision are converted.
+    /// The shape and the elements of a tensor, converted from single or double precision.
     fn get<R: Real>(&self, name: &str) -> Result<(Vec<usize>, Vec<R>), CheckpointError> {
         let entry = self.header.get(name).ok_or_else(|| CheckpointError::Missing(name.to_owned()))?;
         let sizes = |key: &str| -> Option<Vec<usize>> {
@@ -101,23 +108,23 @@ impl<'a> Tensors<'a> {
         let (shape, offsets) =
             (sizes("shape").ok_or_else(format)?, sizes("data_offsets").ok_or_else(format)?);
         let [start, end] = offsets[..] else { return Err(format()) };
-        let cut =
+        let truncated =
             || CheckpointError::Format(format!("{name} is bytes {start}..{end} of {}", self.data.len()));
-        let bytes = self.data.get(start..end).ok_or_else(cut)?;
-        let numbers: Vec<R> = match entry["dtype"].as_str() {
+        let bytes = self.data.get(start..end).ok_or_else(truncated)?;
+        let elements: Vec<R> = match entry["dtype"].as_str() {
             Some("F32") => bytes.as_chunks().0.iter().map(|&b| R::of(f32::from_le_bytes(b).into())).collect(),
             Some("F64") => bytes.as_chunks().0.iter().map(|&b| R::of(f64::from_le_bytes(b))).collect(),
             _ => return Err(format()),
         };
-        // Sizes come from the bytes and may be anything.
+        // Sizes come from the file and can be anything.
         let count = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-        if count == Some(numbers.len()) { Ok((shape, numbers)) } else { Err(format()) }
+        if count == Some(elements.len()) { Ok((shape, elements)) } else { Err(format()) }
     }
 
     fn get_as<R: Real>(&self, name: &str, needed: &[usize]) -> Result<Vec<R>, CheckpointError> {
-        let (found, numbers) = self.get(name)?;
+        let (found, elements) = self.get(name)?;
         if found == needed {
-            return Ok(numbers);
+            return Ok(elements);
         }
         Err(CheckpointError::Shape { name: name.to_owned(), found, needed: needed.to_vec() })
     }
@@ -128,16 +135,13 @@ pub fn save_weights<R: Real>(layout: &Layout, params: &[R]) -> Vec<u8> {
     write(layout.entries().iter().map(|e| (e.name.as_str(), e.shape.clone(), e.param.of(params))))
 }
 
-/// Parameters from safetensors; every tensor of the layout must be there, in its shape, and no other.
+/// Parameters from safetensors, which must have exactly the tensors of the layout. Precision is converted.
 pub fn load_weights<R: Real>(layout: &Layout, bytes: &[u8]) -> Result<Vec<R>, CheckpointError> {
     weights(layout, &Tensors::parse(bytes)?)
 }
 
-/// The same, if no number has to be rounded or widened.
-pub(crate) fn load_weights_as_they_are<R: Real>(
-    layout: &Layout,
-    bytes: &[u8],
-) -> Result<Vec<R>, CheckpointError> {
+/// [`load_weights`] without conversion: another precision is an error.
+pub(crate) fn load_weights_exact<R: Real>(layout: &Layout, bytes: &[u8]) -> Result<Vec<R>, CheckpointError> {
     let tensors = Tensors::parse(bytes)?;
     for entry in layout.entries() {
         let dtype = tensors.header.get(&entry.name).and_then(|tensor| tensor["dtype"].as_str());
@@ -150,21 +154,21 @@ pub(crate) fn load_weights_as_they_are<R: Real>(
 }
 
 fn weights<R: Real>(layout: &Layout, tensors: &Tensors<'_>) -> Result<Vec<R>, CheckpointError> {
-    // Grown tensor by tensor, so that a model far larger than the bytes is found out before room is made for it.
+    // Grown tensor by tensor: a layout much larger than the file is an error before it is an allocation.
     let mut params = Vec::new();
     for entry in layout.entries() {
         params.extend(tensors.get_as::<R>(&entry.name, &entry.shape)?);
     }
-    // The format keeps free text under this name.
-    let free = |name: &str| name == "__metadata__";
-    match tensors.header.keys().find(|name| !free(name) && layout.find(name).is_none()) {
+    // The format reserves this name for free text.
+    let metadata = |name: &str| name == "__metadata__";
+    match tensors.header.keys().find(|name| !metadata(name) && layout.find(name).is_none()) {
         Some(name) => Err(CheckpointError::Unknown(name.clone())),
         None => Ok(params),
     }
 }
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
-    /// The run as bytes, between epochs.
+    /// The checkpoint of the run, between epochs.
     pub fn save(&self) -> Saved {
         let (steps, mean, square) = self.optimizer.state();
         let tensors = [
@@ -173,18 +177,18 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             ("params", &self.params[..]),
             ("square", square),
         ];
-        let standing = TrainerState { optimizer_steps: steps, ..self.standing.clone() };
+        let state = TrainerState { optimizer_steps: steps, ..self.state.clone() };
         Saved {
             tensors: write(tensors.into_iter().map(|(name, x)| (name, vec![x.len()], x))),
-            state: json!(standing).to_string(),
+            state: json!(state).to_string(),
         }
     }
 
-    /// Takes a run up again; objective and spec must be those it was begun with.
+    /// Resumes a run from a checkpoint. Objective and spec must be those it was started with.
     pub fn resume(objective: &'a O, spec: TrainSpec, saved: &Saved) -> Result<Self, CheckpointError> {
-        let standing: TrainerState =
+        let state: TrainerState =
             serde_json::from_str(&saved.state).map_err(|e| CheckpointError::State(e.to_string()))?;
-        let mut trainer = Self::new(objective, spec, Seed::new(standing.seed))
+        let mut trainer = Self::new(objective, spec, Seed::new(state.seed))
             .map_err(|e| CheckpointError::State(e.to_string()))?;
         let tensors = Tensors::parse(&saved.tensors)?;
         let (_, mean, square) = trainer.optimizer.state();
@@ -192,8 +196,8 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         trainer.params = tensors.get_as::<R>("params", &[trainer.params.len()])?.into();
         trainer.best_params = tensors.get_as("best", &[trainer.params.len()])?;
         let (mean, square) = (tensors.get_as("mean", &[means])?, tensors.get_as("square", &[squares])?);
-        trainer.optimizer.restore(standing.optimizer_steps, &mean, &square);
-        trainer.standing = standing;
+        trainer.optimizer.restore(state.optimizer_steps, &mean, &square);
+        trainer.state = state;
         Ok(trainer)
     }
 }

@@ -1,32 +1,32 @@
-//! Learning what comes next: strings, of which all symbols or the masked ones are predicted from those before them.
+//! Language modelling: predict symbols of strings, all of them or those of a mask, from the symbols before them.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Objective, judged_parts};
+use super::{Objective, eval_batches};
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
 use crate::tape::{Mode, Recording, Tape};
 
-/// One string to learn from.
+/// A training or validation string with its weight in the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Text<'a> {
+pub struct WeightedString<'a> {
     /// Without start and end.
     pub symbols: &'a [u32],
-    /// How often it counts: its multiplicity, if equal strings were made one.
+    /// The multiplicity of the string, if duplicates were merged.
     pub weight: f64,
-    /// The positions predicted, in any order, 0 for the first of `symbols` and their number for the end; all if not given.
+    /// The predicted positions, in any order: 0 is the first of `symbols`, `symbols.len()` the end. All if not given.
     pub mask: Option<&'a [usize]>,
 }
 
-impl<'a> Text<'a> {
-    /// A string that counts once and is predicted from its first symbol to its end.
+impl<'a> WeightedString<'a> {
+    /// A string of weight 1, of which all symbols and the end are predicted.
     pub fn new(symbols: &'a [u32]) -> Self {
         Self { symbols, weight: 1.0, mask: None }
     }
 }
 
-/// The symbols put around every string, as written in a config. They may be the same.
+/// The symbols added to both ends of every string, as written in a config. They may be the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Boundaries {
@@ -36,39 +36,39 @@ pub struct Boundaries {
     pub end: Option<u32>,
 }
 
-/// What the loss of a batch is an average over.
+/// How the loss of a batch is averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Average {
-    /// All predicted symbols of the batch alike (Someya et al., Lan et al.).
+    /// Over all predicted symbols of the batch (Someya et al., Lan et al.).
     Symbols,
-    /// Its strings, each with the average over its own predicted symbols (Butoi et al.).
+    /// Over the predicted symbols of each string, then over strings (Butoi et al.).
     Examples,
 }
 
-/// A string that a model cannot learn from.
+/// A string that cannot be trained or validated on.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{corpus} string {index}: {problem}")]
-pub struct TextError {
+pub struct StringError {
     /// Training or validation.
     pub corpus: &'static str,
-    /// The string's number.
+    /// The index of the string.
     pub index: usize,
     /// What is wrong.
-    pub problem: TextProblem,
+    pub problem: StringProblem,
 }
 
 /// What is wrong with a string.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
-pub enum TextProblem {
+pub enum StringProblem {
     #[error("symbol {symbol} is given, but the model has only {vocabulary}")]
     Symbol { symbol: u32, vocabulary: usize },
     #[error(
-        "position {position} is masked, but there are only {positions} (the end included, if it has a symbol)"
+        "position {position} is mtargets, but there are only {positions} (the end included, if it has a symbol)"
     )]
     Position { position: usize, positions: usize },
-    #[error("position {position} is masked twice; a weight says how often a string counts")]
+    #[error("position {position} is mtargets twice; use a weight for a string that counts more than once")]
     Twice { position: usize },
     #[error(
         "a transformer predicts nothing before it has read a symbol; give a start symbol or mask position 0"
@@ -84,101 +84,110 @@ pub enum TextProblem {
     Sets { given: usize, needed: usize },
 }
 
-/// A string with its ends, and which of it is predicted.
+/// A checked string with start and end, and its predicted positions in increasing order.
 #[derive(Clone, Debug)]
-struct Line {
+struct Prepared {
     string: Vec<u32>,
-    asked: Vec<usize>,
+    targets: Vec<usize>,
     weight: f64,
 }
 
-impl Line {
-    fn new(model: &LanguageModel, text: &Text<'_>, ends: Boundaries) -> Result<Self, TextProblem> {
+impl Prepared {
+    fn new(
+        model: &LanguageModel,
+        example: &WeightedString<'_>,
+        ends: Boundaries,
+    ) -> Result<Self, StringProblem> {
         let vocabulary = model.spec().vocabulary;
         let string: Vec<u32> =
-            ends.start.into_iter().chain(text.symbols.iter().copied()).chain(ends.end).collect();
+            ends.start.into_iter().chain(example.symbols.iter().copied()).chain(ends.end).collect();
         if let Some(&symbol) = string.iter().find(|&&s| s as usize >= vocabulary) {
-            return Err(TextProblem::Symbol { symbol, vocabulary });
+            return Err(StringProblem::Symbol { symbol, vocabulary });
         }
         let shift = usize::from(ends.start.is_some());
         let positions = string.len() - shift;
-        let mut asked = text.mask.map_or_else(|| (0..positions).collect(), <[usize]>::to_vec);
-        asked.sort_unstable();
-        if let Some(&position) = asked.last().filter(|&&p| p >= positions) {
-            return Err(TextProblem::Position { position, positions });
+        let mut targets = example.mask.map_or_else(|| (0..positions).collect(), <[usize]>::to_vec);
+        targets.sort_unstable();
+        if let Some(&position) = targets.last().filter(|&&p| p >= positions) {
+            return Err(StringProblem::Position { position, positions });
         }
-        if let Some(pair) = asked.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(TextProblem::Twice { position: pair[0] });
+        if let Some(pair) = targets.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(StringProblem::Twice { position: pair[0] });
         }
-        for position in &mut asked {
+        for position in &mut targets {
             *position += shift;
         }
-        match asked.first() {
-            None => return Err(TextProblem::Nothing),
-            Some(0) if !model.speaks_first() => return Err(TextProblem::First),
+        match targets.first() {
+            None => return Err(StringProblem::Nothing),
+            Some(0) if !model.predicts_before_input() => return Err(StringProblem::First),
             Some(_) => {}
         }
-        if !(text.weight.is_finite() && text.weight > 0.0) {
-            return Err(TextProblem::Weight { weight: text.weight });
+        if !(example.weight.is_finite() && example.weight > 0.0) {
+            return Err(StringProblem::Weight { weight: example.weight });
         }
         let length = string.len() - 1; // the last symbol is predicted and not read
         match model.max_len() {
-            Some(max) if length > max => Err(TextProblem::Long { length, max }),
-            _ => Ok(Self { string, asked, weight: text.weight }),
+            Some(max) if length > max => Err(StringProblem::Long { length, max }),
+            _ => Ok(Self { string, targets, weight: example.weight }),
         }
     }
 
-    /// What all its predicted symbols weigh together.
+    /// The weight of all its predicted symbols.
     fn symbols(&self) -> f64 {
-        self.weight * self.asked.len() as f64
+        self.weight * self.targets.len() as f64
     }
 }
 
-/// Strings to learn from and to stop by. Validated by the mean cross-entropy per predicted symbol, in nats, whatever the
-/// average that is trained on.
+/// Training and validation strings. The validation loss is the mean cross-entropy per predicted symbol, in nats, whatever the
+/// average of the training loss.
 #[derive(Debug)]
 pub struct LanguageModeling<'a> {
     model: &'a LanguageModel,
-    training: Vec<Line>,
-    validation: Vec<Line>,
+    training: Vec<Prepared>,
+    validation: Vec<Prepared>,
     average: Average,
     lengths: Vec<usize>,
 }
 
 impl<'a> LanguageModeling<'a> {
-    /// What `model` is to learn.
+    /// Checks all strings against the model.
     pub fn new(
         model: &'a LanguageModel,
-        training: &[Text<'_>],
-        validation: &[Text<'_>],
+        training: &[WeightedString<'_>],
+        validation: &[WeightedString<'_>],
         ends: Boundaries,
         average: Average,
-    ) -> Result<Self, TextError> {
-        let lines = |corpus, texts: &[Text<'_>]| -> Result<Vec<Line>, TextError> {
-            let line = |(index, text)| {
-                Line::new(model, text, ends).map_err(|problem| TextError { corpus, index, problem })
+    ) -> Result<Self, StringError> {
+        let prepare = |corpus, strings: &[WeightedString<'_>]| -> Result<Vec<Prepared>, StringError> {
+            let one = |(index, string)| {
+                Prepared::new(model, string, ends).map_err(|problem| StringError { corpus, index, problem })
             };
-            texts.iter().enumerate().map(line).collect()
+            strings.iter().enumerate().map(one).collect()
         };
         Ok(Self {
             model,
-            training: lines("training", training)?,
-            validation: lines("validation", validation)?,
+            training: prepare("training", training)?,
+            validation: prepare("validation", validation)?,
             average,
             lengths: training.iter().map(|t| t.symbols.len()).collect(),
         })
     }
 
-    /// Records the cross-entropy of lines; each of a line's predicted symbols weighs `weight(line)`.
-    fn record<R: Real>(&self, r: &mut Recording<'_, R>, lines: &[&Line], weight: impl Fn(&Line) -> f64) {
-        let strings: Vec<&[u32]> = lines.iter().map(|line| &line.string[..]).collect();
-        let asked: Vec<(usize, usize, f64)> = (lines.iter().enumerate())
-            .flat_map(|(b, line)| {
-                let weight = weight(line);
-                line.asked.iter().map(move |&p| (b, p, weight))
+    /// Records the cross-entropy of examples; the predicted symbols of each have weight `weight(example)`.
+    fn record<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        examples: &[&Prepared],
+        weight: impl Fn(&Prepared) -> f64,
+    ) {
+        let strings: Vec<&[u32]> = examples.iter().map(|example| &example.string[..]).collect();
+        let targets: Vec<(usize, usize, f64)> = (examples.iter().enumerate())
+            .flat_map(|(b, example)| {
+                let weight = weight(example);
+                example.targets.iter().map(move |&p| (b, p, weight))
             })
             .collect();
-        self.model.loss(r, &strings, &asked);
+        self.model.loss(r, &strings, &targets);
     }
 }
 
@@ -191,27 +200,27 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         &self.lengths
     }
 
-    fn max_batch(&self, longest: usize) -> usize {
-        self.model.max_batch_strings(longest)
+    fn max_batch(&self, max_len: usize) -> usize {
+        self.model.max_batch_strings(max_len)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
-        let lines = batch.iter().map(|&i| &self.training[i]);
+        let examples = batch.iter().map(|&i| &self.training[i]);
         match self.average {
-            Average::Symbols => lines.map(Line::symbols).sum(),
-            Average::Examples => lines.map(|line| line.weight).sum(),
+            Average::Symbols => examples.map(Prepared::symbols).sum(),
+            Average::Examples => examples.map(|example| example.weight).sum(),
         }
     }
 
     fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
-        let lines: Vec<&Line> = examples.iter().map(|&i| &self.training[i]).collect();
-        self.record(record, &lines, |line| match self.average {
-            Average::Symbols => line.weight / size,
-            Average::Examples => line.weight / (size * line.asked.len() as f64),
+        let examples: Vec<&Prepared> = examples.iter().map(|&i| &self.training[i]).collect();
+        self.record(record, &examples, |example| match self.average {
+            Average::Symbols => example.weight / size,
+            Average::Examples => example.weight / (size * example.targets.len() as f64),
         });
     }
 
-    fn validated(&self) -> usize {
+    fn validation_len(&self) -> usize {
         self.validation.len()
     }
 
@@ -221,15 +230,15 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
 
     /// The mean cross-entropy of predicted symbols, in nats.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
-        let lengths: Vec<usize> = self.validation.iter().map(|line| line.string.len()).collect();
+        let lengths: Vec<usize> = self.validation.iter().map(|example| example.string.len()).collect();
         let mut loss = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
-            let lines: Vec<&Line> = part.iter().map(|&i| &self.validation[i]).collect();
+        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
+            let examples: Vec<&Prepared> = batch.iter().map(|&i| &self.validation[i]).collect();
             let mut record = tape.record(params, Mode::Eval);
-            self.record(&mut record, &lines, |line| line.weight);
+            self.record(&mut record, &examples, |example| example.weight);
             loss += record.loss();
         }
-        loss / self.validation.iter().map(Line::symbols).sum::<f64>()
+        loss / self.validation.iter().map(Prepared::symbols).sum::<f64>()
     }
 }
 

@@ -1,9 +1,7 @@
-//! The training loop: batches, gradients in parts, clipped steps, a checkpoint per epoch, early
-//! stopping, the best parameters kept.
+//! The training loop: batches, gradients, optimiser steps, validation after every epoch, early stopping.
 //!
-//! A [`Trainer`] moves one epoch at a time and between epochs is a value that can be saved as bytes and taken up again,
-//! with the same bytes as result as if nothing had happened: every random choice is drawn from a stream named after the
-//! epoch or step it is for. It knows no files and no clock.
+//! A [`Trainer`] runs one epoch at a time. Between epochs it can be saved as bytes and resumed with bit-identical results:
+//! every random choice is drawn from a stream named after the epoch or step it is for. It reads no files and no clock.
 
 mod batch;
 mod checkpoint;
@@ -16,12 +14,14 @@ mod transduction;
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 
-pub(crate) use batch::judged_parts;
+pub(crate) use batch::eval_batches;
 pub use batch::{BatchSize, batches};
-pub(crate) use checkpoint::load_weights_as_they_are;
+pub(crate) use checkpoint::load_weights_exact;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
-pub use language_modeling::{Average, Boundaries, LanguageModeling, Text, TextError, TextProblem};
-pub use next_sets::{Followed, NextSets};
+pub use language_modeling::{
+    Average, Boundaries, LanguageModeling, StringError, StringProblem, WeightedString,
+};
+pub use next_sets::{NextSetString, NextSets};
 pub use recognition::Recognition;
 pub use schedule::{Rate, Schedule};
 pub(crate) use transduction::symbols as pair_symbols;
@@ -32,30 +32,31 @@ use crate::optim::{Optimizer, OptimizerSpec};
 use crate::params::{Aligned, Layout};
 use crate::tape::{Mode, Recording, Tape};
 
-/// What is learned from what: examples, their loss, and a validation loss to stop by.
+/// Training examples with their loss, and a validation loss.
 pub trait Objective<R: Real> {
     /// The model's parameters.
     fn layout(&self) -> &Layout;
 
-    /// The length of every training example; their number is that of the examples.
+    /// The length of every training example.
     fn lengths(&self) -> &[usize];
 
-    /// How many examples up to this length to record at once.
-    fn max_batch(&self, longest: usize) -> usize;
+    /// How many examples of up to `max_len` symbols to record in one forward pass. A larger batch is split into several,
+    /// whose gradients are summed.
+    fn max_batch(&self, max_len: usize) -> usize;
 
-    /// What the loss of a batch is an average over: its examples, or its symbols.
+    /// The denominator of the loss of a batch: the number of its examples, or of its predicted symbols.
     fn size(&self, batch: &[usize]) -> f64;
 
-    /// Records the share of some examples in the loss of a batch of this size.
+    /// Records the loss of examples of a batch, summed and divided by the size of the batch.
     fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64);
 
-    /// How many validation examples there are.
-    fn validated(&self) -> usize;
+    /// The number of validation examples.
+    fn validation_len(&self) -> usize;
 
-    /// Sets parameters that change by the number of examples learned from, not by gradients.
+    /// Sets parameters that are a function of the number of training examples seen, and have no gradient.
     fn anneal(&self, _params: &mut [R], _examples: u64) {}
 
-    /// The loss by which checkpoints are compared.
+    /// The validation loss.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64;
 }
 
@@ -63,16 +64,16 @@ pub trait Objective<R: Real> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainSpec {
-    /// What to do with gradients.
+    /// The optimiser.
     pub optimizer: OptimizerSpec,
-    /// Learning rates.
+    /// The learning rate schedule.
     pub schedule: Schedule,
-    /// How many examples share a step.
+    /// The batches.
     pub batch: BatchSize,
-    /// Epochs at most.
+    /// The maximum number of epochs.
     pub max_epochs: usize,
-    /// Stop after so many checkpoints in a row without a strictly smaller validation loss. Without validation examples
-    /// nothing can stop a run: then it must be the largest number there is, and the training loss stands in.
+    /// Stop after this number of epochs in a row without a strictly smaller validation loss. Without validation examples it
+    /// must be `usize::MAX`, and the training loss takes the place of the validation loss.
     pub patience: usize,
 }
 
@@ -82,11 +83,11 @@ pub struct TrainSpec {
 pub enum Outcome {
     /// All epochs were run.
     Finished,
-    /// The validation loss no longer fell.
+    /// Early stopping: the validation loss no longer decreased.
     Stopped,
-    /// A loss or gradient was not finite at this step. The best parameters so far are still there.
+    /// A loss or gradient was not finite. The best parameters so far are kept.
     Diverged {
-        /// Steps done before.
+        /// Steps completed before.
         step: u64,
     },
 }
@@ -94,43 +95,45 @@ pub enum Outcome {
 /// What happened in one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Epochs done, this one included.
+    /// Epochs completed, this one included.
     pub epoch: usize,
-    /// Steps done.
+    /// Optimiser steps completed.
     pub steps: u64,
-    /// The mean training loss, over what the objective averages over.
+    /// The mean training loss, weighted by [`Objective::size`].
     pub training: f64,
     /// The validation loss.
     pub validation: f64,
-    /// Whether it is the smallest so far.
+    /// Whether the validation loss is the smallest so far.
     pub best: bool,
-    /// Set if the run is over.
+    /// Set if the run has ended.
     pub outcome: Option<Outcome>,
 }
 
-/// A run that cannot begin.
+/// A run that cannot start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrainError {
-    /// There is nothing to learn from.
+    /// No training examples.
     #[error("there are no training examples; at least one is needed")]
     NoTraining,
-    /// There is nothing to stop by.
-    #[error("there are no validation examples; at least one is needed to stop by")]
+    /// No validation examples, but early stopping.
+    #[error("there are no validation examples; at least one is needed for early stopping")]
     NoValidation,
-    /// There is nothing in a batch.
-    #[error("batches of 0 are asked for; at least 1 is needed")]
+    /// Batches of size 0.
+    #[error("the batch size is 0; it must be at least 1")]
     NoBatch,
 }
 
-/// Where a run stands, apart from its tensors.
+/// The state of a run without its tensors, as written in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TrainerState {
     seed: u64,
     epoch: usize,
     rate: Rate,
+    /// The smallest validation loss so far.
     best: Option<f64>,
     best_epoch: usize,
+    /// Epochs in a row without a smaller validation loss.
     bad: usize,
     optimizer_steps: u64,
     outcome: Option<Outcome>,
@@ -141,7 +144,7 @@ struct TrainerState {
 pub struct Trainer<'a, R, O> {
     objective: &'a O,
     spec: TrainSpec,
-    standing: TrainerState,
+    state: TrainerState,
     params: Aligned<R>,
     best_params: Vec<R>,
     optimizer: Optimizer<R>,
@@ -150,19 +153,19 @@ pub struct Trainer<'a, R, O> {
 }
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
-    /// A run that has not begun: parameters are drawn from the seed.
+    /// A new run. Parameters are initialised from the seed.
     pub fn new(objective: &'a O, spec: TrainSpec, seed: Seed) -> Result<Self, TrainError> {
         if objective.lengths().is_empty() {
             return Err(TrainError::NoTraining);
         }
-        if objective.validated() == 0 && spec.patience < usize::MAX {
+        if objective.validation_len() == 0 && spec.patience < usize::MAX {
             return Err(TrainError::NoValidation);
         }
         if spec.batch.is_empty() {
             return Err(TrainError::NoBatch);
         }
         let params: Vec<R> = objective.layout().initialise(seed.derive("init"));
-        let standing = TrainerState {
+        let state = TrainerState {
             seed: seed.value(),
             epoch: 0,
             rate: Rate::new(spec.schedule),
@@ -175,7 +178,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         Ok(Self {
             objective,
             spec,
-            standing,
+            state,
             best_params: params.clone(),
             optimizer: Optimizer::new(spec.optimizer, params.len()),
             gradients: vec![R::ZERO; params.len()],
@@ -184,39 +187,39 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         })
     }
 
-    /// The parameters of the best checkpoint so far (at first, those drawn).
+    /// The parameters with the smallest validation loss so far (before the first epoch, the initial ones).
     pub fn best(&self) -> &[R] {
         &self.best_params
     }
 
-    /// The parameters of this moment.
+    /// The current parameters.
     pub fn params(&self) -> &[R] {
         &self.params
     }
 
-    /// How the run ended, if it has.
+    /// Set if the run has ended.
     pub fn outcome(&self) -> Option<Outcome> {
-        self.standing.outcome
+        self.state.outcome
     }
 
-    /// Runs to the end, telling an observer of every epoch.
+    /// Runs to the end. `observe` is called after every epoch.
     pub fn run(&mut self, mut observe: impl FnMut(&Progress)) -> Outcome {
         loop {
-            if let Some(outcome) = self.standing.outcome {
+            if let Some(outcome) = self.state.outcome {
                 return outcome;
             }
             observe(&self.epoch());
         }
     }
 
-    /// One epoch and its checkpoint.
+    /// Trains for one epoch and validates.
     pub fn epoch(&mut self) -> Progress {
-        let seed = Seed::new(self.standing.seed);
-        let order = seed.derive("train/shuffle").nth(self.standing.epoch);
+        let seed = Seed::new(self.state.seed);
+        let order = seed.derive("train/shuffle").nth(self.state.epoch);
         let lengths = self.objective.lengths();
         let batches = self.spec.batch.epoch(lengths, order);
         let (mut total, mut sizes) = (0.0, 0.0);
-        let mut examples = self.standing.epoch * lengths.len();
+        let mut examples = self.state.epoch * lengths.len();
         for batch in &batches {
             let size = self.objective.size(batch);
             match self.step(batch, size) {
@@ -228,23 +231,23 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             self.objective.anneal(&mut self.params, examples as u64);
         }
         let training = total / sizes;
-        let validation = match self.objective.validated() {
+        let validation = match self.objective.validation_len() {
             0 => training,
             _ => self.objective.validate(&mut self.tape, &self.params),
         };
         if !validation.is_finite() {
             return self.diverged();
         }
-        self.checkpoint(training, validation)
+        self.end_epoch(training, validation)
     }
 
-    /// One update. None if it would have been nonsense.
+    /// One optimiser step. Gives the loss; none, and no step, if the loss or the gradient is not finite.
     fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
         let done = self.optimizer.steps();
-        let dropout = Seed::new(self.standing.seed).derive("train/dropout").nth(done as usize);
-        let longest = batch.iter().map(|&i| self.objective.lengths()[i]).max().unwrap_or(0);
+        let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
+        let max_len = batch.iter().map(|&i| self.objective.lengths()[i]).max().unwrap_or(0);
         let mut loss = 0.0;
-        for (p, part) in batch.chunks(self.objective.max_batch(longest)).enumerate() {
+        for (p, part) in batch.chunks(self.objective.max_batch(max_len)).enumerate() {
             let mode = Mode::Train { seed: dropout.nth(p).value() };
             let mut record = self.tape.record(&self.params, mode);
             self.objective.loss(&mut record, part, size);
@@ -258,43 +261,43 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         if !loss.is_finite() {
             return None;
         }
-        let rate = self.standing.rate.at(done);
+        let rate = self.state.rate.at(done);
         self.optimizer.step(&mut self.params, &self.gradients, rate, 1.0).ok()?;
         Some(loss)
     }
 
-    fn checkpoint(&mut self, training: f64, validation: f64) -> Progress {
-        let standing = &mut self.standing;
-        standing.epoch += 1;
-        standing.rate.checkpoint(validation);
-        let best = standing.best.is_none_or(|best| validation < best);
+    fn end_epoch(&mut self, training: f64, validation: f64) -> Progress {
+        let state = &mut self.state;
+        state.epoch += 1;
+        state.rate.end_epoch(validation);
+        let best = state.best.is_none_or(|best| validation < best);
         if best {
-            standing.best = Some(validation);
-            standing.best_epoch = standing.epoch;
-            standing.bad = 0;
+            state.best = Some(validation);
+            state.best_epoch = state.epoch;
+            state.bad = 0;
             self.best_params.copy_from_slice(&self.params);
         } else {
-            standing.bad += 1;
+            state.bad += 1;
         }
-        standing.outcome = if standing.bad >= self.spec.patience {
+        state.outcome = if state.bad >= self.spec.patience {
             Some(Outcome::Stopped)
         } else {
-            (standing.epoch >= self.spec.max_epochs).then_some(Outcome::Finished)
+            (state.epoch >= self.spec.max_epochs).then_some(Outcome::Finished)
         };
-        let (epoch, outcome) = (standing.epoch, standing.outcome);
+        let (epoch, outcome) = (state.epoch, state.outcome);
         Progress { epoch, steps: self.optimizer.steps(), training, validation, best, outcome }
     }
 
     fn diverged(&mut self) -> Progress {
         let steps = self.optimizer.steps();
-        self.standing.outcome = Some(Outcome::Diverged { step: steps });
+        self.state.outcome = Some(Outcome::Diverged { step: steps });
         Progress {
-            epoch: self.standing.epoch,
+            epoch: self.state.epoch,
             steps,
             training: f64::NAN,
             validation: f64::NAN,
             best: false,
-            outcome: self.standing.outcome,
+            outcome: self.state.outcome,
         }
     }
 }

@@ -1,92 +1,91 @@
-//! Learning what may come next: strings with the set of symbols that can follow each prefix, learned as yes or no per symbol
+//! Next-symbol sets: predict, after each prefix, the set of symbols that may come next, as one binary output per symbol
 //! (Suzgun et al. 2019).
 
-use super::{Objective, TextError, TextProblem, judged_parts};
+use super::{Objective, StringError, StringProblem, eval_batches};
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
 use crate::tape::{Mode, Recording, Tape};
 
-/// A string with what may follow.
+/// A training or validation string with its next-symbol sets and its weight in the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Followed<'a> {
-    /// The string; nothing is put around it.
+pub struct NextSetString<'a> {
+    /// The whole string: no start or end is added.
     pub symbols: &'a [u32],
-    /// After each of its symbols, those that may come next, one bit each.
+    /// After each of its symbols, the symbols that may come next, one bit each.
     pub next: &'a [u64],
-    /// How often it counts: its multiplicity, if equal strings were made one.
+    /// The multiplicity of the string, if duplicates were merged.
     pub weight: f64,
 }
 
-impl Followed<'_> {
-    fn problem(&self, model: &LanguageModel) -> Option<TextProblem> {
+impl NextSetString<'_> {
+    fn problem(&self, model: &LanguageModel) -> Option<StringProblem> {
         let vocabulary = model.spec().vocabulary;
         let (given, needed) = (self.next.len(), self.symbols.len());
         let outside = |set: &u64| set.checked_shr(vocabulary as u32).unwrap_or(0) != 0;
         if let Some(&symbol) = self.symbols.iter().find(|&&s| s as usize >= vocabulary) {
-            return Some(TextProblem::Symbol { symbol, vocabulary });
+            return Some(StringProblem::Symbol { symbol, vocabulary });
         }
         if !(self.weight.is_finite() && self.weight > 0.0) {
-            return Some(TextProblem::Weight { weight: self.weight });
+            return Some(StringProblem::Weight { weight: self.weight });
         }
         if needed == 0 {
-            return Some(TextProblem::Nothing);
+            return Some(StringProblem::Nothing);
         }
         if given != needed {
-            return Some(TextProblem::Sets { given, needed });
+            return Some(StringProblem::Sets { given, needed });
         }
         if let Some(max) = model.max_len().filter(|&max| needed > max) {
-            return Some(TextProblem::Long { length: needed, max });
+            return Some(StringProblem::Long { length: needed, max });
         }
         let set = self.next.iter().find(|set| outside(set))?;
-        Some(TextProblem::Symbol { symbol: set.ilog2(), vocabulary })
+        Some(StringProblem::Symbol { symbol: set.ilog2(), vocabulary })
     }
 }
 
-/// Strings to learn from and to stop by. The loss is the mean over all symbols after all prefixes of the square by which
-/// `σ(logit)` is off from 1 (may follow) or 0; validated by the same.
+/// Training and validation strings. The training and the validation loss are the mean, over all symbols after all prefixes,
+/// of the squared error of `σ(logit)` against 1 (may come next) or 0.
 #[derive(Debug)]
 pub struct NextSets<'a> {
     model: &'a LanguageModel,
-    training: &'a [Followed<'a>],
-    validation: &'a [Followed<'a>],
+    training: &'a [NextSetString<'a>],
+    validation: &'a [NextSetString<'a>],
     lengths: Vec<usize>,
 }
 
 impl<'a> NextSets<'a> {
-    /// What `model` is to learn.
+    /// Checks all strings against the model.
     pub fn new(
         model: &'a LanguageModel,
-        training: &'a [Followed<'a>],
-        validation: &'a [Followed<'a>],
-    ) -> Result<Self, TextError> {
-        for (corpus, texts) in [("training", training), ("validation", validation)] {
-            for (index, text) in texts.iter().enumerate() {
-                if let Some(problem) = text.problem(model) {
-                    return Err(TextError { corpus, index, problem });
+        training: &'a [NextSetString<'a>],
+        validation: &'a [NextSetString<'a>],
+    ) -> Result<Self, StringError> {
+        for (corpus, strings) in [("training", training), ("validation", validation)] {
+            for (index, string) in strings.iter().enumerate() {
+                if let Some(problem) = string.problem(model) {
+                    return Err(StringError { corpus, index, problem });
                 }
             }
         }
-        let lengths = training.iter().map(|text| text.symbols.len()).collect();
+        let lengths = training.iter().map(|string| string.symbols.len()).collect();
         Ok(Self { model, training, validation, lengths })
     }
 
-    /// Yes and no after all prefixes of strings.
-    fn answers(&self, texts: impl Iterator<Item = &'a Followed<'a>>) -> f64 {
-        let answers = |text: &Followed<'_>| (text.next.len() * self.model.spec().vocabulary) as f64;
-        texts.map(|text| text.weight * answers(text)).sum()
+    /// The weighted number of binary outputs for strings.
+    fn outputs(&self, strings: impl Iterator<Item = &'a NextSetString<'a>>) -> f64 {
+        let outputs = |string: &NextSetString<'_>| (string.next.len() * self.model.spec().vocabulary) as f64;
+        strings.map(|string| string.weight * outputs(string)).sum()
     }
 
-    /// Records the loss of strings; an answer of one that counts once weighs `weight`.
-    fn record<R: Real>(&self, r: &mut Recording<'_, R>, texts: &[Followed<'_>], weight: f64) {
-        let strings: Vec<&[u32]> = texts.iter().map(|text| text.symbols).collect();
+    /// Records the squared error of strings, times `weight`.
+    fn record<R: Real>(&self, r: &mut Recording<'_, R>, examples: &[NextSetString<'_>], weight: f64) {
+        let strings: Vec<&[u32]> = examples.iter().map(|example| example.symbols).collect();
         let states = self.model.states(r, &strings);
-        let rows = strings.iter().enumerate().flat_map(|(b, string)| {
-            (1..=string.len()).map(move |position| self.model.row(states, b, position))
-        });
+        let rows = strings.iter().enumerate();
+        let rows = rows.flat_map(|(b, string)| (1..=string.len()).map(move |p| states.row(b, p)));
         let logits = self.model.logits(r, states, rows);
         let v = self.model.spec().vocabulary;
-        let sets = texts.iter().flat_map(|text| text.next.iter().map(|set| (set, weight * text.weight)));
+        let sets = examples.iter().flat_map(|e| e.next.iter().map(|set| (set, weight * e.weight)));
         r.squared_loss(
             logits,
             sets.flat_map(|(set, weight)| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight))),
@@ -103,37 +102,37 @@ impl<R: Real> Objective<R> for NextSets<'_> {
         &self.lengths
     }
 
-    fn max_batch(&self, longest: usize) -> usize {
-        self.model.max_batch_strings(longest)
+    fn max_batch(&self, max_len: usize) -> usize {
+        self.model.max_batch_strings(max_len)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
-        self.answers(batch.iter().map(|&i| &self.training[i]))
+        self.outputs(batch.iter().map(|&i| &self.training[i]))
     }
 
     fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
-        let texts: Vec<Followed<'_>> = examples.iter().map(|&i| self.training[i]).collect();
-        self.record(record, &texts, 1.0 / size);
+        let strings: Vec<NextSetString<'_>> = examples.iter().map(|&i| self.training[i]).collect();
+        self.record(record, &strings, 1.0 / size);
     }
 
     fn anneal(&self, params: &mut [R], examples: u64) {
         self.model.anneal(params, examples);
     }
 
-    fn validated(&self) -> usize {
+    fn validation_len(&self) -> usize {
         self.validation.len()
     }
 
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
-        let lengths: Vec<usize> = self.validation.iter().map(|text| text.symbols.len()).collect();
+        let lengths: Vec<usize> = self.validation.iter().map(|string| string.symbols.len()).collect();
         let mut loss = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
-            let texts: Vec<Followed<'_>> = part.iter().map(|&i| self.validation[i]).collect();
+        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
+            let strings: Vec<NextSetString<'_>> = batch.iter().map(|&i| self.validation[i]).collect();
             let mut record = tape.record(params, Mode::Eval);
-            self.record(&mut record, &texts, 1.0);
+            self.record(&mut record, &strings, 1.0);
             loss += record.loss();
         }
-        loss / self.answers(self.validation.iter())
+        loss / self.outputs(self.validation.iter())
     }
 }
 

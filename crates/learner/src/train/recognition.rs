@@ -1,27 +1,27 @@
-//! Learning to recognise: labelled strings, validated by the recognition loss alone.
+//! Recognition: labelled strings, with the recognition loss alone as validation loss.
 
-use super::{Objective, judged_parts};
+use super::{Objective, eval_batches};
 use crate::kernel::Real;
-use crate::model::{Labelled, LossWeights, RecognizerModel};
+use crate::model::{LabelledString, LossWeights, RecognizerModel};
 use crate::params::Layout;
 use crate::tape::{Mode, Recording, Tape};
 
-/// Labelled strings to learn from and to stop by.
+/// Training and validation strings with their labels.
 #[derive(Debug)]
 pub struct Recognition<'a> {
     model: &'a RecognizerModel,
-    training: &'a [Labelled<'a>],
-    validation: &'a [Labelled<'a>],
+    training: &'a [LabelledString<'a>],
+    validation: &'a [LabelledString<'a>],
     weights: LossWeights,
     lengths: Vec<usize>,
 }
 
 impl<'a> Recognition<'a> {
-    /// What `model` is to learn.
+    /// The strings must be over the alphabet of the model.
     pub fn new(
         model: &'a RecognizerModel,
-        training: &'a [Labelled<'a>],
-        validation: &'a [Labelled<'a>],
+        training: &'a [LabelledString<'a>],
+        validation: &'a [LabelledString<'a>],
         weights: LossWeights,
     ) -> Self {
         let lengths = training.iter().map(|e| e.string.len()).collect();
@@ -38,8 +38,8 @@ impl<R: Real> Objective<R> for Recognition<'_> {
         &self.lengths
     }
 
-    fn max_batch(&self, longest: usize) -> usize {
-        self.model.max_batch_strings(longest)
+    fn max_batch(&self, max_len: usize) -> usize {
+        self.model.max_batch_strings(max_len)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
@@ -47,11 +47,11 @@ impl<R: Real> Objective<R> for Recognition<'_> {
     }
 
     fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
-        let batch: Vec<Labelled<'_>> = examples.iter().map(|&i| self.training[i]).collect();
+        let batch: Vec<LabelledString<'_>> = examples.iter().map(|&i| self.training[i]).collect();
         self.model.loss(record, &batch, self.weights, size as usize);
     }
 
-    fn validated(&self) -> usize {
+    fn validation_len(&self) -> usize {
         self.validation.len()
     }
 
@@ -59,11 +59,11 @@ impl<R: Real> Objective<R> for Recognition<'_> {
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(|e| e.string.len()).collect();
         let mut total = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.max_batch_strings(longest)) {
-            let strings: Vec<&[u32]> = part.iter().map(|&i| self.validation[i].string).collect();
+        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
+            let strings: Vec<&[u32]> = batch.iter().map(|&i| self.validation[i].string).collect();
             let mut record = tape.record(params, Mode::Eval);
             let logits = self.model.forward(&mut record, &strings);
-            let truth = part.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
+            let truth = batch.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
             record.logistic_loss(logits, truth);
             total += record.loss();
         }

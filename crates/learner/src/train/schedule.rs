@@ -1,4 +1,4 @@
-//! Learning rates over time.
+//! Learning rate schedules.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Schedule {
-    /// It does not.
+    /// Always the same.
     Constant {
         /// The rate.
         rate: f64,
     },
-    /// Multiplied by `factor` after more than `patience` checkpoints in a row without a strictly smaller loss.
+    /// Multiplied by `factor` after more than `patience` epochs in a row without a strictly smaller validation loss.
     Plateau {
-        /// The rate at first.
+        /// The initial rate.
         rate: f64,
-        /// What it is multiplied by.
+        /// The factor.
         factor: f64,
-        /// Bad checkpoints that are forgiven.
+        /// Epochs without improvement that do not change the rate.
         patience: usize,
     },
-    /// Up in a straight line for `warmup` updates, then down as one over the square root of their number.
+    /// Linear warmup from `first` to `peak`, then `peak · √(warmup / step)`.
     InverseRoot {
-        /// The rate of the first update.
+        /// The rate of the first step.
         first: f64,
-        /// The highest rate.
+        /// The maximum rate.
         peak: f64,
-        /// Updates until then.
+        /// Steps until the maximum.
         warmup: u64,
     },
 }
 
-/// A schedule and where it stands.
+/// A schedule with its state, as written in a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     schedule: Schedule,
@@ -41,7 +41,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// At the beginning.
+    /// Before the first step.
     pub fn new(schedule: Schedule) -> Self {
         let current = match schedule {
             Schedule::Constant { rate } | Schedule::Plateau { rate, .. } => rate,
@@ -50,7 +50,7 @@ impl Rate {
         Self { schedule, current, best: None, bad: 0 }
     }
 
-    /// The rate of the update after `done` others.
+    /// The rate of the step after `done` others.
     pub fn at(&self, done: u64) -> f64 {
         match self.schedule {
             Schedule::InverseRoot { first, peak, warmup } if done < warmup => {
@@ -63,8 +63,8 @@ impl Rate {
         }
     }
 
-    /// Takes note of a checkpoint's loss.
-    pub fn checkpoint(&mut self, loss: f64) {
+    /// Updates the rate after an epoch with this validation loss.
+    pub fn end_epoch(&mut self, loss: f64) {
         let Schedule::Plateau { factor, patience, .. } = self.schedule else { return };
         if self.best.is_none_or(|best| loss < best) {
             self.best = Some(loss);
@@ -84,18 +84,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plateau_halves_the_rate_at_the_fifth_bad_checkpoint() {
+    fn a_plateau_halves_the_rate_at_the_fifth_epoch_without_improvement() {
         let mut rate = Rate::new(Schedule::Plateau { rate: 1.0, factor: 0.5, patience: 4 });
         let mut rates = Vec::new();
         for loss in [3.0, 2.0, 2.0, 2.5, 2.0, 2.0, 2.0, 1.9, 5.0] {
-            rate.checkpoint(loss);
+            rate.end_epoch(loss);
             rates.push(rate.at(0));
         }
         assert_eq!(rates, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5]);
     }
 
     #[test]
-    fn warming_up_meets_cooling_down_at_the_peak() {
+    fn warmup_ends_at_the_peak() {
         let rate = Rate::new(Schedule::InverseRoot { first: 1e-5, peak: 1e-3, warmup: 1000 });
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
         close(rate.at(0), 1e-5);

@@ -1,16 +1,16 @@
 use super::*;
-use crate::model::{Family, Labelled, LossWeights, RecognizerModel};
+use crate::model::{Family, LabelledString, LossWeights, RecognizerModel};
 
 /// Parity of ones, for eight strings.
 fn strings() -> Vec<Vec<u32>> {
-    let texts: [&[u32]; 8] =
+    let all: [&[u32]; 8] =
         [&[], &[1], &[0, 1], &[1, 1, 0], &[0, 0], &[1, 0, 1, 1], &[0, 1, 1, 0, 1], &[1, 0, 0, 1]];
-    texts.iter().map(|s| s.to_vec()).collect()
+    all.iter().map(|s| s.to_vec()).collect()
 }
 
-fn labelled(strings: &[Vec<u32>]) -> Vec<Labelled<'_>> {
+fn labelled(strings: &[Vec<u32>]) -> Vec<LabelledString<'_>> {
     let odd = |s: &[u32]| s.iter().sum::<u32>() % 2 == 1;
-    strings.iter().map(|string| Labelled { string, label: odd(string), next: &[] }).collect()
+    strings.iter().map(|string| LabelledString { string, label: odd(string), next: &[] }).collect()
 }
 
 fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
@@ -26,7 +26,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
 const FAMILIES: [Family; 4] = [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer];
 
 #[test]
-fn every_family_learns_eight_strings_by_heart() {
+fn every_family_overfits_eight_strings() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
@@ -48,7 +48,7 @@ fn every_family_learns_eight_strings_by_heart() {
 }
 
 #[test]
-fn a_run_taken_up_again_gives_the_same_bytes() {
+fn a_resumed_run_gives_the_same_bytes() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
@@ -70,7 +70,7 @@ fn a_run_taken_up_again_gives_the_same_bytes() {
 }
 
 #[test]
-fn runs_side_by_side_give_the_same_bytes_as_one_after_the_other() {
+fn runs_in_threads_give_the_same_bytes_as_in_sequence() {
     let strings = strings();
     let examples = labelled(&strings);
     let run = |family: Family| {
@@ -102,22 +102,22 @@ fn divergence_is_an_outcome() {
 }
 
 #[test]
-fn a_run_without_examples_or_batches_cannot_begin() {
+fn a_run_without_examples_or_with_empty_batches_is_an_error() {
     let strings = strings();
     let examples = labelled(&strings);
     let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
-    let begin = |training, validation, batch| {
+    let error = |training, validation, batch| {
         let objective = Recognition::new(&model, training, validation, LossWeights::default());
         let spec = TrainSpec { batch, ..spec(1.0, 9) };
         Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).err()
     };
     let all = BatchSize::All;
-    assert_eq!(begin(&[], &examples, all), Some(TrainError::NoTraining));
-    assert_eq!(begin(&examples, &[], all), Some(TrainError::NoValidation));
-    assert_eq!(begin(&examples, &examples, BatchSize::Examples(0)), Some(TrainError::NoBatch));
-    assert_eq!(begin(&examples, &examples, BatchSize::Symbols(0)), Some(TrainError::NoBatch));
-    assert_eq!(begin(&examples, &examples, BatchSize::InOrder(0)), Some(TrainError::NoBatch));
-    assert_eq!(begin(&examples, &examples, all), None);
+    assert_eq!(error(&[], &examples, all), Some(TrainError::NoTraining));
+    assert_eq!(error(&examples, &[], all), Some(TrainError::NoValidation));
+    assert_eq!(error(&examples, &examples, BatchSize::Examples(0)), Some(TrainError::NoBatch));
+    assert_eq!(error(&examples, &examples, BatchSize::Symbols(0)), Some(TrainError::NoBatch));
+    assert_eq!(error(&examples, &examples, BatchSize::InOrder(0)), Some(TrainError::NoBatch));
+    assert_eq!(error(&examples, &examples, all), None);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn training_stops_when_validation_no_longer_improves() {
 }
 
 #[test]
-fn weights_survive_and_strangers_are_named() {
+fn saved_weights_load_and_other_shapes_are_errors() {
     let model = |d| RecognizerModel::new(Family::Gru.recognizer(d, 2, (true, true), 0.0)).unwrap();
     let (small, large) = (model(8), model(9));
     let params: Vec<f32> = small.layout().initialise(Seed::new(1));
@@ -149,7 +149,7 @@ fn weights_survive_and_strangers_are_named() {
 }
 
 #[test]
-fn a_string_is_read_alike_alone_and_in_any_company() {
+fn logits_do_not_depend_on_the_batch() {
     let strings = strings();
     for family in FAMILIES {
         let model = RecognizerModel::new(family.recognizer(16, 2, (false, false), 0.1)).unwrap();
@@ -169,7 +169,7 @@ fn a_string_is_read_alike_alone_and_in_any_company() {
 }
 
 #[test]
-fn a_run_of_another_shape_or_in_pieces_is_named() {
+fn checkpoints_of_another_shape_or_truncated_are_errors() {
     let strings = strings();
     let examples = labelled(&strings);
     let models =
@@ -186,20 +186,20 @@ fn a_run_of_another_shape_or_in_pieces_is_named() {
         resume(&large, spec, &saved).to_string(),
         format!("params has shape [{few}], but the model needs [{many}]")
     );
-    // Plain descent remembers nothing, Adam two numbers per parameter.
+    // SGD without momentum has no moments, Adam has two per parameter.
     let other = TrainSpec { optimizer: OptimizerSpec::sgd(), ..spec };
     assert_eq!(
         resume(&small, other, &saved).to_string(),
         format!("mean has shape [{few}], but the model needs [0]")
     );
-    let cut = Saved { tensors: saved.tensors[..saved.tensors.len() - 1].to_vec(), ..saved.clone() };
-    assert!(matches!(resume(&small, spec, &cut), CheckpointError::Format(_)));
-    let cut = Saved { state: saved.state[..saved.state.len() - 1].to_owned(), ..saved };
-    assert!(matches!(resume(&small, spec, &cut), CheckpointError::State(_)));
+    let truncated = Saved { tensors: saved.tensors[..saved.tensors.len() - 1].to_vec(), ..saved.clone() };
+    assert!(matches!(resume(&small, spec, &truncated), CheckpointError::Format(_)));
+    let truncated = Saved { state: saved.state[..saved.state.len() - 1].to_owned(), ..saved };
+    assert!(matches!(resume(&small, spec, &truncated), CheckpointError::State(_)));
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_is_divergence_before_any_step() {
+fn a_nan_loss_is_divergence_before_any_step() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
@@ -209,7 +209,7 @@ fn a_loss_that_is_not_a_number_is_divergence_before_any_step() {
         trainer.params.fill(f32::NAN);
         assert_eq!(trainer.run(|_| ()), Outcome::Diverged { step: 0 }, "{family:?}");
         assert!(trainer.best().iter().all(|x| x.is_finite()));
-        // The outcome survives, and a run that is over stays over.
+        // The outcome is part of the checkpoint: a resumed run does not continue.
         let saved = trainer.save();
         let mut again = Trainer::<f32, _>::resume(&objective, spec(1e-2, 3), &saved).unwrap();
         assert_eq!(again.run(|_| panic!("no epoch is left")), Outcome::Diverged { step: 0 });

@@ -1,18 +1,18 @@
-//! Learning to turn strings into strings.
+//! Transduction: predict the output of each pair from its input.
 
-use super::{Objective, judged_parts};
+use super::{Objective, eval_batches};
 use crate::kernel::Real;
 use crate::model::{Pair, TransducerModel};
 use crate::params::Layout;
 use crate::tape::{Mode, Recording, Tape};
 
-/// A pair that a model cannot learn from.
+/// A pair that cannot be trained or validated on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{corpus} pair {index}: {problem}")]
 pub struct PairError {
     /// Training or validation.
     pub corpus: &'static str,
-    /// The pair's number.
+    /// The index of the pair.
     pub index: usize,
     /// What is wrong.
     pub problem: PairProblem,
@@ -44,8 +44,8 @@ fn check(model: &TransducerModel, pair: &Pair<'_>) -> Result<(), PairProblem> {
     Ok(())
 }
 
-/// Pairs to learn from and to stop by. The loss is the mean over pairs of the cross-entropy of a whole output, its end
-/// included, in nats (Kharitonov and Chaabouni).
+/// Training and validation pairs. The training and the validation loss are the mean over pairs of the cross-entropy of a whole
+/// output, its end included, in nats (Kharitonov and Chaabouni).
 #[derive(Debug)]
 pub struct Transduction<'a> {
     model: &'a TransducerModel,
@@ -54,13 +54,13 @@ pub struct Transduction<'a> {
     lengths: Vec<usize>,
 }
 
-/// Symbols of a pair.
+/// The symbols of a pair, input and output.
 pub(crate) fn symbols(pair: &Pair<'_>) -> usize {
     pair.input.len() + pair.output.len()
 }
 
 impl<'a> Transduction<'a> {
-    /// What `model` is to learn.
+    /// Checks all pairs against the model.
     pub fn new(
         model: &'a TransducerModel,
         training: &'a [Pair<'a>],
@@ -84,8 +84,8 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         &self.lengths
     }
 
-    fn max_batch(&self, longest: usize) -> usize {
-        self.model.pairs_at_once(longest)
+    fn max_batch(&self, max_len: usize) -> usize {
+        self.model.max_batch_pairs(max_len)
     }
 
     fn size(&self, batch: &[usize]) -> f64 {
@@ -97,7 +97,7 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         self.model.loss(record, &pairs, 1.0 / size);
     }
 
-    fn validated(&self) -> usize {
+    fn validation_len(&self) -> usize {
         self.validation.len()
     }
 
@@ -105,8 +105,8 @@ impl<R: Real> Objective<R> for Transduction<'_> {
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let lengths: Vec<usize> = self.validation.iter().map(symbols).collect();
         let mut total = 0.0;
-        for part in judged_parts(&lengths, |longest| self.model.pairs_at_once(longest)) {
-            let pairs: Vec<Pair<'_>> = part.iter().map(|&i| self.validation[i]).collect();
+        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_pairs(max_len)) {
+            let pairs: Vec<Pair<'_>> = batch.iter().map(|&i| self.validation[i]).collect();
             let mut record = tape.record(params, Mode::Eval);
             self.model.loss(&mut record, &pairs, 1.0);
             total += record.loss();

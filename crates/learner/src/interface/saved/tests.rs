@@ -33,7 +33,7 @@ fn of_body(body: BodySpec) -> Trained<LanguageModel, f64> {
     Trained::new(model, params)
 }
 
-/// The saved language model with a change in its config.
+/// The saved language model with an edited config.
 fn edited(from: &str, to: &str) -> SavedModel {
     let saved = language_model().save();
     let config = String::from_utf8(saved.config).unwrap();
@@ -41,12 +41,12 @@ fn edited(from: &str, to: &str) -> SavedModel {
     SavedModel { config: config.replace(from, to).into_bytes(), weights: saved.weights }
 }
 
-fn complaint(saved: &SavedModel) -> String {
+fn message_of(saved: &SavedModel) -> String {
     Trained::<LanguageModel, f64>::load(saved).unwrap_err().to_string()
 }
 
 #[test]
-fn a_model_survives_its_bytes() {
+fn a_saved_model_loads_as_it_was() {
     let strings: [&[u32]; 3] = [&[], &[0, 1, 1], &[1]];
     for family in [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer] {
         let mut model = recognizer(family, 8);
@@ -66,7 +66,7 @@ fn a_model_survives_its_bytes() {
 }
 
 #[test]
-fn the_config_says_what_it_is_of() {
+fn the_config_has_kind_version_precision_and_spec() {
     let config: Value = serde_json::from_slice(&language_model().save().config).unwrap();
     let known = ["kind", "version", "dtype"].map(|key| config[key].as_str().unwrap());
     assert_eq!(known, ["language-model", env!("CARGO_PKG_VERSION"), "F64"]);
@@ -74,23 +74,23 @@ fn the_config_says_what_it_is_of() {
 }
 
 #[test]
-fn another_kind_or_precision_is_named() {
+fn another_kind_or_precision_is_an_error() {
     let error = Trained::<LanguageModel, f32>::load(&recognizer(Family::Rnn, 8).save()).unwrap_err();
     assert_eq!(error, LoadError::Kind { found: "recognizer".to_owned(), needed: "language-model" });
     let error = Trained::<RecognizerModel, f64>::load(&language_model().save()).unwrap_err();
-    assert_eq!(error.to_string(), "the config is that of a language-model, but a recognizer is asked for");
+    assert_eq!(error.to_string(), "the config is that of a language-model, but a recognizer is needed");
     let error = Trained::<LanguageModel, f32>::load(&language_model().save()).unwrap_err();
-    assert_eq!(error.to_string(), "the config says F64 numbers, but F32 are asked for");
-    // The config may say one thing and the weights another.
+    assert_eq!(error.to_string(), "the config says F64 values, but F32 are needed");
+    // The config and the weights may disagree.
     let error = Trained::<LanguageModel, f32>::load(&edited("F64", "F32")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the weights are not those of the config: layers.0.weight_ih has F64 numbers, but F32 are needed"
+        "the weights are not those of the config: layers.0.weight_ih has F64 values, but F32 are needed"
     );
 }
 
 #[test]
-fn unknown_missing_and_impossible_fields_are_named() {
+fn unknown_missing_and_invalid_fields_are_errors() {
     for (from, to, parts) in [
         ("\"version\"", "\"virsion\"", ["unknown field `virsion`", "expected one of `kind`, `version`"]),
         ("\"layers\"", "\"leyers\"", ["unknown field `leyers`", "expected one of `cell`, `layers`"]),
@@ -110,33 +110,33 @@ fn unknown_missing_and_impossible_fields_are_named() {
         ),
         ("\"hidden\": 3", "\"hidden\": 1048576", ["parameters", "at most 1073741824 are possible"]),
     ] {
-        let message = complaint(&edited(from, to));
+        let message = message_of(&edited(from, to));
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
 }
 
 #[test]
-fn weights_of_another_shape_are_named() {
+fn weights_of_another_shape_are_an_error() {
     assert_eq!(
-        complaint(&edited("\"hidden\": 3", "\"hidden\": 5")),
+        message_of(&edited("\"hidden\": 3", "\"hidden\": 5")),
         "the weights are not those of the config: layers.0.weight_ih has shape [12, 4], but the model needs [20, 4]"
     );
     assert_eq!(
-        complaint(&edited("\"layers\": 1", "\"layers\": 2")),
+        message_of(&edited("\"layers\": 1", "\"layers\": 2")),
         "the weights are not those of the config: the checkpoint has no tensor layers.1.weight_ih"
     );
     assert_eq!(
-        complaint(&edited("\"output\": \"linear\"", "\"output\": \"no-bias\"")),
+        message_of(&edited("\"output\": \"linear\"", "\"output\": \"no-bias\"")),
         "the weights are not those of the config: the checkpoint has a tensor output.bias, but the model has none"
     );
 }
 
 #[test]
-fn bytes_cut_off_anywhere_are_an_error() {
+fn truncated_bytes_are_an_error() {
     let whole = language_model().save();
     // The last byte of the config ends its last line.
     for end in 0..whole.config.len() - 1 {
-        let error = complaint(&SavedModel { config: whole.config[..end].to_vec(), ..whole.clone() });
+        let error = message_of(&SavedModel { config: whole.config[..end].to_vec(), ..whole.clone() });
         assert!(error.starts_with("not the config of a language-model: EOF while parsing"), "{end}: {error}");
     }
     for end in 0..whole.weights.len() {
@@ -145,7 +145,7 @@ fn bytes_cut_off_anywhere_are_an_error() {
         assert!(matches!(error, LoadError::Weights(CheckpointError::Format(_))), "{end}: {error}");
     }
     let missing = whole.weights.len() - 1;
-    let error = complaint(&SavedModel { weights: whole.weights[..missing].to_vec(), ..whole });
+    let error = message_of(&SavedModel { weights: whole.weights[..missing].to_vec(), ..whole });
     assert_eq!(
         error,
         "the weights are not those of the config: not a safetensors file: output.bias is bytes 960..992 of 991"

@@ -1,7 +1,7 @@
-//! Convolutions that read, and convolutions that write and look back at the input from every layer (Gehring et al. 2017).
+//! A convolutional encoder, and a convolutional decoder with attention in every layer (Gehring et al. 2017).
 //!
-//! As in fairseq: all weights are normalised, every layer is gated and added to what it has read, keys are the encoder's
-//! outputs and values are keys plus embeddings.
+//! As in fairseq: all layers have weight normalisation, every convolution is gated and has a residual connection, keys are
+//! the encoder's outputs and values are keys plus embeddings.
 
 mod layers;
 
@@ -10,7 +10,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use serde::{Deserialize, Serialize};
 
 use self::layers::{Normed, Ready, Stack};
-use super::{longest, symbol};
+use super::{max_len, symbol};
 use crate::kernel::Real;
 use crate::model::init::Initialization;
 use crate::model::limits::{bounded, layered, positive, probability};
@@ -18,28 +18,28 @@ use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};
 
-/// The position of the first symbol: fairseq counts on from its padding, which is symbol 1.
+/// The index of the first position: in fairseq, positions start after the padding symbol, which is 1.
 const FIRST: usize = 2;
 
-/// An encoder and a decoder of convolutions, as written in a config.
+/// A convolutional encoder and decoder, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CnnTransducerSpec {
     /// Layers of the encoder, and of the decoder.
     pub layers: usize,
-    /// Numbers per position between layers.
+    /// Elements per position between layers.
     pub channels: usize,
-    /// Positions that a layer sees at once.
+    /// The width of a convolution, in positions.
     pub kernel: usize,
-    /// Numbers per embedded symbol, and of keys and values.
+    /// Elements per embedded symbol, key and value.
     pub embedding: usize,
-    /// Numbers that the output layer reads.
+    /// The input width of the output layer.
     pub output: usize,
-    /// Rows of the table of positions, the first two of which are not used.
+    /// Rows of the position embedding, the first two of which are not used.
     pub positions: usize,
-    /// Probability of dropping numbers of embeddings, of what layers read, and of what the output layer reads.
+    /// Dropout of embeddings and of the inputs of convolutions and of the output layer.
     pub dropout: f64,
-    /// Whether the encoder's gradient is divided by twice the number of the decoder's layers, as fairseq has it.
+    /// Whether the encoder's gradient is divided by twice the number of layers of the decoder, as in fairseq.
     pub damped: bool,
 }
 
@@ -86,24 +86,25 @@ pub(super) struct CnnTransducer {
     spec: CnnTransducerSpec,
     encoder: Stack<Normed>,
     decoder: Stack<Normed>,
-    /// Of every layer of the decoder: to queries, and from what was found.
+    /// For every layer of the decoder: the projections to queries and from the attention's output.
     attention: Vec<[Normed; 2]>,
     output: Normed,
 }
 
-/// What the decoder sees of inputs: keys and values `[B,T,2E]`, and how many of them count.
+/// What the decoder attends to: keys and values `[B,T,2E]`, and the lengths of inputs without padding.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
-    seen: Var,
+    keys_values: Var,
     lengths: Vec<usize>,
 }
 
-/// A decoder that goes step by step: its weights, and what its layers have read last.
+/// A decoder after a prefix of one output: its weights, and the last inputs of its convolutions.
 #[derive(Clone, Debug)]
 pub(super) struct Decoding<R> {
     source: Source,
     stack: Stack<Ready>,
     attention: Vec<[Ready; 2]>,
+    /// The last `kernel − 1` input rows of every layer; zeros at first.
     before: Vec<Vec<R>>,
     position: usize,
 }
@@ -131,7 +132,7 @@ impl CnnTransducer {
         Self { spec, encoder, decoder, attention, output }
     }
 
-    /// Symbols `[B,T]` and where they stand, embedded.
+    /// Embeddings of symbols and of their positions.
     fn embed<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -139,15 +140,15 @@ impl CnnTransducer {
         all: impl IntoIterator<Item = (u32, usize)>,
     ) -> Var {
         let d = self.spec.embedding;
-        let (ids, places): (Vec<u32>, Vec<u32>) =
+        let (ids, indices): (Vec<u32>, Vec<u32>) =
             all.into_iter().map(|(symbol, position)| (symbol, (FIRST + position) as u32)).unzip();
-        let (x, at) = (r.embedding(symbols, ids, d, 1.0), r.embedding(positions, places, d, 1.0));
+        let (x, at) = (r.embedding(symbols, ids, d, 1.0), r.embedding(positions, indices, d, 1.0));
         let x = r.add(x, at);
         r.dropout(x, self.spec.dropout)
     }
 
-    /// What a convolution sees: for every position of `[B,T]` the `kernel` rows from `left` before it on, zeros outside of
-    /// the string.
+    /// The input of a convolution `[B,T,kernel·C]`: for every position the `kernel` rows from `left` before it on, and zeros
+    /// outside the string.
     fn windows<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -159,27 +160,27 @@ impl CnnTransducer {
         let (c, k) = (self.spec.channels, self.spec.kernel);
         let outside = r.zeros(c);
         let rows = r.join(&[x, outside], 1);
-        let places = (0..lengths.len() * t * k).map(|i| {
+        let indices = (0..lengths.len() * t * k).map(|i| {
             let (b, position) = (i / (t * k), i / k % t + i % k);
             match position.checked_sub(left) {
                 Some(position) if position < lengths[b] => (b * t + position) as u32,
                 _ => (lengths.len() * t) as u32,
             }
         });
-        r.select(rows, places.collect::<Vec<u32>>(), c)
+        r.select(rows, indices.collect::<Vec<u32>>(), c)
     }
 
-    /// A gated convolution of what is seen.
+    /// A gated convolution.
     fn convolve<R: Real>(&self, r: &mut Recording<'_, R>, layer: Ready, windows: Var) -> Var {
         let x = layer.of(r, windows);
         r.gated(x, self.spec.channels)
     }
 
-    /// What the decoder sees of inputs.
-    pub(super) fn read<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
+    /// The encoder.
+    pub(super) fn encode<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
         let (d, p) = (self.spec.embedding, self.spec.dropout);
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
-        let (t, stack) = (longest(sources), self.encoder.ready(r));
+        let (t, stack) = (max_len(sources), self.encoder.ready(r));
         let all = (0..sources.len() * t).map(|i| (symbol(sources, i % t, i / t), i % t));
         let embedded = self.embed(r, (stack.symbols, stack.positions), all);
         let mut x = stack.first.of(r, embedded);
@@ -194,16 +195,16 @@ impl CnnTransducer {
             keys = r.damp(keys, 0.5 / self.spec.layers as f64);
         }
         let values = r.add(keys, embedded);
-        // What is found is multiplied by the root of how much there was to look at.
+        // Fairseq scales the attention's output by the square root of the length of the input.
         let weight = |b: usize| libm::sqrt(0.5 * lengths[b] as f64);
         let values = r.scale_rows(values, (0..sources.len() * t).map(|i| weight(i / t)), d);
-        // The kernel divides scores by the square root of the width, this attention does not.
+        // The kernel divides scores by the square root of the width; this attention does not.
         let keys = r.scale(keys, libm::sqrt(d as f64));
-        Source { seen: r.join(&[keys, values], sources.len() * t), lengths }
+        Source { keys_values: r.join(&[keys, values], sources.len() * t), lengths }
     }
 
-    /// One layer of the decoder after its convolution: looks back, and adds up.
-    fn look_back<R: Real>(
+    /// One layer of the decoder after its convolution: attention and residual connections.
+    fn attend<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         [query, out]: [Ready; 2],
@@ -212,9 +213,10 @@ impl CnnTransducer {
     ) -> Var {
         let q = query.of(r, x);
         let q = blend(r, q, embedded);
-        let found = r.cross_attention(q, source.seen, &source.lengths, (self.spec.embedding, 1), 0.0);
-        let found = out.of(r, found);
-        let x = blend(r, found, x);
+        let sizes = (self.spec.embedding, 1);
+        let context = r.cross_attention(q, source.keys_values, &source.lengths, sizes, 0.0);
+        let context = out.of(r, context);
+        let x = blend(r, context, x);
         blend(r, x, residual)
     }
 
@@ -225,9 +227,9 @@ impl CnnTransducer {
         sources: &[Vec<u32>],
         targets: &[Vec<u32>],
     ) -> States {
-        let source = self.read(r, sources);
+        let source = self.encode(r, sources);
         let (stack, attention) = (self.decoder.ready(r), self.attention(r));
-        let (t, batch, p) = (longest(targets), targets.len(), self.spec.dropout);
+        let (t, batch, p) = (max_len(targets), targets.len(), self.spec.dropout);
         let all = (0..batch * t).map(|i| (symbol(targets, i % t, i / t), i % t));
         let embedded = self.embed(r, (stack.symbols, stack.positions), all);
         let mut x = stack.first.of(r, embedded);
@@ -235,11 +237,11 @@ impl CnnTransducer {
             let dropped = r.dropout(x, p);
             let windows = self.windows(r, dropped, &vec![t; batch], t, self.spec.kernel - 1);
             let convolved = self.convolve(r, layer, windows);
-            x = self.look_back(r, attention, &source, (convolved, embedded, x));
+            x = self.attend(r, attention, &source, (convolved, embedded, x));
         }
         let x = stack.last.of(r, x);
         let rows = r.dropout(x, p).into();
-        States { rows, width: self.spec.output, per_position: 1, per_string: t, skip: 0 }
+        States { rows, width: self.spec.output, per_position: 1, per_string: t, start: 1, first: 1 }
     }
 
     fn attention<R: Real>(&self, r: &mut Recording<'_, R>) -> Vec<[Ready; 2]> {
@@ -251,9 +253,9 @@ impl CnnTransducer {
         self.output.of(r, x)
     }
 
-    /// Reads an input, to write step by step.
+    /// Encodes an input; the decoder has read nothing.
     pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, source: &[Vec<u32>]) -> Decoding<R> {
-        let source = self.read(r, source);
+        let source = self.encode(r, source);
         let before = vec![R::ZERO; (self.spec.kernel - 1) * self.spec.channels];
         Decoding {
             source,
@@ -274,14 +276,14 @@ impl CnnTransducer {
             let windows = r.constant(before);
             before.drain(..c);
             let convolved = self.convolve(r, stack.convolutions[l], windows);
-            x = self.look_back(r, at.attention[l], &at.source, (convolved, embedded, x));
+            x = self.attend(r, at.attention[l], &at.source, (convolved, embedded, x));
         }
         at.position += 1;
         stack.last.of(r, x)
     }
 }
 
-/// `(x + y) · √½`, which keeps the variance of two things alike.
+/// `(x + y) · √½`: the variance stays the same.
 fn blend<R: Real>(r: &mut Recording<'_, R>, x: Var, y: Var) -> Var {
     let sum = r.add(x, y);
     r.scale(sum, FRAC_1_SQRT_2)

@@ -1,11 +1,11 @@
-//! Long short-term memory that reads, and long short-term memory that writes, starting where the first has ended.
+//! An LSTM encoder, and an LSTM decoder that starts from its last state.
 //!
-//! As in fairseq, the decoder is always fed its own last output beside the last symbol, and attention is Luong's: scores
-//! are inner products of the encoder's outputs with a linear map of the state.
+//! As in fairseq, the input of the decoder is the last symbol and its own last output (input feeding), and attention is
+//! Luong's: scores are inner products of the encoder's outputs with a linear map of the state.
 
 use serde::{Deserialize, Serialize};
 
-use super::{longest, symbol};
+use super::{max_len, symbol};
 use crate::kernel::{Activation, Real, Recurrence};
 use crate::model::init::{Initialization, Role};
 use crate::model::limits::{bounded, layered, positive, probability};
@@ -13,7 +13,7 @@ use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
 use crate::tape::{Layer, Recording, Var};
 
-/// An encoder and a decoder of long short-term memory, as written in a config.
+/// An LSTM encoder and decoder, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LstmTransducerSpec {
@@ -21,13 +21,13 @@ pub struct LstmTransducerSpec {
     pub layers: usize,
     /// Units per layer.
     pub hidden: usize,
-    /// Numbers per embedded symbol.
+    /// Elements per embedded symbol.
     pub embedding: usize,
-    /// Numbers that the output layer reads; if not `hidden`, another linear layer stands between.
+    /// The input width of the output layer; if not `hidden`, there is a linear layer before it.
     pub output: usize,
-    /// Whether the decoder looks back at the encoder's outputs.
+    /// Whether the decoder attends to the encoder's outputs.
     pub attention: bool,
-    /// Probability of dropping numbers of embeddings, between layers, and of outputs of encoder and decoder.
+    /// Dropout of embeddings, between layers, and of the outputs of encoder and decoder.
     pub dropout: f64,
 }
 
@@ -56,21 +56,24 @@ pub(super) struct LstmTransducer {
     embeddings: [Param; 2],
     encoder: Vec<Layer>,
     decoder: Vec<Layer>,
-    /// Of queries, and of context and state.
+    /// The projections to queries, and from context and state to the output.
     attention: Option<(Param, Param)>,
 }
 
-/// Where a decoder stands: states and cells of its layers, its last output, and what it looks back at.
+/// The state of the decoder.
 #[derive(Clone, Debug)]
 pub(super) struct Decoding {
+    /// `h` and `c` of every layer.
     layers: Vec<(Var, Var)>,
+    /// The last output, which is part of the next input.
     feed: Var,
+    /// Keys and values of inputs, and the lengths of inputs without padding.
     source: Option<(Var, Vec<usize>)>,
     batch: usize,
 }
 
-/// The states of one stretch of the encoder's time, during which as many strings are read.
-struct Stretch {
+/// Consecutive steps of the encoder with the same number of strings.
+struct Segment {
     from: usize,
     steps: usize,
     strings: usize,
@@ -113,7 +116,7 @@ impl LstmTransducer {
         Self { spec, embeddings: [source, target], encoder, decoder, attention }
     }
 
-    /// Symbols that the decoder reads, embedded.
+    /// Embeddings of symbols of outputs.
     pub(super) fn embed<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -131,7 +134,7 @@ impl LstmTransducer {
         targets: &[Vec<u32>],
     ) -> States {
         let mut decoding = self.begin(r, sources);
-        let (steps, batch, d) = (longest(targets), targets.len(), self.spec.embedding);
+        let (steps, batch, d) = (max_len(targets), targets.len(), self.spec.embedding);
         let symbols = (0..steps * batch).map(|i| symbol(targets, i / batch, i % batch));
         let x = self.embed(r, symbols);
         let outputs: Vec<Var> = (0..steps)
@@ -141,10 +144,17 @@ impl LstmTransducer {
             })
             .collect();
         let var = r.join(&outputs, 1);
-        States { rows: var.into(), width: self.spec.hidden, per_position: batch, per_string: 1, skip: 0 }
+        States {
+            rows: var.into(),
+            width: self.spec.hidden,
+            per_position: batch,
+            per_string: 1,
+            start: 1,
+            first: 1,
+        }
     }
 
-    /// One step of the decoder: gives its output, which it is fed at the next.
+    /// One step of the decoder: gives its output, which is part of the next input.
     pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, decoding: &mut Decoding, x: Var) -> Var {
         let (h, p, batch) = (self.spec.hidden, self.spec.dropout, decoding.batch);
         let mut x = r.join(&[x, decoding.feed], batch);
@@ -167,15 +177,15 @@ impl LstmTransducer {
         decoding.feed
     }
 
-    /// Reads inputs, the longest first.
+    /// Encodes inputs, which are in order of decreasing length; the decoder has read nothing.
     ///
-    /// Strings end together: a shorter one joins when there is as much time left as it is long, so that all end in the
-    /// last state and none reads padding.
+    /// Strings are aligned at their ends: a string joins the batch when as many steps are left as it has symbols. All end at
+    /// the last step, whose states the decoder starts from, and no padding is read.
     pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Decoding {
         let (h, p, batch) = (self.spec.hidden, self.spec.dropout, sources.len());
-        let stretches = stretches(sources);
-        let steps = longest(sources);
-        let mut inputs: Vec<Var> = stretches
+        let segments = segments(sources);
+        let steps = max_len(sources);
+        let mut inputs: Vec<Var> = segments
             .iter()
             .map(|s| {
                 let time = |i: usize| s.from + i / s.strings;
@@ -192,35 +202,35 @@ impl LstmTransducer {
             if l > 0 {
                 inputs = inputs.into_iter().map(|x| r.dropout(x, p)).collect();
             }
-            let (outputs, last) = self.read(r, &inputs, &stretches, layer);
+            let (outputs, last) = self.encode(r, &inputs, &segments, layer);
             inputs = outputs;
             layers.push(last);
         }
         let source = self.attention.map(|_| {
             let all = r.join(&inputs, 1);
             let all = r.dropout(all, p);
-            (self.look_back(r, all, sources, &stretches), sources.iter().map(Vec::len).collect())
+            (self.keys_values(r, all, sources, &segments), sources.iter().map(Vec::len).collect())
         });
         Decoding { layers, feed: r.zeros(batch * h), source, batch }
     }
 
-    /// One layer of the encoder: its outputs in every stretch, and its last state and cells.
-    fn read<R: Real>(
+    /// One layer of the encoder: its outputs in every segment, and its last `h` and `c`.
+    fn encode<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         inputs: &[Var],
-        stretches: &[Stretch],
+        segments: &[Segment],
         layer: Layer,
     ) -> (Vec<Var>, (Var, Var)) {
         let h = self.spec.hidden;
         let (mut outputs, mut last, mut strings) = (Vec::new(), None, 0);
-        for (&x, stretch) in inputs.iter().zip(stretches) {
-            let newcomers = (stretch.strings - strings) * h;
+        for (&x, segment) in inputs.iter().zip(segments) {
+            let joining = (segment.strings - strings) * h;
             let start = last.map(|(state, cells)| {
-                let zeros = r.zeros(newcomers);
+                let zeros = r.zeros(joining);
                 (r.join(&[state, zeros], 1), r.join(&[cells, zeros], 1))
             });
-            let (steps, batch) = (stretch.steps, stretch.strings);
+            let (steps, batch) = (segment.steps, segment.strings);
             let n = Recurrence { steps, batch, input: layer.input.len() / (4 * h), hidden: h };
             let (states, cells) = r.lstm(x, start, layer, n);
             let after = r.part(states, batch * h, steps * batch * h);
@@ -233,44 +243,44 @@ impl LstmTransducer {
     }
 
     /// Keys and values `[B,T,2H]` from the encoder's outputs.
-    fn look_back<R: Real>(
+    fn keys_values<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         outputs: Var,
         sources: &[Vec<u32>],
-        stretches: &[Stretch],
+        segments: &[Segment],
     ) -> Var {
-        let (h, steps) = (self.spec.hidden, longest(sources));
-        // Where the outputs of every moment begin.
+        let (h, steps) = (self.spec.hidden, max_len(sources));
+        // The first row of every step.
         let mut rows = Vec::with_capacity(steps);
         let mut row = 0;
-        for stretch in stretches {
-            for _ in 0..stretch.steps {
+        for segment in segments {
+            for _ in 0..segment.steps {
                 rows.push(row);
-                row += stretch.strings;
+                row += segment.strings;
             }
         }
         let row = |b: usize, position: usize| match position + steps - sources[b].len() {
-            moment if moment < steps => rows[moment] + b,
-            _ => b, // past the end: any row, as none counts
+            step if step < steps => rows[step] + b,
+            _ => b, // padding: any row will do
         };
-        let places = (0..sources.len() * steps).map(|i| row(i / steps, i % steps) as u32);
-        let values = r.select(outputs, places, h);
-        // The kernel divides scores by the square root of the width, Luong's attention does not.
+        let indices = (0..sources.len() * steps).map(|i| row(i / steps, i % steps) as u32);
+        let values = r.select(outputs, indices, h);
+        // The kernel divides scores by the square root of the width; Luong's attention does not.
         let keys = r.scale(values, libm::sqrt(h as f64));
         r.join(&[keys, values], sources.len() * steps)
     }
 }
 
-/// The stretches of time in which the number of strings being read does not change.
-fn stretches(sources: &[Vec<u32>]) -> Vec<Stretch> {
-    let steps = longest(sources);
-    let mut all: Vec<Stretch> = Vec::new();
+/// Divides the steps of the encoder into segments.
+fn segments(sources: &[Vec<u32>]) -> Vec<Segment> {
+    let steps = max_len(sources);
+    let mut all: Vec<Segment> = Vec::new();
     for time in 0..steps {
         let strings = sources.iter().take_while(|source| source.len() >= steps - time).count();
         match all.last_mut() {
             Some(last) if last.strings == strings => last.steps += 1,
-            _ => all.push(Stretch { from: time, steps: 1, strings }),
+            _ => all.push(Segment { from: time, steps: 1, strings }),
         }
     }
     all

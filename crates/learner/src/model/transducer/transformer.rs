@@ -1,10 +1,10 @@
-//! An encoder that sees all of the input, and a decoder that sees what it has written and what the encoder made of the input.
+//! A transformer encoder over the whole input, and a causal decoder with cross-attention to the encoder's states.
 
-use super::{longest, symbol};
+use super::{max_len, symbol};
 use crate::kernel::Real;
 use crate::model::States;
 use crate::model::init::Initialization;
-use crate::model::transformer::{Part, Sight, Source, Transformer, TransformerSpec};
+use crate::model::transformer::{Mask, Part, Source, Transformer, TransformerSpec};
 use crate::params::Layout;
 use crate::tape::{Recording, Var};
 
@@ -29,12 +29,12 @@ impl TransformerTransducer {
         }
     }
 
-    /// What the decoder sees of inputs.
+    /// The encoder: keys and values of inputs.
     pub(super) fn read<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
-        let sizes = (longest(sources), sources.len());
-        let sight = Sight::Around(&lengths);
-        let states = self.encoder.forward(r, sizes, |t, b| symbol(sources, t, b), sight, None);
+        let sizes = (max_len(sources), sources.len());
+        let mask = Mask::Padding(&lengths);
+        let states = self.encoder.forward_with(r, sizes, |t, b| symbol(sources, t, b), mask, None);
         let rows = r.written(states.rows);
         self.decoder.source(r, rows, &lengths)
     }
@@ -47,8 +47,11 @@ impl TransformerTransducer {
         targets: &[Vec<u32>],
     ) -> States {
         let source = self.read(r, sources);
-        let sizes = (longest(targets), targets.len());
-        self.decoder.forward(r, sizes, |t, b| symbol(targets, t, b), Sight::Back, Some(&source))
+        let sizes = (max_len(targets), targets.len());
+        let states =
+            self.decoder.forward_with(r, sizes, |t, b| symbol(targets, t, b), Mask::Causal, Some(&source));
+        // Targets begin with a start symbol.
+        States { start: 1, ..states }
     }
 
     pub(super) fn caches<R: Real>(&self) -> Vec<Vec<R>> {
@@ -63,6 +66,6 @@ impl TransformerTransducer {
         caches: &mut [Vec<R>],
         symbol: u32,
     ) -> Var {
-        self.decoder.advance(r, caches, symbol, Some(source))
+        self.decoder.advance_with(r, caches, symbol, Some(source))
     }
 }

@@ -1,4 +1,4 @@
-//! One block: attention to the own string, attention to another if there is one, and a feed-forward network.
+//! One block: self-attention, cross-attention in a decoder, and a feed-forward network.
 
 use super::{NormPlace, TransformerSpec};
 use crate::kernel::{Activation, Attention, Real};
@@ -6,16 +6,16 @@ use crate::model::init::{Initialization, Role};
 use crate::params::{Layout, Param};
 use crate::tape::{LayerNorm, Recording, Var};
 
-/// What the positions of strings see of their own string.
+/// The mask of self-attention.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Sight<'a> {
-    /// Themselves and what came before.
-    Back,
-    /// All of it; strings have these lengths.
-    Around(&'a [usize]),
+pub(crate) enum Mask<'a> {
+    /// A position attends to itself and to earlier ones.
+    Causal,
+    /// A position attends to all positions but padding; strings have these lengths.
+    Padding(&'a [usize]),
 }
 
-/// Strings to look at beside the own: keys and values for each block, and how many of each string count.
+/// What cross-attention attends to: keys and values for each block, and the lengths of strings without padding.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(super) keys_values: Vec<Var>,
@@ -23,13 +23,13 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// What block `l` sees.
+    /// Keys and values of block `l`, and lengths.
     pub(super) fn of(&self, l: usize) -> (Var, &[usize]) {
         (self.keys_values[l], &self.lengths)
     }
 }
 
-/// Weights and biases of one attention: queries, keys and values in one matrix, and the output.
+/// Weights and biases of multi-head attention: queries, keys and values in one matrix, and the output.
 #[derive(Clone, Copy, Debug)]
 struct Heads {
     input: (Param, Param),
@@ -53,7 +53,7 @@ impl Heads {
         }
     }
 
-    /// Rows `from..from + count` (in widths) of queries, keys and values.
+    /// A linear map of `x` by `count` of the three matrices (queries, keys, values), from number `from` on.
     fn project<R: Real>(self, r: &mut Recording<'_, R>, x: Var, d: usize, from: usize, count: usize) -> Var {
         let (weight, bias) = self.input;
         let (weight, bias) = (weight.part(from * d * d, count * d * d), bias.part(from * d, count * d));
@@ -73,8 +73,8 @@ impl Heads {
         r.dropout(x, spec.dropout.residual)
     }
 
-    /// Looks with queries of `x` at keys and values.
-    fn look<R: Real>(
+    /// Attention with queries of `x`.
+    fn attend<R: Real>(
         self,
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
@@ -89,7 +89,7 @@ impl Heads {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    own: (Heads, LayerNorm),
+    attention: (Heads, LayerNorm),
     cross: Option<(Heads, LayerNorm)>,
     up: (Param, Param),
     down: (Param, Param),
@@ -117,18 +117,18 @@ impl Block {
             (weight, layout.add(format!("{name}.{part}.bias"), &[o], init.of(Role::LinearBias { i })))
         };
         let (up, down) = (linear("up", d, f), linear("down", f, d));
-        let own = (heads, norm(layout, &format!("{name}.norm1"), d, init));
+        let attention = (heads, norm(layout, &format!("{name}.norm1"), d, init));
         let last = norm(layout, &format!("{name}.norm2"), d, init);
         let cross = cross.then(|| {
             let heads = Heads::new(&format!("{name}.cross"), d, init, layout);
             (heads, norm(layout, &format!("{name}.cross.norm"), d, init))
         });
-        Self { own, cross, up, down, norm: last }
+        Self { attention, cross, up, down, norm: last }
     }
 
-    /// Keys and values of another's states.
+    /// Keys and values of an encoder's states.
     pub(super) fn source<R: Real>(&self, r: &mut Recording<'_, R>, states: Var) -> Var {
-        let (heads, norm) = self.cross.expect("only a decoder looks at another's states");
+        let (heads, norm) = self.cross.expect("only a decoder has cross-attention");
         heads.keys_values(r, states, norm.gain.len())
     }
 
@@ -139,26 +139,26 @@ impl Block {
         spec: &TransformerSpec,
         x: Var,
         (t, batch): (usize, usize),
-        sight: Sight<'_>,
+        mask: Mask<'_>,
         source: Option<(Var, &[usize])>,
     ) -> Var {
-        let (d, heads) = (spec.width, self.own.0);
-        let x = sublayer(r, spec.norm, x, self.own.1, |r, x| match sight {
-            Sight::Back => {
+        let (d, heads) = (spec.width, self.attention.0);
+        let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| match mask {
+            Mask::Causal => {
                 let x = heads.project(r, x, d, 0, 3);
                 let n = Attention { batch, queries: t, keys: t, width: d, heads: spec.heads, causal: true };
                 let x = r.attention(x, n, spec.dropout.attention);
                 heads.output(r, x, spec)
             }
-            Sight::Around(lengths) => {
+            Mask::Padding(lengths) => {
                 let keys_values = heads.keys_values(r, x, d);
-                heads.look(r, spec, x, (keys_values, lengths))
+                heads.attend(r, spec, x, (keys_values, lengths))
             }
         });
         self.rest(r, spec, x, source)
     }
 
-    /// One position; its key and value join the cache.
+    /// One position; its key and value are appended to the cache.
     pub(super) fn advance<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -167,17 +167,17 @@ impl Block {
         cache: &mut Vec<R>,
         source: Option<(Var, &[usize])>,
     ) -> Var {
-        let (d, heads) = (spec.width, self.own.0);
-        let x = sublayer(r, spec.norm, x, self.own.1, |r, x| {
+        let (d, heads) = (spec.width, self.attention.0);
+        let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| {
             let new = heads.keys_values(r, x, d);
             cache.extend_from_slice(r.value(new));
             let keys_values = r.constant(cache);
-            heads.look(r, spec, x, (keys_values, &[cache.len() / (2 * d)]))
+            heads.attend(r, spec, x, (keys_values, &[cache.len() / (2 * d)]))
         });
         self.rest(r, spec, x, source)
     }
 
-    /// What follows attention to the own string.
+    /// The sublayers after self-attention.
     fn rest<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -186,7 +186,7 @@ impl Block {
         source: Option<(Var, &[usize])>,
     ) -> Var {
         if let (Some((heads, norm)), Some(source)) = (self.cross, source) {
-            x = sublayer(r, spec.norm, x, norm, |r, x| heads.look(r, spec, x, source));
+            x = sublayer(r, spec.norm, x, norm, |r, x| heads.attend(r, spec, x, source));
         }
         sublayer(r, spec.norm, x, self.norm, |r, x| {
             let x = r.linear(x, self.up.0, Some(self.up.1), spec.width, Activation::Relu);

@@ -8,7 +8,7 @@ use crate::optim::OptimizerSpec;
 use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer};
 use wug_dataset::Seed;
 
-/// Over three symbols, 0 for both ends.
+/// Symbol 0 for both ends.
 const ENDS: Boundaries = Boundaries { start: Some(0), end: Some(0) };
 
 fn model(cell: Option<Cell>, dropout: f64) -> LanguageModel {
@@ -42,7 +42,7 @@ fn of_body(body: BodySpec) -> LanguageModel {
     LanguageModel::new(LanguageModelSpec { body, vocabulary: 3, output, initialization }).unwrap()
 }
 
-/// With a memory, and noise in the place of dropout.
+/// With a memory, and noise instead of dropout.
 fn augmented(cell: Cell, device: MemoryKind, noise: bool) -> LanguageModel {
     let gate =
         if noise { Gate::Gumbel(Annealing { start: 1.0, rate: 1e-2, least: 0.5 }) } else { Gate::Softmax };
@@ -72,15 +72,20 @@ fn strings(counts: &[usize]) -> Vec<Vec<u32>> {
     counts.iter().map(|&n| [vec![1; n], vec![2; n]].concat()).collect()
 }
 
-fn texts(strings: &[Vec<u32>]) -> Vec<Text<'_>> {
-    strings.iter().map(|s| Text::new(s)).collect()
+fn weighted(strings: &[Vec<u32>]) -> Vec<WeightedString<'_>> {
+    strings.iter().map(|s| WeightedString::new(s)).collect()
 }
 
 /// Loss and gradients of all examples in one batch.
-fn traced(model: &LanguageModel, texts: &[Text<'_>], ends: Boundaries, average: Average) -> (f64, Vec<f64>) {
-    let objective = LanguageModeling::new(model, texts, &[], ends, average).unwrap();
+fn traced(
+    model: &LanguageModel,
+    examples: &[WeightedString<'_>],
+    ends: Boundaries,
+    average: Average,
+) -> (f64, Vec<f64>) {
+    let objective = LanguageModeling::new(model, examples, &[], ends, average).unwrap();
     let params: Vec<f64> = model.layout().initialise(Seed::new(4));
-    let all: Vec<usize> = (0..texts.len()).collect();
+    let all: Vec<usize> = (0..examples.len()).collect();
     let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
     let mut record = tape.record(&params, Mode::Grad);
     let size = Objective::<f64>::size(&objective, &all);
@@ -94,8 +99,8 @@ fn each(model: &LanguageModel, string: &[u32], ends: Boundaries) -> Vec<f64> {
     let positions = string.len() + usize::from(ends.end.is_some());
     let one = |p: usize| {
         let mask = [p];
-        let text = Text { mask: Some(&mask), ..Text::new(string) };
-        traced(model, &[text], ends, Average::Symbols).0
+        let string = WeightedString { mask: Some(&mask), ..WeightedString::new(string) };
+        traced(model, &[string], ends, Average::Symbols).0
     };
     (0..positions).map(one).collect()
 }
@@ -105,33 +110,33 @@ fn close(a: f64, b: f64) {
 }
 
 #[test]
-fn averages_are_over_what_they_are_named_after() {
+fn losses_are_averaged_over_symbols_or_over_examples() {
     let strings = strings(&[0, 1, 3]);
     for model in models(0.0) {
-        let mut texts = texts(&strings);
-        texts[1].weight = 4.0;
+        let mut examples = weighted(&strings);
+        examples[1].weight = 4.0;
         let mask = [5, 2];
-        texts[2].mask = Some(&mask);
+        examples[2].mask = Some(&mask);
         let sums: Vec<Vec<f64>> = strings.iter().map(|s| each(&model, s, ENDS)).collect();
         let [a, b, c] = [sums[0][0], sums[1].iter().sum(), sums[2][5] + sums[2][2]];
-        close(traced(&model, &texts, ENDS, Average::Symbols).0, (a + 4.0 * b + c) / (1.0 + 12.0 + 2.0));
-        close(traced(&model, &texts, ENDS, Average::Examples).0, (a + 4.0 * b / 3.0 + c / 2.0) / 6.0);
-        let objective = LanguageModeling::new(&model, &[], &texts, ENDS, Average::Examples).unwrap();
+        close(traced(&model, &examples, ENDS, Average::Symbols).0, (a + 4.0 * b + c) / (1.0 + 12.0 + 2.0));
+        close(traced(&model, &examples, ENDS, Average::Examples).0, (a + 4.0 * b / 3.0 + c / 2.0) / 6.0);
+        let objective = LanguageModeling::new(&model, &[], &examples, ENDS, Average::Examples).unwrap();
         let params: Vec<f64> = model.layout().initialise(Seed::new(4));
         close(objective.validate(&mut Tape::default(), &params), (a + 4.0 * b + c) / 15.0);
     }
 }
 
 #[test]
-fn a_weight_is_as_good_as_a_copy() {
+fn a_weight_is_equivalent_to_copies() {
     let few = strings(&[2, 1]);
     let many = strings(&[2, 1, 2, 2]);
     for model in models(0.0) {
         for average in [Average::Symbols, Average::Examples] {
-            let mut weighed = texts(&few);
-            weighed[0].weight = 3.0;
+            let mut merged = weighted(&few);
+            merged[0].weight = 3.0;
             let (one, two) =
-                (traced(&model, &weighed, ENDS, average), traced(&model, &texts(&many), ENDS, average));
+                (traced(&model, &merged, ENDS, average), traced(&model, &weighted(&many), ENDS, average));
             close(one.0, two.0);
             for (a, b) in one.1.iter().zip(&two.1) {
                 assert!((a - b).abs() < 1e-12, "{a} {b}");
@@ -141,24 +146,25 @@ fn a_weight_is_as_good_as_a_copy() {
 }
 
 #[test]
-fn a_recurrent_network_speaks_before_it_reads() {
+fn a_recurrent_network_predicts_before_input() {
     let (nothing, some) = (vec![], vec![1, 2]);
     let ends = Boundaries { start: None, end: Some(0) };
     let model = model(Some(Cell::Lstm), 0.0);
     let alone = each(&model, &nothing, ends)[0] + each(&model, &some, ends).iter().sum::<f64>();
-    let (loss, gradients) = traced(&model, &[Text::new(&nothing), Text::new(&some)], ends, Average::Symbols);
+    let (loss, gradients) =
+        traced(&model, &[WeightedString::new(&nothing), WeightedString::new(&some)], ends, Average::Symbols);
     close(loss, alone / 4.0);
     assert!(gradients.iter().all(|g| g.is_finite()));
 }
 
 #[test]
-fn every_model_learns_a_few_strings_as_well_as_they_can_be_learned() {
+fn every_model_reaches_the_entropy_of_a_few_strings() {
     let strings = strings(&[1, 2, 3, 4]);
-    let texts = texts(&strings);
+    let examples = weighted(&strings);
     // Only how many a's there are is uncertain: one of four, and 24 symbols are predicted.
     let least = 4.0 * 4f64.ln() / 24.0;
     for model in models(0.0) {
-        let objective = LanguageModeling::new(&model, &texts, &texts, ENDS, Average::Symbols).unwrap();
+        let objective = LanguageModeling::new(&model, &examples, &examples, ENDS, Average::Symbols).unwrap();
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 500), Seed::new(1)).unwrap();
         let (mut loss, mut steps) = (f64::INFINITY, 0);
         let outcome = trainer.run(|progress| (loss, steps) = (loss.min(progress.validation), progress.steps));
@@ -168,17 +174,16 @@ fn every_model_learns_a_few_strings_as_well_as_they_can_be_learned() {
 }
 
 #[test]
-fn a_run_gives_the_same_bytes_taken_up_again_and_beside_others() {
+fn a_run_gives_the_same_bytes_resumed_and_in_threads() {
     let strings = strings(&[1, 2, 3, 4, 0]);
-    let texts = texts(&strings);
+    let examples = weighted(&strings);
     let spec = TrainSpec { batch: BatchSize::Symbols(8), ..spec(1e-2, 6) };
     let run = |model: &LanguageModel, stop: usize| {
-        let objective = LanguageModeling::new(model, &texts, &texts, ENDS, Average::Examples).unwrap();
+        let objective = LanguageModeling::new(model, &examples, &examples, ENDS, Average::Examples).unwrap();
         let mut trainer = Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).unwrap();
         for _ in 0..stop {
             trainer.epoch();
         }
-        // As after a kill: nothing is left but the bytes.
         let saved = trainer.save();
         drop(trainer);
         let mut trainer = Trainer::<f32, _>::resume(&objective, spec, &saved).unwrap();
@@ -196,31 +201,37 @@ fn a_run_gives_the_same_bytes_taken_up_again_and_beside_others() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_named() {
+fn invalid_strings_are_errors() {
     let (recurrent, transformer) = (model(Some(Cell::Gru), 0.0), model(None, 0.0));
-    let said = |model: &LanguageModel, text: Text<'_>, ends: Boundaries| {
-        let good = Text::new(&[1]);
-        LanguageModeling::new(model, &[good, text], &[], ends, Average::Symbols).unwrap_err().to_string()
+    let message = |model: &LanguageModel, string: WeightedString<'_>, ends: Boundaries| {
+        let good = WeightedString::new(&[1]);
+        LanguageModeling::new(model, &[good, string], &[], ends, Average::Symbols).unwrap_err().to_string()
     };
-    let text = Text::new(&[1, 2]);
-    let masked = |mask| Text { mask: Some(mask), ..text };
-    for (text, message) in [
-        (Text::new(&[1, 3]), "symbol 3 is given, but the model has only 3"),
+    let string = WeightedString::new(&[1, 2]);
+    let masked = |mask| WeightedString { mask: Some(mask), ..string };
+    for (string, expected) in [
+        (WeightedString::new(&[1, 3]), "symbol 3 is given, but the model has only 3"),
         (masked(&[3]), "position 3 is masked, but there are only 3 (the end included, if it has a symbol)"),
-        (masked(&[1, 0, 1]), "position 1 is masked twice; a weight says how often a string counts"),
+        (
+            masked(&[1, 0, 1]),
+            "position 1 is masked twice; use a weight for a string that counts more than once",
+        ),
         (masked(&[]), "none of its symbols is predicted; at least one must be"),
-        (Text { weight: f64::NAN, ..text }, "its weight is NaN; it must be finite and more than 0"),
-        (Text { weight: 0.0, ..text }, "its weight is 0; it must be finite and more than 0"),
+        (
+            WeightedString { weight: f64::NAN, ..string },
+            "its weight is NaN; it must be finite and more than 0",
+        ),
+        (WeightedString { weight: 0.0, ..string }, "its weight is 0; it must be finite and more than 0"),
     ] {
-        assert_eq!(said(&recurrent, text, ENDS), format!("training string 1: {message}"));
+        assert_eq!(message(&recurrent, string, ENDS), format!("training string 1: {expected}"));
     }
     let bare = Boundaries::default();
-    let error = LanguageModeling::new(&transformer, &[], &[text], bare, Average::Symbols).unwrap_err();
-    assert_eq!((error.corpus, error.index, error.problem), ("validation", 0, TextProblem::First));
+    let error = LanguageModeling::new(&transformer, &[], &[string], bare, Average::Symbols).unwrap_err();
+    assert_eq!((error.corpus, error.index, error.problem), ("validation", 0, StringProblem::First));
     let rest = [masked(&[1])];
     assert!(LanguageModeling::new(&transformer, &rest, &rest, bare, Average::Symbols).is_ok());
     for (training, validation, error) in
-        [(&[][..], &[text][..], TrainError::NoTraining), (&[text], &[], TrainError::NoValidation)]
+        [(&[][..], &[string][..], TrainError::NoTraining), (&[string], &[], TrainError::NoValidation)]
     {
         let some = LanguageModeling::new(&recurrent, training, validation, ENDS, Average::Symbols).unwrap();
         let spec = TrainSpec { patience: 3, ..spec(0.1, 1) };
@@ -229,40 +240,40 @@ fn what_cannot_be_learned_from_is_named() {
 }
 
 #[test]
-fn a_string_longer_than_the_learned_positions_is_named() {
+fn a_string_longer_than_the_trained_positions_is_an_error() {
     let LanguageModelSpec { body: BodySpec::Transformer(body), vocabulary, output, initialization } =
         model(None, 0.0).spec().clone()
     else {
-        panic!("a transformer was asked for")
+        panic!("a transformer is expected")
     };
     let body = BodySpec::Transformer(TransformerSpec { positions: Positions::Learned { max: 3 }, ..body });
     let model = LanguageModel::new(LanguageModelSpec { body, vocabulary, output, initialization }).unwrap();
-    let new = |text| LanguageModeling::new(&model, &[text], &[], ENDS, Average::Symbols).map(|_| ());
-    assert_eq!(new(Text::new(&[1, 2])), Ok(()));
-    let problem = new(Text::new(&[1, 2, 1])).unwrap_err().problem;
-    assert_eq!(problem, TextProblem::Long { length: 4, max: 3 });
+    let new = |string| LanguageModeling::new(&model, &[string], &[], ENDS, Average::Symbols).map(|_| ());
+    assert_eq!(new(WeightedString::new(&[1, 2])), Ok(()));
+    let problem = new(WeightedString::new(&[1, 2, 1])).unwrap_err().problem;
+    assert_eq!(problem, StringProblem::Long { length: 4, max: 3 });
 }
 
 #[test]
 fn divergence_is_an_outcome() {
     let strings = strings(&[1, 2]);
     let model = model(Some(Cell::Rnn), 0.0);
-    let texts = texts(&strings);
-    let objective = LanguageModeling::new(&model, &texts, &texts, ENDS, Average::Symbols).unwrap();
+    let examples = weighted(&strings);
+    let objective = LanguageModeling::new(&model, &examples, &examples, ENDS, Average::Symbols).unwrap();
     let mut trainer = Trainer::<f32, _>::new(&objective, spec(f64::NAN, 9), Seed::new(1)).unwrap();
     assert_eq!(trainer.run(|_| ()), Outcome::Diverged { step: 1 });
     assert!(trainer.best().iter().all(|x| x.is_finite()));
 }
 
 #[test]
-fn whole_batches_of_distinct_strings_train_as_their_copies_do() {
+fn merged_duplicates_train_as_their_copies_do() {
     let many = strings(&[1, 1, 1, 2, 2, 4]);
     let few = strings(&[1, 2, 4]);
     let model = model(Some(Cell::Lstm), 0.0);
-    let mut weighed = texts(&few);
-    (weighed[0].weight, weighed[1].weight) = (3.0, 2.0);
-    let trained = |texts: &[Text<'_>], validation: &[Text<'_>]| {
-        let objective = LanguageModeling::new(&model, texts, validation, ENDS, Average::Symbols).unwrap();
+    let mut merged = weighted(&few);
+    (merged[0].weight, merged[1].weight) = (3.0, 2.0);
+    let trained = |examples: &[WeightedString<'_>], validation: &[WeightedString<'_>]| {
+        let objective = LanguageModeling::new(&model, examples, validation, ENDS, Average::Symbols).unwrap();
         let spec =
             TrainSpec { optimizer: OptimizerSpec { l1: 0.01, ..OptimizerSpec::adam() }, ..spec(1e-2, 40) };
         let mut trainer = Trainer::<f64, _>::new(&objective, spec, Seed::new(1)).unwrap();
@@ -270,11 +281,11 @@ fn whole_batches_of_distinct_strings_train_as_their_copies_do() {
         assert_eq!(trainer.run(|progress| losses.push(progress.training)), Outcome::Finished);
         (trainer.params().to_vec(), losses)
     };
-    let copies = trained(&texts(&many), &[]);
-    let (params, losses) = trained(&weighed, &[]);
+    let copies = trained(&weighted(&many), &[]);
+    let (params, losses) = trained(&merged, &[]);
     assert!(losses[39] < 0.9 * losses[0]);
     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
     assert!(near(&params, &copies.0) && near(&losses, &copies.1));
-    // What is validated on changes nothing but what is best.
-    assert_eq!(trained(&weighed, &weighed), (params, losses));
+    // Validation changes the best parameters only.
+    assert_eq!(trained(&merged, &merged), (params, losses));
 }

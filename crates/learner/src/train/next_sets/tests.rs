@@ -28,8 +28,8 @@ fn models() -> Vec<LanguageModel> {
     models
 }
 
-/// Of Dyck-2, with `(`, `)`, `[`, `]` as 0 to 3: what may follow each prefix is either bracket that opens and the one that
-/// closes the last one open.
+/// A string of Dyck-2, with `(`, `)`, `[`, `]` as 0 to 3, and its next-symbol sets: both opening brackets, and the one that
+/// closes the innermost open bracket.
 fn dyck(string: &str) -> (Vec<u32>, Vec<u64>) {
     let mut open = Vec::new();
     let read = |c: char| {
@@ -58,24 +58,24 @@ fn strings() -> Vec<(Vec<u32>, Vec<u64>)> {
     ["()", "[]", "([])", "[()]", "[[]()]", "()[]", "(())[]"].map(dyck).into()
 }
 
-fn followed(strings: &[(Vec<u32>, Vec<u64>)]) -> Vec<Followed<'_>> {
-    strings.iter().map(|(symbols, next)| Followed { symbols, next, weight: 1.0 }).collect()
+fn examples(strings: &[(Vec<u32>, Vec<u64>)]) -> Vec<NextSetString<'_>> {
+    strings.iter().map(|(symbols, next)| NextSetString { symbols, next, weight: 1.0 }).collect()
 }
 
 #[test]
-fn networks_with_a_memory_learn_what_may_follow() {
+fn memory_augmented_networks_fit_next_sets() {
     let strings = strings();
-    let texts = followed(&strings);
+    let all = examples(&strings);
     for model in models() {
         let name = format!("{:?}", model.spec().body);
-        let objective = NextSets::new(&model, &texts, &texts).unwrap();
+        let objective = NextSets::new(&model, &all, &all).unwrap();
         let mut trainer = Trainer::<f64, _>::new(&objective, spec(2e-2, 150), Seed::new(1)).unwrap();
         trainer.run(|_| ());
         let params = trainer.best().to_vec();
         let mut trained = Sets(Trained::new(model, params));
-        for text in &texts {
+        for example in &all {
             let mut state = trained.start();
-            for (&symbol, set) in text.symbols.iter().zip(text.next) {
+            for (&symbol, set) in example.symbols.iter().zip(example.next) {
                 trained.push(&mut state, symbol);
                 let may: u64 = trained.next(&state).iter().rev().fold(0, |s, &p| 2 * s + u64::from(p > 0.5));
                 assert_eq!(may, *set, "{name}");
@@ -85,11 +85,11 @@ fn networks_with_a_memory_learn_what_may_follow() {
 }
 
 #[test]
-fn a_run_gives_the_same_bytes_taken_up_again() {
+fn a_resumed_run_gives_the_same_bytes() {
     let strings = strings();
-    let texts = followed(&strings);
+    let all = examples(&strings);
     for model in models() {
-        let objective = NextSets::new(&model, &texts, &texts).unwrap();
+        let objective = NextSets::new(&model, &all, &all).unwrap();
         let run = |stop: usize| {
             let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 5), Seed::new(3)).unwrap();
             for _ in 0..stop {
@@ -110,17 +110,17 @@ fn a_run_gives_the_same_bytes_taken_up_again() {
 }
 
 #[test]
-fn a_batch_is_the_mean_of_its_answers() {
+fn the_loss_is_the_mean_squared_error_of_the_outputs() {
     let strings = strings();
-    let texts = followed(&strings);
+    let all = examples(&strings);
     let model = model(Cell::Lstm, MemoryKind::BabyNtm, Gate::Temperature(ANNEALING));
     let params: Vec<f64> = model.layout().initialise(Seed::new(4));
-    let objective = NextSets::new(&model, &texts, &texts).unwrap();
+    let objective = NextSets::new(&model, &all, &all).unwrap();
     let mut trained = Sets(Trained::new(model.clone(), params.clone()));
     let (mut sum, mut count) = (0.0, 0.0);
-    for text in &texts {
+    for example in &all {
         let mut state = trained.start();
-        for (&symbol, set) in text.symbols.iter().zip(text.next) {
+        for (&symbol, set) in example.symbols.iter().zip(example.next) {
             trained.push(&mut state, symbol);
             for (s, p) in trained.next(&state).into_iter().enumerate() {
                 sum += (p - (set >> s & 1) as f64) * (p - (set >> s & 1) as f64);
@@ -131,47 +131,47 @@ fn a_batch_is_the_mean_of_its_answers() {
     let mut tape = Tape::default();
     let validated = objective.validate(&mut tape, &params);
     assert!((validated - sum / count).abs() < 1e-13, "{validated} {}", sum / count);
-    let all: Vec<usize> = (0..texts.len()).collect();
+    let indices: Vec<usize> = (0..all.len()).collect();
     let mut record = tape.record(&params, Mode::Grad);
-    objective.loss(&mut record, &all, Objective::<f64>::size(&objective, &all));
+    objective.loss(&mut record, &indices, Objective::<f64>::size(&objective, &indices));
     assert!((record.loss() - validated).abs() < 1e-13);
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_named() {
+fn invalid_strings_are_errors() {
     let model = model(Cell::Rnn, MemoryKind::Stack, Gate::Softmax);
-    let said = |symbols: &[u32], next: &[u64]| {
-        NextSets::new(&model, &[], &[Followed { symbols, next, weight: 1.0 }]).unwrap_err().to_string()
+    let message = |symbols: &[u32], next: &[u64]| {
+        NextSets::new(&model, &[], &[NextSetString { symbols, next, weight: 1.0 }]).unwrap_err().to_string()
     };
-    for (symbols, next, message) in [
+    for (symbols, next, expected) in [
         (&[0, 4][..], &[1, 1][..], "symbol 4 is given, but the model has only 4"),
         (&[0], &[0b10_0000], "symbol 5 is given, but the model has only 4"),
         (&[0], &[1, 1], "2 sets of next symbols are given, but there must be one after each of 1 symbols"),
         (&[], &[], "none of its symbols is predicted; at least one must be"),
     ] {
-        assert_eq!(said(symbols, next), format!("validation string 0: {message}"));
+        assert_eq!(message(symbols, next), format!("validation string 0: {expected}"));
     }
 }
 
 #[test]
-fn a_weight_is_as_good_as_a_copy() {
+fn a_weight_is_equivalent_to_copies() {
     let strings = strings();
-    let few = followed(&strings);
+    let few = examples(&strings);
     let many = [&few[..], &few[1..2], &few[1..2]].concat();
-    let mut weighed = few.clone();
-    weighed[1].weight = 3.0;
+    let mut merged = few.clone();
+    merged[1].weight = 3.0;
     for model in models() {
-        let traced = |texts: &[Followed<'_>]| {
-            let objective = NextSets::new(&model, texts, texts).unwrap();
+        let traced = |all: &[NextSetString<'_>]| {
+            let objective = NextSets::new(&model, all, all).unwrap();
             let params: Vec<f64> = model.layout().initialise(Seed::new(4));
-            let all: Vec<usize> = (0..texts.len()).collect();
+            let indices: Vec<usize> = (0..all.len()).collect();
             let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
             let mut record = tape.record(&params, Mode::Grad);
-            objective.loss(&mut record, &all, Objective::<f64>::size(&objective, &all));
+            objective.loss(&mut record, &indices, Objective::<f64>::size(&objective, &indices));
             record.backward(&mut gradients);
             gradients.extend([record.loss(), objective.validate(&mut Tape::default(), &params)]);
             gradients
         };
-        assert!(traced(&weighed).iter().zip(traced(&many)).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(traced(&merged).iter().zip(traced(&many)).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }

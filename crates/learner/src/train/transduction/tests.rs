@@ -55,9 +55,9 @@ fn models(dropout: f64) -> Vec<TransducerModel> {
 
 /// Eight strings of unequal length, and each backwards with its symbols renamed.
 fn strings() -> Vec<(Vec<u32>, Vec<u32>)> {
-    let texts: [&[u32]; 8] =
+    let all: [&[u32]; 8] =
         [&[3], &[], &[4, 3], &[3, 4, 4], &[4, 4, 4, 3, 3], &[3, 3], &[4, 3, 4, 3], &[3, 4]];
-    texts.iter().map(|s| (s.to_vec(), s.iter().rev().map(|x| x + 1).collect())).collect()
+    all.iter().map(|s| (s.to_vec(), s.iter().rev().map(|x| x + 1).collect())).collect()
 }
 
 fn pairs(strings: &[(Vec<u32>, Vec<u32>)]) -> Vec<Pair<'_>> {
@@ -75,7 +75,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
 }
 
 #[test]
-fn every_transducer_learns_eight_pairs_by_heart() {
+fn every_transducer_overfits_eight_pairs() {
     let strings = strings();
     let pairs = pairs(&strings);
     for model in models(0.0) {
@@ -89,13 +89,13 @@ fn every_transducer_learns_eight_pairs_by_heart() {
         for pair in &pairs {
             assert_eq!(trained.greedy(pair.input, 0..=20), pair.output, "{:?}", model.spec());
         }
-        assert!(!trained.greedy(&[], 1..=20).is_empty(), "a minimum is kept to");
-        assert_eq!(trained.greedy(&[4, 3, 4, 3], 0..=2), [4, 5], "and a maximum");
+        assert!(!trained.greedy(&[], 1..=20).is_empty(), "minimum length");
+        assert_eq!(trained.greedy(&[4, 3, 4, 3], 0..=2), [4, 5], "maximum length");
     }
 }
 
 #[test]
-fn a_pair_costs_the_same_alone_and_in_any_company() {
+fn losses_do_not_depend_on_the_batch() {
     let strings = strings();
     let pairs = pairs(&strings);
     for model in models(0.3) {
@@ -109,7 +109,7 @@ fn a_pair_costs_the_same_alone_and_in_any_company() {
         let objective = Transduction::new(&model, &pairs, &pairs).unwrap();
         let loss = objective.validate(&mut Tape::default(), &params);
         assert!((loss + together.iter().sum::<f64>() / 8.0).abs() < 1e-11);
-        // Gradients of parts add up to those of the whole.
+        // Gradients of parts of a batch add up to those of the whole.
         let gradient = |parts: &[&[usize]]| {
             let (mut tape, mut gradients) = (Tape::default(), vec![0.0; params.len()]);
             for part in parts {
@@ -128,7 +128,7 @@ fn a_pair_costs_the_same_alone_and_in_any_company() {
 }
 
 #[test]
-fn slopes_are_differences_with_dropout() {
+fn gradients_are_finite_differences_with_dropout() {
     let strings = strings();
     let pairs = &pairs(&strings)[2..5];
     for model in models(0.3) {
@@ -155,7 +155,7 @@ fn slopes_are_differences_with_dropout() {
 }
 
 #[test]
-fn a_run_taken_up_again_gives_the_same_bytes() {
+fn a_resumed_run_gives_the_same_bytes() {
     let strings = strings();
     let pairs = pairs(&strings);
     for model in models(0.5) {
@@ -173,7 +173,7 @@ fn a_run_taken_up_again_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_transducer_survives_its_bytes() {
+fn a_saved_transducer_loads_as_it_was() {
     let strings = strings();
     let pairs = pairs(&strings);
     for model in models(0.1) {
@@ -185,9 +185,9 @@ fn a_transducer_survives_its_bytes() {
     }
 }
 
-/// Untrained models seldom end of their own accord.
+/// Untrained models seldom predict the end.
 #[test]
-fn nothing_is_written_where_there_is_no_position_left() {
+fn outputs_are_not_longer_than_there_are_positions() {
     let mut some = models(0.0);
     some.push(transformer(Positions::Learned { max: 4 }, 0.0));
     for model in some {
@@ -199,16 +199,16 @@ fn nothing_is_written_where_there_is_no_position_left() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_named() {
+fn invalid_pairs_are_errors() {
     let model = transformer(Positions::Learned { max: 4 }, 0.0);
     let good = Pair { input: &[3], output: &[5] };
-    let said = |pair| Transduction::new(&model, &[good], &[good, pair]).unwrap_err().to_string();
+    let message = |pair| Transduction::new(&model, &[good], &[good, pair]).unwrap_err().to_string();
     let (five, six) = (Pair { input: &[5], ..good }, Pair { output: &[3, 6], ..good });
-    assert_eq!(said(five), "validation pair 1: symbol 5 is in its input, but the model has only 5 there");
-    assert_eq!(said(six), "validation pair 1: symbol 6 is in its output, but the model has only 6 there");
+    assert_eq!(message(five), "validation pair 1: symbol 5 is in its input, but the model has only 5 there");
+    assert_eq!(message(six), "validation pair 1: symbol 6 is in its output, but the model has only 6 there");
     let long = Pair { output: &[3, 3, 3, 3], ..good };
     assert_eq!(
-        said(long),
+        message(long),
         "validation pair 1: its output has 5 symbols with its end, but the model has only 4 positions"
     );
 }

@@ -1,4 +1,4 @@
-//! Layers with normalised weights, and the stack of them that encoder and decoder have alike.
+//! Layers with weight normalisation, and the stack of them that encoder and decoder share.
 
 use super::CnnTransducerSpec;
 use crate::kernel::Real;
@@ -6,7 +6,7 @@ use crate::model::init::{Initialization, Role};
 use crate::params::{Init, Layout, Param};
 use crate::tape::{Recording, Var};
 
-/// A layer with normalised weights.
+/// A linear layer with weight normalisation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Normed {
     v: Param,
@@ -28,7 +28,7 @@ impl Normed {
         Self { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(Role::DirectionsBias)) }
     }
 
-    /// Its weights, on the tape.
+    /// Computes the weights on the tape, to be used any number of times.
     pub(super) fn ready<R: Real>(self, r: &mut Recording<'_, R>) -> Ready {
         let weight = r.weight_norm(self.v, self.gain);
         Ready { weight, bias: self.bias, i: self.v.len() / self.gain.len() }
@@ -39,7 +39,7 @@ impl Normed {
     }
 }
 
-/// The same, to be used as often as one likes.
+/// A linear layer whose weights are on the tape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ready {
     weight: Var,
@@ -53,19 +53,19 @@ impl Ready {
     }
 }
 
-/// What encoder and decoder have alike; `T` is a layer.
+/// The layers that encoder and decoder share; `T` is a linear layer.
 #[derive(Clone, Debug)]
 pub(super) struct Stack<T> {
     pub(super) symbols: Param,
     pub(super) positions: Param,
     pub(super) first: T,
     pub(super) convolutions: Vec<T>,
-    /// To the width of embeddings, or of what the output layer reads.
+    /// To the width of embeddings (encoder) or of the output layer's input (decoder).
     pub(super) last: T,
 }
 
 impl Stack<Normed> {
-    /// For a vocabulary, and ending in so many numbers.
+    /// `last` is the width of the last layer's output.
     pub(super) fn new(
         name: &str,
         (vocabulary, last): (usize, usize),

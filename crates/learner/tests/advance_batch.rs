@@ -1,4 +1,4 @@
-//! Reading many strings in step says, bit for bit, what reading them one by one says.
+//! Reading strings as a batch gives the same bits as reading them one at a time.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -53,7 +53,7 @@ fn symbol(t: usize, b: usize) -> u32 {
 fn agrees<R: Real>(body: &BodySpec) {
     let mut learner = trained::<R>(body.clone());
     for (batch, steps) in [(1, 5), (2, 3), (3, 4), (5, 1), (40, 9), (201, 2)] {
-        // Every string stands somewhere else to begin with.
+        // The states differ to begin with.
         let mut states: Vec<_> = (0..batch).map(|_| learner.start()).collect();
         for (b, state) in states.iter_mut().enumerate() {
             (0..b % 6).for_each(|t| learner.push(state, symbol(t, b + 1)));
@@ -63,10 +63,10 @@ fn agrees<R: Real>(body: &BodySpec) {
         let pieces: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
         let together = learner.advance_batch(&mut states, &pieces);
         assert_eq!(together.len(), steps * batch * VOCABULARY);
-        for (i, said) in together.chunks(VOCABULARY).enumerate() {
+        for (i, outputs) in together.chunks(VOCABULARY).enumerate() {
             let (b, t) = (i / steps, i % steps);
             learner.push(&mut alone[b], pieces[b][t]);
-            assert_eq!(learner.next(&alone[b]), said, "{body:?}, {batch} strings, step {t}");
+            assert_eq!(learner.next(&alone[b]), outputs, "{body:?}, {batch} strings, step {t}");
         }
         assert_eq!(states, alone);
         assert!(states.iter().zip(&alone).all(|(a, b)| learner.same(a, b)));
@@ -75,7 +75,7 @@ fn agrees<R: Real>(body: &BodySpec) {
 }
 
 #[test]
-fn company_changes_no_bit() {
+fn results_do_not_depend_on_the_batch() {
     for body in bodies() {
         agrees::<f32>(&body);
         agrees::<f64>(&body);
