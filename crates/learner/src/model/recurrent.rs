@@ -10,7 +10,7 @@ use super::limits::{bounded, layered, probability};
 use super::states::States;
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
-use crate::tape::{Layer, Masked, Recording, Var};
+use crate::tape::{Layer, MaskedVar, Recording, Var};
 
 /// What a unit does at each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ impl Recurrent {
     fn layer<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        x: impl Into<Masked>,
+        x: impl Into<MaskedVar>,
         h0: Option<Var>,
         layer: Layer,
         n: Recurrence,

@@ -1,13 +1,13 @@
 //! Where the state after a prefix is found.
 
-use crate::tape::Masked;
+use crate::tape::MaskedVar;
 
 /// Rows of a body's output: the state after `position` symbols of string `b` stands in row
 /// `(position + skip) · per_position + b · per_string`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States {
     /// All rows.
-    pub rows: Masked,
+    pub rows: MaskedVar,
     /// Numbers per row.
     pub width: usize,
     pub(super) per_position: usize,

@@ -172,7 +172,7 @@ impl CnnTransducer {
     /// A gated convolution of what is seen.
     fn convolve<R: Real>(&self, r: &mut Recording<'_, R>, layer: Ready, windows: Var) -> Var {
         let x = layer.of(r, windows);
-        r.gated(x, self.spec.channels)
+        r.glu(x, self.spec.channels)
     }
 
     /// What the decoder sees of inputs.
@@ -191,7 +191,7 @@ impl CnnTransducer {
         }
         let mut keys = stack.last.of(r, x);
         if self.spec.damped {
-            keys = r.damp(keys, 0.5 / self.spec.layers as f64);
+            keys = r.scale_gradient(keys, 0.5 / self.spec.layers as f64);
         }
         let values = r.add(keys, embedded);
         // What is found is multiplied by the root of how much there was to look at.

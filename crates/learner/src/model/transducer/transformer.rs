@@ -35,7 +35,7 @@ impl TransformerTransducer {
         let sizes = (longest(sources), sources.len());
         let sight = Sight::Around(&lengths);
         let states = self.encoder.forward(r, sizes, |t, b| symbol(sources, t, b), sight, None);
-        let rows = r.written(states.rows);
+        let rows = r.materialize(states.rows);
         self.decoder.source(r, rows, &lengths)
     }
 
