@@ -14,7 +14,6 @@ use std::ops::RangeInclusive;
 
 use crate::kernel::{Real, softmax_rows};
 use crate::model::{LanguageModel, Memory, Pair};
-use crate::params::Aligned;
 use crate::tape::{Mode, Tape};
 
 /// Says whether strings are in a language.
@@ -126,14 +125,14 @@ pub trait Transducer {
 #[derive(Debug)]
 pub struct Trained<M, R> {
     model: M,
-    params: Aligned<R>,
+    params: Vec<R>,
     tape: Tape<R>,
 }
 
 impl<M, R: Real> Trained<M, R> {
     /// Puts model and parameters together; they must belong together.
     pub fn new(model: M, params: Vec<R>) -> Self {
-        Self { model, params: params.into(), tape: Tape::default() }
+        Self { model, params, tape: Tape::default() }
     }
 
     /// The model.

@@ -1,9 +1,7 @@
 //! Parameters: named tensors, side by side in one flat vector.
 //!
-//! A [`Layout`] says what there is and how it is initialised; the numbers themselves are a plain slice ([`Aligned`] where they
-//! are read again and again), as are gradients and the optimiser's moments, so that an update is one pass over memory.
-
-use std::ops::{Deref, DerefMut};
+//! A [`Layout`] says what there is and how it is initialised; the values themselves are a plain slice, as are gradients and
+//! the optimiser's moments, so that an update is one pass over memory.
 
 use wug_dataset::Seed;
 use wug_language::draw;
@@ -153,42 +151,6 @@ impl Layout {
     }
 }
 
-/// Numbers that begin with a cache line, wherever the allocator put them: kernels read large matrices, which hold whole lines
-/// per row, faster from there.
-#[derive(Debug)]
-pub struct Aligned<R> {
-    workspace: Vec<R>,
-    start: usize,
-}
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
-impl<R: Real> From<Vec<R>> for Aligned<R> {
-    fn from(mut numbers: Vec<R>) -> Self {
-        let (len, grad_tmp) = (numbers.len(), LINE / size_of::<R>());
-        numbers.resize(len + grad_tmp, R::ZERO);
-        let start = numbers.as_ptr().align_offset(LINE).min(grad_tmp);
-        numbers.copy_within(..len, start);
-        numbers.truncate(start + len);
-        Self { workspace: numbers, start }
-    }
-}
-
-impl<R> Deref for Aligned<R> {
-    type Target = [R];
-
-    fn deref(&self) -> &[R] {
-        &self.workspace[self.start..]
-    }
-}
-
-impl<R> DerefMut for Aligned<R> {
-    fn deref_mut(&mut self) -> &mut [R] {
-        &mut self.workspace[self.start..]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,17 +174,5 @@ mod tests {
         let mean = b.of(&two).iter().sum::<f64>() / 5e4;
         let variance = b.of(&two).iter().map(|x| x * x).sum::<f64>() / 5e4;
         assert!(mean.abs() < 0.05 && (variance - 4.0).abs() < 0.1, "{mean} {variance}");
-    }
-
-    #[test]
-    fn numbers_stay_what_they_were_when_they_move_to_a_line() {
-        for n in [0, 1, 5, 16, 1000, 100_000] {
-            let numbers: Vec<f32> = (0..n).map(|i| i as f32).collect();
-            let mut aligned = Aligned::from(numbers.clone());
-            assert_eq!(aligned[..], numbers);
-            assert_eq!(aligned.as_ptr().align_offset(LINE), 0);
-            aligned.reverse();
-            assert!(aligned.iter().rev().eq(&numbers));
-        }
     }
 }
