@@ -1,12 +1,12 @@
-//! Times networks with a memory of 2,050 rows, one JSON line each: microseconds of CPU per symbol for reading 10,000 symbols
-//! one by one (each followed by the distribution of the next), and for a training step on 100 strings of the lengths BLISS
-//! trains on and on one string that fills the memory.
+//! Times networks with a memory of 2,050 rows, one JSON line each: microseconds of CPU per symbol for evaluating 10,000
+//! symbols one by one (each followed by the distribution of the next), and for a training step on 100 strings of the lengths
+//! that BLISS trains on and on one string that fills the memory.
 //!
 //! ```text
 //! cargo run --release -p wug-learner --example memory
 //! ```
 
-#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+#![expect(clippy::print_stdout, reason = "its output is the measurement")]
 
 use wug_dataset::Seed;
 use wug_learner::interface::{NextSymbol, Trained};
@@ -35,7 +35,7 @@ fn string(n: usize) -> Vec<u32> {
     [vec![0], vec![1; n], vec![2; n], vec![0]].concat()
 }
 
-/// Microseconds of CPU per symbol, the least of three.
+/// Microseconds of CPU per symbol, the minimum of three runs.
 fn per_symbol(symbols: usize, mut work: impl FnMut()) -> f64 {
     let once = |_| {
         let start = cpu_time::ProcessTime::now();
@@ -45,7 +45,7 @@ fn per_symbol(symbols: usize, mut work: impl FnMut()) -> f64 {
     (0..3).map(once).fold(f64::INFINITY, f64::min)
 }
 
-fn read<R: Real>(model: &LanguageModel) -> f64 {
+fn evaluate<R: Real>(model: &LanguageModel) -> f64 {
     let (string, params) = (string(5000), model.layout().initialise::<R>(Seed::new(0)));
     let mut trained = Trained::new(model.clone(), params);
     per_symbol(string.len(), || assert!(trained.log_probs(&string).iter().all(|x| x.is_finite())))
@@ -70,10 +70,10 @@ fn train<R: Real>(model: &LanguageModel, strings: &[Vec<u32>]) -> f64 {
 fn time<R: Real>(name: &str, model: &LanguageModel) {
     let short: Vec<Vec<u32>> = (0..100).map(|i| string(i % 24 + 1)).collect();
     let (read, short, long) =
-        (read::<R>(model), train::<R>(model, &short), train::<R>(model, &[string(ROWS)]));
-    let numbers = R::NAME;
+        (evaluate::<R>(model), train::<R>(model, &short), train::<R>(model, &[string(ROWS)]));
+    let precision = R::NAME;
     println!(
-        "{{\"model\": \"{name}\", \"numbers\": \"{numbers}\", \"read\": {read:.2}, \"train\": {short:.2}, \
+        "{{\"model\": \"{name}\", \"precision\": \"{precision}\", \"read\": {read:.2}, \"train\": {short:.2}, \
          \"train_full\": {long:.2}}}"
     );
 }

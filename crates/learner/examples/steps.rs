@@ -1,11 +1,11 @@
 //! Times one full training step (forward, backward, clip, Adam) of five reference cases, one JSON line each:
-//! `{"case": …, "ms": median CPU milliseconds, "params": …}`.
+//! `{"case": …, "ms": median CPU milliseconds, "least": the minimum, "params": …}`.
 //!
 //! ```text
 //! cargo run --release -p wug-learner --example steps [CASE …]
 //! ```
 
-#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+#![expect(clippy::print_stdout, reason = "its output is the measurement")]
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use wug_learner::model::{
     TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
-use wug_learner::params::{Aligned, Init, Layout};
+use wug_learner::params::{Init, Layout};
 use wug_learner::tape::{Layer, Mode, Recording, Tape};
 
 const ALPHABET: usize = 32;
@@ -30,7 +30,7 @@ fn symbols(n: usize, v: usize, salt: usize) -> Vec<u32> {
     (0..n).map(|i| ((i * 7919 + salt * 104_729) / 3 % v) as u32).collect()
 }
 
-/// Runs steps for two seconds and prints the median.
+/// Runs steps for two seconds and prints the median and the minimum.
 fn time(
     case: &str,
     layout: &Layout,
@@ -38,7 +38,7 @@ fn time(
     parts: usize,
     mut loss: impl FnMut(&mut Recording<'_, f32>, usize),
 ) {
-    let mut params = Aligned::from(layout.initialise::<f32>(Seed::new(0)));
+    let mut params = layout.initialise::<f32>(Seed::new(0));
     let mut gradients = vec![0.0; params.len()];
     let mut optimizer = Optimizer::new(spec, params.len());
     let mut tape = Tape::default();
@@ -80,7 +80,7 @@ fn recurrent(cell: Cell, layers: usize, hidden: usize, embedding: Option<usize>)
 
 /// 64k-parameter recognizers on a batch of 100 strings of 40 symbols.
 fn flare(case: &str, body: BodySpec) {
-    // A transformer reads its start symbol first, so its strings are one shorter.
+    // A transformer has a start symbol in front, so its strings are one shorter.
     let bos = usize::from(matches!(body, BodySpec::Transformer(_)));
     let spec = RecognizerSpec {
         body,
@@ -160,7 +160,7 @@ fn transducer(case: &str, body: TransducerBodySpec) {
     });
 }
 
-/// A one-hot RNN of 200 units, one string of 20 symbols, four answers.
+/// An RNN of 200 units over one-hot inputs, one string of 20 symbols, a loss at four positions.
 fn wade(case: &str) {
     let spec = LanguageModelSpec {
         body: recurrent(Cell::Rnn, 1, 200, None),
@@ -170,19 +170,19 @@ fn wade(case: &str) {
     };
     let model = LanguageModel::new(spec).expect("a sound spec");
     let string = symbols(21, 20, 5);
-    let asked = [17, 18, 19, 20].map(|position| (0, position, 0.25));
+    let positions = [17, 18, 19, 20].map(|position| (0, position, 0.25));
     time(case, model.layout(), OptimizerSpec::adam(), 1, |t, _| {
-        model.loss(t, &[&string], &asked);
+        model.loss(t, &[&string], &positions);
     });
 }
 
-/// The cases of the comparison with PyTorch; the others are timed if they are asked for.
+/// The cases of the comparison with PyTorch; the others are timed if they are named.
 const COMPARED: [&str; 5] = ["flare-lstm", "flare-rnn", "flare-transformer", "find-lstm", "wade-rnn"];
 
 fn main() {
     let lstm = |attention| TransducerBodySpec::Lstm(LstmTransducerSpec::published(attention));
-    let asked: Vec<String> = std::env::args().skip(1).collect();
-    let cases = if asked.is_empty() { COMPARED.map(str::to_owned).to_vec() } else { asked };
+    let named: Vec<String> = std::env::args().skip(1).collect();
+    let cases = if named.is_empty() { COMPARED.map(str::to_owned).to_vec() } else { named };
     for case in &cases {
         match case.as_str() {
             "flare-lstm" => flare(case, recurrent(Cell::Lstm, 5, 40, Some(40))),

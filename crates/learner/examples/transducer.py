@@ -4,7 +4,7 @@
     python transducer.py [CASE ...]         needs: pip install torch
 
 The cases find-transducer, find-transducer-attention and find-cnn of `--example steps`, one JSON line each: an encoder and a decoder of 512 units (without or with
-Luong's attention) or channels, symbols embedded in 16 numbers, a pair of strings of 40 symbols. No dropout on either side.
+Luong's attention) or channels, symbols embedded in 16 dimensions, a pair of strings of 40 symbols. No dropout on either side.
 """
 import json
 import statistics

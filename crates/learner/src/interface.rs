@@ -16,7 +16,6 @@ use std::ops::RangeInclusive;
 
 use crate::kernel::{Real, softmax_rows};
 use crate::model::{BatchStates, LanguageModel, Pair, PrefixState};
-use crate::params::Aligned;
 use crate::tape::{Mode, Tape};
 
 /// Decides whether strings are in a language.
@@ -135,14 +134,14 @@ pub trait Transducer {
 #[derive(Debug)]
 pub struct Trained<M, R> {
     model: M,
-    params: Aligned<R>,
+    params: Vec<R>,
     tape: Tape<R>,
 }
 
 impl<M, R: Real> Trained<M, R> {
     /// The parameters must be laid out as the model says.
     pub fn new(model: M, params: Vec<R>) -> Self {
-        Self { model, params: params.into(), tape: Tape::default() }
+        Self { model, params, tape: Tape::default() }
     }
 
     /// The model.

@@ -1,10 +1,7 @@
 //! Parameters: named tensors, laid out in one flat vector.
 //!
 //! A [`Layout`] has names, shapes and initial distributions; the values are a slice of the same length. Gradients and the
-//! optimiser's moments have the same layout, so that an update is one pass over memory. [`Aligned`] holds values that kernels
-//! read often.
-
-use std::ops::{Deref, DerefMut};
+//! optimiser's moments have the same layout, so that an update is one pass over memory.
 
 use wug_dataset::Seed;
 use wug_language::draw;
@@ -154,42 +151,6 @@ impl Layout {
     }
 }
 
-/// Values aligned to a cache line. Kernels read matrices whose rows are whole lines faster if they are aligned.
-#[derive(Debug)]
-pub struct Aligned<R> {
-    /// The values from `start` on; the elements before it are the alignment.
-    buffer: Vec<R>,
-    start: usize,
-}
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
-impl<R: Real> From<Vec<R>> for Aligned<R> {
-    fn from(mut buffer: Vec<R>) -> Self {
-        let (len, line) = (buffer.len(), LINE / size_of::<R>());
-        buffer.resize(len + line, R::ZERO);
-        let start = buffer.as_ptr().align_offset(LINE).min(line);
-        buffer.copy_within(..len, start);
-        buffer.truncate(start + len);
-        Self { buffer, start }
-    }
-}
-
-impl<R> Deref for Aligned<R> {
-    type Target = [R];
-
-    fn deref(&self) -> &[R] {
-        &self.buffer[self.start..]
-    }
-}
-
-impl<R> DerefMut for Aligned<R> {
-    fn deref_mut(&mut self) -> &mut [R] {
-        &mut self.buffer[self.start..]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,17 +174,5 @@ mod tests {
         let mean = b.of(&two).iter().sum::<f64>() / 5e4;
         let variance = b.of(&two).iter().map(|x| x * x).sum::<f64>() / 5e4;
         assert!(mean.abs() < 0.05 && (variance - 4.0).abs() < 0.1, "{mean} {variance}");
-    }
-
-    #[test]
-    fn alignment_changes_no_value() {
-        for n in [0, 1, 5, 16, 1000, 100_000] {
-            let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
-            let mut aligned = Aligned::from(values.clone());
-            assert_eq!(aligned[..], values);
-            assert_eq!(aligned.as_ptr().align_offset(LINE), 0);
-            aligned.reverse();
-            assert!(aligned.iter().rev().eq(&values));
-        }
     }
 }

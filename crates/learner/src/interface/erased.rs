@@ -227,7 +227,7 @@ impl<'a> NextSymbol for AnyNextSymbol<'a> {
     fn advance_batch(&mut self, states: &mut [AnyState<'a>], pieces: &[&[u32]]) -> Vec<f64> {
         match &mut self.0 {
             Kind::Boxed(model) => model.advance_batch(states, pieces),
-            Kind::Grammar(_) => super::one_by_one(self, states, pieces),
+            Kind::Grammar(_) => super::advance_each(self, states, pieces),
         }
     }
 

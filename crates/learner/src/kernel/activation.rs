@@ -1,12 +1,12 @@
-//! Bias and non-linearity of a layer's sums, and the way back, which needs only the outputs.
+//! Bias and non-linearity of a layer's sums. The backward pass needs only the outputs.
 
 use pulp::Simd;
 use serde::{Deserialize, Serialize};
 
 use super::Real;
-use super::simd::{MOST_LANES, Sigmoid, Tanh, V, dispatch, squash};
+use super::simd::{MAX_LANES, Sigmoid, Tanh, V, dispatch, squash};
 
-/// What is done to a sum of weighted inputs.
+/// A non-linearity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
@@ -36,8 +36,8 @@ fn add_to_rows<R: Real, S: Simd>(s: S, out: &mut [R], bias: &[R]) {
     let lanes = V::<R, S>::lanes();
     let mut out = out;
     if bias.len() < lanes && out.len() >= bias.len() * lanes {
-        // As many rows as a register has lanes are as many registers as a row has numbers.
-        let mut again = [R::ZERO; MOST_LANES * MOST_LANES];
+        // `lanes` rows of `bias.len()` elements are `bias.len()` whole registers: the bias is repeated to match them.
+        let mut again = [R::ZERO; MAX_LANES * MAX_LANES];
         again[..bias.len() * lanes].chunks_exact_mut(bias.len()).for_each(|row| row.copy_from_slice(bias));
         let many = out.len() - out.len() % (bias.len() * lanes);
         let (rows, rest) = out.split_at_mut(many);
@@ -69,7 +69,7 @@ fn activate_body<R: Real, S: Simd>(s: S, out: &mut [R], f: Activation) {
     }
 }
 
-/// `dout[N] *= f'(·)`, where the slope is read off the output: `1 − out²` for tanh, and so on.
+/// `dout[N] *= f'(·)`, where the derivative is computed from the output: `1 − out²` for tanh, and so on.
 pub fn activate_backward<R: Real>(dout: &mut [R], out: &[R], f: Activation) {
     if f != Activation::Identity {
         dispatch!(grads(dout, out, f));
@@ -94,7 +94,7 @@ fn grads<R: Real, S: Simd>(s: S, dout: &mut [R], out: &[R], f: Activation) {
 #[cfg(test)]
 mod tests {
     use super::super::simd::PORTABLE;
-    use super::super::testing::{close, dot, numbers, slope};
+    use super::super::testing::{check_finite_differences, close, dot, values};
     use super::*;
 
     const ALL: [Activation; 4] =
@@ -110,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_any_width_are_what_the_formula_says() {
+    fn rows_of_any_width_match_the_formula() {
         for f in ALL {
             for width in [1, 3, 8, 13, 40] {
-                let (x, bias) = (numbers(1, 5 * width), numbers(2, width));
+                let (x, bias) = (values(1, 5 * width), values(2, width));
                 let expected: Vec<f64> =
                     x.iter().enumerate().map(|(i, x)| reference(x + bias[i % width], f)).collect();
                 let mut out = x.clone();
@@ -131,9 +131,9 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         for f in ALL {
-            let (x, weight) = (numbers(3, 21), numbers(4, 21));
+            let (x, weight) = (values(3, 21), values(4, 21));
             let forward = |x: &[f64]| {
                 let mut out = x.to_vec();
                 activate(&mut out, &[], f);
@@ -141,11 +141,11 @@ mod tests {
             };
             let mut gradient = weight.clone();
             activate_backward(&mut gradient, &forward(&x), f);
-            slope(&x, &gradient, |x| dot(&forward(x), &weight));
+            check_finite_differences(&x, &gradient, |x| dot(&forward(x), &weight));
         }
     }
 
-    /// The largest error in units of the last place of the true value, over numbers from tiny to huge.
+    /// The largest error in units of the last place of the true value, over values from tiny to huge.
     fn ulps<R: Real>(f: Activation, digits: f64) -> f64 {
         let grid: Vec<f64> = (-20_000..=20_000)
             .map(|i| f64::from(i) * 1e-3)
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_saturate_and_nonsense_stays_nonsense() {
+    fn extremes_saturate_and_nan_stays_nan() {
         let mut x = [f32::NAN, 1e30, -1e30, f32::INFINITY, 0.0];
         activate(&mut x, &[], Activation::Tanh);
         assert!(x[0].is_nan());

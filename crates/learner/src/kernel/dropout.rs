@@ -1,5 +1,5 @@
-//! Dropout whose mask is a function of (seed, position), so that it is never stored: the way back, a resumed run and
-//! another machine all see the same one, and a layer may apply it to its inputs as it reads them.
+//! Dropout whose mask is a function of (seed, index of the element), so that it is never stored: the backward pass, a resumed
+//! run and another machine all compute the same one, and a layer can apply it to its inputs as it reads them.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use pulp::Simd;
 use super::Real;
 use super::simd::{V, dispatch};
 
-/// Which numbers survive: a stream of yes and no, of as many places as 32 bits can name.
+/// Which elements are kept: a stream of bits, indexed by 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask {
     keys: [u32; 2],
-    /// A number is dropped if its sixteen random bits are below this.
+    /// An element is dropped if its sixteen random bits are below this.
     threshold: u32,
 }
 
@@ -24,7 +24,7 @@ impl Mask {
     #[cfg(test)]
     pub(crate) const THIRD: Self = Self { keys: [0x1234_5678, 0x9abc_def0], threshold: 22_000 };
 
-    /// A mask that drops each number with `probability`, to the nearest of 65,536 parts, drawn from `seed`.
+    /// A mask, drawn from `seed`, that drops each element with `probability`, rounded to a multiple of 1/65,536.
     ///
     /// # Panics
     /// If the probability is not in `0.0..1.0`.
@@ -32,7 +32,7 @@ impl Mask {
         assert!((0.0..1.0).contains(&probability), "a dropout of {probability} is not in 0..1");
         #[expect(clippy::cast_sign_loss, reason = "a probability is not negative")]
         let threshold = (probability * DRAWS).round().min(DRAWS - 1.0) as u32;
-        // Mixed, since the key that is added to places only shifts the stream.
+        // Mixed, since the key that is added to indices would only shift the stream.
         let (low, high) = (seed as u32, (seed >> 32) as u32);
         Self { keys: [mix(low ^ mix(high.wrapping_add(0x9e37_79b9))), mix(high ^ mix(low))], threshold }
     }
@@ -50,12 +50,12 @@ impl Mask {
         Self { keys: [mix(a ^ mix(index.wrapping_add(0x9e37_79b9))), mix(b.wrapping_add(index))], ..self }
     }
 
-    /// What the survivors are multiplied by: one over the probability of survival.
+    /// What kept elements are multiplied by: one over the probability of being kept.
     pub fn scale(self) -> f64 {
         1.0 / (1.0 - f64::from(self.threshold) / DRAWS)
     }
 
-    /// The factor of number `i`: 0 or [`Mask::scale`].
+    /// The factor of element `i`: 0 or [`Mask::scale`].
     #[inline(always)]
     pub(super) fn factor<R: Real>(self, i: u32, scale: R) -> R {
         let random = self.random(i / (2 * GROUP) * GROUP + i % GROUP);
@@ -63,7 +63,7 @@ impl Mask {
         if random < self.threshold { R::ZERO } else { scale }
     }
 
-    /// The factors of numbers `start`, `start + stride`, … into `factors`.
+    /// Writes the factors of elements `start`, `start + stride`, …
     #[inline(always)]
     pub(super) fn factors<R: Real>(self, factors: &mut [R], start: u32, stride: u32, scale: R) {
         for (l, factor) in factors.iter_mut().enumerate() {
@@ -71,7 +71,7 @@ impl Mask {
         }
     }
 
-    /// The factors of two groups of numbers, the first of which is number `i`.
+    /// The factors of two groups of elements, the first of which is element `i`.
     #[inline(always)]
     fn groups<R: Real>(self, i: u32, scale: R) -> [R; BOTH] {
         let factor = |random: u32| if random < self.threshold { R::ZERO } else { scale };
@@ -84,7 +84,7 @@ impl Mask {
         factors
     }
 
-    /// The `i`-th 32 random bits. The keys are well mixed, so that one bijection more will do.
+    /// The `i`-th 32 random bits. The keys are well mixed, so one more bijection is enough.
     #[inline(always)]
     fn random(self, i: u32) -> u32 {
         mix(i.wrapping_add(self.keys[1]).wrapping_mul(0x9e37_79b1) ^ self.keys[0])
@@ -94,10 +94,10 @@ impl Mask {
 /// Values of sixteen random bits.
 const DRAWS: f64 = 65_536.0;
 
-/// Numbers that take the lower halves of their random bits; as many after them take the upper halves.
+/// Elements of a group. Each 32 random bits serve two elements: the group takes the lower halves, the next group the upper.
 const GROUP: u32 = 8;
 
-/// Numbers in both.
+/// Elements of two groups.
 const BOTH: usize = 2 * GROUP as usize;
 
 /// A bijection of 32 bits in which every input bit flips every output bit about half of the time.
@@ -110,48 +110,48 @@ fn mix(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Numbers seen through a mask.
+/// A slice to which dropout is applied as it is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Masked<'a, R> {
-    /// All of them, the dropped ones too.
-    pub numbers: &'a [R],
-    /// Its first number is theirs.
+pub struct MaskedSlice<'a, R> {
+    /// The values before dropout.
+    pub values: &'a [R],
+    /// Its element 0 is that of the first value.
     pub mask: Mask,
 }
 
-impl<'a, R> From<&'a [R]> for Masked<'a, R> {
-    fn from(numbers: &'a [R]) -> Self {
-        Self { numbers, mask: Mask::NONE }
+impl<'a, R> From<&'a [R]> for MaskedSlice<'a, R> {
+    fn from(values: &'a [R]) -> Self {
+        Self { values, mask: Mask::NONE }
     }
 }
 
-impl<'a, R: Real> Masked<'a, R> {
-    /// Some of them as they are seen, in `room` if any may be dropped.
-    pub(super) fn see<'b>(self, range: Range<usize>, workspace: &'b mut [R]) -> &'b [R]
+impl<'a, R: Real> MaskedSlice<'a, R> {
+    /// A range of the values after dropout: in `workspace`, or in place if the mask drops nothing.
+    pub(super) fn read<'b>(self, range: Range<usize>, workspace: &'b mut [R]) -> &'b [R]
     where
         'a: 'b,
     {
-        let numbers = &self.numbers[range.clone()];
+        let values = &self.values[range.clone()];
         if self.mask.keeps_all() {
-            return numbers;
+            return values;
         }
-        let seen = &mut workspace[..numbers.len()];
-        dropout(seen, numbers, self.mask, range.start);
+        let seen = &mut workspace[..values.len()];
+        dropout(seen, values, self.mask, range.start);
         seen
     }
 }
 
-/// `out = mask · inp / (1 − p)`, where `first` is the place of the first number in the mask. The way back is the same
+/// `out = mask · inp / (1 − p)`, where `first` is the index of the first element in the mask. The backward pass is the same
 /// function on gradients.
 pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: Mask, first: usize) {
-    assert_eq!(out.len(), inp.len(), "as many numbers out of a mask as into it");
+    assert_eq!(out.len(), inp.len(), "as many elements out of a mask as into it");
     dispatch!(body(out, Some(inp), mask, first as u32));
 }
 
 /// The same in place.
-pub fn drop_in_place<R: Real>(numbers: &mut [R], mask: Mask, first: usize) {
+pub fn drop_in_place<R: Real>(values: &mut [R], mask: Mask, first: usize) {
     if !mask.keeps_all() {
-        dispatch!(body(numbers, None, mask, first as u32));
+        dispatch!(body(values, None, mask, first as u32));
     }
 }
 
@@ -168,8 +168,8 @@ fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: Mask, fi
     for (i, out) in whole.iter_mut().enumerate() {
         let factors = mask.groups(at, scale);
         for l in (0..BOTH).step_by(V::<R, S>::lanes()) {
-            let numbers = V::at(s, inp.map_or(&*out, |inp| &inp[i]), l);
-            (numbers * V::at(s, &factors, l)).put(out, l);
+            let values = V::at(s, inp.map_or(&*out, |inp| &inp[i]), l);
+            (values * V::at(s, &factors, l)).put(out, l);
         }
         at = at.wrapping_add(BOTH as u32);
     }
@@ -186,11 +186,11 @@ fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32, sca
 #[cfg(test)]
 mod tests {
     use super::super::simd::PORTABLE;
-    use super::super::testing::numbers;
+    use super::super::testing::values;
     use super::*;
 
     #[test]
-    fn survivors_are_as_many_as_asked_and_make_up_for_the_dead() {
+    fn the_share_of_kept_elements_is_one_minus_p_and_so_is_one_over_their_factor() {
         let inp = vec![1.0f32; 100_003];
         for p in [0.1, 0.5, 0.9] {
             let mut out = vec![0.0; inp.len()];
@@ -214,7 +214,7 @@ mod tests {
         let mask = Mask::new(7, 0.5);
         assert_eq!(run(mask), run(mask));
         for other in [Mask::new(8, 0.5), mask.nth(1), Mask::new(7 << 32, 0.5), Mask::new(7 | 1 << 32, 0.5)] {
-            // Nor is one the other further on.
+            // Nor is one mask a shifted copy of the other.
             for shift in [0, 1, 8, 16] {
                 let pairs = run(mask).into_iter().skip(shift).zip(run(other)).take(900);
                 let agree = pairs.filter(|(a, b)| (a - b).abs() < 1e-9).count();
@@ -230,18 +230,18 @@ mod tests {
     }
 
     #[test]
-    fn a_part_sees_its_part_of_the_mask() {
-        let (inp, mask) = (numbers(1, 200), Mask::new(7, 0.3));
+    fn a_part_is_masked_as_it_is_in_the_whole() {
+        let (inp, mask) = (values(1, 200), Mask::new(7, 0.3));
         let mut whole = inp.clone();
         drop_in_place(&mut whole, mask, 0);
-        let (seen, mut workspace) = (Masked { numbers: &inp, mask }, vec![9.0; inp.len()]);
+        let (seen, mut workspace) = (MaskedSlice { values: &inp, mask }, vec![9.0; inp.len()]);
         for (from, to) in [(0, 200), (0, 5), (3, 9), (7, 16), (16, 32), (5, 100), (33, 33), (40, 200)] {
-            assert_eq!(seen.see(from..to, &mut workspace), &whole[from..to], "{from}..{to}");
+            assert_eq!(seen.read(from..to, &mut workspace), &whole[from..to], "{from}..{to}");
             let mut part = inp[from..to].to_vec();
             drop_in_place(&mut part, mask, from);
             assert_eq!(part, whole[from..to], "{from}..{to}");
         }
-        let all = Masked { numbers: &inp, mask: Mask::NONE };
-        assert_eq!(all.see(3..9, &mut []), &inp[3..9]);
+        let all = MaskedSlice { values: &inp, mask: Mask::NONE };
+        assert_eq!(all.read(3..9, &mut []), &inp[3..9]);
     }
 }

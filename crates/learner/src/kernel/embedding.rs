@@ -1,4 +1,4 @@
-//! Rows of a table, by symbol.
+//! Embeddings: rows of a table `[V,D]` by symbol.
 
 use super::{Real, add};
 
@@ -26,12 +26,12 @@ pub fn embedding_backward<R: Real>(dtable: &mut [R], dout: &mut [R], symbols: &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dot, numbers, slope};
+    use super::super::testing::{check_finite_differences, dot, values};
     use super::*;
 
     #[test]
-    fn slopes_are_differences() {
-        let (table, g, symbols) = (numbers(1, 4 * 3), numbers(2, 5 * 3), [3, 0, 3, 1, 3]);
+    fn gradients_match_finite_differences() {
+        let (table, g, symbols) = (values(1, 4 * 3), values(2, 5 * 3), [3, 0, 3, 1, 3]);
         let forward = |table: &[f64]| {
             let mut out = vec![0.0; 15];
             embedding(&mut out, table, &symbols, 3, 2.5);
@@ -39,6 +39,6 @@ mod tests {
         };
         let mut dtable = vec![0.0; 12];
         embedding_backward(&mut dtable, &mut g.clone(), &symbols, 3, 2.5);
-        slope(&table, &dtable, |t| dot(&forward(t), &g));
+        check_finite_differences(&table, &dtable, |t| dot(&forward(t), &g));
     }
 }

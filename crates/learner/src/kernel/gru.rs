@@ -1,15 +1,15 @@
-//! A gated recurrent unit layer over a whole sequence. Gates stand in the order reset, update, new (r, z, n), as in
-//! PyTorch, where the reset gate acts on the *sum* of the recurrent side: `n = tanh(sₙ + r·(Wₙh + bₙ))`. That is why both
-//! sides keep their own sums and their own bias.
+//! A GRU layer over a whole sequence. Gates are in the order reset, update, new (r, z, n), as in PyTorch, where the reset gate
+//! acts on the *sum* of the recurrent side: `n = tanh(sₙ + r·(Wₙh + bₙ))`. That is why both sides have their own sums and
+//! their own bias. See [`super::rnn()`] for the layout of time and for blocks of steps.
 
 use pulp::Simd;
 
 use super::simd::{V, dispatch};
 use super::{
-    Accumulate, Activation, Masked, Mat, Real, Recurrence, activate, column_sums, drop_in_place, matmul,
+    Accumulate, Activation, MaskedSlice, Mat, Real, Recurrence, activate, column_sums, drop_in_place, matmul,
 };
 
-/// Sums per unit: three gates, of both sides.
+/// Sums per unit: three gates on both sides.
 pub const GRU_SUMS: usize = 6;
 
 /// The parameters of a layer: weights `[3H,I]` and `[3H,H]`, biases `[3H]` each.
@@ -40,21 +40,21 @@ pub struct GruGradients<'a, R> {
 
 /// `r, z = σ(·)`, `n = tanh(sₙ + r·qₙ)`, `h[t+1] = (1−z)·n + z·h[t]`.
 ///
-/// `h` is `[T+1,B,H]` with the initial state in front; `gates` and `sums`, both `[T,B,3H]`, are kept for the way back;
-/// `room` has space for [`Recurrence::inputs`] of [`GRU_SUMS`].
+/// `h` is `[T+1,B,H]` with the initial state in front; `gates` and `sums`, both `[T,B,3H]`, are saved for the backward
+/// pass; `workspace` has [`Recurrence::inputs`] elements for [`GRU_SUMS`].
 pub fn gru<R: Real>(
     h: &mut [R],
     gates: &mut [R],
     sums: &mut [R],
     workspace: &mut [R],
-    x: Masked<'_, R>,
+    x: MaskedSlice<'_, R>,
     w: Gru<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
     for (from, to) in n.blocks(n.block::<R>(GRU_SUMS)) {
-        let inp = Mat::new(x.see(from * row_in..to * row_in, workspace), (to - from) * b, n.input);
+        let inp = Mat::new(x.read(from * row_in..to * row_in, workspace), (to - from) * b, n.input);
         let block = &mut gates[from * row_gates..to * row_gates];
         matmul(block, Accumulate::Set, inp, Mat::new(w.input, 3 * n.hidden, n.input).t());
         activate(block, w.input_bias, Activation::Identity);
@@ -92,9 +92,9 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], gates: &mut [R], sums: &[R], befor
     }
 }
 
-/// The way back. `dh[T+1,B,H]` comes in as the gradient of every state; `dh[0]` ends as that of the initial state, the
-/// rest is used up. `gates` and `sums` become the gradients of the input side's and the recurrent side's sums;
-/// `room` is as on the way there.
+/// The backward pass. `dh[T+1,B,H]` comes in as the gradient of every state; `dh[0]` ends as that of the initial state, the
+/// rest is overwritten. `gates` and `sums` become the gradients of the input side's and the recurrent side's sums;
+/// `workspace` is as in the forward pass.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn gru_backward<R: Real>(
     dx: &mut [R],
@@ -103,7 +103,7 @@ pub fn gru_backward<R: Real>(
     gates: &mut [R],
     sums: &mut [R],
     workspace: &mut [R],
-    (h, x): (&[R], Masked<'_, R>),
+    (h, x): (&[R], MaskedSlice<'_, R>),
     w: Gru<'_, R>,
     n: Recurrence,
 ) {
@@ -135,7 +135,7 @@ pub fn gru_backward<R: Real>(
             matmul(dinp, Accumulate::Set, dgates, Mat::new(w.input, 3 * n.hidden, n.input));
             drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, Accumulate::Add, dgates.t(), Mat::new(x.see(inputs, workspace), steps, n.input));
+        matmul(dinput, Accumulate::Add, dgates.t(), Mat::new(x.read(inputs, workspace), steps, n.input));
         matmul(dhidden, Accumulate::Add, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         column_sums(input_bias, dgates.data());
         column_sums(hidden_bias, dsums.data());
@@ -181,7 +181,9 @@ fn cells_backward<R: Real, S: Simd>(
 #[cfg(test)]
 mod tests {
     use super::super::Mask;
-    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
+    use super::super::testing::{
+        MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
+    };
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -193,7 +195,7 @@ mod tests {
         Gru { input, hidden, input_bias, hidden_bias }
     }
 
-    fn forward<R: Real>(h0: &[R], x: Masked<'_, R>, p: &[R], n: Recurrence) -> (Vec<R>, Vec<R>, Vec<R>) {
+    fn forward<R: Real>(h0: &[R], x: MaskedSlice<'_, R>, p: &[R], n: Recurrence) -> (Vec<R>, Vec<R>, Vec<R>) {
         let row = n.batch * n.hidden;
         let mut h = vec![R::ZERO; (n.steps + 1) * row];
         h[..row].copy_from_slice(h0);
@@ -226,8 +228,8 @@ mod tests {
     }
 
     fn inputs(n: Recurrence) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let x = numbers(2, n.steps * n.batch * n.input);
-        (numbers(1, n.batch * n.hidden), x, numbers(3, 3 * n.hidden * (n.input + n.hidden + 2)))
+        let x = values(2, n.steps * n.batch * n.input);
+        (values(1, n.batch * n.hidden), x, values(3, 3 * n.hidden * (n.input + n.hidden + 2)))
     }
 
     #[test]
@@ -235,24 +237,24 @@ mod tests {
         let wide = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
         for (n, mask) in [N, wide].into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
             let (h0, x, p) = inputs(n);
-            let (h, ..) = forward(&h0, Masked { numbers: &x, mask }, &p, n);
-            close(&h, &naive(&h0, &left(&x, mask), &p, n), 1e-12);
-            let x = Masked { numbers: &singles(&x), mask };
+            let (h, ..) = forward(&h0, MaskedSlice { values: &x, mask }, &p, n);
+            close(&h, &naive(&h0, &dropped(&x, mask), &p, n), 1e-12);
+            let x = MaskedSlice { values: &singles(&x), mask };
             let (single, ..) = forward(&singles(&h0), x, &singles(&p), n);
             close_single(&single, &h, 2e-5);
         }
     }
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         MASKS.into_iter().for_each(grads);
     }
 
     fn grads(mask: Mask) {
         let n = N;
         let (h0, x, p) = inputs(n);
-        let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
-        let forward = |h0: &[f64], x: &[f64], p: &[f64]| forward(h0, Masked { numbers: x, mask }, p, n);
+        let g = values(4, (n.steps + 1) * n.batch * n.hidden);
+        let forward = |h0: &[f64], x: &[f64], p: &[f64]| forward(h0, MaskedSlice { values: x, mask }, p, n);
         let loss = |h0: &[f64], x: &[f64], p: &[f64]| dot(&forward(h0, x, p).0, &g);
         let (h, mut gates, mut sums) = forward(&h0, &x, &p);
         let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![0.0; p.len()]);
@@ -261,10 +263,10 @@ mod tests {
         let (input_bias, hidden_bias) = rest.split_at_mut(3 * n.hidden);
         let dw = GruGradients { input, hidden, input_bias, hidden_bias };
         let workspace = &mut vec![0.0; n.inputs::<f64>(GRU_SUMS)];
-        let saved = (&h[..], Masked { numbers: &x, mask });
+        let saved = (&h[..], MaskedSlice { values: &x, mask });
         gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, workspace, saved, split(&p, n), n);
-        slope(&x, &dx, |x| loss(&h0, x, &p));
-        slope(&p, &dp, |p| loss(&h0, &x, p));
-        slope(&h0, &dh[..h0.len()], |h0| loss(h0, &x, &p));
+        check_finite_differences(&x, &dx, |x| loss(&h0, x, &p));
+        check_finite_differences(&p, &dp, |p| loss(&h0, &x, p));
+        check_finite_differences(&h0, &dh[..h0.len()], |h0| loss(h0, &x, &p));
     }
 }

@@ -10,7 +10,7 @@ use super::{Accumulate, Activation, Mat, Real, activate, activate_backward, matm
 /// ```
 /// use wug_learner::kernel::{Activation, linear};
 /// let mut out = [0.0f32; 2];
-/// // Two rows of one number each; weight 3, bias ½.
+/// // Two rows of one element each; weight 3, bias ½.
 /// linear(&mut out, &[1.0, -2.0], &[3.0], &[0.5], 1, Activation::Relu);
 /// assert_eq!(out, [3.5, 0.0]);
 /// ```
@@ -23,14 +23,15 @@ pub fn linear<R: Real>(out: &mut [R], inp: &[R], weight: &[R], bias: &[R], i: us
     }
 }
 
-/// How many rows of so many numbers stay in the second-level cache, so that all blocks have about as many: a last block of
-/// one or two rows would be multiplied, and rounded, in another way.
+/// Rows of a block such that all rows of `width` elements of it stay in the second-level cache. Blocks are of about equal
+/// size: a last block of one or two rows would go through another kernel and be rounded differently.
 fn rows_in_cache<R>(width: usize, rows: usize) -> usize {
     let most = ((1 << 18) / (width * size_of::<R>())).max(1);
     rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
 }
 
-/// The way back. `dout[N,O]` is first multiplied by the slope of `f` in place; what nobody asks for may be empty.
+/// The backward pass. `dout[N,O]` is first multiplied by the derivative of `f` in place; gradients that are not required may
+/// be empty.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn linear_backward<R: Real>(
     dinp: &mut [R],
@@ -90,13 +91,13 @@ fn column_sums_body<R: Real, S: Simd>(s: S, sums: &mut [R], rows: &[R]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
     use super::*;
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         let (n, i, o) = (5, 3, 4);
-        let (x, w, b, g) = (numbers(1, n * i), numbers(2, o * i), numbers(3, o), numbers(4, n * o));
+        let (x, w, b, g) = (values(1, n * i), values(2, o * i), values(3, o), values(4, n * o));
         for f in [Activation::Identity, Activation::Relu, Activation::Tanh] {
             let forward = |x: &[f64], w: &[f64], b: &[f64]| {
                 let mut out = vec![0.0; n * o];
@@ -107,9 +108,9 @@ mod tests {
             let mut dout = g.clone();
             let out = forward(&x, &w, &b);
             linear_backward(&mut dx, &mut dw, &mut db, &mut dout, &out, &x, &w, i, f);
-            slope(&x, &dx, |x| dot(&forward(x, &w, &b), &g));
-            slope(&w, &dw, |w| dot(&forward(&x, w, &b), &g));
-            slope(&b, &db, |b| dot(&forward(&x, &w, b), &g));
+            check_finite_differences(&x, &dx, |x| dot(&forward(x, &w, &b), &g));
+            check_finite_differences(&w, &dw, |w| dot(&forward(&x, w, &b), &g));
+            check_finite_differences(&b, &db, |b| dot(&forward(&x, &w, b), &g));
             let mut single = vec![0.0f32; n * o];
             linear(&mut single, &singles(&x), &singles(&w), &singles(&b), i, f);
             close_single(&single, &out, 1e-6);
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn columns_add_up_whatever_the_shape() {
         for (n, o) in [(1, 1), (4, 8), (7, 5), (9, 17), (0, 3)] {
-            let (rows, start) = (numbers(1, n * o), numbers(2, o));
+            let (rows, start) = (values(1, n * o), values(2, o));
             let mut sums = start.clone();
             column_sums(&mut sums, &rows);
             let expected: Vec<f64> =

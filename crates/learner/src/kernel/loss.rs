@@ -1,12 +1,12 @@
-//! What training minimises: cross-entropy of one symbol out of many, and of yes or no, in nats; and the square by which a
-//! probability of yes is off.
+//! Losses and their gradients: softmax cross-entropy and binary cross-entropy, in nats, and the squared error of a
+//! probability. One value per row; the tape weights and sums them.
 
 use pulp::Simd;
 
 use super::Real;
-use super::simd::{MOST_LANES, V, dispatch};
+use super::simd::{MAX_LANES, V, dispatch};
 
-/// `losses[n] = −ln softmax(logits[n,·])[targets[n]]`; `probabilities[N,V]` are kept for the way back.
+/// `losses[n] = −ln softmax(logits[n,·])[targets[n]]`; `probabilities[N,V]` are saved for the backward pass.
 pub fn softmax_cross_entropy<R: Real>(
     losses: &mut [R],
     probabilities: &mut [R],
@@ -22,7 +22,7 @@ pub fn softmax_cross_entropy<R: Real>(
     }
 }
 
-/// Turns one row of logits into probabilities; gives the logarithm of the sum of their exponentials.
+/// Turns one row of logits into probabilities; returns the logarithm of the sum of their exponentials.
 pub fn softmax<R: Real>(row: &mut [R]) -> R {
     let (top, sum) = dispatch!(softmax_row(row));
     top + R::of(libm::log(sum.wide()))
@@ -44,10 +44,10 @@ fn softmax_each<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
     }
 }
 
-/// The same for rows narrower than a register: as many at a time as it has lanes, one in each.
+/// The same for rows narrower than a register: a register holds one column of as many rows as it has lanes.
 #[inline(always)]
 fn softmax_narrow<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
-    let mut columns = [[R::ZERO; MOST_LANES]; MOST_LANES];
+    let mut columns = [[R::ZERO; MAX_LANES]; MAX_LANES];
     let columns = &mut columns[..v];
     for rows in rows.chunks_mut(v * V::<R, S>::lanes()) {
         for (r, row) in rows.chunks_exact(v).enumerate() {
@@ -77,7 +77,7 @@ fn softmax_narrow<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
     }
 }
 
-/// Gives the largest logit and the sum of the exponentials of all, each less that.
+/// Returns the largest logit and `Σ exp(logit − largest)`.
 #[inline(always)]
 fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
     let lanes = V::<R, S>::lanes();
@@ -94,7 +94,7 @@ fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
     for i in (0..row.len()).step_by(lanes) {
         let e = (V::at(s, row, i) - V::splat(s, top)).exp();
         e.put(row, i);
-        // Read back, so that lanes past the end of the row count nothing.
+        // Read back, so that lanes past the end of the row are zero.
         sum = sum + V::at(s, row, i);
     }
     let sum = sum.sum();
@@ -134,11 +134,11 @@ pub fn softmax_cross_entropy_backward<R: Real>(
     }
 }
 
-/// `losses[n] = −ln σ(±logit)`: the cost of saying `logit` when the truth is `targets[n]` ∈ {0, 1}.
+/// `losses[n] = −ln σ(±logit)`: the binary cross-entropy of a logit with `targets[n]` ∈ [0, 1].
 pub fn logistic_cross_entropy<R: Real>(losses: &mut [R], logits: &[R], targets: &[R]) {
     for ((loss, &z), &y) in losses.iter_mut().zip(logits).zip(targets) {
         let z = z.wide();
-        // z.max(0) would turn nonsense into zero; this keeps it.
+        // z.max(0) would turn NaN into zero; this keeps it.
         let positive = if z < 0.0 { 0.0 } else { z };
         *loss = R::of(positive - z * y.wide() + libm::log1p(libm::exp(-z.abs())));
     }
@@ -178,7 +178,7 @@ fn sigmoid<R: Real>(z: R) -> R {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
     use super::*;
 
     fn symbol_losses<R: Real>(logits: &[R], targets: &[u32], v: usize) -> (Vec<R>, Vec<R>) {
@@ -188,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn one_of_many_is_what_the_formula_says() {
+    fn softmax_cross_entropy_matches_the_formula() {
         for v in [1, 2, 3, 8, 13, 51] {
-            let logits: Vec<f64> = numbers(1, 4 * v).iter().map(|x| 30.0 * x).collect();
+            let logits: Vec<f64> = values(1, 4 * v).iter().map(|x| 30.0 * x).collect();
             let targets: Vec<u32> = (0..4).map(|i| (i * 7 % v) as u32).collect();
             let (losses, p) = symbol_losses(&logits, &targets, v);
             for (row, logits) in logits.chunks(v).enumerate() {
@@ -203,11 +203,11 @@ mod tests {
         }
     }
 
-    /// And what a row says does not depend on those beside it.
+    /// To the same bits, whatever rows stand beside it.
     #[test]
-    fn rows_are_what_each_of_them_is() {
+    fn rows_match_the_softmax_of_each() {
         for (v, rows) in [(1, 3), (2, 9), (3, 8), (3, 21), (5, 1), (7, 17), (8, 3), (13, 2)] {
-            let logits: Vec<f64> = numbers(1, rows * v).iter().map(|x| 30.0 * x).collect();
+            let logits: Vec<f64> = values(1, rows * v).iter().map(|x| 30.0 * x).collect();
             let (mut all, single) = (logits.clone(), singles(&logits));
             let mut all_single = single.clone();
             softmax_rows(&mut all, v);
@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_differences() {
-        let (v, logits, targets, weights) = (5, numbers(1, 15), [4, 0, 2], numbers(2, 3));
+    fn gradients_match_finite_differences() {
+        let (v, logits, targets, weights) = (5, values(1, 15), [4, 0, 2], values(2, 3));
         let (_, p) = symbol_losses(&logits, &targets, v);
         let mut d = vec![0.0; 15];
         softmax_cross_entropy_backward(&mut d, &p, &targets, &weights, v);
-        slope(&logits, &d, |x| dot(&symbol_losses(x, &targets, v).0, &weights));
+        check_finite_differences(&logits, &d, |x| dot(&symbol_losses(x, &targets, v).0, &weights));
 
-        let (truth, weights) = (vec![0.0, 1.0, 1.0, 0.0, 1.0], numbers(3, 5));
+        let (truth, weights) = (vec![0.0, 1.0, 1.0, 0.0, 1.0], values(3, 5));
         let loss = |z: &[f64]| {
             let mut losses = vec![0.0; 5];
             logistic_cross_entropy(&mut losses, z, &truth);
@@ -240,7 +240,7 @@ mod tests {
         let z = &logits[..5];
         let mut d = vec![0.0; 5];
         logistic_cross_entropy_backward(&mut d, z, &truth, &weights);
-        slope(z, &d, |z| dot(&loss(z), &weights));
+        check_finite_differences(z, &d, |z| dot(&loss(z), &weights));
         let expected: Vec<f64> = z
             .iter()
             .zip(&truth)
@@ -250,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    fn squares_are_what_the_formula_says_and_their_slopes_differences() {
-        let (z, truth, weights) = (numbers(1, 5), [0.0, 1.0, 1.0, 0.0, 0.5], numbers(3, 5));
+    fn squared_errors_match_the_formula_and_their_gradients_finite_differences() {
+        let (z, truth, weights) = (values(1, 5), [0.0, 1.0, 1.0, 0.0, 0.5], values(3, 5));
         let loss = |z: &[f64]| {
             let mut losses = vec![0.0; 5];
             squared_error(&mut losses, z, &truth);
@@ -261,11 +261,11 @@ mod tests {
         close(&loss(&z), &z.iter().zip(&truth).map(square).collect::<Vec<_>>(), 1e-15);
         let mut d = vec![9.0; 5];
         squared_error_backward(&mut d, &z, &truth, &weights);
-        slope(&z, &d, |z| dot(&loss(z), &weights));
+        check_finite_differences(&z, &d, |z| dot(&loss(z), &weights));
     }
 
     #[test]
-    fn huge_logits_cost_what_they_say_and_nonsense_stays_nonsense() {
+    fn huge_logits_do_not_overflow_and_nan_stays_nan() {
         let mut loss = [0.0f32; 3];
         logistic_cross_entropy(&mut loss, &[1e4, -1e4, f32::NAN], &[0.0, 0.0, 1.0]);
         assert!((loss[0] - 1e4).abs() < 1.0 && loss[1] == 0.0 && loss[2].is_nan());

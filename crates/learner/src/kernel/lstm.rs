@@ -1,5 +1,8 @@
-//! A long short-term memory layer over a whole sequence. Gates stand in the order input, forget, candidate, output
-//! (i, f, g, o), as in PyTorch. See [`super::rnn()`] for how time is laid out and cut into blocks.
+//! An LSTM layer over a whole sequence. Gates are in the order input, forget, candidate, output (i, f, g, o), as in PyTorch.
+//! See [`super::rnn()`] for the layout of time and for blocks of steps.
+//!
+//! With six strings or more a step is one fused kernel ([`fused`]); with fewer, the sums of the inputs are one product per
+//! block of steps, and each step adds the product with the previous states.
 
 mod fused;
 
@@ -12,45 +15,45 @@ use super::packed::{self, Weight};
 use super::rnn::first_into;
 use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
 use super::{
-    Accumulate, Masked, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums,
+    Accumulate, MaskedSlice, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, column_sums,
     drop_in_place, matmul,
 };
 
-/// What a layer reads.
+/// The inputs of a layer.
 #[derive(Clone, Copy, Debug)]
 pub enum Inputs<'a, R> {
     /// `[T,B,I]`
-    Numbers(Masked<'a, R>),
-    /// `[T,B]`: of `I` numbers, the one that is 1 where the others are 0. There is no way back through them.
+    Values(MaskedSlice<'a, R>),
+    /// `[T,B]`: each symbol stands for a one-hot row of `I` elements. There is no backward pass through them.
     Symbols(&'a [u32]),
 }
 
-/// The inputs of some rows.
+/// The inputs of some rows (of a block of steps, or of a step).
 #[derive(Clone, Copy, Debug)]
 enum Rows<'a, R> {
-    Numbers(&'a [R]),
+    Values(&'a [R]),
     Symbols(&'a [u32]),
 }
 
 impl<'a, R: Real> Inputs<'a, R> {
-    /// Those of rows of `width`, in `room` if a mask may drop any.
+    /// The inputs of a range of rows of `width` elements; in `workspace` if there is dropout.
     fn rows<'b>(self, rows: Range<usize>, width: usize, workspace: &'b mut [R]) -> Rows<'b, R>
     where
         'a: 'b,
     {
         match self {
-            Self::Numbers(x) => Rows::Numbers(x.see(rows.start * width..rows.end * width, workspace)),
+            Self::Values(x) => Rows::Values(x.read(rows.start * width..rows.end * width, workspace)),
             Self::Symbols(x) => Rows::Symbols(&x[rows]),
         }
     }
 }
 
 impl<R> Rows<'_, R> {
-    /// Those after the first rows.
+    /// The rows from `row` on.
     #[inline(always)]
     fn skip(self, row: usize, width: usize) -> Self {
         match self {
-            Self::Numbers(x) => Self::Numbers(&x[row * width..]),
+            Self::Values(x) => Self::Values(&x[row * width..]),
             Self::Symbols(x) => Self::Symbols(&x[row..]),
         }
     }
@@ -58,9 +61,9 @@ impl<R> Rows<'_, R> {
 
 /// `i, f, o = σ(·), g = tanh(·)` of `x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b`; `c[t+1] = f·c[t] + i·g`; `h[t+1] = o·tanh(c[t+1])`.
 ///
-/// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is kept for the way back. If there is
-/// none, `c` and `gates` may have room for as few steps as [`Recurrence::block`] says: it is used again and again,
-/// stays in cache, and `c` ends with the last cells at its end. `room` has space for [`Recurrence::room`] numbers.
+/// `h` and `c` are `[T+1,B,H]` with the initial states in front; `gates[T,B,4H]` is saved for the backward
+/// pass. If there is none, `c` and `gates` may be as short as [`Recurrence::block`] steps: they are reused block after block,
+/// stay in cache, and `c` ends with the last cells. `workspace` has [`Recurrence::workspace`] elements.
 pub fn lstm<R: Real>(
     h: &mut [R],
     c: &mut [R],
@@ -73,9 +76,9 @@ pub fn lstm<R: Real>(
     let (row, row_gates) = (n.batch * n.hidden, n.batch * 4 * n.hidden);
     let kept = gates.len() == n.steps * row_gates;
     let (seen, workspace) = workspace.split_at_mut(n.inputs::<R>(4));
-    let mut step = Step::new(w, matches!(x, Inputs::Symbols(_)), n, workspace);
+    let step = Step::new(w, matches!(x, Inputs::Symbols(_)), n, workspace);
     for (from, to) in n.blocks(n.block::<R>(4)) {
-        // Where the saved steps of this block begin.
+        // The first saved step of this block.
         let base = if kept { from } else { 0 };
         let x = x.rows(from * n.batch..to * n.batch, n.input, seen);
         step.block(&mut gates[base * row_gates..(base + to - from) * row_gates], x);
@@ -95,11 +98,11 @@ pub fn lstm<R: Real>(
     }
 }
 
-/// How steps are taken.
+/// The two ways to take a step.
 enum Step<'a, R> {
-    /// Many rows: all at once.
+    /// Many rows: product, gates and states in one kernel.
     Fused(Fused<'a, R>),
-    /// Few rows: the inputs of a block of steps first, then step by step.
+    /// Few rows: a product for the inputs of a block of steps, then one per step.
     Apart { input: Weight<'a, R>, hidden: Weight<'a, R>, w: RecurrentWeights<'a, R>, n: Recurrence },
 }
 
@@ -114,9 +117,9 @@ impl<'a, R: Real> Step<'a, R> {
         Self::Apart { input, hidden, w, n }
     }
 
-    fn block(&mut self, gates: &mut [R], x: Rows<'_, R>) {
+    fn block(&self, gates: &mut [R], x: Rows<'_, R>) {
         match (self, x) {
-            (Self::Apart { input, w, .. }, Rows::Numbers(x)) => input.product_with(gates, x, w.bias),
+            (Self::Apart { input, w, .. }, Rows::Values(x)) => input.product_with(gates, x, w.bias),
             (Self::Apart { w, n, .. }, Rows::Symbols(x)) => {
                 for (gates, &symbol) in gates.chunks_exact_mut(4 * n.hidden).zip(x) {
                     for (unit, gate) in gates.iter_mut().enumerate() {
@@ -129,8 +132,8 @@ impl<'a, R: Real> Step<'a, R> {
         }
     }
 
-    /// One step; its gates may be forgotten unless they are to be `kept`.
-    fn step(&mut self, to: (&mut [R], &mut [R], &mut [R]), kept: bool, x: Rows<'_, R>, before: (&[R], &[R])) {
+    /// One step; `gates` need not be written unless they are `kept`.
+    fn step(&self, to: (&mut [R], &mut [R], &mut [R]), kept: bool, x: Rows<'_, R>, before: (&[R], &[R])) {
         match self {
             Self::Fused(fused) => {
                 let (h, c, gates) = to;
@@ -170,9 +173,9 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], c: &mut [R], gates: &mut [R], c_be
     }
 }
 
-/// The way back. `dh` and `dc` (`[T+1,B,H]` and `[B,H]`) come in as the gradients of every `h` and of the last `c`, and
-/// end with those of the initial states in `dh[0]` and `dc`. The saved `gates` become the gradients of their sums;
-/// `room` is as on the way there. What nobody asks for may be empty.
+/// The backward pass. `dh[T+1,B,H]` and `dc[B,H]` come in as the gradients of every `h` and of the last `c`, and end with
+/// those of the initial states in `dh[0]` and `dc`. The saved `gates` become the gradients of their sums; `workspace` is as in
+/// the forward pass. Gradients that are not required may be empty.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn lstm_backward<R: Real>(
     dx: &mut [R],
@@ -181,14 +184,14 @@ pub fn lstm_backward<R: Real>(
     dw: RecurrentGradients<'_, R>,
     gates: &mut [R],
     workspace: &mut [R],
-    (h, c, x): (&[R], &[R], Masked<'_, R>),
+    (h, c, x): (&[R], &[R], MaskedSlice<'_, R>),
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
-    let (mut w_in, workspace) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, workspace);
-    let (mut w_hidden, workspace) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, workspace);
+    let (w_in, workspace) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, workspace);
+    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block::<R>(4)).rev() {
@@ -208,7 +211,7 @@ pub fn lstm_backward<R: Real>(
             drop_in_place(dinp, x.mask, inputs.start);
         }
         if !dinput.is_empty() {
-            matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, workspace), steps, n.input));
+            matmul(dinput, into, dsums.t(), Mat::new(x.read(inputs, workspace), steps, n.input));
         }
         if !dhidden.is_empty() {
             matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
@@ -220,7 +223,7 @@ pub fn lstm_backward<R: Real>(
     }
 }
 
-/// One step of `B` rows: gates become gradients of their sums, `dc` moves one step into the past.
+/// One step of `B` rows: gates become gradients of their sums, `dc` becomes that of the previous cells.
 #[inline(always)]
 fn cells_backward<R: Real, S: Simd>(
     s: S,
@@ -255,7 +258,9 @@ fn cells_backward<R: Real, S: Simd>(
 #[cfg(test)]
 mod tests {
     use super::super::Mask;
-    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
+    use super::super::testing::{
+        MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
+    };
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -266,8 +271,8 @@ mod tests {
         RecurrentWeights { input, hidden, bias }
     }
 
-    fn numbers_of<R>(numbers: &[R], mask: Mask) -> Inputs<'_, R> {
-        Inputs::Numbers(Masked { numbers, mask })
+    fn masked<R>(values: &[R], mask: Mask) -> Inputs<'_, R> {
+        Inputs::Values(MaskedSlice { values, mask })
     }
 
     struct Run {
@@ -287,7 +292,7 @@ mod tests {
             &mut c,
             &mut gates,
             &mut vec![0.0; n.workspace::<f64>(4)],
-            numbers_of(x, mask),
+            masked(x, mask),
             split(p, n),
             n,
         );
@@ -320,9 +325,9 @@ mod tests {
     }
 
     fn inputs(n: Recurrence) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let start = numbers(1, 2 * n.batch * n.hidden);
-        let x = numbers(2, n.steps * n.batch * n.input);
-        (start, x, numbers(3, 4 * n.hidden * (n.input + n.hidden + 1)))
+        let start = values(1, 2 * n.batch * n.hidden);
+        let x = values(2, n.steps * n.batch * n.input);
+        (start, x, values(3, 4 * n.hidden * (n.input + n.hidden + 1)))
     }
 
     #[test]
@@ -333,7 +338,7 @@ mod tests {
         for (n, mask) in all.into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
             let (start, x, p) = inputs(n);
             let run = forward(&start, &x, mask, &p, n);
-            close(&run.h, &naive(&start, &left(&x, mask), &p, n), 1e-12);
+            close(&run.h, &naive(&start, &dropped(&x, mask), &p, n), 1e-12);
             let (q, start32) = (singles(&p), singles(&start));
             let (input, rest) = q.split_at(4 * n.hidden * n.input);
             let (hidden, bias) = rest.split_at(4 * n.hidden * n.hidden);
@@ -345,10 +350,10 @@ mod tests {
             let w = RecurrentWeights { input, hidden, bias };
             let workspace = &mut vec![0.0; n.workspace::<f32>(4)];
             let x = singles(&x);
-            let x = numbers_of(&x, mask);
+            let x = masked(&x, mask);
             lstm(&mut h, &mut c, &mut gates, workspace, x, w, n);
             close_single(&h, &run.h, 2e-5);
-            // Room for one block of steps gives the same bits.
+            // Buffers of one block of steps give the same bits.
             let block = n.block::<f32>(4).min(n.steps);
             let (mut h2, mut c2) = (vec![0.0f32; h.len()], vec![0.0f32; (block + 1) * row]);
             h2[..row].copy_from_slice(&start32[..row]);
@@ -359,9 +364,9 @@ mod tests {
         }
     }
 
-    /// To the same bits, since what is added is nothing (as long as weights are finite).
+    /// To the same bits: the terms left out are zeros (as long as weights are finite).
     #[test]
-    fn symbols_are_rows_of_one_one() {
+    fn symbols_equal_one_hot_rows() {
         for (batch, input, hidden) in [(13, 3, 5), (50, 7, 40), (2, 3, 5), (8, 1, 11)] {
             let n = Recurrence { steps: 9, batch, input, hidden };
             let (start, _, p) = inputs(n);
@@ -371,21 +376,21 @@ mod tests {
                 .flat_map(|&symbol| (0..input).map(move |i| f64::from(u8::from(i == symbol as usize))))
                 .collect();
             for p in [&p[..], &p[..4 * hidden * (input + hidden)]] {
-                let (of_numbers, row) = (forward(&start, &x, Mask::NONE, p, n), batch * hidden);
-                let (mut h, mut c) = (of_numbers.h.clone(), of_numbers.c.clone());
+                let (dense, row) = (forward(&start, &x, Mask::NONE, p, n), batch * hidden);
+                let (mut h, mut c) = (dense.h.clone(), dense.c.clone());
                 h[row..].fill(9.0);
                 c[row..].fill(9.0);
                 let (mut gates, mut workspace) =
-                    (vec![9.0; of_numbers.gates.len()], vec![9.0; n.workspace::<f64>(4)]);
+                    (vec![9.0; dense.gates.len()], vec![9.0; n.workspace::<f64>(4)]);
                 let x = Inputs::Symbols(&symbols);
                 lstm(&mut h, &mut c, &mut gates, &mut workspace, x, split(p, n), n);
-                assert_eq!((h, c, gates), (of_numbers.h, of_numbers.c, of_numbers.gates));
+                assert_eq!((h, c, gates), (dense.h, dense.c, dense.gates));
             }
         }
     }
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         MASKS.into_iter().for_each(grads);
     }
 
@@ -393,7 +398,7 @@ mod tests {
         let n = N;
         let (start, x, p) = inputs(n);
         let row = n.batch * n.hidden;
-        let (g, g_cell) = (numbers(4, (n.steps + 1) * row), numbers(5, row));
+        let (g, g_cell) = (values(4, (n.steps + 1) * row), values(5, row));
         let loss = |run: &Run| dot(&run.h, &g) + dot(&run.c[n.steps * row..], &g_cell);
         let mut run = forward(&start, &x, mask, &p, n);
         let (mut dx, mut dh, mut dc) = (vec![9.0; x.len()], g.clone(), g_cell.clone());
@@ -401,12 +406,12 @@ mod tests {
         let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
         let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
         let dw = RecurrentGradients { into: Accumulate::Add, input, hidden, bias };
-        let saved = (&run.h[..], &run.c[..], Masked { numbers: &x[..], mask });
+        let saved = (&run.h[..], &run.c[..], MaskedSlice { values: &x[..], mask });
         let workspace = &mut vec![0.0; n.workspace::<f64>(4)];
         lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, workspace, saved, split(&p, n), n);
-        slope(&x, &dx, |x| loss(&forward(&start, x, mask, &p, n)));
-        slope(&p, &dp, |p| loss(&forward(&start, &x, mask, p, n)));
+        check_finite_differences(&x, &dx, |x| loss(&forward(&start, x, mask, &p, n)));
+        check_finite_differences(&p, &dp, |p| loss(&forward(&start, &x, mask, p, n)));
         let dstart = [&dh[..row], &dc[..]].concat();
-        slope(&start, &dstart, |start| loss(&forward(start, &x, mask, &p, n)));
+        check_finite_differences(&start, &dstart, |start| loss(&forward(start, &x, mask, &p, n)));
     }
 }

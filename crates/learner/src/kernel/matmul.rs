@@ -1,13 +1,25 @@
-//! The one matrix product everything goes through. In general it belongs to the `gemm` crate, chosen by measurement: as fast
-//! as its rival at the thin shapes of this trade, and it leaves the vector registers clean. Single rows, narrow matrices and
-//! gradients of weights have faster ways of their own.
-//! One thread, so the order of additions depends on nothing but the shapes.
+//! The one matrix product that everything goes through.
+//!
+//! The general case goes to the `gemm` crate, chosen by measurement: it is as fast as the alternative at the narrow shapes of
+//! these models, and it clears the upper halves of the vector registers, so that the code after it is not slowed down. Three
+//! special cases have kernels of their own, and [`matmul`] picks them by shape and layout:
+//!
+//! | `a` | `b` | kernel |
+//! |---|---|---|
+//! | one row | contiguous, or a transpose | [`matvec`] |
+//! | a transpose | row-major, product of at most 256 KiB | [`transposed`] |
+//! | row-major, 6 rows or more | at most 32 columns and small | [`packed::narrow`] |
+//!
+//! Everything runs on one thread, so the order of additions depends on the shapes alone.
 
 use super::Real;
-use super::matvec::{self, End};
+use super::matvec;
 use super::{packed, transposed};
 
-/// A matrix seen in a slice: `rows` × `cols`, or its transpose.
+/// A view of a slice as a matrix of `rows` × `cols`, or as the transpose of one.
+///
+/// Invariant: the last element, `(rows − 1) · row_stride + (cols − 1) · col_stride`, is inside `data` (unless the matrix is
+/// empty). The GEMM call reads through a pointer and relies on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Mat<'a, R> {
     data: &'a [R],
@@ -18,21 +30,30 @@ pub struct Mat<'a, R> {
 }
 
 impl<'a, R> Mat<'a, R> {
-    /// Row after row.
+    /// A row-major matrix.
     ///
     /// # Panics
     /// If the slice is not `rows · cols` long.
     pub fn new(data: &'a [R], rows: usize, cols: usize) -> Self {
-        assert_eq!(data.len(), rows * cols, "a matrix of {rows} x {cols}");
+        assert_eq!(Some(data.len()), rows.checked_mul(cols), "a matrix of {rows} x {cols}");
         Self { data, rows, cols, row_stride: cols, col_stride: 1 }
     }
 
-    /// Rows that lie `stride` apart.
+    /// Rows that begin `stride` elements apart.
     ///
     /// # Panics
-    /// If the last row ends outside the slice.
+    /// If the last row does not end inside the slice.
     pub fn strided(data: &'a [R], rows: usize, cols: usize, stride: usize) -> Self {
-        assert!(rows == 0 || (rows - 1) * stride + cols <= data.len(), "rows must end inside the slice");
+        // Checked arithmetic: a product that wrapped round would pass the test and let the GEMM call read out of bounds.
+        let end = match rows.checked_sub(1) {
+            None => Some(0),
+            Some(last) => last.checked_mul(stride).and_then(|start| start.checked_add(cols)),
+        };
+        assert!(
+            end.is_some_and(|end| end <= data.len()),
+            "{rows} rows of {cols} columns, {stride} apart, do not fit in a slice of {}",
+            data.len()
+        );
         Self { data, rows, cols, row_stride: stride, col_stride: 1 }
     }
 
@@ -41,7 +62,6 @@ impl<'a, R> Mat<'a, R> {
         (self.rows, self.cols)
     }
 
-    /// One number of it.
     #[inline(always)]
     pub(super) fn get(self, row: usize, col: usize) -> R
     where
@@ -50,7 +70,7 @@ impl<'a, R> Mat<'a, R> {
         self.data[row * self.row_stride + col * self.col_stride]
     }
 
-    /// The numbers behind it.
+    /// The slice behind the view.
     pub fn data(self) -> &'a [R] {
         self.data
     }
@@ -89,13 +109,8 @@ pub enum Accumulate {
 /// # Panics
 /// If the shapes do not fit.
 pub fn matmul<R: Real>(c: &mut [R], into: Accumulate, a: Mat<'_, R>, b: Mat<'_, R>) {
-    matmul_from(End::Front, c, into, a, b);
-}
-
-/// The same; where `a` is one row, `b` is read from this end.
-pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Accumulate, a: Mat<'_, R>, b: Mat<'_, R>) {
     assert_eq!(a.cols, b.rows, "the inner sizes of a product");
-    assert_eq!(c.len(), a.rows * b.cols, "the size of a product");
+    assert_eq!(Some(c.len()), a.rows.checked_mul(b.cols), "the size of a product");
     if c.is_empty() {
         return;
     }
@@ -106,41 +121,44 @@ pub(super) fn matmul_from<R: Real>(from: End, c: &mut [R], into: Accumulate, a: 
         return;
     }
     let add = into == Accumulate::Add;
-    // One row (or column) times a whole matrix that lies row by row, or column by column.
+    // One row times a contiguous matrix or the transpose of one.
     if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
         let x = &a.data[..a.cols];
-        // A state that was never set adds nothing (not even where the matrix holds no numbers), and the first step of
-        // every string starts from one.
+        // Every sequence starts from a state of zeros, which adds nothing: the read of the whole matrix is saved. (Where the
+        // matrix holds an infinity or NaN, nothing is added either.)
         if add && x.iter().all(|&x| x == R::ZERO) {
             return;
         }
         if b.col_stride == 1 && b.row_stride == b.cols {
-            return matvec::vecmat(c, add, b.data, x, from);
+            return matvec::vecmat(c, add, b.data, x);
         }
         if b.row_stride == 1 && b.col_stride == b.rows {
-            return matvec::matvec(c, add, b.data, x, from);
+            return matvec::matvec(c, add, b.data, x);
         }
     }
-    // Both row by row, the first one seen across.
-    let across = a.row_stride == 1 && a.col_stride == a.rows && b.col_stride == 1 && b.row_stride == b.cols;
-    if across && transposed::pays::<R>(a.rows, b.cols) {
+    // The transpose of a row-major matrix times a row-major matrix: the gradient of a weight.
+    let weight_gradient =
+        a.row_stride == 1 && a.col_stride == a.rows && b.col_stride == 1 && b.row_stride == b.cols;
+    if weight_gradient && transposed::pays::<R>(a.rows, b.cols) {
         return transposed::transposed(c, add, &a.data[..a.cols * a.rows], b.data, a.rows, b.cols);
     }
-    let along = a.col_stride == 1 && a.row_stride == a.cols;
-    if along && packed::narrow(c, into, &a.data[..a.rows * a.cols], b) {
+    let row_major = a.col_stride == 1 && a.row_stride == a.cols;
+    if row_major && packed::narrow(c, into, &a.data[..a.rows * a.cols], b) {
         return;
     }
     R::gemm(c, add, a, b);
 }
 
-/// The fewest rows of `a` in [`matmul`] with a transposed `b` of so many columns, and of strings in a recurrent layer of so
-/// many units, from which on a row's sums are the same bits whatever stands beside it. Fewer take another way (through the
-/// crate, or around packing), one that is better for vectors and small matrices, and are added in another order.
+/// The number of rows from which on a row's result does not depend, to the last bit, on how many rows stand beside it: rows
+/// of `a` in [`matmul`] with a transposed `b` of `columns` columns, and strings in a recurrent layer of `columns` sums.
+///
+/// Fewer rows go through other kernels (matrix–vector products, the GEMM crate's code for small products), which are faster
+/// for them and add in another order. A caller that needs the same bits for any batch size pads its batch to this many rows.
 pub fn min_stable_rows(columns: usize) -> usize {
     (SMALL / columns.max(1) + 1).max(super::packed::ROWS)
 }
 
-/// The numbers of a product that the crate takes for small.
+/// Elements of a product up to which the GEMM crate uses its code for small products.
 const SMALL: usize = 256;
 
 /// Hands the product to the crate, transposed (`cᵀ = bᵀ · aᵀ`), because it prefers columns and we write rows.
@@ -148,9 +166,10 @@ const SMALL: usize = 256;
 #[expect(clippy::cast_possible_wrap, reason = "a slice is never longer than isize::MAX")]
 pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<'_, R>) {
     let (m, k, n) = (b.cols, b.rows, a.rows);
-    // SAFETY: `Mat` upholds that every (row, column) index times its stride is inside its slice, `matmul` has checked
-    // that the shapes fit and that `c` holds rows · columns numbers; `c` is borrowed mutably, so it overlaps neither.
-    // The crate dispatches on the type id of `R`, which is `f32` or `f64` (`Real` has no other implementations).
+    // SAFETY: the constructors of `Mat` have checked, without overflow, that every (row, column) index times its stride is
+    // inside its slice; `matmul` has checked that the shapes fit and that `c` holds rows · columns elements; `c` is borrowed
+    // mutably, so it overlaps neither operand. The crate dispatches on the type id of `R`, which is `f32` or `f64` (`Real`
+    // is sealed through `Lane`).
     unsafe {
         gemm::gemm(
             m,
@@ -179,7 +198,7 @@ pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::testing::{close, numbers};
+    use crate::kernel::testing::{close, values};
     use proptest::prelude::*;
 
     fn naive(c: &mut [f64], a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize)) {
@@ -191,12 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn in_company_a_row_is_always_the_same() {
+    fn from_min_stable_rows_on_a_row_does_not_depend_on_the_others() {
         for (k, columns) in [(32, 128), (32, 3), (8, 4), (3, 128), (7, 21), (40, 300)] {
-            let b = numbers(1, k * columns);
-            let row = numbers(2, k);
+            let b = values(1, k * columns);
+            let row = values(2, k);
             let product = |rows: usize, place: usize| {
-                let mut a = numbers(rows as u64 + 3, rows * k);
+                let mut a = values(rows as u64 + 3, rows * k);
                 a[place * k..][..k].copy_from_slice(&row);
                 let mut c = vec![0.0; rows * columns];
                 matmul(&mut c, Accumulate::Set, Mat::new(&a, rows, k), Mat::new(&b, columns, k).t());
@@ -212,11 +231,27 @@ mod tests {
         }
     }
 
+    /// Rows and columns whose product is `usize::MAX + 1`, which wraps round to 0.
+    const ROWS: usize = 1 << (usize::BITS / 2 + 1);
+    const COLS: usize = 1 << (usize::BITS / 2 - 1);
+
+    #[test]
+    #[should_panic(expected = "do not fit in a slice of 4")]
+    fn a_stride_that_overflows_is_refused() {
+        let _ = Mat::strided(&[0.0; 4], ROWS, COLS, COLS);
+    }
+
+    #[test]
+    fn a_shape_that_overflows_is_refused() {
+        assert!(std::panic::catch_unwind(|| Mat::new(&[0.0f64; 0], ROWS, COLS)).is_err());
+        assert_eq!(Mat::<f64>::strided(&[], 0, 7, usize::MAX).shape(), (0, 7));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn equals_the_sum_of_products(m in 1usize..40, k in 0usize..150, n in 1usize..40, seed in 0u64..1000) {
-            let (a, b, old) = (numbers(seed, m * k), numbers(seed + 1, k * n), numbers(seed + 2, m * n));
+            let (a, b, old) = (values(seed, m * k), values(seed + 1, k * n), values(seed + 2, m * n));
             let mut expected = old.clone();
             naive(&mut expected, &a, &b, (m, k, n));
             let mut c = old.clone();
@@ -231,7 +266,7 @@ mod tests {
             let mut c = old.clone();
             matmul(&mut c, Accumulate::Add, Mat::new(&at, k, m).t(), Mat::new(&b, k, n));
             close(&c, &expected, 1e-12);
-            // Single precision is close, and setting forgets what was there.
+            // Single precision is close, and setting replaces what was there.
             let single: Vec<f32> = a.iter().map(|&x| x as f32).collect();
             let double: Vec<f32> = b.iter().map(|&x| x as f32).collect();
             let mut c = vec![7.0f32; m * n];

@@ -1,22 +1,26 @@
-//! Pure functions on slices: the arithmetic of every learner, forward next to backward.
+//! Pure functions on slices: the arithmetic of every learner, the forward pass next to the backward pass.
 //!
-//! A kernel allocates nothing, returns no `Result` and knows no model; sizes are trusted and slices checked. The one
-//! legend of dimensions for all of them, slowest first in memory:
+//! A kernel allocates nothing, returns no `Result` and knows no model. Sizes are not validated; slices are bounds-checked, so
+//! wrong sizes panic. Tensors are row-major, and their dimensions have the same letters everywhere:
 //!
 //! | letter | meaning |
 //! |---|---|
 //! | `T` | time steps, or positions of a string |
 //! | `B` | strings in a batch |
-//! | `N` | rows of whatever kind, often `T·B` |
-//! | `I`, `O` | numbers in and out of a layer |
+//! | `N` | rows of any kind, often `T·B` |
+//! | `I`, `O` | elements of the input and the output of a layer |
 //! | `H` | hidden units of a recurrent layer |
-//! | `M` | numbers per row of a memory |
+//! | `G` | sums per unit: 1, 3 (GRU) or 4 (LSTM) |
+//! | `M` | elements per row of a memory |
 //! | `D` | width of a transformer, `D = heads · E` |
 //! | `V` | symbols of a vocabulary |
 //!
 //! Arguments come outputs first, then inputs, then sizes. A backward kernel *overwrites* the gradients of activations
 //! and *adds to* the gradients of parameters (a parameter may be used twice). Everything is generic over `f32` and `f64`
 //! ([`Real`]), single-threaded, and adds in an order that depends on sizes and instruction set alone.
+//!
+//! `pays` functions decide by size between a specialised kernel and the general one; the README of this crate lists them with
+//! what each gains.
 
 #![expect(
     clippy::inline_always,
@@ -28,7 +32,7 @@ mod attention;
 mod augmented;
 mod dropout;
 mod embedding;
-mod gated;
+mod glu;
 mod gru;
 mod linear;
 mod loss;
@@ -56,9 +60,9 @@ pub use augmented::{
     Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, MemoryKind, augmented,
     augmented_backward, augmented_step,
 };
-pub use dropout::{Mask, Masked, drop_in_place, dropout};
+pub use dropout::{Mask, MaskedSlice, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};
-pub use gated::{gated, gated_backward};
+pub use glu::{glu, glu_backward};
 pub use gru::{GRU_SUMS, Gru, GruGradients, gru, gru_backward};
 pub use linear::{column_sums, linear, linear_backward};
 pub use loss::{
@@ -77,7 +81,7 @@ pub use update::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
 pub(crate) use weight_norm::norm;
 pub use weight_norm::{weight_norm, weight_norm_backward};
 
-/// Adds `x` to `out`, number by number.
+/// `out += x`.
 pub fn add<R: Real>(out: &mut [R], x: &[R]) {
     dispatch!(add_body(out, x));
 }

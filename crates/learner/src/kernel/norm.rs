@@ -1,4 +1,4 @@
-//! Layer normalisation: every row to mean zero and variance one, then scaled and shifted per column.
+//! Layer normalisation of rows `[N,D]`: each to mean zero and variance one, then scaled and shifted per column.
 
 use pulp::Simd;
 
@@ -6,7 +6,7 @@ use super::Real;
 use super::simd::{V, dispatch};
 
 /// `out[N,D] = (inp − mean) / √(variance + eps) · gain[D] + bias[D]`; `mean[N]` and `inverse[N]` (one over the square
-/// root) are kept for the way back.
+/// root) are saved for the backward pass.
 pub fn layer_norm<R: Real>(
     out: &mut [R],
     mean: &mut [R],
@@ -57,7 +57,7 @@ fn forward<R: Real, S: Simd>(
     }
 }
 
-/// The way back, from what was kept.
+/// The backward pass, from the saved statistics.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn layer_norm_backward<R: Real>(
     dinp: &mut [R],
@@ -111,7 +111,7 @@ fn backward<R: Real, S: Simd>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
     use super::*;
 
     fn forward<R: Real>(x: &[R], gain: &[R], bias: &[R]) -> (Vec<R>, Vec<R>, Vec<R>) {
@@ -122,9 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_any_width_are_what_the_formula_says() {
+    fn rows_of_any_width_match_the_formula() {
         for d in [1, 3, 4, 8, 13, 32] {
-            let (x, gain, bias) = (numbers(1, 3 * d), numbers(2, d), numbers(3, d));
+            let (x, gain, bias) = (values(1, 3 * d), values(2, d), values(3, d));
             let (out, ..) = forward(&x, &gain, &bias);
             let mut expected = Vec::new();
             for row in x.chunks(d) {
@@ -139,16 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         for d in [4, 7] {
-            let (x, gain, bias, g) = (numbers(1, 3 * d), numbers(2, d), numbers(3, d), numbers(4, 3 * d));
+            let (x, gain, bias, g) = (values(1, 3 * d), values(2, d), values(3, d), values(4, 3 * d));
             let loss = |x: &[f64], gain: &[f64], bias: &[f64]| dot(&forward(x, gain, bias).0, &g);
             let (_, mean, inverse) = forward(&x, &gain, &bias);
             let (mut dx, mut dgain, mut dbias) = (vec![9.0; 3 * d], vec![0.0; d], vec![0.0; d]);
             layer_norm_backward(&mut dx, &mut dgain, &mut dbias, &g, &x, &mean, &inverse, &gain);
-            slope(&x, &dx, |x| loss(x, &gain, &bias));
-            slope(&gain, &dgain, |gain| loss(&x, gain, &bias));
-            slope(&bias, &dbias, |bias| loss(&x, &gain, bias));
+            check_finite_differences(&x, &dx, |x| loss(x, &gain, &bias));
+            check_finite_differences(&gain, &dgain, |gain| loss(&x, gain, &bias));
+            check_finite_differences(&bias, &dbias, |bias| loss(&x, &gain, bias));
         }
     }
 }

@@ -1,89 +1,89 @@
-//! Products with one weight matrix, step after step. A matrix product first copies its operands into the order its
-//! inner loop reads them in; at the sizes of recurrent layers that costs a tenth of the product, and a layer multiplies
-//! by the same weights at every step of a sequence. Here they are copied once, and the rows of the other side are read
-//! where they lie.
+//! Products with the same weight matrix, step after step.
+//!
+//! A matrix product first copies ("packs") its operands into the order in which its inner loop reads them. At the sizes of
+//! recurrent layers that costs a tenth of the product, and a layer multiplies by the same weights at every step of a sequence.
+//! So [`Weight`] packs the matrix once per sequence, and the rows of the other operand are read in place.
+//!
+//! Layout: the columns of `matrix[K,N]` are cut into panels of two registers, `[K, 2·lanes]` each, one after the other; the
+//! last panel is padded with zeros to one or two registers. A tile of [`ROWS`] × 2 registers of sums is held in registers
+//! while the `K` rows of a panel pass by.
 
 use pulp::Simd;
 
-use super::matmul::matmul_from;
-use super::matvec::End;
-use super::simd::{MOST_LANES, V, dispatch};
-use super::{Accumulate, Mat, Real};
+use super::simd::{MAX_LANES, V, dispatch};
+use super::{Accumulate, Mat, Real, matmul};
 
-/// Rows of a product taken together: six rows of two registers, and what they are summed from, fill the sixteen
+/// Rows of a tile: six rows of two registers of sums, two registers of the panel and a broadcast element fill the sixteen
 /// registers of AVX2.
 pub(super) const ROWS: usize = 6;
 
-/// Terms of a sum taken at once: enough that finding the rows costs little beside them.
+/// Terms of a sum per iteration of the inner loop: enough that the bounds checks cost little beside them.
 pub(super) const UNROLL: usize = 4;
 
-/// A matrix `[K,N]` to be multiplied by rows, many times.
-#[derive(Debug)]
+/// A matrix `[K,N]` that many rows are multiplied by.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Weight<'a, R> {
     matrix: Mat<'a, R>,
-    /// Columns in panels of two registers, then the rest padded with zeros to one or two. Empty if it does not pay.
+    /// The packed matrix; empty if there are too few rows to make up for packing.
     panels: &'a [R],
-    /// Where the next product begins to read.
-    from: End,
 }
 
-/// Numbers of room that [`Weight::new`] needs for products of `rows` rows with a matrix of `k` × `n`, either way round.
+/// Elements of workspace that [`Weight::new`] needs for products of `rows` rows with a matrix `[k,n]` or `[n,k]`.
 pub(super) fn workspace(rows: usize, k: usize, n: usize) -> usize {
-    if pays(rows) { (k + 2 * MOST_LANES) * (n + 2 * MOST_LANES) } else { 0 }
+    if pays(rows) { (k + 2 * MAX_LANES) * (n + 2 * MAX_LANES) } else { 0 }
 }
 
-/// The room from where loads of whole registers never straddle a cache line.
+/// The part of a workspace that begins at a multiple of the register size, so that no load straddles two cache lines.
 pub(super) fn aligned<R>(workspace: &mut [R]) -> &mut [R] {
-    let offset = workspace.as_ptr().align_offset(MOST_LANES * size_of::<R>()).min(MOST_LANES);
+    let offset = workspace.as_ptr().align_offset(MAX_LANES * size_of::<R>()).min(MAX_LANES);
     &mut workspace[offset..]
 }
 
-/// Fewer rows than are taken together are better off without.
+/// Whether packing pays for products of so many rows: from one full tile on.
 pub(super) fn pays(rows: usize) -> bool {
     rows >= ROWS
 }
 
-/// Numbers of room that a product may take for itself.
-const OWN_ROOM: usize = 1 << 12;
+/// Elements of the workspace on the stack of [`narrow`].
+const STACK_WORKSPACE: usize = 1 << 12;
 
-/// `c[M,N] = a[M,K] · matrix[K,N]`, or `+=`, by a matrix of few columns and so few numbers that laying it out costs next to
-/// nothing. Says no, and does nothing, if the matrix is not of that kind.
+/// `c[M,N] = a[M,K] · matrix[K,N]`, or `+=`, for a matrix of at most two panels that is so small that packing it for a single
+/// product costs next to nothing. Returns false, and does nothing, for any other matrix.
 pub(super) fn narrow<R: Real>(c: &mut [R], into: Accumulate, a: &[R], matrix: Mat<'_, R>) -> bool {
     let (k, n) = matrix.shape();
     let rows = c.len() / n.max(1);
-    let fits = n <= 2 * MOST_LANES && pays(rows) && workspace(rows, k, n) <= OWN_ROOM;
+    let fits = n <= 2 * MAX_LANES && pays(rows) && workspace(rows, k, n) <= STACK_WORKSPACE;
     if fits {
-        Weight::new(matrix, rows, &mut [R::ZERO; OWN_ROOM]).0.product(c, into, a);
+        Weight::new(matrix, rows, &mut [R::ZERO; STACK_WORKSPACE]).0.product(c, into, a);
     }
     fits
 }
 
 impl<'a, R: Real> Weight<'a, R> {
-    /// Lays the matrix out at the front of `room`, of which the rest is given back, if products of `rows` rows make up for it.
+    /// Packs the matrix into the front of `workspace` if that pays for products of `rows` rows; returns the rest of the
+    /// workspace too.
     pub(super) fn new(matrix: Mat<'a, R>, rows: usize, workspace: &'a mut [R]) -> (Self, &'a mut [R]) {
         let (k, n) = matrix.shape();
         if !pays(rows) || k == 0 || n == 0 {
-            return (Self { matrix, panels: &[], from: End::Front }, workspace);
+            return (Self { matrix, panels: &[] }, workspace);
         }
         let (panels, rest) = workspace.split_at_mut(self::workspace(rows, k, n));
         let panels = aligned(panels);
         dispatch!(pack(&mut *panels, matrix));
-        (Self { matrix, panels, from: End::Front }, rest)
+        (Self { matrix, panels }, rest)
     }
 
     /// `c[M,N] = a[M,K] · self`, or `+=`.
-    pub(super) fn product(&mut self, c: &mut [R], into: Accumulate, a: &[R]) {
+    pub(super) fn product(self, c: &mut [R], into: Accumulate, a: &[R]) {
         let (k, n) = self.matrix.shape();
         if self.panels.is_empty() {
-            matmul_from(self.from, c, into, Mat::new(a, c.len() / n.max(1), k), self.matrix);
-            self.from = self.from.other();
-            return;
+            return matmul(c, into, Mat::new(a, c.len() / n.max(1), k), self.matrix);
         }
         self.multiply(c, a, To { add: into == Accumulate::Add, bias: &[], n });
     }
 
     /// `c[M,N] = a[M,K] · self + bias[N]`; an empty bias is zero.
-    pub(super) fn product_with(&mut self, c: &mut [R], a: &[R], bias: &[R]) {
+    pub(super) fn product_with(self, c: &mut [R], a: &[R], bias: &[R]) {
         if !self.panels.is_empty() {
             let n = self.matrix.shape().1;
             self.multiply(c, a, To { add: false, bias, n });
@@ -95,9 +95,9 @@ impl<'a, R: Real> Weight<'a, R> {
         }
     }
 
-    fn multiply(&self, c: &mut [R], a: &[R], to: To<'_, R>) {
+    fn multiply(self, c: &mut [R], a: &[R], to: To<'_, R>) {
         let k = self.matrix.shape().0;
-        assert_eq!(c.len() * k, a.len() * to.n, "rows in and out of a product");
+        assert_eq!(c.len() * k, a.len() * to.n, "as many rows out of a product as into it");
         dispatch!(product(c, a, self.panels, k, to));
     }
 }
@@ -127,7 +127,7 @@ fn pack<R: Real, S: Simd>(_: S, to: &mut [R], matrix: Mat<'_, R>) {
 fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To<'_, R>) {
     let (mut c, mut a) = (c, a);
     if to.n <= V::<R, S>::lanes() {
-        // With one register a row, twice as many rows fill the registers.
+        // With one register of sums per row, twice as many rows fill the registers.
         while a.len() >= 2 * ROWS * k {
             let start = [[V::at(s, to.bias, 0)]; 2 * ROWS];
             put(s, c, tile(s, start, first_rows(a, k), panels, k), to.n, to);
@@ -147,18 +147,18 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize,
     }
 }
 
-/// What becomes of sums.
+/// Where sums go.
 #[derive(Clone, Copy)]
 struct To<'a, R> {
     /// Whether they are added to what is there.
     add: bool,
-    /// What is in each row besides, or empty; not where they are added.
+    /// What the sums of each row begin with, `[N]` or empty; must be empty with `add`.
     bias: &'a [R],
-    /// Numbers per row.
+    /// `N`, elements per row.
     n: usize,
 }
 
-/// `M` rows: they stay in the first-level cache while the panels pass.
+/// `M` rows with all panels: the rows stay in the first-level cache while the panels pass by.
 #[inline(always)]
 fn rows<R: Real, S: Simd, const M: usize>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize, to: To<'_, R>) {
     let lanes = V::<R, S>::lanes();
@@ -211,7 +211,7 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     for i in (0..whole).step_by(UNROLL) {
         let mut x = [&none; M];
         for m in 0..M {
-            x[m] = rows[m][i..].first_chunk().expect("that many");
+            x[m] = rows[m][i..].first_chunk().expect("UNROLL elements are left");
         }
         let panel = &panel[W * i..][..W * UNROLL];
         for j in 0..UNROLL {
@@ -232,8 +232,8 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     sums
 }
 
-/// Writes sums to the last `inside` columns. The numbers after them, which belong to the next row, are written back as they
-/// were: whole registers cost less than a part of one.
+/// Writes the sums of the last panel to its `inside` columns. Whole registers are stored, because a masked store costs more:
+/// the elements after the row, which belong to the next one, are written back unchanged.
 #[inline(always)]
 fn put<R: Real, S: Simd, const M: usize, const W: usize>(
     s: S,
@@ -262,13 +262,11 @@ fn put<R: Real, S: Simd, const M: usize, const W: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::matmul;
-    use super::super::testing::{close, close_single, numbers, singles};
+    use super::super::testing::{close, close_single, singles, values};
     use super::*;
 
-    /// Any shape, either way round, with a matrix product as the reference.
     #[test]
-    fn equals_the_matrix_product() {
+    fn any_shape_equals_the_matrix_product() {
         for (m, k, n) in [
             (6, 1, 1),
             (7, 3, 8),
@@ -281,7 +279,7 @@ mod tests {
             (25, 5, 3),
             (31, 4, 8),
         ] {
-            let (a, b, old) = (numbers(1, m * k), numbers(2, k * n), numbers(3, m * n));
+            let (a, b, old) = (values(1, m * k), values(2, k * n), values(3, m * n));
             for (into, matrix) in [
                 (Accumulate::Add, Mat::new(&b, k, n)),
                 (Accumulate::Set, Mat::new(&b, k, n)),
@@ -293,7 +291,7 @@ mod tests {
                 matmul(&mut expected, into, Mat::new(&a, m, k), matrix);
                 close(&c, &expected, 1e-13);
                 if into == Accumulate::Set {
-                    let (bias, mut with) = (numbers(4, n), old.clone());
+                    let (bias, mut with) = (values(4, n), old.clone());
                     Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &bias);
                     let expected: Vec<f64> = c.iter().enumerate().map(|(i, x)| x + bias[i % n]).collect();
                     close(&with, &expected, 1e-13);

@@ -1,8 +1,8 @@
-//! Sinusoidal positions, in the two layouts that papers use.
+//! Sinusoidal position encodings, in the two layouts that papers use.
 
 use super::Real;
 
-/// How sines and cosines share a row of `D` numbers.
+/// The order of sines and cosines in a row of `D` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sinusoid {
@@ -12,7 +12,7 @@ pub enum Sinusoid {
     Halves,
 }
 
-/// `out[T,D]`: the code of positions `first`, `first + 1`, …
+/// `out[T,D]`: the encodings of positions `first`, `first + 1`, …
 ///
 /// ```
 /// use wug_learner::kernel::{Sinusoid, sinusoids};

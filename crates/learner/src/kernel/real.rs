@@ -1,5 +1,5 @@
-//! The two number types every kernel is written for. Results in `f32` are what papers train in; `f64` is for checks,
-//! and for questions that rounding alone can decide.
+//! The two floating-point types that every kernel is written for. Papers train in `f32`; `f64` is for gradient checks and for
+//! runs whose outcome depends on rounding.
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
@@ -32,7 +32,7 @@ pub trait Real:
     const NAME: &'static str;
     /// Rounds to this type.
     fn of(x: f64) -> Self;
-    /// The same number, in double precision.
+    /// The same value in double precision.
     fn wide(self) -> f64;
     /// The square root.
     #[must_use]

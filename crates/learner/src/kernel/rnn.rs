@@ -1,20 +1,21 @@
-//! A simple recurrent layer over a whole sequence.
+//! A simple recurrent layer over a whole sequence, and the block structure that all recurrent layers share.
 //!
-//! `h[0]` is the initial state, so that `h[0..T]` are the states *before* each step and `h[1..=T]` those after: both
-//! products over time (inputs to sums, sums to weight gradients) are then single matrix products. They are taken in
-//! blocks of steps small enough to stay in cache.
+//! States are `h[T+1,B,H]` with the initial state in `h[0]`: `h[0..T]` are the states *before* each step and `h[1..=T]` those
+//! after. So whatever does not depend on the previous step is one matrix product over all steps (`x · Wᵢᵀ` forward; gradients
+//! of inputs and weights backward). These products are taken in blocks of steps ([`Recurrence::block`]), small enough that the
+//! sums are still in cache when the steps read them.
 
 use super::packed::{self, Weight};
-use super::simd::MOST_LANES;
+use super::simd::MAX_LANES;
 use super::{
-    Accumulate, Activation, Masked, Mat, Real, activate, activate_backward, column_sums, drop_in_place,
+    Accumulate, Activation, MaskedSlice, Mat, Real, activate, activate_backward, column_sums, drop_in_place,
     matmul,
 };
 
-/// The least number of rows in a block of steps.
+/// The fewest rows (steps × strings) in a block.
 const ROWS: usize = 128;
 
-/// Rows that a step takes at a time, to be activated while they are in the first-level cache.
+/// Rows of a step between product and activation: few enough to be still in the first-level cache.
 const AT_ONCE: usize = 4 * packed::ROWS;
 
 /// The sizes of a recurrent layer: `T`, `B`, `I`, `H`.
@@ -24,29 +25,29 @@ pub struct Recurrence {
     pub steps: usize,
     /// `B`, strings.
     pub batch: usize,
-    /// `I`, numbers into each step.
+    /// `I`, elements of the input of a step.
     pub input: usize,
     /// `H`, hidden units.
     pub hidden: usize,
 }
 
 impl Recurrence {
-    /// Steps that a layer with `sums` per unit takes together: as many as keep those within a quarter of a megabyte, but not
-    /// fewer than make `ROWS` rows: every block costs one more pass over the gradients of the weights.
+    /// Steps in a block of a layer with `sums` sums per unit (`G`): as many as keep the sums within 256 KiB, but not fewer than
+    /// make [`ROWS`] rows, because every block costs one more pass over the gradients of the weights.
     pub fn block<R>(&self, sums: usize) -> usize {
         let fitting = (1 << 18) / (self.batch * sums * self.hidden * size_of::<R>()).max(1);
         fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))
     }
 
-    /// Numbers of room that the kernels of a layer with `sums` per unit (1, or 4 of an LSTM) need for their weights, and for
-    /// the inputs of a block of steps as a mask leaves them.
+    /// Elements of workspace that the kernels of a layer with `sums` sums per unit (1, or 4 for an LSTM) need: for packed
+    /// weights, and for the inputs of a block of steps after dropout.
     pub fn workspace<R>(&self, sums: usize) -> usize {
-        // The sums of every gate may begin with a register of their own, and biases may stand with the weights.
-        let workspace = |k: usize| packed::workspace(self.batch, k, sums * (self.hidden + MOST_LANES));
+        // An upper bound for both layouts: each gate may be padded to whole registers, and biases packed with the weights.
+        let workspace = |k: usize| packed::workspace(self.batch, k, sums * (self.hidden + MAX_LANES));
         workspace(self.input) + workspace(self.hidden) + workspace(1) + self.inputs::<R>(sums)
     }
 
-    /// Numbers into a block of steps.
+    /// Elements of the inputs of a block of steps.
     pub fn inputs<R>(&self, sums: usize) -> usize {
         self.block::<R>(sums) * self.batch * self.input
     }
@@ -58,7 +59,7 @@ impl Recurrence {
     }
 }
 
-/// The parameters of a layer whose units have `G` sums each (1, or 4 gates).
+/// The parameters of a layer with `G` sums per unit (1, or 4 gates).
 #[derive(Clone, Copy, Debug)]
 pub struct RecurrentWeights<'a, R> {
     /// `[G·H, I]`
@@ -72,33 +73,32 @@ pub struct RecurrentWeights<'a, R> {
 /// Where their gradients go.
 #[derive(Debug)]
 pub struct RecurrentGradients<'a, R> {
-    /// Whether the gradients of weights replace what was there (the bias always adds).
+    /// Whether the gradients of weights replace what was there (that of the bias is always added).
     pub into: Accumulate,
-    /// `[G·H, I]`; of an LSTM, it may be empty if it comes later
+    /// `[G·H, I]`; for an LSTM, empty if it is deferred
     pub input: &'a mut [R],
-    /// `[G·H, H]`; likewise
+    /// `[G·H, H]`; the same
     pub hidden: &'a mut [R],
     /// `[G·H]`, or empty
     pub bias: &'a mut [R],
 }
 
 /// `h[t+1] = f(x[t]·Wᵢᵀ + h[t]·Wₕᵀ + b)` for every step; `h[T+1,B,H]` holds the initial state in `h[0]`,
-/// `room` has space for [`Recurrence::room`] numbers.
+/// `workspace` has [`Recurrence::workspace`] elements.
 pub fn rnn<R: Real>(
     h: &mut [R],
     workspace: &mut [R],
-    x: Masked<'_, R>,
+    x: MaskedSlice<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (row_in, row) = (n.batch * n.input, n.batch * n.hidden);
-    let (mut w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
-    let (mut w_hidden, workspace) =
-        Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
+    let (w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
+    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
     for (from, to) in n.blocks(n.block::<R>(1)) {
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
-        w_in.product_with(sums, x.see(from * row_in..to * row_in, workspace), w.bias);
+        w_in.product_with(sums, x.read(from * row_in..to * row_in, workspace), w.bias);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
@@ -110,22 +110,22 @@ pub fn rnn<R: Real>(
     }
 }
 
-/// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up: `dh[0]` ends as that of the
-/// initial state, the rest as that of the sums. `dx` may be empty if nobody asks; `room` is as on the way there.
+/// The backward pass. `dh[T+1,B,H]` comes in as the gradient of every state and is overwritten: `dh[0]` ends as that of the
+/// initial state, the rest as that of the sums. `dx` may be empty if it is not required; `workspace` is as in the forward pass.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn rnn_backward<R: Real>(
     dx: &mut [R],
     dh: &mut [R],
     workspace: &mut [R],
     dw: RecurrentGradients<'_, R>,
-    (h, x): (&[R], Masked<'_, R>),
+    (h, x): (&[R], MaskedSlice<'_, R>),
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
-    let (mut w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
-    let (mut w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
+    let (w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
+    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block::<R>(1)).rev() {
@@ -146,7 +146,7 @@ pub fn rnn_backward<R: Real>(
             w_in.product(dinp, Accumulate::Set, dsums.data());
             drop_in_place(dinp, x.mask, inputs.start);
         }
-        matmul(dinput, into, dsums.t(), Mat::new(x.see(inputs, workspace), steps, n.input));
+        matmul(dinput, into, dsums.t(), Mat::new(x.read(inputs, workspace), steps, n.input));
         matmul(dhidden, into, dsums.t(), Mat::new(&h[from * row..to * row], steps, n.hidden));
         into = Accumulate::Add;
         if !dbias.is_empty() {
@@ -155,7 +155,8 @@ pub fn rnn_backward<R: Real>(
     }
 }
 
-/// How the first block of steps writes gradients of weights; without any step, nothing else would replace them.
+/// How the first block of steps writes the gradients of the weights. Without any step, no block would replace them, so they
+/// are cleared here.
 pub(super) fn first_into<R: Real>(
     into: Accumulate,
     n: Recurrence,
@@ -171,7 +172,9 @@ pub(super) fn first_into<R: Real>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MASKS, close, close_single, dot, left, numbers, singles, slope};
+    use super::super::testing::{
+        MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
+    };
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -182,7 +185,7 @@ mod tests {
         RecurrentWeights { input, hidden, bias }
     }
 
-    fn forward(h0: &[f64], x: Masked<'_, f64>, p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
+    fn forward(h0: &[f64], x: MaskedSlice<'_, f64>, p: &[f64], n: Recurrence, f: Activation) -> Vec<f64> {
         let mut h = vec![0.0; (n.steps + 1) * n.batch * n.hidden];
         h[..h0.len()].copy_from_slice(h0);
         rnn(&mut h, &mut vec![0.0; n.workspace::<f64>(1)], x, weights(p, n), n, f);
@@ -213,34 +216,34 @@ mod tests {
         let all =
             [N, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }];
         for (n, mask) in all.into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
-            let h0 = numbers(1, n.batch * n.hidden);
-            let x = numbers(2, n.steps * n.batch * n.input);
+            let h0 = values(1, n.batch * n.hidden);
+            let x = values(2, n.steps * n.batch * n.input);
             let p: Vec<f64> =
-                numbers(3, n.hidden * (n.input + n.hidden + 1)).iter().map(|p| 0.3 * p).collect();
-            let h = forward(&h0, Masked { numbers: &x, mask }, &p, n, Activation::Tanh);
-            close(&h, &naive(&h0, &left(&x, mask), &p, n), 1e-13);
+                values(3, n.hidden * (n.input + n.hidden + 1)).iter().map(|p| 0.3 * p).collect();
+            let h = forward(&h0, MaskedSlice { values: &x, mask }, &p, n, Activation::Tanh);
+            close(&h, &naive(&h0, &dropped(&x, mask), &p, n), 1e-13);
             let mut single = vec![0.0f32; h.len()];
             single[..h0.len()].copy_from_slice(&singles(&h0));
             let q = singles(&p);
             let (input, rest) = q.split_at(n.hidden * n.input);
             let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
             let w = RecurrentWeights { input, hidden, bias };
-            let x = Masked { numbers: &singles(&x), mask };
+            let x = MaskedSlice { values: &singles(&x), mask };
             rnn(&mut single, &mut vec![0.0; n.workspace::<f32>(1)], x, w, n, Activation::Tanh);
             close_single(&single, &h, 1e-5);
         }
     }
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         let n = N;
-        let h0 = numbers(1, n.batch * n.hidden);
-        let x = numbers(2, n.steps * n.batch * n.input);
-        let p = numbers(3, n.hidden * (n.input + n.hidden + 1));
-        let g = numbers(4, (n.steps + 1) * n.batch * n.hidden);
+        let h0 = values(1, n.batch * n.hidden);
+        let x = values(2, n.steps * n.batch * n.input);
+        let p = values(3, n.hidden * (n.input + n.hidden + 1));
+        let g = values(4, (n.steps + 1) * n.batch * n.hidden);
         for (f, mask) in [Activation::Tanh, Activation::Relu].into_iter().zip(MASKS) {
             let forward =
-                |h0: &[f64], x: &[f64], p: &[f64]| forward(h0, Masked { numbers: x, mask }, p, n, f);
+                |h0: &[f64], x: &[f64], p: &[f64]| forward(h0, MaskedSlice { values: x, mask }, p, n, f);
             let h = forward(&h0, &x, &p);
             let (mut dx, mut dh, mut dp) = (vec![9.0; x.len()], g.clone(), vec![7.0; p.len()]);
             let (input, rest) = dp.split_at_mut(n.hidden * n.input);
@@ -253,14 +256,14 @@ mod tests {
                 &mut dh,
                 workspace,
                 dw,
-                (&h, Masked { numbers: &x, mask }),
+                (&h, MaskedSlice { values: &x, mask }),
                 weights(&p, n),
                 n,
                 f,
             );
-            slope(&x, &dx, |x| dot(&forward(&h0, x, &p), &g));
-            slope(&p, &dp, |p| dot(&forward(&h0, &x, p), &g));
-            slope(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p), &g));
+            check_finite_differences(&x, &dx, |x| dot(&forward(&h0, x, &p), &g));
+            check_finite_differences(&p, &dp, |p| dot(&forward(&h0, &x, p), &g));
+            check_finite_differences(&h0, &dh[..h0.len()], |h0| dot(&forward(h0, &x, &p), &g));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is done with whole rows of numbers, most of it compiled inside of other kernels.
+//! Operations on whole rows, most of them inlined into other kernels.
 
 use pulp::Simd;
 
@@ -45,7 +45,7 @@ pub(super) fn set_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &
     }
 }
 
-/// Rows of `d` numbers, each times its own of the factors.
+/// `out[N,d] = factors[N] · x[N,d]`, row by row.
 pub fn scale_rows<R: Real>(out: &mut [R], x: &[R], factors: &[R], d: usize) {
     dispatch!(scale_rows_body(out, x, factors, d));
 }

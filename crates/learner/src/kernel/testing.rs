@@ -1,19 +1,19 @@
-//! What kernel tests share: closed-form numbers, and the slope of a function by finite differences.
+//! What kernel tests share: closed-form values, tolerances, and gradients by finite differences.
 
 use super::{Mask, drop_in_place};
 
 /// One mask that drops nothing, and one that does.
 pub(crate) const MASKS: [Mask; 2] = [Mask::NONE, Mask::THIRD];
 
-/// What a mask leaves of numbers.
-pub(crate) fn left(x: &[f64], mask: Mask) -> Vec<f64> {
-    let mut left = x.to_vec();
-    drop_in_place(&mut left, mask, 0);
-    left
+/// `x` after dropout.
+pub(crate) fn dropped(x: &[f64], mask: Mask) -> Vec<f64> {
+    let mut dropped = x.to_vec();
+    drop_in_place(&mut dropped, mask, 0);
+    dropped
 }
 
-/// Numbers in (−1, 1) that look random but come from a formula.
-pub(crate) fn numbers(seed: u64, n: usize) -> Vec<f64> {
+/// Values in (−1, 1) that look random but come from a formula.
+pub(crate) fn values(seed: u64, n: usize) -> Vec<f64> {
     (0..n as u64)
         .map(|i| {
             let mut x =
@@ -26,17 +26,17 @@ pub(crate) fn numbers(seed: u64, n: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The same numbers, rounded.
+/// The same in single precision.
 pub(crate) fn singles(x: &[f64]) -> Vec<f32> {
     x.iter().map(|&x| x as f32).collect()
 }
 
-/// Sum of products: turns a vector of outputs into one number to differentiate.
+/// Sum of products: turns a vector of outputs into a scalar to differentiate.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Asserts that two vectors agree to `tolerance`, relative to the larger of 1 and the expected number.
+/// Asserts that two vectors agree to `tolerance`, relative to the larger of 1 and the expected value.
 #[track_caller]
 pub(crate) fn close(got: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(got.len(), expected.len(), "lengths");
@@ -52,10 +52,10 @@ pub(crate) fn close_single(got: &[f32], expected: &[f64], tolerance: f64) {
     close(&got, expected, tolerance);
 }
 
-/// Asserts that `gradient` is the slope of `loss` at `x`, by central differences.
+/// Asserts that `gradient` is that of `loss` at `x`, by central differences.
 #[track_caller]
-pub(crate) fn slope(x: &[f64], gradient: &[f64], mut loss: impl FnMut(&[f64]) -> f64) {
-    assert_eq!(x.len(), gradient.len(), "one slope per number");
+pub(crate) fn check_finite_differences(x: &[f64], gradient: &[f64], mut loss: impl FnMut(&[f64]) -> f64) {
+    assert_eq!(x.len(), gradient.len(), "one derivative per element");
     let eps = 1e-5;
     let mut x = x.to_vec();
     for i in 0..x.len() {
@@ -68,7 +68,7 @@ pub(crate) fn slope(x: &[f64], gradient: &[f64], mut loss: impl FnMut(&[f64]) ->
         let numeric = (hi - lo) / (2.0 * eps);
         assert!(
             (numeric - gradient[i]).abs() < 1e-7 * numeric.abs().max(1.0),
-            "slope {i}: differences say {numeric}, the kernel {}",
+            "element {i}: finite differences give {numeric}, the kernel {}",
             gradient[i]
         );
     }

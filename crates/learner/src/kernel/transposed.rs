@@ -1,17 +1,19 @@
-//! `aᵀ · b` with few columns and any number of rows: the gradients of weights. A matrix product in general copies both sides into the
-//! order that its inner loop reads them in; here `a` is read where it lies, and of `b` as much is copied as the first-level
-//! cache holds.
+//! `aᵀ · b` for long, narrow `a[K,M]` and `b[K,N]`: the gradient of a weight, summed over `K` = steps × strings.
+//!
+//! A general matrix product packs both operands. Here `a` is read in place, and of `b` only [`ROWS`] rows of one panel of
+//! columns (two registers wide) are copied at a time, which fit in the first-level cache beside the rows of `a`. A tile of
+//! sums is held in registers while the rows pass by, and is added to `c` once per [`ROWS`] rows.
 
 use pulp::Simd;
 
 use super::Real;
 use super::simd::{V, dispatch};
 
-/// Rows taken together: a panel of `b`, and the lines of `a` beside it, stay in the first-level cache.
+/// Rows per panel of `b`: it and the rows of `a` beside it stay in the first-level cache.
 const ROWS: usize = 128;
 
-/// Whether this way is the better one for a product of `m` × `n`: while it stays in the second-level cache, because every
-/// panel passes over all of it.
+/// Whether this is faster than the GEMM crate for a product `[m,n]`: as long as the product stays in the second-level cache,
+/// because every panel passes over a part of it for every [`ROWS`] rows.
 pub(super) fn pays<R>(m: usize, n: usize) -> bool {
     m >= 4 && m * n * size_of::<R>() <= 1 << 18
 }
@@ -57,7 +59,7 @@ struct Place {
     n: usize,
 }
 
-/// Copies a panel of columns to where its registers lie one after the other.
+/// Copies a panel of columns, so that its registers are contiguous.
 #[inline(always)]
 fn lay<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[R], at: Place) {
     let lanes = V::<R, S>::lanes();
@@ -81,7 +83,7 @@ fn tiles<R: Real, S: Simd, const M: usize, const W: usize>(
 ) {
     let mut at = 0;
     while at < m {
-        // Two middling tiles are better than a full one and a column.
+        // Two tiles of medium size are faster than a full one and a small one.
         let left = m - at;
         let many = if left <= M {
             left
@@ -141,16 +143,16 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, numbers, singles};
+    use super::super::testing::{close, close_single, singles, values};
     use super::*;
 
-    /// Any shape, more rows than are taken together and fewer, with sums of products as the reference.
+    /// With more rows than a panel has, and fewer.
     #[test]
-    fn equals_sums_of_products() {
+    fn any_shape_equals_sums_of_products() {
         let usual = [(7, 65, 17), (156, 300, 39), (13, 128, 40), (9, 129, 24), (6, 257, 16)];
         let few_columns = [(1, 1, 8), (4, 2, 9), (32, 70, 3), (5, 130, 1), (4, 1, 2)];
         for (m, k, n) in usual.into_iter().chain(few_columns) {
-            let (a, b, old) = (numbers(1, k * m), numbers(2, k * n), numbers(3, m * n));
+            let (a, b, old) = (values(1, k * m), values(2, k * n), values(3, m * n));
             let sum = |i: usize| (0..k).map(|r| a[r * m + i / n] * b[r * n + i % n]).sum::<f64>();
             for add in [false, true] {
                 let expected: Vec<f64> =

@@ -1,14 +1,14 @@
-//! One step of an optimiser over all parameters at once, and the norm by which gradients are clipped.
+//! One step of an optimiser over all parameters, and the norm by which gradients are clipped.
 
 use pulp::Simd;
 
 use super::Real;
 use super::simd::{V, dispatch};
 
-/// Sums side by side: as many as multiplications are under way at once.
+/// Partial sums side by side: as many as multiplications are in flight.
 const SUMS: usize = 8;
 
-/// The sum of squares, added in single chunks and then in double precision.
+/// The sum of squares: of chunks in the precision of `x`, of their sums in double precision.
 pub fn sum_of_squares<R: Real>(x: &[R]) -> f64 {
     dispatch!(sum_of_squares_body(x))
 }
@@ -37,7 +37,7 @@ fn sum_of_squares_body<R: Real, S: Simd>(s: S, x: &[R]) -> f64 {
     total
 }
 
-/// The numbers of one Adam step, all resolved.
+/// The constants of one Adam step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamStep {
     /// Multiplies every gradient (clipping; one over the number of accumulated batches).
@@ -48,9 +48,9 @@ pub struct AdamStep {
     pub l2: f64,
     /// Parameters are first multiplied by one minus this (learning rate × decoupled weight decay).
     pub decay: f64,
-    /// β₁, the memory of the mean.
+    /// β₁, the decay of the mean.
     pub beta1: f64,
-    /// β₂, the memory of the square.
+    /// β₂, the decay of the mean of squares.
     pub beta2: f64,
     /// Learning rate over `1 − β₁ᵗ`.
     pub rate: f64,
@@ -69,7 +69,7 @@ pub fn adam<R: Real>(w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &Adam
 fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &AdamStep) {
     let adam = Adam::new(s, step);
     let whole = w.len() - w.len() % V::<R, S>::lanes();
-    // Registers one by one: looking for the end of the numbers at each of them takes as long as the arithmetic.
+    // Whole registers apart from the rest: a bounds check at each of them takes as long as the arithmetic.
     let regs = V::<R, S>::regs_mut(w).iter_mut().zip(V::<R, S>::regs_mut(m));
     let regs = regs.zip(V::<R, S>::regs_mut(v)).zip(V::<R, S>::regs(g));
     for (((w, m), v), &g) in regs {
@@ -85,7 +85,7 @@ fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &
     }
 }
 
-/// The numbers of a step in registers.
+/// The constants of a step, broadcast to registers.
 #[derive(Clone, Copy)]
 struct Adam<R: Real, S: Simd> {
     scale: V<R, S>,
@@ -139,7 +139,7 @@ fn sign<R: Real, S: Simd>(s: S, x: V<R, S>) -> V<R, S> {
     zero.if_less(x, one, x.if_less(zero, -one, zero))
 }
 
-/// The numbers of one step of gradient descent, all resolved.
+/// The constants of one step of gradient descent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SgdStep {
     /// Multiplies every gradient.
@@ -150,7 +150,7 @@ pub struct SgdStep {
     pub l2: f64,
     /// Parameters are first multiplied by one minus this.
     pub decay: f64,
-    /// The memory of past gradients; zero for none.
+    /// The decay of past gradients; zero for none.
     pub momentum: f64,
     /// The learning rate.
     pub rate: f64,
@@ -180,7 +180,7 @@ fn sgd_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], g: &[R], step: &Sg
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, numbers};
+    use super::super::testing::{close, values};
     use super::*;
 
     const STEP: AdamStep = AdamStep {
@@ -196,10 +196,10 @@ mod tests {
     };
 
     #[test]
-    fn adam_is_what_the_formula_says() {
+    fn adam_matches_the_formula() {
         let n = 13;
-        let (w, m, g) = (numbers(1, n), numbers(2, n), numbers(4, n));
-        let v: Vec<f64> = numbers(3, n).iter().map(|x| x * x).collect();
+        let (w, m, g) = (values(1, n), values(2, n), values(4, n));
+        let v: Vec<f64> = values(3, n).iter().map(|x| x * x).collect();
         let (mut w2, mut m2, mut v2) = (w.clone(), m.clone(), v.clone());
         adam(&mut w2, &mut m2, &mut v2, &g, &STEP);
         for i in 0..n {
@@ -212,9 +212,9 @@ mod tests {
     }
 
     #[test]
-    fn descent_is_what_the_formula_says() {
+    fn sgd_matches_the_formula() {
         let n = 13;
-        let (w, m, g) = (numbers(1, n), numbers(2, n), numbers(4, n));
+        let (w, m, g) = (values(1, n), values(2, n), values(4, n));
         let step =
             SgdStep { gradient_scale: 0.5, l1: 0.01, l2: 0.02, decay: 0.001, momentum: 0.9, rate: 0.1 };
         let (mut w2, mut m2) = (w.clone(), m.clone());
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn squares_add_up_whatever_the_length() {
         for n in [0, 1, 7, 32, 1023, 1025, 5000] {
-            let x = numbers(1, n);
+            let x = values(1, n);
             let expected: f64 = x.iter().map(|x| x * x).sum();
             close(&[sum_of_squares(&x)], &[expected], 1e-12);
             let single: Vec<f32> = x.iter().map(|&x| x as f32).collect();

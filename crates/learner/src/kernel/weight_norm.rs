@@ -1,4 +1,4 @@
-//! Weights as a direction and a length per row (Salimans and Kingma 2016).
+//! Weight normalisation: weights as a direction and a length per row (Salimans and Kingma 2016).
 
 use pulp::Simd;
 
@@ -25,7 +25,7 @@ fn weight_norm_body<R: Real, S: Simd>(s: S, w: &mut [R], v: &[R], gain: &[R]) {
     }
 }
 
-/// The way back.
+/// The backward pass; adds to both gradients.
 pub fn weight_norm_backward<R: Real>(dv: &mut [R], dgain: &mut [R], dw: &[R], v: &[R], gain: &[R]) {
     dispatch!(weight_norm_backward_body(dv, dgain, dw, v, gain));
 }
@@ -45,7 +45,7 @@ fn weight_norm_backward_body<R: Real, S: Simd>(
         let norm = norm(v);
         let along = dot(s, dw, v) / norm;
         *dgain += along;
-        // Only what is across a direction turns it.
+        // Only the part of the gradient that is orthogonal to `v` remains.
         add_times(s, dv, gain / norm, dw);
         add_times(s, dv, -gain * along / (norm * norm), v);
     }
@@ -58,13 +58,13 @@ pub(crate) fn norm<R: Real>(v: &[R]) -> R {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dot, numbers, slope};
+    use super::super::testing::{check_finite_differences, dot, values};
     use super::{weight_norm, weight_norm_backward};
 
     #[test]
-    fn slopes_are_differences() {
+    fn gradients_match_finite_differences() {
         for i in [1, 4, 21] {
-            let (v, gain, g) = (numbers(1, 3 * i), numbers(2, 3), numbers(3, 3 * i));
+            let (v, gain, g) = (values(1, 3 * i), values(2, 3), values(3, 3 * i));
             let run = |v: &[f64], gain: &[f64]| {
                 let mut w = vec![9.0; 3 * i];
                 weight_norm(&mut w, v, gain);
@@ -72,8 +72,8 @@ mod tests {
             };
             let (mut dv, mut dgain) = (vec![0.0; 3 * i], vec![0.0; 3]);
             weight_norm_backward(&mut dv, &mut dgain, &g, &v, &gain);
-            slope(&v, &dv, |v| run(v, &gain));
-            slope(&gain, &dgain, |gain| run(&v, gain));
+            check_finite_differences(&v, &dv, |v| run(v, &gain));
+            check_finite_differences(&gain, &dgain, |gain| run(&v, gain));
         }
     }
 }

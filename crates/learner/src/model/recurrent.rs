@@ -11,7 +11,7 @@ use super::limits::{bounded, layered, probability};
 use super::states::{BatchStates, PrefixState, States};
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
-use crate::tape::{Layer, Masked, Recording, Var};
+use crate::tape::{Layer, MaskedVar, Recording, Var};
 
 /// The recurrent cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,7 +212,7 @@ impl Recurrent {
     fn run_layer<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        x: Masked,
+        x: MaskedVar,
         l: usize,
         layer: Layer,
         sizes: (usize, usize),
@@ -225,7 +225,7 @@ impl Recurrent {
     fn layer<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        x: impl Into<Masked>,
+        x: impl Into<MaskedVar>,
         h0: Option<Var>,
         layer: Layer,
         n: Recurrence,

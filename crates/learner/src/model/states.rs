@@ -1,6 +1,6 @@
 //! The states of a body: those of a batch, as rows on the tape, and that of a single prefix, kept between calls.
 
-use crate::tape::{Masked, Var};
+use crate::tape::{MaskedVar, Var};
 
 /// The states after all prefixes of a batch of strings, one row each.
 ///
@@ -9,7 +9,7 @@ use crate::tape::{Masked, Var};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States {
     /// All rows.
-    pub rows: Masked,
+    pub rows: MaskedVar,
     /// `D`, elements per row.
     pub width: usize,
     /// Rows between a position and the next of the same string.

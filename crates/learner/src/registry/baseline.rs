@@ -16,7 +16,7 @@ const fn entry(
 
 fn ngram<'a>(order: usize, known: &Knowledge<'a>) -> AnyNextSymbol<'a> {
     let strings = known.strings.iter().map(Vec::as_slice);
-    AnyNextSymbol::new(NGram::learn(order, known.vocabulary, strings))
+    AnyNextSymbol::new(NGram::fit(order, known.vocabulary, strings))
 }
 
 const SHANNON: &str = "Shannon 1951, Prediction and Entropy of Printed English";

@@ -1,31 +1,75 @@
-//! Attention, there and back.
+//! Self-attention and cross-attention. Attention weights are not stored: the backward pass recomputes them from `stats`, two
+//! values per string, query and head (see [`Attention::stats`]).
 
 use std::ops::Range;
 
-use super::backward::{Pair, pair};
-use super::op::Op;
+use super::backward::in_out_grads;
+use super::op::{Op, Operation};
 use super::{Recording, Tape, Var, grow};
-use crate::kernel::{self, Attention, Real};
+use crate::kernel::{self, Attention, Mask, Real};
+
+/// Self-attention over `x[B,T,3D]`; `out[B,T,D]`.
+#[derive(Clone, Debug)]
+pub(super) struct AttentionOp {
+    x: Var,
+    out: Var,
+    stats: Range<usize>,
+    mask: Mask,
+    n: Attention,
+}
 
 impl<R: Real> Recording<'_, R> {
-    /// Self-attention over `qkv[B,T,3D]`, dropping weights with a probability when learning.
+    /// Self-attention over `qkv[B,T,3D]`, with dropout of attention weights in training.
     pub fn attention(&mut self, qkv: Var, n: Attention, dropout: f64) -> Var {
         let mask = self.next_mask(dropout);
         let out = self.new_tensor(n.batch * n.queries * n.width, true);
-        self.forget();
-        let kept = self.tape.saved.take(n.kept());
+        self.reuse_saved();
+        let stats = self.tape.saved.take(n.stats());
         let tape = &mut *self.tape;
         grow(&mut tape.scratch, n.scratch());
         let (x_range, out_range) = (tape.tensor(qkv).range(), tape.tensor(out).range());
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
-        let sums = &mut tape.saved.data[kept.clone()];
-        kernel::attention(&mut after[..out_range.len()], sums, &mut tape.scratch, &before[x_range], mask, n);
-        self.push(Op::Attention { x: qkv, out, kept, mask, n });
+        let (values, saved) = (&mut after[..out_range.len()], &mut tape.saved.data[stats.clone()]);
+        kernel::attention(values, saved, &mut tape.scratch, &before[x_range], mask, n);
+        self.push(Op::Attention(AttentionOp { x: qkv, out, stats, mask, n }));
         out
     }
+}
 
-    /// Attention of `q[B,Tq,D]` to `kv[B,Tk,2D]`, keys and values side by side, of which the first `lengths[b]` rows of
-    /// string `b` count. Weights are dropped with a probability when learning.
+impl Operation for AttentionOp {
+    fn backward<R: Real>(&self, tape: &mut Tape<R>, _: &[R], _: &mut [R]) {
+        let (x, out) = (tape.tensor(self.x), tape.output(self.out));
+        grow(&mut tape.scratch, self.n.scratch());
+        let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
+        kernel::attention_backward(
+            dx,
+            &mut tape.scratch,
+            dout,
+            &tape.values.data[out.range()],
+            &tape.saved.data[self.stats.clone()],
+            &tape.values.data[x.range()],
+            self.mask,
+            self.n,
+        );
+        tape.finish_grad(self.x);
+    }
+}
+
+/// Attention of `q[B,Tq,D]` to the first `lengths[b]` (symbols) rows of each string of `kv[B,Tk,2D]`; `out[B,Tq,D]`.
+#[derive(Clone, Debug)]
+pub(super) struct CrossAttentionOp {
+    q: Var,
+    kv: Var,
+    out: Var,
+    lengths: Range<usize>,
+    stats: Range<usize>,
+    mask: Mask,
+    n: Attention,
+}
+
+impl<R: Real> Recording<'_, R> {
+    /// Attention of `q[B,Tq,D]` to `kv[B,Tk,2D]`, keys and values side by side, of which only the first `lengths[b]` rows of
+    /// string `b` are attended to (the rest is padding). With dropout of attention weights in training.
     pub fn cross_attention(
         &mut self,
         q: Var,
@@ -41,81 +85,71 @@ impl<R: Real> Recording<'_, R> {
         let n = Attention { batch, queries, keys, width, heads, causal: false };
         let lengths = self.push_symbols(lengths.iter().map(|&length| length as u32));
         let out = self.new_tensor(q_tensor.len, true);
-        self.forget();
-        let kept = self.tape.saved.take(n.kept());
+        self.reuse_saved();
+        let stats = self.tape.saved.take(n.stats());
         let tape = &mut *self.tape;
         grow(&mut tape.scratch, n.scratch());
         let out_range = tape.tensor(out).range();
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
         let (queries, keys_values) = (&before[q_tensor.range()], &before[kv_tensor.range()]);
         for (b, &length) in tape.symbols[lengths.clone()].iter().enumerate() {
-            let (rows, seen, sums, one) = string(n, b, length);
-            let saved = &mut tape.saved.data[kept.start + sums.start..kept.start + sums.end];
-            let both = (&queries[rows.clone()], &keys_values[seen]);
-            kernel::cross_attention(&mut after[rows], saved, &mut tape.scratch, both, mask.nth(b), one);
+            let one = Part::new(n, b, length);
+            let saved = &mut tape.saved.data[shift(stats.start, &one.stats)];
+            let both = (&queries[one.q.clone()], &keys_values[one.kv]);
+            kernel::cross_attention(&mut after[one.q], saved, &mut tape.scratch, both, mask.nth(b), one.n);
         }
-        self.push(Op::CrossAttention { q, kv, out, lengths, kept, mask, n });
+        self.push(Op::CrossAttention(CrossAttentionOp { q, kv, out, lengths, stats, mask, n }));
         out
     }
 }
 
-/// Where string `b` has its queries, its keys and values, and what is kept of it; and its sizes.
-fn string(n: Attention, b: usize, length: u32) -> (Range<usize>, Range<usize>, Range<usize>, Attention) {
-    let (row, seen, kept) = (n.queries * n.width, n.keys * 2 * n.width, n.kept() / n.batch);
-    let keys = length as usize;
-    (
-        b * row..(b + 1) * row,
-        b * seen..b * seen + keys * 2 * n.width,
-        b * kept..(b + 1) * kept,
-        Attention { batch: 1, keys, ..n },
-    )
+impl Operation for CrossAttentionOp {
+    fn backward<R: Real>(&self, tape: &mut Tape<R>, _: &[R], _: &mut [R]) {
+        let (q, kv, out) = (tape.tensor(self.q), tape.tensor(self.kv), tape.output(self.out));
+        grow(&mut tape.scratch, self.n.scratch());
+        grow(&mut tape.grad_tmp, q.len + kv.len);
+        let (dq, dkv) = tape.grad_tmp.split_at_mut(q.len);
+        let dkv = &mut dkv[..kv.len];
+        dkv.fill(R::ZERO); // The kernel does not write the rows of padding.
+        for (b, &length) in tape.symbols[self.lengths.clone()].iter().enumerate() {
+            let (one, values) = (Part::new(self.n, b, length), &tape.values.data);
+            kernel::cross_attention_backward(
+                (&mut dq[one.q.clone()], &mut dkv[one.kv.clone()]),
+                &mut tape.scratch,
+                &tape.gradients[shift(out.start, &one.q)],
+                &values[shift(out.start, &one.q)],
+                &tape.saved.data[shift(self.stats.start, &one.stats)],
+                (&values[shift(q.start, &one.q)], &values[shift(kv.start, &one.kv)]),
+                self.mask.nth(b),
+                one.n,
+            );
+        }
+        tape.copy_grad_tmp(self.q, 0);
+        tape.copy_grad_tmp(self.kv, q.len);
+    }
 }
 
-impl<R: Real> Tape<R> {
-    pub(super) fn attention_back(&mut self, op: &Op) {
-        match *op {
-            Op::Attention { x, out, ref kept, mask, n } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                grow(&mut self.scratch, n.scratch());
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
-                kernel::attention_backward(
-                    dx,
-                    &mut self.scratch,
-                    dout,
-                    &self.values.data[out.range()],
-                    &self.saved.data[kept.clone()],
-                    &self.values.data[tensor.range()],
-                    mask,
-                    n,
-                );
-                self.settle(x);
-            }
-            Op::CrossAttention { q, kv, out, ref lengths, ref kept, mask, n } => {
-                let (q_tensor, kv_tensor, out) = (self.tensor(q), self.tensor(kv), self.ready(out));
-                grow(&mut self.scratch, n.scratch());
-                grow(&mut self.grad_tmp, q_tensor.len + kv_tensor.len);
-                let (dq, dkv) = self.grad_tmp.split_at_mut(q_tensor.len);
-                let dkv = &mut dkv[..kv_tensor.len];
-                dkv.fill(R::ZERO); // rows that do not count are not written
-                for (b, &length) in self.symbols[lengths.clone()].iter().enumerate() {
-                    let (rows, seen, sums, one) = string(n, b, length);
-                    let values = &self.values.data;
-                    let at = |start: usize, range: &Range<usize>| start + range.start..start + range.end;
-                    kernel::cross_attention_backward(
-                        (&mut dq[rows.clone()], &mut dkv[seen.clone()]),
-                        &mut self.scratch,
-                        &self.gradients[at(out.start, &rows)],
-                        &values[at(out.start, &rows)],
-                        &self.saved.data[at(kept.start, &sums)],
-                        (&values[at(q_tensor.start, &rows)], &values[at(kv_tensor.start, &seen)]),
-                        mask.nth(b),
-                        one,
-                    );
-                }
-                self.receive(q, 0);
-                self.receive(kv, q_tensor.len);
-            }
-            _ => unreachable!("not attention"),
+/// Where one string lies in the tensors of a cross-attention, and its sizes.
+struct Part {
+    q: Range<usize>,
+    kv: Range<usize>,
+    stats: Range<usize>,
+    n: Attention,
+}
+
+impl Part {
+    fn new(n: Attention, b: usize, length: u32) -> Self {
+        let (q, kv, stats) = (n.queries * n.width, n.keys * 2 * n.width, n.stats() / n.batch);
+        let keys = length as usize;
+        Self {
+            q: b * q..(b + 1) * q,
+            kv: b * kv..b * kv + keys * 2 * n.width,
+            stats: b * stats..(b + 1) * stats,
+            n: Attention { batch: 1, keys, ..n },
         }
     }
+}
+
+fn shift(start: usize, range: &Range<usize>) -> Range<usize> {
+    start + range.start..start + range.end
 }

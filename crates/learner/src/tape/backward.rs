@@ -1,275 +1,147 @@
-//! The way back through a recording, last operation first.
+//! The backward pass through a recording, last operation first.
+//!
+//! The gradient of a tensor is written by the first operation that reports one and added to by the others:
+//! [`Tensor::has_grad`] says which. Kernels only ever write, so an operation asks [`in_out_grads`] where to write (in place if
+//! it is the first, else into `grad_tmp`) and calls [`Tape::finish_grad`] afterwards, which adds `grad_tmp` to what was there.
+//! An output lies behind its inputs in the arena, so that both gradients can be borrowed at once by splitting at the output.
 
 use std::ops::Range;
 
-use super::deferred::{DeferredGrad, Rows};
-use super::op::{Layer, Op, Tensor};
-use super::{Recording, Tape, Var, grow};
+use super::op::{Operation, Tensor};
+use super::recurrent::Layer;
+use super::{Mode, Recording, Tape, Var, grow};
 use crate::kernel::{self, Accumulate, Real};
 use crate::params::Param;
 
 impl<R: Real> Recording<'_, R> {
-    /// Adds the gradient of the loss to `gradients`, which lie as the parameters do.
+    /// Adds the gradient of the loss to `gradients`, which are laid out as the parameters are.
     ///
     /// # Panics
-    /// If the recording was made only to judge.
+    /// If the recording was made in [`Mode::Eval`].
     pub fn backward(&mut self, gradients: &mut [R]) {
-        self.tape.owned.clear();
-        self.walk_back(gradients);
+        self.tape.overwritten.clear();
+        self.run_backward(gradients);
     }
 
     /// The same, but replaces `gradients`: those of large weights are written without being cleared first.
     pub fn backward_fresh(&mut self, gradients: &mut [R]) {
-        self.tape.find_owned();
+        self.tape.find_overwritten();
         let mut end = 0;
-        for owned in &self.tape.owned {
-            gradients[end..owned.start].fill(R::ZERO);
-            end = owned.end;
+        for range in &self.tape.overwritten {
+            gradients[end..range.start].fill(R::ZERO);
+            end = range.end;
         }
         gradients[end..].fill(R::ZERO);
-        self.walk_back(gradients);
+        self.run_backward(gradients);
     }
 
-    fn walk_back(&mut self, gradients: &mut [R]) {
-        assert_ne!(self.mode, super::Mode::Eval, "a judging record has no way back");
+    fn run_backward(&mut self, gradients: &mut [R]) {
+        assert_ne!(self.mode, Mode::Eval, "a recording made for evaluation has no backward pass");
         let needed = self.tape.values.data.len();
         grow(&mut self.tape.gradients, needed);
         self.tape.find_repeated();
-        for i in (0..self.tape.ops.len()).rev() {
-            let op = self.tape.ops[i].clone();
-            self.tape.step_back(&op, self.params, gradients);
+        let ops = std::mem::take(&mut self.tape.ops);
+        for op in ops.iter().rev() {
+            op.backward(self.tape, self.params, gradients);
         }
+        self.tape.ops = ops;
         self.tape.flush_deferred(gradients);
     }
 }
 
-/// The gradient of an input (in place, or beside it if it has one already), and of the output.
-pub(super) struct Pair<'a, R> {
-    pub(super) dx: &'a mut [R],
-    pub(super) dout: &'a mut [R],
-}
-
-pub(super) fn pair<'a, R: Real>(
+/// Where to write the gradient of input `x` (empty if it is not required), and the gradient of `out`.
+pub(super) fn in_out_grads<'a, R: Real>(
     gradients: &'a mut [R],
     grad_tmp: &'a mut Vec<R>,
     x: Tensor,
     out: Tensor,
-) -> Pair<'a, R> {
+) -> (&'a mut [R], &'a mut [R]) {
     let (before, after) = gradients.split_at_mut(out.start);
-    let dx = if !x.needs {
+    let dx = if !x.requires_grad {
         &mut []
-    } else if x.touched {
+    } else if x.has_grad {
         grow(grad_tmp, x.len);
         &mut grad_tmp[..x.len]
     } else {
         &mut before[x.range()]
     };
-    Pair { dx, dout: &mut after[..out.len] }
+    (dx, &mut after[..out.len])
 }
 
 impl<R: Real> Tape<R> {
-    /// Finds the weights of recurrent layers that no other operation uses; their first gradient is their only one.
-    fn find_owned(&mut self) {
-        self.owned.clear();
-        let used = |weight: &Range<usize>| {
-            let overlaps =
-                |param: Param| param.range().start < weight.end && weight.start < param.range().end;
-            self.ops.iter().flat_map(Op::params).filter(|&param| overlaps(param)).count()
+    /// Finds the weights of recurrent layers that no other operation uses: their first gradient is their only one.
+    fn find_overwritten(&mut self) {
+        self.overwritten.clear();
+        let uses = |weight: &Range<usize>| {
+            let mut count = 0;
+            for op in &self.ops {
+                op.params(&mut |param: Param| {
+                    let overlaps = param.range().start < weight.end && weight.start < param.range().end;
+                    count += usize::from(overlaps);
+                });
+            }
+            count
         };
-        for op in &self.ops {
-            if let Op::Rnn { layer, .. } | Op::Lstm { layer, .. } = op {
-                let weights = [layer.input.range(), layer.hidden.range()];
-                if weights.iter().all(|weight| used(weight) == 1) {
-                    self.owned.extend(weights);
-                }
+        for layer in self.ops.iter().filter_map(Operation::overwrites) {
+            let weights = [layer.input.range(), layer.hidden.range()];
+            if weights.iter().all(|weight| uses(weight) == 1) {
+                self.overwritten.extend(weights);
             }
         }
-        self.owned.sort_by_key(|range| range.start);
+        self.overwritten.sort_by_key(|range| range.start);
     }
 
-    /// Whether the gradients of a layer's weights are replaced.
-    pub(super) fn write(&self, layer: Layer) -> Accumulate {
-        if self.owned.contains(&layer.hidden.range()) { Accumulate::Set } else { Accumulate::Add }
+    /// Whether the gradients of a layer's weights replace what was there.
+    pub(super) fn accumulate(&self, layer: Layer) -> Accumulate {
+        if self.overwritten.contains(&layer.hidden.range()) { Accumulate::Set } else { Accumulate::Add }
     }
 
-    /// After a kernel has written the gradient of `x`: adds it to what was there, or notes that it is the first.
-    pub(super) fn settle(&mut self, x: Var) {
-        let tensor = &mut self.tensors[x.0 as usize];
-        if tensor.touched && tensor.needs {
+    /// After a kernel has written the gradient of `x` where [`in_out_grads`] said: adds it to an earlier one, if any.
+    pub(super) fn finish_grad(&mut self, x: Var) {
+        let tensor = &mut self.tensors[x.index()];
+        if tensor.has_grad && tensor.requires_grad {
             kernel::add(&mut self.gradients[tensor.range()], &self.grad_tmp[..tensor.len]);
         }
-        tensor.touched = true;
+        tensor.has_grad = true;
     }
 
-    /// Gives `x` a gradient that stands elsewhere among the gradients (after it).
-    pub(super) fn pass(&mut self, x: Var, from: usize) {
-        let tensor = self.tensor(x);
+    /// Gives `x` a copy of the gradient that begins at `from`, which lies behind its own.
+    pub(super) fn copy_grad(&mut self, x: Var, from: usize) {
+        let tensor = &mut self.tensors[x.index()];
         let (before, after) = self.gradients.split_at_mut(from);
-        let (to, from) = (&mut before[tensor.range()], &after[..tensor.len]);
-        if tensor.touched {
-            kernel::add(to, from);
-        } else {
-            to.copy_from_slice(from);
-        }
-        self.tensors[x.0 as usize].touched = true;
+        set_or_add(&mut before[tensor.range()], &after[..tensor.len], tensor.has_grad);
+        tensor.has_grad = true;
     }
 
-    /// Gives `x` a gradient that stands in `spare`.
-    pub(super) fn receive(&mut self, x: Var, from: usize) {
-        let tensor = &mut self.tensors[x.0 as usize];
-        let (to, from) = (&mut self.gradients[tensor.range()], &self.grad_tmp[from..from + tensor.len]);
-        if tensor.touched {
-            kernel::add(to, from);
-        } else {
-            to.copy_from_slice(from);
-        }
-        tensor.touched = true;
+    /// Gives `x` the gradient that begins at `from` in `grad_tmp`.
+    pub(super) fn copy_grad_tmp(&mut self, x: Var, from: usize) {
+        let tensor = &mut self.tensors[x.index()];
+        let to = &mut self.gradients[tensor.range()];
+        set_or_add(to, &self.grad_tmp[from..from + tensor.len], tensor.has_grad);
+        tensor.has_grad = true;
     }
 
-    /// An output nobody used has no gradient; the kernels want zeros.
-    pub(super) fn ready(&mut self, out: Var) -> Tensor {
-        let tensor = &mut self.tensors[out.0 as usize];
-        if !tensor.touched {
-            tensor.touched = true;
+    /// A tensor whose gradient is about to be read or added to: zeros if no operation has written one.
+    pub(super) fn output(&mut self, out: Var) -> Tensor {
+        let tensor = &mut self.tensors[out.index()];
+        if !tensor.has_grad {
+            tensor.has_grad = true;
             let range = tensor.range();
             self.gradients[range].fill(R::ZERO);
         }
         self.tensor(out)
     }
+}
 
-    fn step_back(&mut self, op: &Op, params: &[R], dparams: &mut [R]) {
-        match *op {
-            Op::View { whole, part } => self.view_back(whole, part),
-            Op::Embedding { out, table, ref symbols, d, scale } => {
-                let out = self.ready(out);
-                let dout = &mut self.gradients[out.range()];
-                let ids = &self.symbols[symbols.clone()];
-                kernel::embedding_backward(table.of_mut(dparams), dout, ids, d, R::of(scale));
-            }
-            Op::AddParam { x, out, rows } => {
-                let out = self.ready(out);
-                for drow in self.gradients[out.range()].chunks(rows.len()) {
-                    kernel::add(&mut rows.of_mut(dparams)[..drow.len()], drow);
-                }
-                self.pass(x, out.start);
-            }
-            Op::Add { x, y, out } => {
-                let out = self.ready(out);
-                self.pass(x, out.start);
-                self.pass(y, out.start);
-            }
-            Op::Scale { x, out, back } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
-                for (dx, &d) in dx.iter_mut().zip(&*dout) {
-                    *dx = R::of(back) * d;
-                }
-                self.settle(x);
-            }
-            Op::Join { ref parts, out, rows } => self.join_back(parts.clone(), out, rows),
-            Op::Select { x, out, ref rows, d } => {
-                let out = self.ready(out);
-                let tensor = self.ready(x.var);
-                let (before, after) = self.gradients.split_at_mut(out.start);
-                let dx = &mut before[tensor.range()];
-                for (row, &index) in after.chunks_exact_mut(d).zip(&self.symbols[rows.clone()]) {
-                    let first = index as usize * d;
-                    kernel::drop_in_place(row, x.mask, first);
-                    kernel::add(&mut dx[first..][..d], row);
-                }
-            }
-            Op::Repeat { out, param, f } => {
-                let out = self.ready(out);
-                let dout = &mut self.gradients[out.range()];
-                kernel::activate_backward(dout, &self.values.data[out.range()], f);
-                kernel::column_sums(param.of_mut(dparams), dout);
-            }
-            Op::Dropout { x, out, mask } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
-                if !dx.is_empty() {
-                    kernel::dropout(dx, dout, mask, 0);
-                }
-                self.settle(x);
-            }
-            Op::Linear { x, out, weight, bias, i, f } => {
-                let (tensor, out, later) = (self.tensor(x), self.ready(out), self.repeated(weight));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
-                let (x_values, values) = (&self.values.data[tensor.range()], &self.values.data[out.range()]);
-                let [mut dweight, dbias] = match bias {
-                    Some(bias) => two(dparams, weight, bias),
-                    None => [weight.of_mut(dparams), &mut []],
-                };
-                if later {
-                    dweight = &mut [];
-                    let (grads, inputs) = (Rows::Gradients(out.range()), Rows::Values(tensor.range()));
-                    self.deferred.push(DeferredGrad {
-                        weight,
-                        grads,
-                        inputs,
-                        count: tensor.len / i,
-                        width: i,
-                    });
-                }
-                kernel::linear_backward(dx, dweight, dbias, dout, values, x_values, weight.of(params), i, f);
-                self.settle(x);
-            }
-            Op::Norm { x, out, norm, ref mean, ref inverse } => {
-                let (tensor, out) = (self.tensor(x), self.ready(out));
-                let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
-                let [dgain, dbias] = two(dparams, norm.gain, norm.bias);
-                kernel::layer_norm_backward(
-                    dx,
-                    dgain,
-                    dbias,
-                    dout,
-                    &self.values.data[tensor.range()],
-                    &self.saved.data[mean.clone()],
-                    &self.saved.data[inverse.clone()],
-                    norm.gain.of(params),
-                );
-                self.settle(x);
-            }
-            Op::Attention { .. } | Op::CrossAttention { .. } => self.attention_back(op),
-            Op::SoftmaxLoss { .. } | Op::LogisticLoss { .. } => self.loss_back(op),
-            Op::ScaleRows { .. } | Op::WeightNorm { .. } | Op::Product { .. } | Op::Gated { .. } => {
-                self.gated_back(op, params, dparams);
-            }
-            Op::Augmented { .. } => self.augmented_back(op, params, dparams),
-            Op::Rnn { .. } | Op::Lstm { .. } | Op::Gru { .. } => self.recurrent_back(op, params, dparams),
-        }
-    }
-
-    /// Each part gets its share of every row.
-    fn join_back(&mut self, parts: Range<usize>, out: Var, rows: usize) {
-        let out = self.ready(out);
-        let mut offset = 0;
-        for i in parts {
-            let x = Var(self.symbols[i]);
-            let (tensor, whole) = (self.tensor(x), out.len / rows);
-            let width = tensor.len / rows;
-            let Pair { dx, dout } = pair(&mut self.gradients, &mut self.grad_tmp, tensor, out);
-            for (to, from) in dx.chunks_exact_mut(width).zip(dout.chunks_exact(whole)) {
-                to.copy_from_slice(&from[offset..offset + width]);
-            }
-            self.settle(x);
-            offset += width;
-        }
-    }
-
-    /// A part has its gradient in place; what lies outside has none.
-    fn view_back(&mut self, whole: Var, part: Var) {
-        let (outer, inner) = (self.tensor(whole), self.tensor(part));
-        if inner.touched {
-            assert!(!outer.touched, "a tensor is used both as a whole and in part, or in two");
-            self.gradients[outer.start..inner.start].fill(R::ZERO);
-            self.gradients[inner.start + inner.len..outer.start + outer.len].fill(R::ZERO);
-            self.tensors[whole.0 as usize].touched = true;
-        }
+fn set_or_add<R: Real>(to: &mut [R], from: &[R], add: bool) {
+    if add {
+        kernel::add(to, from);
+    } else {
+        to.copy_from_slice(from);
     }
 }
 
-/// Two parameters at once, the first lying before the second.
+/// Two parameters at once.
 pub(super) fn two<R>(all: &mut [R], first: Param, second: Param) -> [&mut [R]; 2] {
     all.get_disjoint_mut([first.range(), second.range()]).expect("parameters do not overlap")
 }

@@ -1,14 +1,18 @@
-//! Gradients of weights that are used at many moments. Added moment by moment, each would be one more pass over all of
-//! them for the product of a few rows; so they are owed, and paid at the end of the way back by one product of all rows.
+//! Gradients of weights that a recording uses many times, as a decoder does that advances one step at a time.
+//!
+//! Added step by step, each gradient would be the product of a few rows and cost one pass over the whole matrix. So the
+//! operations only note where their rows are ([`DeferredGrad`]), and at the end of the backward pass [`Tape::flush_deferred`]
+//! gathers all rows and takes one matrix product per weight. This relies on the arenas: values, saved values and gradients
+//! of outputs stay in place, unchanged, until the backward pass has ended.
 
 use std::ops::Range;
 
-use super::op::Op;
+use super::op::Operation;
 use super::{Tape, grow};
 use crate::kernel::{Accumulate, Mat, Real, matmul};
 use crate::params::Param;
 
-/// Rows on the tape, where they will stay until the way back has ended.
+/// Rows in one of the arenas.
 #[derive(Clone, Debug)]
 pub(super) enum Rows {
     Values(Range<usize>),
@@ -16,7 +20,7 @@ pub(super) enum Rows {
     Gradients(Range<usize>),
 }
 
-/// `weight[O,I] += grads[N,O]ᵀ · inputs[N,I]`.
+/// `dweight[O,I] += grads[N,O]ᵀ · inputs[N,I]`.
 #[derive(Clone, Debug)]
 pub(super) struct DeferredGrad {
     pub(super) weight: Param,
@@ -29,7 +33,7 @@ pub(super) struct DeferredGrad {
 }
 
 impl DeferredGrad {
-    /// What is paid together: one weight in one shape.
+    /// What is multiplied together: uses of one weight in one shape.
     fn group(&self) -> (usize, usize, usize) {
         (self.weight.range().start, self.weight.len(), self.width)
     }
@@ -43,44 +47,45 @@ impl Rows {
 }
 
 impl<R: Real> Tape<R> {
-    /// Lists the weights that operations multiply by, as often as they do.
+    /// Lists the weights whose gradients can be deferred, each as often as it is used.
     pub(super) fn find_repeated(&mut self) {
-        let Self { ops, multiplied, .. } = self;
-        multiplied.clear();
-        multiplied.extend(ops.iter().filter_map(Op::multiplied).map(|weight| weight.range().start));
-        multiplied.sort_unstable();
-        // A way back that broke off has left debts that nobody owes any more.
+        self.multiplied.clear();
+        let weights = self.ops.iter().filter_map(Operation::defers);
+        self.multiplied.extend(weights.map(|weight| weight.range().start));
+        self.multiplied.sort_unstable();
+        // A backward pass that panicked may have left some.
         self.deferred.clear();
     }
 
-    /// Whether more than one operation multiplies by it.
+    /// Whether more than one operation multiplies by this weight.
     pub(super) fn repeated(&self, weight: Param) -> bool {
         let start = weight.range().start;
         let first = self.multiplied.partition_point(|&other| other < start);
         self.multiplied.get(first + 1) == Some(&start)
     }
 
-    /// Pays what has been owed.
+    /// Adds all deferred gradients to `dparams`.
     pub(super) fn flush_deferred(&mut self, dparams: &mut [R]) {
         let mut deferred = std::mem::take(&mut self.deferred);
-        deferred.sort_unstable_by_key(|moment| (moment.group(), moment.grads.start(), moment.inputs.start()));
-        for moments in deferred.chunk_by(|a, b| a.group() == b.group()) {
-            let (weight, i) = (moments[0].weight, moments[0].width);
-            let count = moments.iter().map(|moment| moment.count).sum();
+        // In the order of the recording, so that the order of additions does not depend on the sort.
+        deferred.sort_unstable_by_key(|grad| (grad.group(), grad.grads.start(), grad.inputs.start()));
+        for group in deferred.chunk_by(|a, b| a.group() == b.group()) {
+            let (weight, i) = (group[0].weight, group[0].width);
+            let count = group.iter().map(|grad| grad.count).sum();
             let (mut grads, mut inputs) =
                 (std::mem::take(&mut self.scratch), std::mem::take(&mut self.grad_tmp));
-            let all = self.gather(&mut grads, moments.iter().map(|moment| &moment.grads));
-            let grads_of_all = Mat::new(&grads[..all], count, weight.len() / i);
-            let all = self.gather(&mut inputs, moments.iter().map(|moment| &moment.inputs));
-            let inputs_of_all = Mat::new(&inputs[..all], count, i);
-            matmul(weight.of_mut(dparams), Accumulate::Add, grads_of_all.t(), inputs_of_all);
+            let len = self.gather(&mut grads, group.iter().map(|grad| &grad.grads));
+            let all_grads = Mat::new(&grads[..len], count, weight.len() / i);
+            let len = self.gather(&mut inputs, group.iter().map(|grad| &grad.inputs));
+            let all_inputs = Mat::new(&inputs[..len], count, i);
+            matmul(weight.of_mut(dparams), Accumulate::Add, all_grads.t(), all_inputs);
             (self.scratch, self.grad_tmp) = (grads, inputs);
         }
         deferred.clear();
         self.deferred = deferred;
     }
 
-    /// Puts rows one after the other; gives how many numbers there are.
+    /// Copies rows one after the other; returns how many elements there are.
     fn gather<'a>(&self, to: &mut Vec<R>, all: impl Iterator<Item = &'a Rows>) -> usize {
         let mut end = 0;
         for rows in all {

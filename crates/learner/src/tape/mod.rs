@@ -1,8 +1,12 @@
-//! A small tape: a model is written as its forward pass, and the way back follows from what was recorded.
+//! Reverse-mode differentiation: a model is written as its forward pass, and the backward pass follows from what was recorded.
 //!
-//! Operations are coarse (a whole layer over time, all heads of attention), so recording costs nothing. Numbers live in
-//! three arenas that are emptied but never given back, so that after the first step nothing is allocated: values, their
-//! gradients (at the same places), and whatever a kernel keeps for its way back.
+//! Operations are coarse (a whole layer over time, all heads of attention), so recording costs nothing beside the kernels.
+//! Tensors are plain ranges of three arenas, which are emptied but not freed between steps, so that after the first step
+//! nothing is allocated:
+//!
+//! - *values*: what operations return; a tensor lies behind everything it was computed from;
+//! - *gradients*: that of each tensor, at the same offset;
+//! - *saved*: what a kernel keeps for its backward pass (gates, statistics, weights of losses).
 //!
 //! The tape knows no model and no optimiser.
 //!
@@ -30,64 +34,78 @@ mod attention;
 mod augmented;
 mod backward;
 mod deferred;
-mod forward;
-mod gated;
+mod elementwise;
+mod gru;
+mod input;
+mod linear;
 mod loss;
+mod lstm;
 mod op;
 mod recurrent;
+mod rows;
+mod weight_norm;
 
 use std::ops::Range;
 
 use crate::kernel::{Real, Sinusoid};
 pub use augmented::AugmentedLayer;
 use deferred::DeferredGrad;
-pub use op::{Layer, LayerNorm, Masked};
+pub use linear::LayerNorm;
+pub use op::MaskedVar;
 use op::{Op, Tensor};
+pub use recurrent::Layer;
 
 /// A tensor on the tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Var(u32);
 
+impl Var {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What a recording is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Training: dropout acts, drawn from this seed, and the way back is recorded.
+    /// Training: with dropout and a backward pass.
     Train {
-        /// Of this very step: every step needs its own.
+        /// The seed of dropout and noise; every step needs its own.
         seed: u64,
     },
-    /// Evaluation: no dropout, no way back.
+    /// Evaluation: no dropout, no backward pass.
     Eval,
     /// Gradients without dropout, for checks.
     Grad,
 }
 
-/// Arenas and records, kept from step to step.
+/// Arenas and records, reused from step to step.
 #[derive(Debug, Default)]
 pub struct Tape<R> {
     values: Arena<R>,
     saved: Arena<R>,
     gradients: Vec<R>,
+    /// Working memory of kernels, within one operation.
     scratch: Vec<R>,
-    /// Where recurrent layers lay out their weights, and what a mask leaves of a block of inputs.
+    /// Packed weights of recurrent layers, and a block of inputs after dropout.
     workspace: Vec<R>,
-    /// Where a second gradient of a tensor waits to be added to the first.
+    /// A second gradient of a tensor, before it is added to the first. Between operations: any small buffer.
     grad_tmp: Vec<R>,
-    /// The codes of positions so far asked for, which never change, and what they are the codes of.
-    codes: Vec<R>,
-    codes_of: Option<(Sinusoid, usize, usize)>,
+    /// Sinusoids of all positions used so far, and what they are the sinusoids of: layout, first position, width.
+    sinusoids: Vec<R>,
+    sinusoids_of: Option<(Sinusoid, usize, usize)>,
+    /// Symbols, row indices and lengths that operations refer to.
     symbols: Vec<u32>,
     tensors: Vec<Tensor>,
     ops: Vec<Op>,
-    /// Weights whose gradient is replaced, not added to, on this way back.
-    owned: Vec<Range<usize>>,
-    /// Where the weights begin that operations multiply by, sorted, each as often as it is used.
+    /// Weights whose gradient the current backward pass writes instead of adding to, sorted.
+    overwritten: Vec<Range<usize>>,
+    /// Offsets of the weights whose gradients can be deferred, sorted, each as often as it is used.
     multiplied: Vec<usize>,
-    /// What weights used more than once still lack of their gradients.
     deferred: Vec<DeferredGrad>,
 }
 
-/// Numbers handed out from the front and all taken back at once.
+/// A stack of elements that is emptied all at once.
 #[derive(Debug, Default)]
 struct Arena<R> {
     data: Vec<R>,
@@ -95,7 +113,7 @@ struct Arena<R> {
 }
 
 impl<R: Real> Arena<R> {
-    /// Room for `len` more numbers, holding anything.
+    /// Takes `len` more elements, whose contents are unspecified.
     fn take(&mut self, len: usize) -> Range<usize> {
         let range = self.top..self.top + len;
         self.top = range.end;
@@ -104,7 +122,7 @@ impl<R: Real> Arena<R> {
     }
 }
 
-/// Makes a vector at least `len` long; by half again, so that growing batches do not grow it each time.
+/// Makes a vector at least `len` long; by half as much again, so that growing batches do not reallocate it each time.
 fn grow<R: Real>(data: &mut Vec<R>, len: usize) {
     if data.len() < len {
         data.resize(len + len / 2, R::ZERO);
@@ -112,7 +130,7 @@ fn grow<R: Real>(data: &mut Vec<R>, len: usize) {
 }
 
 impl<R: Real> Tape<R> {
-    /// Starts a new recording with these parameters; the last one is forgotten.
+    /// Starts a new recording with these parameters; the previous one is discarded.
     pub fn record<'a>(&'a mut self, params: &'a [R], mode: Mode) -> Recording<'a, R> {
         self.values.top = 0;
         self.saved.top = 0;
@@ -122,7 +140,7 @@ impl<R: Real> Tape<R> {
         Recording { tape: self, params, mode, dropouts: 0, loss: 0.0 }
     }
 
-    /// Numbers held in all arenas, to see that they stop growing.
+    /// Elements allocated in all buffers, for tests that they stop growing.
     pub fn capacity(&self) -> usize {
         self.values.data.capacity()
             + self.saved.data.capacity()
@@ -133,11 +151,7 @@ impl<R: Real> Tape<R> {
     }
 
     fn tensor(&self, var: Var) -> Tensor {
-        self.tensors[var.0 as usize]
-    }
-
-    fn value(&self, var: Var) -> &[R] {
-        &self.values.data[self.tensor(var).range()]
+        self.tensors[var.index()]
     }
 }
 
@@ -152,13 +166,13 @@ pub struct Recording<'a, R> {
 }
 
 impl<R: Real> Recording<'_, R> {
-    /// The numbers of a tensor.
+    /// The values of a tensor.
     pub fn value(&self, var: Var) -> &[R] {
-        self.tape.value(var)
+        &self.tape.values.data[self.tape.tensor(var).range()]
     }
 
-    /// The gradient of a tensor, after [`Recording::backward`]. Operations use gradients up as they pass, so this is of
-    /// use for inputs only.
+    /// The gradient of a tensor, after [`Recording::backward`]. Operations overwrite the gradients of their outputs, so this is
+    /// of use for inputs only.
     pub fn gradient(&self, var: Var) -> &[R] {
         &self.tape.gradients[self.tape.tensor(var).range()]
     }
@@ -168,9 +182,9 @@ impl<R: Real> Recording<'_, R> {
         self.loss
     }
 
-    fn new_tensor(&mut self, len: usize, needs: bool) -> Var {
+    fn new_tensor(&mut self, len: usize, requires_grad: bool) -> Var {
         let range = self.tape.values.take(len);
-        self.push_tensor(Tensor { start: range.start, len, needs, touched: false })
+        self.push_tensor(Tensor { start: range.start, len, requires_grad, has_grad: false })
     }
 
     fn push_tensor(&mut self, tensor: Tensor) -> Var {
@@ -188,6 +202,25 @@ impl<R: Real> Recording<'_, R> {
         let start = self.tape.symbols.len();
         self.tape.symbols.extend(symbols);
         start..self.tape.symbols.len()
+    }
+
+    /// In evaluation, what earlier operations saved is of no use: its memory is used again.
+    fn reuse_saved(&mut self) {
+        if self.mode == Mode::Eval {
+            self.tape.saved.top = 0;
+        }
+    }
+
+    fn values_mut(&mut self, var: Var) -> &mut [R] {
+        let range = self.tape.tensor(var).range();
+        &mut self.tape.values.data[range]
+    }
+
+    /// The values of an input and of the output being written.
+    fn in_out(&mut self, x: Var, out: Var) -> (&[R], &mut [R]) {
+        let (x, out) = (self.tape.tensor(x), self.tape.tensor(out));
+        let (before, after) = self.tape.values.data.split_at_mut(out.start);
+        (&before[x.range()], &mut after[..out.len])
     }
 }
 

@@ -1,11 +1,11 @@
 use super::*;
-use crate::kernel::testing::{close, numbers, slope};
+use crate::kernel::testing::{check_finite_differences, close, values};
 use crate::kernel::{Activation, Attention, Augmented, MemoryKind, Recurrence, Sinusoid};
 use crate::params::{Init, Layout, Param};
 
-/// Checks the gradient of every parameter of a forward pass by differences, and that a second step allocates nothing.
+/// Checks the gradient of every parameter of a forward pass by finite differences, and that later steps allocate nothing.
 fn check(layout: &Layout, forward: impl Fn(&mut Recording<'_, f64>)) {
-    let params = numbers(11, layout.count());
+    let params = values(11, layout.count());
     let mode = Mode::Train { seed: 5 };
     let mut tape = Tape::default();
     let mut gradients = vec![0.0; params.len()];
@@ -23,7 +23,7 @@ fn check(layout: &Layout, forward: impl Fn(&mut Recording<'_, f64>)) {
         assert!(capacity == 0 || capacity == tape.capacity(), "the tape grew");
         capacity = tape.capacity();
     }
-    slope(&params, &gradients, |params| {
+    check_finite_differences(&params, &gradients, |params| {
         let mut t = tape.record(params, mode);
         forward(&mut t);
         t.loss()
@@ -87,10 +87,10 @@ fn recurrent_layers_stack_with_learned_starts_and_dropout() {
     }
 }
 
-/// Weights that are used again and again, for one step and for several, through a mask and without: their gradients come at
-/// the end of the way back.
+/// Weights that are used several times, for one step and for more, with and without dropout: their gradients are deferred to
+/// the end of the backward pass.
 #[test]
-fn weights_of_many_moments_get_all_of_their_gradient() {
+fn deferred_gradients_are_complete() {
     let (v, d, h) = (4, 3, 5);
     let mut layout = Layout::default();
     let table = add(&mut layout, "table", v * d);
@@ -114,9 +114,9 @@ fn weights_of_many_moments_get_all_of_their_gradient() {
     });
 }
 
-/// One weight in two shapes, and after a way back that broke off.
+/// One weight in two shapes, and after a backward pass that panicked.
 #[test]
-fn debts_are_paid_by_shape_and_forgotten_after_a_failure() {
+fn deferred_gradients_are_grouped_by_shape_and_discarded_after_a_panic() {
     let mut layout = Layout::default();
     let (table, weight) = (add(&mut layout, "table", 24), add(&mut layout, "weight", 12));
     let forward = |t: &mut Recording<'_, f64>| {
@@ -127,7 +127,7 @@ fn debts_are_paid_by_shape_and_forgotten_after_a_failure() {
         }
     };
     check(&layout, forward);
-    let (params, mut tape) = (numbers(1, layout.count()), Tape::default());
+    let (params, mut tape) = (values(1, layout.count()), Tape::default());
     let gradients = |tape: &mut Tape<f64>| {
         let mut gradients = vec![0.0; params.len()];
         let mut t = tape.record(&params, Mode::Grad);
@@ -167,22 +167,22 @@ fn weights_may_be_tensors() {
         let x = t.scale_rows(x, [0.5, -2.0, 3.0].into_iter(), d);
         let twice = t.product(x, weight, bias, d);
         let sum = t.add(once, twice);
-        let passed = t.gated(sum, o);
+        let passed = t.glu(sum, o);
         let logits = t.linear(passed, head, None, o, Activation::Identity);
         t.softmax_loss(logits, v, targets(3, v as u32));
     });
 }
 
 #[test]
-fn a_damped_tensor_is_itself_with_less_of_a_gradient() {
+fn scale_gradient_leaves_values_alone() {
     let mut layout = Layout::default();
     let table = add(&mut layout, "table", 6);
-    let params = numbers(11, layout.count());
-    let gradients = |back: f64| {
+    let params = values(11, layout.count());
+    let gradients = |factor: f64| {
         let (mut tape, mut gradients) = (Tape::default(), vec![0.0; 6]);
         let mut t = tape.record(&params, Mode::Grad);
         let x = t.embedding(table, [1, 0], 3, 1.0);
-        let x = t.damp(x, back);
+        let x = t.scale_gradient(x, factor);
         assert_eq!(t.value(x)[..3], params[3..]);
         t.softmax_loss(x, 3, targets(2, 3));
         t.backward(&mut gradients);
@@ -192,23 +192,23 @@ fn a_damped_tensor_is_itself_with_less_of_a_gradient() {
     close(&gradients(0.25), &quarter, 1e-15);
 }
 
-/// Also where there are many blocks of steps, and rows enough for weights to be laid out.
+/// With many blocks of steps, and enough rows for weights to be packed.
 #[test]
-fn reading_through_a_mask_is_reading_what_it_leaves() {
+fn dropout_on_reading_equals_a_dropped_copy() {
     let (v, d, h, n) = (4, 7, 40, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 });
     for kind in 0..3 {
         let mut layout = Layout::default();
         let table = add(&mut layout, "table", v * d);
         let own = layer(&mut layout, "own", [1, 4, 3][kind], d, h);
         let head = add(&mut layout, "head", h);
-        let (params, mut tape) = (numbers(1, layout.count()), Tape::default());
-        let mut gradients = |written: bool| {
+        let (params, mut tape) = (values(1, layout.count()), Tape::default());
+        let mut gradients = |copied: bool| {
             let mut gradients = vec![0.0; params.len()];
             let mut t = tape.record(&params, Mode::Train { seed: 5 });
             let x = t.embedding(table, (0..n.steps * n.batch).map(|i| (i * i % v) as u32), d, 1.0);
             let mut x = t.masked(x, 0.3);
-            if written {
-                x = t.written(x).into();
+            if copied {
+                x = t.materialize(x).into();
             }
             let states = match kind {
                 0 => t.rnn(x, None, own, n, Activation::Tanh),
@@ -222,13 +222,13 @@ fn reading_through_a_mask_is_reading_what_it_leaves() {
         };
         let expected = gradients(true);
         close(&gradients(false), &expected, 1e-13);
-        // Whatever was in the room before.
+        // Whatever the workspace held before.
         close(&gradients(false), &expected, 1e-13);
     }
 }
 
 #[test]
-fn networks_with_a_memory_stand_between_other_layers() {
+fn networks_with_a_memory_work_between_other_layers() {
     let (v, d, h, m) = (4, 3, 5, 2);
     for (gates, device) in [(1, MemoryKind::Stack), (4, MemoryKind::BabyNtm)] {
         let mut layout = Layout::default();
@@ -316,10 +316,10 @@ fn transformer_blocks_stack_with_residuals_and_dropout() {
 }
 
 #[test]
-fn judging_drops_nothing_and_data_needs_no_gradient() {
+fn evaluation_drops_nothing_and_data_has_no_gradient() {
     let mut layout = Layout::default();
     let weight = add(&mut layout, "weight", 6);
-    let params = numbers(1, 6);
+    let params = values(1, 6);
     let mut tape = Tape::default();
     let mut t = tape.record(&params, Mode::Eval);
     let x = t.one_hot([2, 0], 3);
@@ -336,14 +336,14 @@ fn judging_drops_nothing_and_data_needs_no_gradient() {
 }
 
 #[test]
-fn strings_of_unequal_length_are_looked_at_joined_and_scaled() {
+fn cross_attention_to_strings_of_unequal_length_with_joined_and_scaled_tensors() {
     let (v, d) = (4, 6);
     let mut layout = Layout::default();
     let table = add(&mut layout, "table", v * d);
     let (query, key) = (add(&mut layout, "query", d * d), add(&mut layout, "key", d * d));
     let out = add(&mut layout, "out", v * 2 * d);
     check(&layout, |t| {
-        // Two strings, of three symbols and of one, asked about at two places each; asked twice, as by a decoder's steps.
+        // Two strings, of three symbols and of one, with two queries each; attended to twice, as by the steps of a decoder.
         let source = t.embedding(table, [0, 1, 3, 2, 0, 0], d, 1.0);
         let keys = t.linear(source, key, None, d, Activation::Identity);
         let scaled = t.scale(keys, 1.5);

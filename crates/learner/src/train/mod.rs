@@ -29,7 +29,7 @@ pub use transduction::{PairError, PairProblem, Transduction};
 
 use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};
-use crate::params::{Aligned, Layout};
+use crate::params::Layout;
 use crate::tape::{Mode, Recording, Tape};
 
 /// Training examples with their loss, and a validation loss.
@@ -145,7 +145,7 @@ pub struct Trainer<'a, R, O> {
     objective: &'a O,
     spec: TrainSpec,
     state: TrainerState,
-    params: Aligned<R>,
+    params: Vec<R>,
     best_params: Vec<R>,
     optimizer: Optimizer<R>,
     gradients: Vec<R>,
@@ -183,7 +183,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             optimizer: Optimizer::new(spec.optimizer, params.len()),
             gradients: vec![R::ZERO; params.len()],
             tape: Tape::default(),
-            params: params.into(),
+            params,
         })
     }
 

@@ -1,9 +1,12 @@
-//! One lane per head: a register holds one number of every head, rows are read as they lie, nothing is masked because
-//! a query only ever meets the keys it sees.
+//! One lane per head: a register holds one element of every head. Rows are read in place, and no lane is masked, because the
+//! loop over the keys of a query ends with the last one it attends to.
+//!
+//! Each query makes several passes over its keys (scores, exponentials, weighted sum; and backwards exponentials, values,
+//! keys) rather than one: each loop then has all that it needs in registers.
 
 use pulp::Simd;
 
-use super::{DRows, MAX_LANES, One, positions, positions_backward};
+use super::{DRows, MAX_LANES, Sequence, positions, positions_backward};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -12,30 +15,30 @@ use crate::kernel::simd::V;
 pub(super) fn either<R: Real, S: Simd, const E: usize>(
     s: S,
     out: &mut [R],
-    kept: &mut [R],
+    stats: &mut [R],
     scratch: &mut [R],
-    one: One<'_, R>,
+    seq: Sequence<'_, R>,
 ) {
-    if one.n.heads == V::<R, S>::lanes() {
-        heads::<R, S, E>(s, out, kept, scratch, one);
+    if seq.n.heads == V::<R, S>::lanes() {
+        heads::<R, S, E>(s, out, stats, scratch, seq);
     } else {
-        positions(s, out, kept, scratch, one);
+        positions(s, out, stats, scratch, seq);
     }
 }
 
-/// Likewise, on the way back.
+/// The same for the backward pass.
 #[inline(always)]
 pub(super) fn either_backward<R: Real, S: Simd, const E: usize>(
     s: S,
     drows: DRows<'_, R>,
     scratch: &mut [R],
     saved: [&[R]; 3],
-    one: One<'_, R>,
+    seq: Sequence<'_, R>,
 ) {
-    if one.n.heads == V::<R, S>::lanes() {
-        heads_backward::<R, S, E>(s, drows, scratch, saved, one);
+    if seq.n.heads == V::<R, S>::lanes() {
+        heads_backward::<R, S, E>(s, drows, scratch, saved, seq);
     } else {
-        positions_backward(s, drows, scratch, saved, one);
+        positions_backward(s, drows, scratch, saved, seq);
     }
 }
 
@@ -50,13 +53,13 @@ fn dot<R: Real, S: Simd, const E: usize>(s: S, a: &[V<R, S>; E], b: &[V<R, S>; E
 
 /// The dropout factors of weight (i, j) of every head, if anything is dropped.
 #[inline(always)]
-fn factors<R: Real, S: Simd>(s: S, one: &One<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
-    if one.mask.keeps_all() {
+fn factors<R: Real, S: Simd>(s: S, seq: &Sequence<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
+    if seq.mask.keeps_all() {
         return None;
     }
     let (lanes, mut factors) = (V::<R, S>::lanes(), [R::ZERO; MAX_LANES]);
-    let first = ((i * one.n.keys + j) * lanes) as u32;
-    one.mask.factors(&mut factors[..lanes], first, 1, R::of(one.mask.scale()));
+    let first = ((i * seq.n.keys + j) * lanes) as u32;
+    seq.mask.factors(&mut factors[..lanes], first, 1, R::of(seq.mask.scale()));
     Some(V::at(s, &factors, 0))
 }
 
@@ -64,17 +67,18 @@ fn factors<R: Real, S: Simd>(s: S, one: &One<'_, R>, i: usize, j: usize) -> Opti
 fn heads<R: Real, S: Simd, const E: usize>(
     s: S,
     out: &mut [R],
-    kept: &mut [R],
+    stats: &mut [R],
     scratch: &mut [R],
-    one: One<'_, R>,
+    seq: Sequence<'_, R>,
 ) {
-    let (n, lanes, [at_q, at_k, at_v]) = (one.n, V::<R, S>::lanes(), one.at);
+    let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());
-    for (i, (out, kept)) in out.chunks_exact_mut(n.width).zip(kept.chunks_exact_mut(2 * lanes)).enumerate() {
-        let q = V::<R, S>::array::<E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
+    for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2 * lanes)).enumerate()
+    {
+        let q = V::<R, S>::array::<E>(s, at_q.row(seq.q, i, n.width)).map(|q| q * factor);
         let weights = V::<R, S>::regs_mut(&mut scratch[..n.seen(i) * lanes]);
         let mut top = V::constant(s, -1e30);
-        for (score, row) in weights.iter_mut().zip(one.kv.chunks_exact(at_k.stride)) {
+        for (score, row) in weights.iter_mut().zip(seq.kv.chunks_exact(at_k.stride)) {
             let sum = dot(s, &q, &V::array(s, &row[at_k.offset..]));
             top = top.max(sum);
             *score = sum.reg();
@@ -83,10 +87,10 @@ fn heads<R: Real, S: Simd, const E: usize>(
             *weight = (V::of(s, *weight) - top).exp().reg();
         }
         let (mut sum, mut sums) = (V::constant(s, 0.0), [V::constant(s, 0.0); E]);
-        for (j, (&weight, row)) in weights.iter().zip(one.kv.chunks_exact(at_v.stride)).enumerate() {
+        for (j, (&weight, row)) in weights.iter().zip(seq.kv.chunks_exact(at_v.stride)).enumerate() {
             let mut weight = V::of(s, weight);
             sum = sum + weight;
-            if let Some(factors) = factors(s, &one, i, j) {
+            if let Some(factors) = factors(s, &seq, i, j) {
                 weight = weight * factors;
             }
             let v: [V<R, S>; E] = V::array(s, &row[at_v.offset..]);
@@ -96,7 +100,7 @@ fn heads<R: Real, S: Simd, const E: usize>(
         }
         let share = V::constant(s, 1.0) / sum;
         V::write(sums.map(|sum| sum * share), out);
-        V::write([top, share], kept);
+        V::write([top, share], stats);
     }
 }
 
@@ -105,35 +109,34 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
     s: S,
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
-    [dout, out, kept]: [&[R]; 3],
-    one: One<'_, R>,
+    [dout, out, stats]: [&[R]; 3],
+    seq: Sequence<'_, R>,
 ) {
-    let (n, lanes, [at_q, at_k, at_v]) = (one.n, V::<R, S>::lanes(), one.at);
+    let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());
     for j in 0..n.keys {
         at_k.row_mut(drows.keys(), j, n.width).fill(R::ZERO);
         at_v.row_mut(drows.keys(), j, n.width).fill(R::ZERO);
     }
-    let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(kept.chunks_exact(2 * lanes));
-    for (i, ((dout, out), kept)) in rows.enumerate() {
-        let q = V::<R, S>::array::<E>(s, at_q.row(one.q, i, n.width)).map(|q| q * factor);
+    let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(stats.chunks_exact(2 * lanes));
+    for (i, ((dout, out), stats)) in rows.enumerate() {
+        let q = V::<R, S>::array::<E>(s, at_q.row(seq.q, i, n.width)).map(|q| q * factor);
         let g = V::<R, S>::array::<E>(s, dout);
-        // What softmax takes away from every weight's gradient.
+        // The term that the softmax subtracts from the gradient of every weight, Σ weight · dweight = dout · out.
         let taken = dot(s, &g, &V::array(s, out));
-        let [top, share]: [V<R, S>; 2] = V::array(s, kept);
+        let [top, share]: [V<R, S>; 2] = V::array(s, stats);
         let weights = V::<R, S>::regs_mut(&mut scratch[..n.seen(i) * lanes]);
-        for (score, row) in weights.iter_mut().zip(one.kv.chunks_exact(at_k.stride)) {
+        for (score, row) in weights.iter_mut().zip(seq.kv.chunks_exact(at_k.stride)) {
             *score = dot(s, &q, &V::array(s, &row[at_k.offset..])).reg();
         }
         for weight in &mut *weights {
             *weight = (V::of(s, *weight) - top).exp().reg();
         }
-        // Values first, then keys: each loop has what it needs in registers.
-        let rows = one.kv.chunks_exact(at_v.stride).zip(drows.keys().chunks_exact_mut(at_v.stride));
+        let rows = seq.kv.chunks_exact(at_v.stride).zip(drows.keys().chunks_exact_mut(at_v.stride));
         for (j, (weight, (row, drow))) in weights.iter_mut().zip(rows).enumerate() {
             let share = V::of(s, *weight) * share;
             let (mut used, mut dweight) = (share, dot(s, &g, &V::array(s, &row[at_v.offset..])));
-            if let Some(factors) = factors(s, &one, i, j) {
+            if let Some(factors) = factors(s, &seq, i, j) {
                 used = used * factors;
                 dweight = dweight * factors;
             }
@@ -141,7 +144,7 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
             *weight = (share * (dweight - taken)).reg();
         }
         let mut dq = [V::constant(s, 0.0); E];
-        let rows = one.kv.chunks_exact(at_k.stride).zip(drows.keys().chunks_exact_mut(at_k.stride));
+        let rows = seq.kv.chunks_exact(at_k.stride).zip(drows.keys().chunks_exact_mut(at_k.stride));
         for (&dscore, (row, drow)) in weights.iter().zip(rows) {
             let (dscore, k) = (V::of(s, dscore), V::<R, S>::array::<E>(s, &row[at_k.offset..]));
             for e in 0..E {

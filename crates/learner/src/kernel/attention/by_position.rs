@@ -1,9 +1,10 @@
-//! One lane per position: for any number of heads of any size. On the way forward a register holds one number of many
-//! queries and keys are broadcast, so that softmax needs no sums across lanes; on the way back it holds many keys.
+//! One lane per position: for any number of heads of any size. In the forward pass a register holds one element of as many
+//! queries as there are lanes, and keys are broadcast, so that the softmax needs no sums across lanes. In the backward pass it
+//! holds one element of as many keys. Heads are first gathered into columns, `[E, padded positions]`.
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, One, Place};
+use super::{Attention, DRows, MAX_LANES, Place, Sequence};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -12,7 +13,7 @@ fn padded(positions: usize) -> usize {
     positions.div_ceil(MAX_LANES) * MAX_LANES
 }
 
-/// Numbers of working memory.
+/// Elements of working memory.
 pub(super) fn scratch(n: &Attention) -> usize {
     let (q, k, e) = (padded(n.queries), padded(n.keys), n.size());
     let forward = 2 * e * q + MAX_LANES * n.keys;
@@ -23,18 +24,18 @@ pub(super) fn scratch(n: &Attention) -> usize {
 /// One head of one string.
 #[derive(Clone, Copy)]
 struct Head<'a, R> {
-    one: One<'a, R>,
+    seq: Sequence<'a, R>,
     h: usize,
 }
 
 impl<R: Real> Head<'_, R> {
-    /// Number `d` of this head in a row.
+    /// The index of element `d` of this head in a row.
     #[inline(always)]
     fn at(&self, d: usize) -> usize {
-        d * self.one.n.heads + self.h
+        d * self.seq.n.heads + self.h
     }
 
-    /// `columns[E, padded] = factor · this head's numbers of rows[T]`; the padding is left alone.
+    /// `columns[E, padded] = factor · this head's elements of rows[T]`; the padding is not written.
     #[inline(always)]
     fn gather(&self, columns: &mut [R], rows: &[R], place: Place, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact_mut(padded(t)).enumerate() {
@@ -44,7 +45,7 @@ impl<R: Real> Head<'_, R> {
         }
     }
 
-    /// The other way round.
+    /// The inverse of [`Head::gather`].
     #[inline(always)]
     fn scatter(&self, rows: &mut [R], columns: &[R], place: Place, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact(padded(t)).enumerate() {
@@ -57,7 +58,7 @@ impl<R: Real> Head<'_, R> {
     /// Factors of the weights of `lanes` queries from `i` on with key `j`, or of query `i` with `lanes` keys from `j` on.
     #[inline(always)]
     fn factors<S: Simd>(&self, s: S, i: usize, j: usize, stride: usize) -> V<R, S> {
-        let (n, mask, mut factors) = (self.one.n, self.one.mask, [R::ZERO; MAX_LANES]);
+        let (n, mask, mut factors) = (self.seq.n, self.seq.mask, [R::ZERO; MAX_LANES]);
         let first = (i * n.keys + j) * n.heads + self.h;
         let lanes = V::<R, S>::lanes();
         mask.factors(&mut factors[..lanes], first as u32, stride as u32, R::of(mask.scale()));
@@ -70,25 +71,25 @@ impl<R: Real> Head<'_, R> {
 pub(super) fn positions<R: Real, S: Simd>(
     s: S,
     out: &mut [R],
-    kept: &mut [R],
+    stats: &mut [R],
     scratch: &mut [R],
-    one: One<'_, R>,
+    seq: Sequence<'_, R>,
 ) {
-    let (n, e) = (one.n, one.n.size());
+    let (n, e) = (seq.n, seq.n.size());
     let (qt, rest) = scratch.split_at_mut(e * padded(n.queries));
     let (ot, scores) = rest.split_at_mut(e * padded(n.queries));
     for h in 0..n.heads {
-        let head = Head { one, h };
-        head.gather(qt, one.q, one.at[0], n.queries, n.factor());
-        head.forward(s, ot, kept, scores, qt);
+        let head = Head { seq, h };
+        head.gather(qt, seq.q, seq.at[0], n.queries, n.factor());
+        head.forward(s, ot, stats, scores, qt);
         head.scatter(out, ot, Place { offset: 0, stride: n.width }, n.queries, R::ONE);
     }
 }
 
 impl<R: Real> Head<'_, R> {
     #[inline(always)]
-    fn forward<S: Simd>(&self, s: S, ot: &mut [R], kept: &mut [R], scores: &mut [R], qt: &[R]) {
-        let (n, lanes) = (self.one.n, V::<R, S>::lanes());
+    fn forward<S: Simd>(&self, s: S, ot: &mut [R], stats: &mut [R], scores: &mut [R], qt: &[R]) {
+        let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         for i in (0..n.queries).step_by(lanes) {
             let keys = n.seen(i + lanes - 1);
             let scores = &mut scores[..keys * lanes];
@@ -105,8 +106,8 @@ impl<R: Real> Head<'_, R> {
             let (mut tops, mut shares) = ([R::ZERO; MAX_LANES], [R::ZERO; MAX_LANES]);
             top.put(&mut tops, 0);
             share.put(&mut shares, 0);
-            for (l, kept) in kept.chunks_exact_mut(2 * n.heads).skip(i).take(lanes).enumerate() {
-                (kept[self.h], kept[n.heads + self.h]) = (tops[l], shares[l]);
+            for (l, stats) in stats.chunks_exact_mut(2 * n.heads).skip(i).take(lanes).enumerate() {
+                (stats[self.h], stats[n.heads + self.h]) = (tops[l], shares[l]);
             }
             for d in (0..n.size()).step_by(4) {
                 match n.size() - d {
@@ -119,13 +120,13 @@ impl<R: Real> Head<'_, R> {
         }
     }
 
-    /// `scores[j] (+)= Σ_d q[d]·k[j,d]` for `C` numbers from `d` on; the first of them set, later ones add.
+    /// `scores[j] (+)= Σ_d q[d]·k[j,d]` for `C` elements from `d` on; the call with `d = 0` sets, later ones add.
     #[inline(always)]
     fn scores<S: Simd, const C: usize>(&self, s: S, scores: &mut [R], qt: &[R], d: usize) {
-        let (n, at) = (self.one.n, self.one.at[1]);
+        let (n, at) = (self.seq.n, self.seq.at[1]);
         let q: [V<R, S>; C] = std::array::from_fn(|c| V::at(s, qt, (d + c) * padded(n.queries)));
         for (j, score) in scores.chunks_exact_mut(V::<R, S>::lanes()).enumerate() {
-            let k = at.row(self.one.kv, j, n.width);
+            let k = at.row(self.seq.kv, j, n.width);
             let mut sum = if d == 0 { V::constant(s, 0.0) } else { V::at(s, score, 0) };
             for c in 0..C {
                 sum = q[c].mul_add(V::splat(s, k[self.at(d + c)]), sum);
@@ -134,14 +135,13 @@ impl<R: Real> Head<'_, R> {
         }
     }
 
-    /// Scores become exponentials, dropped where the mask says so; gives their sum (before dropping) and the largest
-    /// score, per query.
+    /// Turns scores into exponentials, with dropout; returns their sum (before dropout) and the largest score, per query.
     #[inline(always)]
     fn weigh<S: Simd>(&self, s: S, scores: &mut [R], i: usize) -> (V<R, S>, V<R, S>) {
-        let (n, lanes) = (self.one.n, V::<R, S>::lanes());
+        let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         let steps: [R; MAX_LANES] = std::array::from_fn(|l| R::of(l as f64));
         let steps = V::at(s, &steps, 0);
-        // Query i + l sees key j if j ≤ i + l: up to key i, all do.
+        // Query i + l attends to key j if j ≤ i + l; all queries of this register do so up to key i.
         let hide = |j: usize, x: V<R, S>, hidden: f64| {
             if !n.causal || j <= i {
                 return x;
@@ -156,7 +156,7 @@ impl<R: Real> Head<'_, R> {
         for (j, score) in scores.chunks_exact_mut(lanes).enumerate() {
             let mut weight = hide(j, (V::at(s, score, 0) - top).exp(), 0.0);
             sum = sum + weight;
-            if !self.one.mask.keeps_all() {
+            if !self.seq.mask.keeps_all() {
                 weight = weight * self.factors(s, i, j, n.keys * n.heads);
             }
             weight.put(score, 0);
@@ -164,13 +164,13 @@ impl<R: Real> Head<'_, R> {
         (sum, top)
     }
 
-    /// `out[d] = share · Σ_j weights[j]·v[j,d]` for `C` numbers from `d` on.
+    /// `out[d] = share · Σ_j weights[j]·v[j,d]` for `C` elements from `d` on.
     #[inline(always)]
     fn sums<S: Simd, const C: usize>(&self, s: S, ot: &mut [R], weights: &[R], d: usize, share: V<R, S>) {
-        let (n, at) = (self.one.n, self.one.at[2]);
+        let (n, at) = (self.seq.n, self.seq.at[2]);
         let mut sums = [V::<R, S>::constant(s, 0.0); C];
         for (j, weight) in weights.chunks_exact(V::<R, S>::lanes()).enumerate() {
-            let (weight, v) = (V::at(s, weight, 0), at.row(self.one.kv, j, n.width));
+            let (weight, v) = (V::at(s, weight, 0), at.row(self.seq.kv, j, n.width));
             for c in 0..C {
                 sums[c] = weight.mul_add(V::splat(s, v[self.at(d + c)]), sums[c]);
             }
@@ -181,41 +181,41 @@ impl<R: Real> Head<'_, R> {
     }
 }
 
-/// All heads of one string, on the way back.
+/// The backward pass of all heads of one string.
 #[inline(always)]
 pub(super) fn positions_backward<R: Real, S: Simd>(
     s: S,
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     saved: [&[R]; 3],
-    one: One<'_, R>,
+    seq: Sequence<'_, R>,
 ) {
-    let n = one.n;
+    let n = seq.n;
     let len = n.size() * padded(n.keys);
     let (kt, rest) = scratch.split_at_mut(len);
     let (vt, rest) = rest.split_at_mut(len);
     let (dkt, rest) = rest.split_at_mut(len);
     let (dvt, dq) = rest.split_at_mut(len);
     for h in 0..n.heads {
-        let head = Head { one, h };
+        let head = Head { seq, h };
         let factor = n.factor();
-        head.gather(kt, one.kv, one.at[1], n.keys, factor);
-        head.gather(vt, one.kv, one.at[2], n.keys, R::ONE);
+        head.gather(kt, seq.kv, seq.at[1], n.keys, factor);
+        head.gather(vt, seq.kv, seq.at[2], n.keys, R::ONE);
         head.backward(s, [&mut *dkt, &mut *dvt], dq, [&*kt, &*vt], saved);
         let lanes = V::<R, S>::lanes();
         for (i, dq) in dq.chunks_exact(n.size() * lanes).take(n.queries).enumerate() {
-            let row = one.at[0].row_mut(drows.queries(), i, n.width);
+            let row = seq.at[0].row_mut(drows.queries(), i, n.width);
             for d in 0..n.size() {
                 row[head.at(d)] = V::<R, S>::at(s, dq, d * lanes).sum();
             }
         }
-        head.scatter(drows.keys(), dkt, one.at[1], n.keys, factor);
-        head.scatter(drows.keys(), dvt, one.at[2], n.keys, R::ONE);
+        head.scatter(drows.keys(), dkt, seq.at[1], n.keys, factor);
+        head.scatter(drows.keys(), dvt, seq.at[2], n.keys, R::ONE);
     }
 }
 
 impl<R: Real> Head<'_, R> {
-    /// Gradients of keys and values by column, and of each query as a register per number, still to be added up.
+    /// Gradients of keys and values by column, and of each query as one register per element, whose lanes are still to be summed.
     #[inline(always)]
     fn backward<S: Simd>(
         &self,
@@ -223,20 +223,20 @@ impl<R: Real> Head<'_, R> {
         [dkt, dvt]: [&mut [R]; 2],
         dq: &mut [R],
         [kt, vt]: [&[R]; 2],
-        [dout, out, kept]: [&[R]; 3],
+        [dout, out, stats]: [&[R]; 3],
     ) {
-        let (n, lanes) = (self.one.n, V::<R, S>::lanes());
+        let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         let (e, width) = (n.size(), padded(n.keys));
         dq[..n.queries * e * lanes].fill(R::ZERO);
         dkt.fill(R::ZERO);
         dvt.fill(R::ZERO);
         for (i, dq) in dq.chunks_exact_mut(e * lanes).take(n.queries).enumerate() {
-            let q = self.one.at[0].row(self.one.q, i, n.width);
+            let q = self.seq.at[0].row(self.seq.q, i, n.width);
             let (g, out) = (&dout[i * n.width..][..n.width], &out[i * n.width..][..n.width]);
-            // What softmax takes away from every weight's gradient.
+            // The term that the softmax subtracts from the gradient of every weight, Σ weight · dweight = dout · out.
             let taken: R = (0..e).map(|d| g[self.at(d)] * out[self.at(d)]).sum();
-            let kept = &kept[i * 2 * n.heads..][..2 * n.heads];
-            let (top, share) = (V::splat(s, kept[self.h]), V::splat(s, kept[n.heads + self.h]));
+            let stats = &stats[i * 2 * n.heads..][..2 * n.heads];
+            let (top, share) = (V::splat(s, stats[self.h]), V::splat(s, stats[n.heads + self.h]));
             for j in (0..n.seen(i)).step_by(lanes) {
                 let (mut score, mut dweight) = (V::constant(s, 0.0), V::constant(s, 0.0));
                 for d in 0..e {
@@ -250,7 +250,7 @@ impl<R: Real> Head<'_, R> {
                     weight = weight * V::at(s, &seen, 0);
                 }
                 let mut used = weight;
-                if !self.one.mask.keeps_all() {
+                if !self.seq.mask.keeps_all() {
                     let factors = self.factors(s, i, j, n.heads);
                     used = weight * factors;
                     dweight = dweight * factors;

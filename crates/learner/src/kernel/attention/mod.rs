@@ -1,68 +1,70 @@
-//! Multi-head attention: scores, mask, softmax and weighted sum in one go, never storing the weights.
+//! Multi-head attention: scores, causal mask, softmax and weighted sum in one pass, without storing the weights.
 //!
-//! Heads are *interleaved*: number `e` of head `h` stands at `e · heads + h` of a row, so that one register holds one
-//! number of every head. (PyTorch has them one after the other; [`head_order`] translates.) There are three ways to fill
-//! registers, and the sizes decide: [`by_head`] when there are as many heads as lanes, whatever the heads' size, which
-//! wastes nothing; [`by_number`] for a single large head; [`by_position`] otherwise. On the way back weights are computed
-//! again from two numbers per row.
+//! Heads are *interleaved*: element `e` of head `h` is at `e · heads + h` of a row, so that one register can hold one element
+//! of every head. (PyTorch has one head after the other; [`head_order`] translates.) There are three ways to fill registers,
+//! and the sizes decide:
+//!
+//! - [`by_head`], if there are as many heads as lanes and `E` is 2, 4 or 8: no lane is wasted and rows are read in place;
+//! - [`by_element`], for a single head of two registers or more;
+//! - [`by_position`], otherwise.
+//!
+//! The backward pass recomputes the weights from two values per string, query and head, which the forward pass leaves in
+//! `stats`: the largest score and one over the sum of the exponentials.
 
+mod by_element;
 mod by_head;
-mod by_number;
 mod by_position;
 
 use super::Real;
 use super::dropout::Mask;
-use super::simd::dispatch;
+use super::simd::{MAX_LANES, dispatch};
 
 /// The sizes of an attention layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attention {
     /// `B`, strings.
     pub batch: usize,
-    /// Positions that ask.
+    /// `Tq`, positions of queries.
     pub queries: usize,
-    /// Positions that answer.
+    /// `Tk`, positions of keys and values.
     pub keys: usize,
-    /// `D`, numbers per position over all heads.
+    /// `D`, elements per position over all heads.
     pub width: usize,
     /// Heads; must divide `D`.
     pub heads: usize,
-    /// Whether a position sees only itself and those before it.
+    /// Whether a position attends only to itself and those before it.
     pub causal: bool,
 }
 
-/// More lanes than any register has.
-const MAX_LANES: usize = 16;
-
 impl Attention {
-    /// `E`, numbers per head.
+    /// `E`, elements per head.
     fn size(&self) -> usize {
         self.width / self.heads
     }
 
-    /// Scores are divided by the square root of the heads' size.
+    /// What scores are multiplied by: `1 / √E`.
     fn factor<R: Real>(&self) -> R {
         R::ONE / R::of(self.size() as f64).root()
     }
 
-    /// How many keys query `i` sees.
+    /// How many keys query `i` attends to.
     fn seen(&self, i: usize) -> usize {
         if self.causal { (i + 1).min(self.keys) } else { self.keys }
     }
 
-    /// Numbers of working memory that either direction needs.
+    /// Elements of working memory that either pass needs.
     pub fn scratch(&self) -> usize {
-        // By head, a register per key; by number, three numbers per key.
+        // By head, a register per key; by element, three elements per key.
         by_position::scratch(self).max(MAX_LANES * (self.keys + 1))
     }
 
-    /// Numbers kept for the way back: per string, query and head the largest score and one over the sum.
-    pub fn kept(&self) -> usize {
+    /// Elements saved for the backward pass: per string, query and head the largest score and one over the sum.
+    pub fn stats(&self) -> usize {
         2 * self.batch * self.heads * self.queries
     }
 }
 
-/// The features of PyTorch's layout in the order of ours: entry `f` is where feature `f` of a row here stands there.
+/// The features of PyTorch's layout in our order: entry `f` is the index in PyTorch of feature `f` here.
 ///
 /// ```
 /// assert_eq!(wug_learner::kernel::head_order(6, 2).collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
@@ -71,7 +73,7 @@ pub fn head_order(width: usize, heads: usize) -> impl Iterator<Item = usize> {
     (0..width).map(move |f| (f % heads) * (width / heads) + f / heads)
 }
 
-/// Where queries, keys and values of one string lie: at `offset` in rows of `stride` numbers.
+/// Where the queries, keys or values of one string are: at `offset` in rows of `stride` elements.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     offset: usize,
@@ -79,7 +81,7 @@ struct Place {
 }
 
 impl Place {
-    /// Row `t`, from this place on.
+    /// `width` elements of row `t`.
     #[inline(always)]
     fn row<R>(self, rows: &[R], t: usize, width: usize) -> &[R] {
         &rows[t * self.stride + self.offset..][..width]
@@ -91,9 +93,9 @@ impl Place {
     }
 }
 
-/// What all ways of filling registers are given about one string.
+/// One string.
 #[derive(Clone, Copy)]
-struct One<'a, R> {
+struct Sequence<'a, R> {
     /// Queries, and keys with values; the same rows for self-attention.
     q: &'a [R],
     kv: &'a [R],
@@ -128,10 +130,10 @@ fn share_mut<R>(all: &mut [R], b: usize, batch: usize) -> &mut [R] {
 
 /// Self-attention. `qkv[B,T,3D]` holds queries, keys and values side by side; `out[B,T,D]`.
 ///
-/// `kept` is for the way back; `mask` drops attention weights.
+/// `stats` are saved for the backward pass; `mask` drops attention weights.
 pub fn attention<R: Real>(
     out: &mut [R],
-    kept: &mut [R],
+    stats: &mut [R],
     scratch: &mut [R],
     qkv: &[R],
     mask: Mask,
@@ -139,15 +141,15 @@ pub fn attention<R: Real>(
 ) {
     for b in 0..n.batch {
         let rows = share(qkv, b, n.batch);
-        let one = One { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
-        string(share_mut(out, b, n.batch), share_mut(kept, b, n.batch), scratch, one);
+        let seq = Sequence { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
+        string(share_mut(out, b, n.batch), share_mut(stats, b, n.batch), scratch, seq);
     }
 }
 
 /// Attention of `q[B,Tq,D]` to `kv[B,Tk,2D]`, keys and values side by side.
 pub fn cross_attention<R: Real>(
     out: &mut [R],
-    kept: &mut [R],
+    stats: &mut [R],
     scratch: &mut [R],
     (q, kv): (&[R], &[R]),
     mask: Mask,
@@ -155,65 +157,65 @@ pub fn cross_attention<R: Real>(
 ) {
     for b in 0..n.batch {
         let (q, kv) = (share(q, b, n.batch), share(kv, b, n.batch));
-        let one = One { q, kv, at: apart(n), mask: mask.nth(b), n };
-        string(share_mut(out, b, n.batch), share_mut(kept, b, n.batch), scratch, one);
+        let seq = Sequence { q, kv, at: apart(n), mask: mask.nth(b), n };
+        string(share_mut(out, b, n.batch), share_mut(stats, b, n.batch), scratch, seq);
     }
 }
 
-fn string<R: Real>(out: &mut [R], kept: &mut [R], scratch: &mut [R], one: One<'_, R>) {
-    if by_number::pays(&one.n) {
-        return dispatch!(numbers(out, kept, scratch, one));
+fn string<R: Real>(out: &mut [R], stats: &mut [R], scratch: &mut [R], seq: Sequence<'_, R>) {
+    if by_element::pays(&seq.n) {
+        return dispatch!(elements(out, stats, scratch, seq));
     }
-    match one.n.size() {
-        2 => dispatch!(either::<R, _, 2>(out, kept, scratch, one)),
-        4 => dispatch!(either::<R, _, 4>(out, kept, scratch, one)),
-        8 => dispatch!(either::<R, _, 8>(out, kept, scratch, one)),
-        _ => dispatch!(positions(out, kept, scratch, one)),
+    match seq.n.size() {
+        2 => dispatch!(either::<R, _, 2>(out, stats, scratch, seq)),
+        4 => dispatch!(either::<R, _, 4>(out, stats, scratch, seq)),
+        8 => dispatch!(either::<R, _, 8>(out, stats, scratch, seq)),
+        _ => dispatch!(positions(out, stats, scratch, seq)),
     }
 }
 
+use by_element::elements;
 use by_head::either;
-use by_number::numbers;
 use by_position::positions;
 
-/// The way back of [`attention`]: `dqkv[B,T,3D]` from `dout[B,T,D]` and what was kept.
+/// The backward pass of [`attention`]: `dqkv[B,T,3D]` from `dout[B,T,D]`, the output and the statistics.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn attention_backward<R: Real>(
     dqkv: &mut [R],
     scratch: &mut [R],
     dout: &[R],
     out: &[R],
-    kept: &[R],
+    stats: &[R],
     qkv: &[R],
     mask: Mask,
     n: Attention,
 ) {
     for b in 0..n.batch {
         let rows = share(qkv, b, n.batch);
-        let one = One { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
-        let saved = [dout, out, kept].map(|all| share(all, b, n.batch));
-        string_backward(DRows::Shared(share_mut(dqkv, b, n.batch)), scratch, saved, one);
+        let seq = Sequence { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
+        let saved = [dout, out, stats].map(|all| share(all, b, n.batch));
+        string_backward(DRows::Shared(share_mut(dqkv, b, n.batch)), scratch, saved, seq);
     }
 }
 
-/// The way back of [`cross_attention`].
+/// The backward pass of [`cross_attention`].
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn cross_attention_backward<R: Real>(
     (dq, dkv): (&mut [R], &mut [R]),
     scratch: &mut [R],
     dout: &[R],
     out: &[R],
-    kept: &[R],
+    stats: &[R],
     (q, kv): (&[R], &[R]),
     mask: Mask,
     n: Attention,
 ) {
     for b in 0..n.batch {
         let (q, kv) = (share(q, b, n.batch), share(kv, b, n.batch));
-        let one = One { q, kv, at: apart(n), mask: mask.nth(b), n };
-        let saved = [dout, out, kept].map(|all| share(all, b, n.batch));
+        let seq = Sequence { q, kv, at: apart(n), mask: mask.nth(b), n };
+        let saved = [dout, out, stats].map(|all| share(all, b, n.batch));
         let drows = DRows::Apart(share_mut(dq, b, n.batch), share_mut(dkv, b, n.batch));
-        string_backward(drows, scratch, saved, one);
+        string_backward(drows, scratch, saved, seq);
     }
 }
 
@@ -239,21 +241,21 @@ impl<R> DRows<'_, R> {
     }
 }
 
-/// `saved` are the gradient of the output, the output, and what was kept.
-fn string_backward<R: Real>(drows: DRows<'_, R>, scratch: &mut [R], saved: [&[R]; 3], one: One<'_, R>) {
-    if by_number::pays(&one.n) {
-        return dispatch!(numbers_backward(drows, scratch, saved, one));
+/// `saved` are the gradient of the output, the output, and the statistics.
+fn string_backward<R: Real>(drows: DRows<'_, R>, scratch: &mut [R], saved: [&[R]; 3], seq: Sequence<'_, R>) {
+    if by_element::pays(&seq.n) {
+        return dispatch!(elements_backward(drows, scratch, saved, seq));
     }
-    match one.n.size() {
-        2 => dispatch!(either_backward::<R, _, 2>(drows, scratch, saved, one)),
-        4 => dispatch!(either_backward::<R, _, 4>(drows, scratch, saved, one)),
-        8 => dispatch!(either_backward::<R, _, 8>(drows, scratch, saved, one)),
-        _ => dispatch!(positions_backward(drows, scratch, saved, one)),
+    match seq.n.size() {
+        2 => dispatch!(either_backward::<R, _, 2>(drows, scratch, saved, seq)),
+        4 => dispatch!(either_backward::<R, _, 4>(drows, scratch, saved, seq)),
+        8 => dispatch!(either_backward::<R, _, 8>(drows, scratch, saved, seq)),
+        _ => dispatch!(positions_backward(drows, scratch, saved, seq)),
     }
 }
 
+use by_element::elements_backward;
 use by_head::either_backward;
-use by_number::numbers_backward;
 use by_position::positions_backward;
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 use super::*;
-use crate::kernel::testing::{close, close_single, dot, numbers, singles, slope};
+use crate::kernel::testing::{check_finite_differences, close, close_single, dot, singles, values};
 
 fn forward<R: Real>(qkv: &[R], mask: Mask, n: Attention) -> (Vec<R>, Vec<R>) {
     let mut out = vec![R::ZERO; n.batch * n.queries * n.width];
-    let mut kept = vec![R::ZERO; n.kept()];
-    attention(&mut out, &mut kept, &mut vec![R::of(7.0); n.scratch()], qkv, mask, n);
-    (out, kept)
+    let mut stats = vec![R::ZERO; n.stats()];
+    attention(&mut out, &mut stats, &mut vec![R::of(7.0); n.scratch()], qkv, mask, n);
+    (out, stats)
 }
 
 /// One weight at a time.
@@ -67,7 +67,7 @@ fn shapes() -> Vec<Attention> {
 fn fused_equals_one_weight_at_a_time() {
     for n in shapes() {
         for mask in [Mask::new(1, 0.0), Mask::new(1, 0.4)] {
-            let qkv = numbers(1, n.batch * n.queries * 3 * n.width);
+            let qkv = values(1, n.batch * n.queries * 3 * n.width);
             let (out, _) = forward(&qkv, mask, n);
             close(&out, &naive(&qkv, &qkv, mask, n, true), 1e-13);
             close_single(&forward(&singles(&qkv), mask, n).0, &out, 1e-5);
@@ -76,28 +76,28 @@ fn fused_equals_one_weight_at_a_time() {
 }
 
 #[test]
-fn slopes_are_differences() {
+fn gradients_match_finite_differences() {
     for n in shapes() {
         for mask in [Mask::new(1, 0.0), Mask::new(2, 0.4)] {
-            let qkv = numbers(1, n.batch * n.queries * 3 * n.width);
-            let g = numbers(2, n.batch * n.queries * n.width);
-            let (out, kept) = forward(&qkv, mask, n);
+            let qkv = values(1, n.batch * n.queries * 3 * n.width);
+            let g = values(2, n.batch * n.queries * n.width);
+            let (out, stats) = forward(&qkv, mask, n);
             let mut dqkv = vec![9.0; qkv.len()];
             let mut scratch = vec![7.0; n.scratch()];
-            attention_backward(&mut dqkv, &mut scratch, &g, &out, &kept, &qkv, mask, n);
-            slope(&qkv, &dqkv, |x| dot(&forward(x, mask, n).0, &g));
+            attention_backward(&mut dqkv, &mut scratch, &g, &out, &stats, &qkv, mask, n);
+            check_finite_differences(&qkv, &dqkv, |x| dot(&forward(x, mask, n).0, &g));
             // In single precision other shapes have as many heads as lanes.
             let (qkv, g, mut single) = (singles(&qkv), singles(&g), vec![9.0f32; dqkv.len()]);
-            let (out, kept) = forward(&qkv, mask, n);
+            let (out, stats) = forward(&qkv, mask, n);
             let mut scratch = vec![7.0; n.scratch()];
-            attention_backward(&mut single, &mut scratch, &g, &out, &kept, &qkv, mask, n);
+            attention_backward(&mut single, &mut scratch, &g, &out, &stats, &qkv, mask, n);
             close_single(&single, &dqkv, 1e-4);
         }
     }
 }
 
 #[test]
-fn queries_may_ask_elsewhere() {
+fn cross_attention_equals_one_weight_at_a_time() {
     let few = Attention { batch: 2, queries: 3, keys: 10, width: 8, heads: 2, causal: false };
     let shapes = [
         few,
@@ -108,28 +108,28 @@ fn queries_may_ask_elsewhere() {
     ];
     for n in shapes {
         let mask = Mask::new(3, 0.3);
-        let (q, kv) = (numbers(1, 2 * n.queries * n.width), numbers(2, 2 * 10 * 2 * n.width));
-        let g = numbers(3, q.len());
+        let (q, kv) = (values(1, 2 * n.queries * n.width), values(2, 2 * 10 * 2 * n.width));
+        let g = values(3, q.len());
         let run = |q: &[f64], kv: &[f64]| {
-            let (mut out, mut kept) = (vec![0.0; q.len()], vec![0.0; n.kept()]);
-            cross_attention(&mut out, &mut kept, &mut vec![0.0; n.scratch()], (q, kv), mask, n);
-            (out, kept)
+            let (mut out, mut stats) = (vec![0.0; q.len()], vec![0.0; n.stats()]);
+            cross_attention(&mut out, &mut stats, &mut vec![0.0; n.scratch()], (q, kv), mask, n);
+            (out, stats)
         };
-        let (out, kept) = run(&q, &kv);
+        let (out, stats) = run(&q, &kv);
         close(&out, &naive(&q, &kv, mask, n, false), 1e-13);
         let (mut dq, mut dkv) = (vec![0.0; q.len()], vec![0.0; kv.len()]);
         let mut scratch = vec![0.0; n.scratch()];
         let d = (&mut dq[..], &mut dkv[..]);
-        cross_attention_backward(d, &mut scratch, &g, &out, &kept, (&q, &kv), mask, n);
-        slope(&q, &dq, |q| dot(&run(q, &kv).0, &g));
-        slope(&kv, &dkv, |kv| dot(&run(&q, kv).0, &g));
+        cross_attention_backward(d, &mut scratch, &g, &out, &stats, (&q, &kv), mask, n);
+        check_finite_differences(&q, &dq, |q| dot(&run(q, &kv).0, &g));
+        check_finite_differences(&kv, &dkv, |kv| dot(&run(&q, kv).0, &g));
     }
 }
 
 #[test]
-fn a_causal_position_does_not_see_the_future() {
+fn a_causal_position_does_not_attend_to_the_future() {
     let n = Attention { batch: 1, queries: 12, keys: 12, width: 8, heads: 2, causal: true };
-    let mut qkv = numbers(1, 12 * 24);
+    let mut qkv = values(1, 12 * 24);
     let (before, _) = forward(&qkv, Mask::new(0, 0.0), n);
     qkv[7 * 24..].fill(1e3);
     let (after, _) = forward(&qkv, Mask::new(0, 0.0), n);

@@ -1,4 +1,4 @@
-//! The way back through a network with a memory.
+//! The backward pass of a network with a memory.
 
 use super::super::rnn::first_into;
 use super::super::{
@@ -8,8 +8,8 @@ use super::super::{
 use super::gate::gate_backward;
 use super::{Augmented, AugmentedGradients, AugmentedWeights, cut};
 
-/// The way back. `dh[T+1,B,H]` comes in as the gradient of every state and is used up, as is what the forward pass left in
-/// `trace`; `scratch` is room ([`Augmented::scratch`]). `dx` may be empty if nobody asks.
+/// The backward pass. `dh[T+1,B,H]` comes in as the gradient of every state and is overwritten, as is what the forward pass
+/// saved in `trace`; `scratch` has [`Augmented::scratch`] elements. `dx` may be empty if it is not required.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn augmented_backward<R: Real>(
     dx: &mut [R],
@@ -76,7 +76,7 @@ pub fn augmented_backward<R: Real>(
         read_back((dold, workspace), &mut dw, &dstates[..row], old, w.read.0, n);
         std::mem::swap(&mut dnew, &mut dold);
     }
-    // What the steps left are gradients of sums.
+    // The steps have turned actions and elements into the gradients of their sums.
     let states = Mat::new(&h[row..], steps * batch, hidden);
     for ((dweight, dbias), dsums) in [(dw.action, &*actions), (dw.element, &*elements)] {
         matmul(dweight, Accumulate::Add, Mat::new(dsums, steps * batch, dbias.len()).t(), states);
@@ -84,13 +84,13 @@ pub fn augmented_backward<R: Real>(
     }
 }
 
-/// The same gradients for one more step, to which all later ones add.
+/// The gradients for one more step; all later steps add.
 fn reborrow<'a, R>(dw: &'a mut RecurrentGradients<'_, R>) -> RecurrentGradients<'a, R> {
     let into = std::mem::replace(&mut dw.into, Accumulate::Add);
     RecurrentGradients { into, input: dw.input, hidden: dw.hidden, bias: dw.bias }
 }
 
-/// Through the moves of step `t`: actions and elements become the gradients of the sums they were made of.
+/// Backward through the moves of step `t`: actions and elements become the gradients of the sums they were computed from.
 fn memories_back<R: Real>(
     (dold, workspace): (&mut [R], &mut [R]),
     (actions, elements): (&mut [R], &mut [R]),
@@ -114,7 +114,7 @@ fn memories_back<R: Real>(
     }
 }
 
-/// Through the reading of first rows into states: adds to the gradient of the memories.
+/// Backward through the read-out of the first rows: adds to the gradient of the memories.
 fn read_back<R: Real>(
     (dold, workspace): (&mut [R], &mut [R]),
     dw: &mut AugmentedGradients<'_, R>,

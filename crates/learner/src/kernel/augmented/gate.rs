@@ -1,8 +1,8 @@
-//! How much of each action is taken: a softmax, sharpened by a temperature and, while learning, shaken by Gumbel noise.
+//! The share of each action: a softmax with a temperature and, in training, Gumbel noise.
 
 use super::super::{Real, softmax};
 
-/// Turns rows of `A` sums into shares of actions: `softmax((sums + noise) / temperature)`. No noise is none.
+/// Turns rows of `A` sums into shares of actions: `softmax((sums + noise) / temperature)`; empty noise is zero.
 pub(super) fn gate<R: Real>(sums: &mut [R], noise: &[R], temperature: R, actions: usize) {
     for (x, &g) in sums.iter_mut().zip(noise) {
         *x += g;
@@ -15,7 +15,7 @@ pub(super) fn gate<R: Real>(sums: &mut [R], noise: &[R], temperature: R, actions
     }
 }
 
-/// The way back of one row: `actions` come in as what was given and go out as the gradient of the sums.
+/// The backward pass of one row: `actions` come in as the shares and go out as the gradient of the sums.
 pub(super) fn gate_backward<R: Real>(actions: &mut [R], dactions: &[R], temperature: R) {
     let mean: R = actions.iter().zip(dactions).map(|(&a, &d)| a * d).sum();
     for (a, &d) in actions.iter_mut().zip(dactions) {

@@ -1,6 +1,7 @@
-//! The memory beside a network: rows of numbers that move by one place at a time. Every action of a stack or of a Baby-NTM is a
-//! move up, a move down or rest, so a step mixes three shifted copies of the memory and writes into its first row. Only rows
-//! that can be other than zero are held and touched.
+//! The external memory: rows that move by one position per step. Every action of a stack or of a Baby-NTM is a move up, a
+//! move down or no move, so a step is a weighted sum of three shifted copies of the memory (and of the rows that rotate from
+//! one end to the other), plus the new element in the first row. Only rows that can be other than zero are held and touched:
+//! the first ones and, for a Baby-NTM, the last ones.
 
 use pulp::Simd;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::Real;
 use super::super::simd::{V, dispatch};
 
-/// What a memory can do (Suzgun et al. 2019).
+/// The kinds of memory (Suzgun et al. 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryKind {
@@ -19,7 +20,7 @@ pub enum MemoryKind {
     BabyNtm,
 }
 
-/// How a row gets where it goes.
+/// How a row moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Up,
@@ -29,7 +30,7 @@ enum Way {
     LastToFirst,
 }
 
-/// How much of the memory goes each [`Way`], and how much of the new element is written.
+/// The share of the memory that moves each [`Way`], and of the new element that is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares<R> {
     ways: [R; 5],
@@ -37,7 +38,7 @@ pub(super) struct Shares<R> {
 }
 
 impl MemoryKind {
-    /// The number of actions it chooses from.
+    /// The number of actions.
     pub fn actions(self) -> usize {
         match self {
             Self::Stack => 2,
@@ -45,7 +46,7 @@ impl MemoryKind {
         }
     }
 
-    /// The rows that can be other than zero after so many steps.
+    /// The rows that can be other than zero after `steps` steps.
     pub(super) fn extent(self, rows: usize, steps: usize) -> Extent {
         let bottom = steps.saturating_sub(1);
         match self {
@@ -55,7 +56,7 @@ impl MemoryKind {
         }
     }
 
-    /// After how many steps that is so; any such number, if all rows can be.
+    /// The inverse: after how many steps `held` rows can be other than zero (any such count, if all rows can).
     pub(super) fn steps(self, rows: usize, held: usize) -> usize {
         match self {
             Self::BabyNtm if held < rows => held.div_ceil(2),
@@ -98,7 +99,7 @@ pub(super) struct Extent {
     rows: usize,
 }
 
-/// Rows that go the same way: `len` of them, and where they begin before and after.
+/// `len` rows that move the same way, and where they begin before and after.
 struct Flow {
     way: Way,
     from: usize,
@@ -107,23 +108,23 @@ struct Flow {
 }
 
 impl Extent {
-    /// How many rows are held.
+    /// The number of rows held.
     pub(super) fn held(self) -> usize {
         self.top + self.bottom
     }
 
-    /// Where a row is held.
+    /// The index at which a row is held.
     fn place(self, row: usize) -> usize {
         if row < self.top { row } else { self.top + row + self.bottom - self.rows }
     }
 
-    /// Where a row is held, if it is.
+    /// The same, or `None` if the row is not held.
     #[cfg(test)]
     pub(super) fn find(self, row: usize) -> Option<usize> {
         (row < self.top || row >= self.rows - self.bottom).then(|| self.place(row))
     }
 
-    /// How rows get from here to `after`.
+    /// Visits all moves of rows from here to `after`.
     fn flows(self, device: MemoryKind, after: Self, mut each: impl FnMut(Flow)) {
         let (rows, turns) = (self.rows, device == MemoryKind::BabyNtm);
         for (start, end) in [(0, self.top), (rows - self.bottom, rows)] {
@@ -147,7 +148,7 @@ impl Extent {
     }
 }
 
-/// One step of a device: which, and the rows held before and after.
+/// One step of a memory: its kind, and the rows held before and after.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) device: MemoryKind,
@@ -167,7 +168,7 @@ impl Move {
         dispatch!(add_scaled(&mut new[..d], element, shares.write));
     }
 
-    /// The way back: gradients of the old memory and of the element are overwritten; gives that of the shares.
+    /// The backward pass: overwrites the gradients of the old memory and of the element; returns that of the shares.
     pub(super) fn backward<R: Real>(
         self,
         (dold, delement): (&mut [R], &mut [R]),
@@ -199,7 +200,7 @@ fn add_scaled<R: Real, S: Simd>(s: S, out: &mut [R], x: &[R], share: R) {
     }
 }
 
-/// `dx += share · dout`; gives the gradient of the share, `dout · x`.
+/// `dx += share · dout`; returns the gradient of the share, `dout · x`.
 #[inline(always)]
 fn add_scaled_backward<R: Real, S: Simd>(s: S, dx: &mut [R], dout: &[R], x: &[R], share: R) -> R {
     let (share, mut sum) = (V::splat(s, share), V::constant(s, 0.0));

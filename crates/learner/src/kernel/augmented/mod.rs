@@ -1,16 +1,16 @@
-//! A recurrent network with a memory beside it, over a whole sequence: the Stack-RNN, the Stack-LSTM and the Baby-NTM of
+//! A recurrent network with an external memory, over a whole sequence: the Stack-RNN, the Stack-LSTM and the Baby-NTM of
 //! Suzgun et al. 2019. With `m` the memory (zero at first) and `m₀` its first row, a step is
 //!
 //! ```text
-//! h̄ = h + m₀·Wᵣᵀ + bᵣ                  the memory is read into the state (of an LSTM into h alone)
+//! h̄ = h + m₀·Wᵣᵀ + bᵣ                  the memory is read into the state (for an LSTM into h alone)
 //! h' = RNN(x, h̄) or LSTM(x, h̄, c)
-//! a = softmax((h'·Wₐᵀ + bₐ + noise)/T)  how much of each action is taken
+//! a = softmax((h'·Wₐᵀ + bₐ + noise)/T)  the share of each action
 //! v = σ(h'·Wᵥᵀ + bᵥ)                    the new element
 //! m' = the memory moved by a, v written to its first row
 //! ```
 //!
-//! A step costs what the rows touched so far cost, of which there are at most [`Augmented::rows`]; no weight depends on their
-//! number.
+//! Only rows that can be other than zero are held ([`Augmented::held`]), so a step costs as much as the rows reached so far,
+//! at most [`Augmented::rows`]. No weight depends on the number of rows.
 
 mod backward;
 mod gate;
@@ -29,18 +29,18 @@ use super::{
     linear, lstm, matmul, rnn,
 };
 
-/// The sizes of a network with a memory, and what it is made of.
+/// The sizes and the kind of a network with a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Augmented {
     /// `T`, `B`, `I`, `H`.
     pub recurrence: Recurrence,
-    /// Whether the network is a long short-term memory, not a simple recurrent network.
+    /// Whether the network is an LSTM rather than a simple RNN.
     pub lstm: bool,
-    /// What the memory can do.
+    /// Which actions the memory has.
     pub device: MemoryKind,
     /// Rows of the memory, at least one.
     pub rows: usize,
-    /// `M`, numbers per row.
+    /// `M`, elements per row.
     pub width: usize,
 }
 
@@ -55,11 +55,11 @@ pub struct AugmentedWeights<'a, R> {
     pub action: (&'a [R], &'a [R]),
     /// `[M,H]` and `[M]`
     pub element: (&'a [R], &'a [R]),
-    /// Of the softmax over actions.
+    /// The temperature of the softmax over actions.
     pub temperature: R,
 }
 
-/// Where their gradients go. Nobody learns the temperature.
+/// Where their gradients go. The temperature has none.
 #[derive(Debug)]
 pub struct AugmentedGradients<'a, R> {
     /// Of the network.
@@ -72,54 +72,54 @@ pub struct AugmentedGradients<'a, R> {
     pub element: (&'a mut [R], &'a mut [R]),
 }
 
-/// What one step changes and leaves behind.
+/// The buffers of one step.
 #[derive(Debug)]
 pub struct AugmentedStep<'a, R> {
-    /// `[2,B,H]`: the state before, into which the memory is read, and room for the state after.
+    /// `[2,B,H]`: the state before, to which the read-out of the memory is added, and the state after.
     pub states: &'a mut [R],
-    /// `[2,B,H]`: the cells of an LSTM before, and room for those after; else empty.
+    /// `[2,B,H]`: the cells of an LSTM before and after; else empty.
     pub cells: &'a mut [R],
-    /// `[B,4H]` of an LSTM, else empty.
+    /// `[B,4H]` for an LSTM, else empty.
     pub gates: &'a mut [R],
     /// `[B,A]`
     pub actions: &'a mut [R],
     /// `[B,M]`
     pub elements: &'a mut [R],
-    /// Room for [`Augmented::room`] numbers.
+    /// [`Augmented::workspace`] elements.
     pub workspace: &'a mut [R],
     /// The memories before, `[B,held,M]`.
     pub before: &'a [R],
-    /// Those after.
+    /// The memories after, `[B,held,M]`.
     pub after: &'a mut [R],
 }
 
 impl Augmented {
-    /// Numbers held of one memory after so many steps.
+    /// Elements held of one memory after `steps` steps.
     pub fn held(&self, steps: usize) -> usize {
         self.device.extent(self.rows, steps).held() * self.width
     }
 
-    /// After how many steps so many numbers are held of one memory; any such number, if all rows are.
+    /// The inverse of [`Augmented::held`]: after how many steps so many elements are held (any such count, if all rows are).
     pub fn steps(&self, held: usize) -> usize {
         self.device.steps(self.rows, held / self.width)
     }
 
-    /// Numbers of room that the network needs at each step.
+    /// Elements of workspace that each step needs.
     pub fn workspace<R>(&self) -> usize {
         self.one_step().workspace::<R>(if self.lstm { 4 } else { 1 })
     }
 
-    /// Numbers that the forward pass leaves for the way back or, if there is none, the room it needs.
+    /// Elements that the forward pass saves for the backward pass (`keep`), or else the workspace it needs.
     pub fn trace<R>(&self, keep: bool) -> usize {
         self.lengths::<R>(keep).iter().sum()
     }
 
-    /// Numbers of room that the way back needs.
+    /// Elements of workspace that the backward pass needs.
     pub fn scratch(&self) -> usize {
         self.back_lengths().iter().sum()
     }
 
-    /// Of states, cells, gates, actions, elements, room and memories.
+    /// The lengths of states, cells, gates, actions, elements, workspace and memories in a trace.
     fn lengths<R>(&self, keep: bool) -> [usize; 7] {
         let Recurrence { steps, batch, hidden, .. } = self.recurrence;
         let (kept, row, lstm) = (if keep { steps } else { 1 }, batch * hidden, usize::from(self.lstm));
@@ -135,7 +135,7 @@ impl Augmented {
         ]
     }
 
-    /// Of the gradients of a step's states, of cells, of what else there is (one after the other), and of both memories.
+    /// The lengths of the gradients of a step's states, of cells, of actions and elements, and of the memories after and before.
     fn back_lengths(&self) -> [usize; 5] {
         let Recurrence { steps, batch, hidden, .. } = self.recurrence;
         let (row, memory) = (batch * hidden, batch * self.held(steps));
@@ -152,7 +152,7 @@ impl Augmented {
     }
 }
 
-/// Cuts room into parts of given lengths.
+/// Cuts a buffer into parts of given lengths.
 fn cut<R, const N: usize>(mut workspace: &mut [R], lengths: [usize; N]) -> [&mut [R]; N] {
     lengths.map(|len| {
         let (part, rest) = std::mem::take(&mut workspace).split_at_mut(len);
@@ -161,7 +161,7 @@ fn cut<R, const N: usize>(mut workspace: &mut [R], lengths: [usize; N]) -> [&mut
     })
 }
 
-/// Step number `t` (0 for the first) of every string.
+/// Step `t` (from 0) of every string.
 pub fn augmented_step<R: Real>(
     step: AugmentedStep<'_, R>,
     x: &[R],
@@ -180,7 +180,7 @@ pub fn augmented_step<R: Real>(
     }
     activate(state, w.read.1, Activation::Identity);
     if n.lstm {
-        lstm(states, cells, gates, workspace, Inputs::Numbers(x.into()), w.network, n.one_step());
+        lstm(states, cells, gates, workspace, Inputs::Values(x.into()), w.network, n.one_step());
     } else {
         rnn(states, workspace, x.into(), w.network, n.one_step(), Activation::Tanh);
     }
@@ -197,7 +197,7 @@ pub fn augmented_step<R: Real>(
 }
 
 /// All steps, from a memory of zeros and from the state in `h[0]` (an LSTM's cells are zero); `h` is `[T+1,B,H]`. `noise` is
-/// `[T,B,A]`, or empty. If `keep`, `trace` is left for the way back; see [`Augmented::trace`] for its length.
+/// `[T,B,A]`, or empty. With `keep`, `trace` is saved for the backward pass; [`Augmented::trace`] is its length.
 pub fn augmented<R: Real>(
     h: &mut [R],
     trace: &mut [R],

@@ -1,4 +1,4 @@
-use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
 use super::*;
 use proptest::prelude::*;
 
@@ -46,10 +46,10 @@ impl Case {
         let noise = if seed.is_multiple_of(2) {
             vec![]
         } else {
-            numbers(seed + 2, steps * batch * n.device.actions())
+            values(seed + 2, steps * batch * n.device.actions())
         };
-        let p = numbers(seed, lengths(&n).iter().sum()).iter().map(|p| 0.8 * p).collect();
-        let x = numbers(seed + 1, steps * batch * input);
+        let p = values(seed, lengths(&n).iter().sum()).iter().map(|p| 0.8 * p).collect();
+        let x = values(seed + 1, steps * batch * input);
         Self { n, p, x, noise, temperature: 0.5 + (seed % 5) as f64 / 4.0 }
     }
 
@@ -171,7 +171,7 @@ proptest! {
         let recurrence = Recurrence { steps, batch, input, hidden };
         let case = Case::new(Augmented { recurrence, lstm, device, rows, width }, seed);
         let (h, trace) = case.run(&case.x, &case.p, true);
-        prop_assert_eq!(&case.run(&case.x, &case.p, false).0, &h, "with and without a way back");
+        prop_assert_eq!(&case.run(&case.x, &case.p, false).0, &h, "with and without a backward pass");
         for b in 0..batch {
             let (states, memory) = naive(&case, b);
             let own: Vec<f64> =
@@ -182,22 +182,22 @@ proptest! {
     }
 }
 
-/// Memories that stay apart at both ends, that fill up on the way, and that are too small from the start.
+/// Memories whose two ends stay apart, that fill up during the run, and that are too small from the start.
 #[test]
-fn slopes_are_differences() {
+fn gradients_match_finite_differences() {
     for (lstm, device) in kinds() {
         for (seed, rows) in [(1, 40), (2, 5), (3, 6), (4, 2), (6, 1)] {
             let case = Case::new(shape(7, 2, rows, lstm, device), seed);
             let n = &case.n;
             let (h, mut trace) = case.run(&case.x, &case.p, true);
-            let g = numbers(seed + 7, h.len());
+            let g = values(seed + 7, h.len());
             let (mut dx, mut dh) = (vec![9.0; case.x.len()], g.clone());
             let (mut dp, mut scratch) = (vec![0.0; case.p.len()], vec![f64::NAN; n.scratch()]);
             let w = weights(&case.p, n, case.temperature);
             let dw = gradients(&mut dp, n);
             augmented_backward(&mut dx, &mut dh, dw, &mut trace, &mut scratch, (&h, &case.x), w, n);
-            slope(&case.x, &dx, |x| dot(&case.run(x, &case.p, false).0, &g));
-            slope(&case.p, &dp, |p| dot(&case.run(&case.x, p, false).0, &g));
+            check_finite_differences(&case.x, &dx, |x| dot(&case.run(x, &case.p, false).0, &g));
+            check_finite_differences(&case.p, &dp, |p| dot(&case.run(&case.x, p, false).0, &g));
         }
     }
 }

@@ -1,5 +1,6 @@
-//! One step of a long short-term memory layer for many strings: the four sums of a register of units are taken together, in
-//! registers, and become the new states before they leave the first-level cache.
+//! One step of an LSTM layer for many strings, in one kernel: for one register of units at a time, the four sums (i, f, g, o)
+//! of [`AT_ONCE`] strings are computed in registers and turned into gates, cells and states while they are still in the
+//! first-level cache. The sums of the whole layer, `[B,4H]`, are never written unless the backward pass needs the gates.
 
 use pulp::Simd;
 
@@ -8,20 +9,20 @@ use super::super::simd::{Lane, Sigmoid, Tanh, V, dispatch, squash_registers};
 use super::super::{Real, Recurrence, RecurrentWeights};
 use super::Rows;
 
-/// Rows taken together: three rows of four gates, three numbers and a weight fill the sixteen registers of AVX2.
+/// Rows of a tile: sums of three rows and four gates, three broadcast inputs and a weight fill the sixteen registers of AVX2.
 const ROWS: usize = 3;
 
-/// Rows whose sums are taken before they become states.
+/// Rows whose sums are computed before the activations: two times the registers that [`squash_registers`] takes side by side.
 const AT_ONCE: usize = 12;
 
-/// Sums of a unit.
+/// Sums per unit.
 const GATES: usize = 4;
 
 /// The sums of a register of units in some rows, gate by gate.
 type Sums<R, S> = [[<R as Lane>::Reg<S>; AT_ONCE]; GATES];
 
-/// The weights of a layer. For each register of units: its biases, the weights of its inputs, the weights of its states,
-/// of every gate in turn. If inputs are symbols, a bias is also in each weight of an input, because just one of them counts.
+/// The packed weights of a layer: for each register of units a panel `[1 + I + H, 4, lanes]` of its biases, input weights and
+/// recurrent weights. If inputs are symbols, the bias is added to each input weight, because exactly one of them counts.
 #[derive(Debug)]
 pub(super) struct Fused<'a, R> {
     panels: &'a [R],
@@ -29,7 +30,7 @@ pub(super) struct Fused<'a, R> {
 }
 
 impl<'a, R: Real> Fused<'a, R> {
-    /// Lays the weights out in `room`, of [`Recurrence::room`] numbers.
+    /// Packs the weights into `workspace`, of [`Recurrence::workspace`] elements.
     pub(super) fn new(
         w: RecurrentWeights<'_, R>,
         symbols: bool,
@@ -41,7 +42,7 @@ impl<'a, R: Real> Fused<'a, R> {
         Self { panels, n }
     }
 
-    /// The states and cells after a step, and its gates, if there is a place for them.
+    /// Writes the states and cells after a step, and its gates unless that slice is empty.
     pub(super) fn step(
         &self,
         (h, c, gates): (&mut [R], &mut [R], &mut [R]),
@@ -118,7 +119,7 @@ fn step<R: Real, S: Simd>(
     }
 }
 
-/// The sums of a register of units in `M` rows, into those from `row` on.
+/// The sums of a register of units in `M` rows, written to `to[·][row..]`.
 #[inline(always)]
 fn rows<R: Real, S: Simd, const M: usize>(
     s: S,
@@ -132,7 +133,7 @@ fn rows<R: Real, S: Simd, const M: usize>(
     let mut sums = [[V::<R, S>::constant(s, 0.0); M]; GATES];
     let (of_input, of_hidden) = weights.split_at(GATES * n.input);
     match x {
-        Rows::Numbers(x) => {
+        Rows::Values(x) => {
             for g in 0..GATES {
                 sums[g] = [V::of(s, bias[g]); M];
             }
@@ -155,8 +156,8 @@ fn rows<R: Real, S: Simd, const M: usize>(
     }
 }
 
-/// The cells and states of a register of units from its sums, which become gates: one kind after the other, because a long
-/// row of equal work keeps the processor busiest.
+/// Turns the sums of a register of units into gates, and writes cells and states. One gate after the other for all rows,
+/// because [`squash_registers`] is fastest on many registers in a row.
 #[inline(always)]
 fn cells<R: Real, S: Simd>(
     s: S,
@@ -190,7 +191,7 @@ fn cells<R: Real, S: Simd>(
     }
 }
 
-/// `sums += rows · weights` for rows of `k` numbers.
+/// `sums += rows · weights` for rows of `k` elements.
 #[inline(always)]
 fn terms<R: Real, S: Simd, const M: usize>(
     s: S,
@@ -208,11 +209,11 @@ fn terms<R: Real, S: Simd, const M: usize>(
         }
         let weights = &weights[GATES * i..][..GATES * UNROLL];
         for j in 0..UNROLL {
-            let mut numbers = [R::ZERO; M];
+            let mut inputs = [R::ZERO; M];
             for m in 0..M {
-                numbers[m] = x[m][j];
+                inputs[m] = x[m][j];
             }
-            sums = term(s, sums, numbers, &weights[GATES * j..][..GATES]);
+            sums = term(s, sums, inputs, &weights[GATES * j..][..GATES]);
         }
     }
     for i in whole..k {
@@ -233,14 +234,14 @@ fn term<R: Real, S: Simd, const M: usize>(
     x: [R; M],
     weights: &[R::Reg<S>],
 ) -> [[V<R, S>; M]; GATES] {
-    let mut numbers = [V::<R, S>::constant(s, 0.0); M];
+    let mut inputs = [V::<R, S>::constant(s, 0.0); M];
     for m in 0..M {
-        numbers[m] = V::splat(s, x[m]);
+        inputs[m] = V::splat(s, x[m]);
     }
     for g in 0..GATES {
         let weight = V::of(s, weights[g]);
         for m in 0..M {
-            sums[g][m] = numbers[m].mul_add(weight, sums[g][m]);
+            sums[g][m] = inputs[m].mul_add(weight, sums[g][m]);
         }
     }
     sums

@@ -1,16 +1,16 @@
-//! What a kernel needs from a number type: registers of it, their instructions, and the constants of its functions.
+//! What a kernel needs from a floating-point type: its registers, their instructions, and the constants of its functions.
 
 use std::fmt::Debug;
 
 use pulp::Simd;
 
-/// A number type that fills registers: what kernels need from `f32` and `f64`.
+/// An element type of registers: `f32` or `f64`.
 pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// A register of this type.
     type Reg<S: Simd>: Copy + Debug;
-    /// A register of yes and no.
+    /// The result of a comparison of registers.
     type Mask<S: Simd>: Copy + Debug;
-    /// Numbers per register.
+    /// Elements per register.
     fn lanes<S: Simd>() -> usize;
     #[doc(hidden)]
     fn splat<S: Simd>(s: S, x: Self) -> Self::Reg<S>;
@@ -49,10 +49,10 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// `p · 2ⁿ`, where `shifted` = n + [`Lane::SHIFTER`], rounded.
     #[doc(hidden)]
     fn scale<S: Simd>(s: S, p: Self::Reg<S>, shifted: Self::Reg<S>) -> Self::Reg<S>;
-    /// Adding it rounds a small number to an integer that stands in the lowest bits.
+    /// Adding it rounds a small value to an integer in the lowest bits of the mantissa.
     #[doc(hidden)]
     const SHIFTER: Self;
-    /// Where `exp` is clamped so that results stay normal numbers.
+    /// The range to which the argument of `exp` is clamped, so that results stay normal numbers.
     #[doc(hidden)]
     const EXP_RANGE: (Self, Self);
     /// log₂ e, and ln 2 as a short head and a tail.

@@ -1,14 +1,15 @@
-//! `exp`, `sigmoid` and `tanh` of registers. Each is a chain of a dozen operations of which every one waits for the last:
-//! with several registers side by side, operation by operation, none waits, and constants are fetched once for all.
+//! `exp`, `sigmoid` and `tanh` of registers. Each is a chain of a dozen operations of which every one waits for the result of
+//! the one before. With [`SIDE`] registers side by side, operation by operation, the processor has independent work while one
+//! waits, and constants are loaded once for all.
 
 use pulp::Simd;
 
 use super::{Lane, V};
 
-/// Registers side by side: what measured best.
+/// Registers side by side: the fastest of the counts tried.
 const SIDE: usize = 6;
 
-/// A function of numbers, of as many registers at once as are given.
+/// A function element by element, of `M` registers side by side.
 pub(crate) trait Squash {
     fn of<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M];
 }
@@ -33,7 +34,7 @@ impl Squash for Tanh {
     }
 }
 
-/// Replaces every number by a function of it.
+/// Applies a function to every element, in place.
 #[inline(always)]
 pub(crate) fn squash<F: Squash, R: Lane, S: Simd>(s: S, x: &mut [R]) {
     let whole = x.len() - x.len() % V::<R, S>::lanes();
@@ -82,7 +83,7 @@ impl<R: Lane, S: Simd> V<R, S> {
         tanh([self])[0]
     }
 
-    /// Keeps a number within bounds; one that is none stays none.
+    /// Clamps to `lo..=hi`; NaN stays NaN.
     #[inline(always)]
     fn clamp(self, lo: R, hi: R) -> Self {
         Self::splat(self.s, hi).min(Self::splat(self.s, lo).max(self))
@@ -141,7 +142,7 @@ fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
     let (s, mut x) = (x[0].s, x);
     let (one, lo, hi) = (V::constant(s, 1.0), V::splat(s, R::EXP_RANGE.0), V::splat(s, R::EXP_RANGE.1));
     for x in &mut x {
-        // Turned round last, where it is part of the next multiplication.
+        // Negated last, where the compiler can merge it into the next multiplication.
         *x = -(-lo).min((-hi).max(*x));
     }
     let mut e = exp_in_range(x);
@@ -152,7 +153,7 @@ fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
 }
 
 /// The hyperbolic tangent of each, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
-/// tiny numbers.
+/// tiny values.
 #[inline(always)]
 fn tanh<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
     let (s, mut x) = (x[0].s, x);

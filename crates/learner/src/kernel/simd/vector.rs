@@ -6,10 +6,10 @@ use pulp::Simd;
 
 use super::Lane;
 
-/// No register holds more numbers.
-pub(crate) const MOST_LANES: usize = 16;
+/// At least as many lanes as any register has.
+pub(crate) const MAX_LANES: usize = 16;
 
-/// One register of numbers.
+/// One register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct V<R: Lane, S: Simd> {
     pub(super) s: S,
@@ -17,13 +17,13 @@ pub(crate) struct V<R: Lane, S: Simd> {
 }
 
 impl<R: Lane, S: Simd> V<R, S> {
-    /// Numbers per register.
+    /// Elements per register.
     #[inline(always)]
     pub(crate) fn lanes() -> usize {
         R::lanes::<S>()
     }
 
-    /// The same number in every lane.
+    /// The same value in every lane.
     #[inline(always)]
     pub(crate) fn splat(s: S, x: R) -> Self {
         Self { s, v: R::splat(s, x) }
@@ -82,13 +82,13 @@ impl<R: Lane, S: Simd> V<R, S> {
         Self { s: self.s, v: R::mul_add(self.s, self.v, b.v, c.v) }
     }
 
-    /// The larger; `b` if either is not a number (on x86).
+    /// The larger; `b` if either is NaN (on x86).
     #[inline(always)]
     pub(crate) fn max(self, b: Self) -> Self {
         Self { s: self.s, v: R::max(self.s, self.v, b.v) }
     }
 
-    /// The smaller; `b` if either is not a number (on x86).
+    /// The smaller; `b` if either is NaN (on x86).
     #[inline(always)]
     pub(crate) fn min(self, b: Self) -> Self {
         Self { s: self.s, v: R::min(self.s, self.v, b.v) }
@@ -109,7 +109,7 @@ impl<R: Lane, S: Simd> V<R, S> {
     /// `yes` in the first `n` lanes, `no` in the others.
     #[inline(always)]
     pub(crate) fn below(s: S, n: usize, yes: Self, no: Self) -> Self {
-        let mut index = [R::small(0.0); MOST_LANES];
+        let mut index = [R::small(0.0); MAX_LANES];
         for (i, x) in index.iter_mut().enumerate() {
             *x = R::small(i as f64);
         }
@@ -122,19 +122,19 @@ impl<R: Lane, S: Simd> V<R, S> {
         R::sum(self.s, self.v)
     }
 
-    /// The registers that `x` holds whole.
+    /// The whole registers of `x`.
     #[inline(always)]
     pub(crate) fn regs(x: &[R]) -> &[R::Reg<S>] {
         R::regs::<S>(x)
     }
 
-    /// The registers that `x` holds whole, to write.
+    /// The whole registers of `x`, mutably.
     #[inline(always)]
     pub(crate) fn regs_mut(x: &mut [R]) -> &mut [R::Reg<S>] {
         R::regs_mut::<S>(x)
     }
 
-    /// A register as a formula sees it.
+    /// Wraps a register, so that formulas can use it.
     #[inline(always)]
     pub(crate) fn of(s: S, v: R::Reg<S>) -> Self {
         Self { s, v }

@@ -173,7 +173,7 @@ impl CnnTransducer {
     /// A gated convolution.
     fn convolve<R: Real>(&self, r: &mut Recording<'_, R>, layer: Ready, windows: Var) -> Var {
         let x = layer.of(r, windows);
-        r.gated(x, self.spec.channels)
+        r.glu(x, self.spec.channels)
     }
 
     /// The encoder.
@@ -192,7 +192,7 @@ impl CnnTransducer {
         }
         let mut keys = stack.last.of(r, x);
         if self.spec.damped {
-            keys = r.damp(keys, 0.5 / self.spec.layers as f64);
+            keys = r.scale_gradient(keys, 0.5 / self.spec.layers as f64);
         }
         let values = r.add(keys, embedded);
         // Fairseq scales the attention's output by the square root of the length of the input.

@@ -35,7 +35,7 @@ impl TransformerTransducer {
         let sizes = (max_len(sources), sources.len());
         let mask = Mask::Padding(&lengths);
         let states = self.encoder.forward_with(r, sizes, |t, b| symbol(sources, t, b), mask, None);
-        let rows = r.written(states.rows);
+        let rows = r.materialize(states.rows);
         self.decoder.source(r, rows, &lengths)
     }
 

@@ -1,10 +1,10 @@
 //! Times the evaluation of 5,010 strings of up to 500 symbols by the three 64k-parameter recognizers, one JSON line each.
 //!
 //! ```text
-//! cargo run --release -p wug-learner --example judge
+//! cargo run --release -p wug-learner --example evaluate
 //! ```
 
-#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+#![expect(clippy::print_stdout, reason = "its output is the measurement")]
 
 use wug_dataset::Seed;
 use wug_learner::interface::{Recognizer, Trained};

@@ -1,14 +1,14 @@
-//! One lane per number: for a single head that fills registers by itself, as in the attention of recurrent networks.
-//! Nothing is moved; every row is read as it lies.
+//! One lane per element: for a single head that fills registers by itself, as in the attention of recurrent networks. Scores
+//! are dot products and outputs weighted sums of whole rows, which are read in place.
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, One};
+use super::{Attention, DRows, MAX_LANES, Sequence};
 use crate::kernel::Real;
 use crate::kernel::rows::{add_times, dot};
 use crate::kernel::simd::V;
 
-/// Whether a head is of that kind.
+/// Whether the layer has a single head of at least two registers.
 pub(super) fn pays(n: &Attention) -> bool {
     n.heads == 1 && n.size() >= 2 * MAX_LANES
 }
@@ -21,8 +21,9 @@ fn largest<R: Real>(scores: &[R]) -> R {
     most
 }
 
-impl<R: Real> One<'_, R> {
-    /// `exp(score − top)` of query `i` with all it sees; the largest score is found if it is not known.
+impl<R: Real> Sequence<'_, R> {
+    /// `exp(score − top)` of query `i` with all keys it attends to. Returns `top`, the largest score, which the backward pass
+    /// knows already.
     #[inline(always)]
     fn exponentials<S: Simd>(&self, s: S, weights: &mut [R], i: usize, top: Option<R>) -> R {
         let (n, q) = (self.n, self.at[0].row(self.q, i, self.n.width));
@@ -36,7 +37,7 @@ impl<R: Real> One<'_, R> {
         top
     }
 
-    /// What dropout multiplies the weights of query `i` by.
+    /// The dropout factors of the weights of query `i`.
     #[inline(always)]
     fn factors(&self, factors: &mut [R], i: usize) {
         if self.mask.keeps_all() {
@@ -49,68 +50,68 @@ impl<R: Real> One<'_, R> {
 
 /// One string.
 #[inline(always)]
-pub(super) fn numbers<R: Real, S: Simd>(
+pub(super) fn elements<R: Real, S: Simd>(
     s: S,
     out: &mut [R],
-    kept: &mut [R],
+    stats: &mut [R],
     scratch: &mut [R],
-    one: One<'_, R>,
+    seq: Sequence<'_, R>,
 ) {
-    let n = one.n;
-    for (i, (out, kept)) in out.chunks_exact_mut(n.width).zip(kept.chunks_exact_mut(2)).enumerate() {
+    let n = seq.n;
+    for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2)).enumerate() {
         let (weights, rest) = scratch.split_at_mut(n.seen(i));
         let factors = &mut rest[..weights.len()];
-        let top = one.exponentials(s, weights, i, None);
-        one.factors(factors, i);
+        let top = seq.exponentials(s, weights, i, None);
+        seq.factors(factors, i);
         let mut sum = R::ZERO;
         for &weight in &*weights {
             sum += weight;
         }
         let share = R::ONE / sum;
-        kept.copy_from_slice(&[top, share]);
+        stats.copy_from_slice(&[top, share]);
         out.fill(R::ZERO);
         for (j, (&weight, &factor)) in weights.iter().zip(&*factors).enumerate() {
-            add_times(s, out, weight * share * factor, one.at[2].row(one.kv, j, n.width));
+            add_times(s, out, weight * share * factor, seq.at[2].row(seq.kv, j, n.width));
         }
     }
 }
 
-/// One string, on the way back.
+/// The backward pass of one string.
 #[inline(always)]
-pub(super) fn numbers_backward<R: Real, S: Simd>(
+pub(super) fn elements_backward<R: Real, S: Simd>(
     s: S,
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
-    [dout, out, kept]: [&[R]; 3],
-    one: One<'_, R>,
+    [dout, out, stats]: [&[R]; 3],
+    seq: Sequence<'_, R>,
 ) {
-    let n = one.n;
+    let n = seq.n;
     for j in 0..n.keys {
-        one.at[1].row_mut(drows.keys(), j, n.width).fill(R::ZERO);
-        one.at[2].row_mut(drows.keys(), j, n.width).fill(R::ZERO);
+        seq.at[1].row_mut(drows.keys(), j, n.width).fill(R::ZERO);
+        seq.at[2].row_mut(drows.keys(), j, n.width).fill(R::ZERO);
     }
-    let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(kept.chunks_exact(2));
-    for (i, ((dout, out), kept)) in rows.enumerate() {
+    let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(stats.chunks_exact(2));
+    for (i, ((dout, out), stats)) in rows.enumerate() {
         let (weights, rest) = scratch.split_at_mut(n.seen(i));
         let (factors, dscores) = rest[..2 * weights.len()].split_at_mut(weights.len());
-        one.exponentials(s, weights, i, Some(kept[0]));
-        one.factors(factors, i);
-        // What softmax takes away from every weight's gradient.
+        seq.exponentials(s, weights, i, Some(stats[0]));
+        seq.factors(factors, i);
+        // The term that the softmax subtracts from the gradient of every weight, Σ weight · dweight = dout · out.
         let taken = dot(s, dout, out);
         for (j, dscore) in dscores.iter_mut().enumerate() {
-            let dweight = factors[j] * dot(s, dout, one.at[2].row(one.kv, j, n.width));
-            let weight = weights[j] * kept[1];
+            let dweight = factors[j] * dot(s, dout, seq.at[2].row(seq.kv, j, n.width));
+            let weight = weights[j] * stats[1];
             *dscore = n.factor::<R>() * weight * (dweight - taken);
-            add_times(s, one.at[2].row_mut(drows.keys(), j, n.width), weight * factors[j], dout);
+            add_times(s, seq.at[2].row_mut(drows.keys(), j, n.width), weight * factors[j], dout);
         }
-        let q = one.at[0].row(one.q, i, n.width);
+        let q = seq.at[0].row(seq.q, i, n.width);
         for (j, &dscore) in dscores.iter().enumerate() {
-            add_times(s, one.at[1].row_mut(drows.keys(), j, n.width), dscore, q);
+            add_times(s, seq.at[1].row_mut(drows.keys(), j, n.width), dscore, q);
         }
-        let dq = one.at[0].row_mut(drows.queries(), i, n.width);
+        let dq = seq.at[0].row_mut(drows.queries(), i, n.width);
         dq.fill(R::ZERO);
         for (j, &dscore) in dscores.iter().enumerate() {
-            add_times(s, dq, dscore, one.at[1].row(one.kv, j, n.width));
+            add_times(s, dq, dscore, seq.at[1].row(seq.kv, j, n.width));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Gated linear units (Dauphin et al. 2017): half of the numbers say how much of the other half passes.
+//! Gated linear units (Dauphin et al. 2017): one half of each row gates the other.
 
 use pulp::Simd;
 
@@ -6,12 +6,12 @@ use super::Real;
 use super::simd::{V, dispatch};
 
 /// `out[N,O] = a[N,O] · σ(b[N,O])` of `x[N,2O]`, which holds `a` and `b` side by side.
-pub fn gated<R: Real>(out: &mut [R], x: &[R], o: usize) {
-    dispatch!(gated_body(out, x, o));
+pub fn glu<R: Real>(out: &mut [R], x: &[R], o: usize) {
+    dispatch!(glu_body(out, x, o));
 }
 
 #[inline(always)]
-fn gated_body<R: Real, S: Simd>(s: S, out: &mut [R], x: &[R], o: usize) {
+fn glu_body<R: Real, S: Simd>(s: S, out: &mut [R], x: &[R], o: usize) {
     for (out, x) in out.chunks_exact_mut(o).zip(x.chunks_exact(2 * o)) {
         let (a, b) = x.split_at(o);
         for at in (0..o).step_by(V::<R, S>::lanes()) {
@@ -20,13 +20,13 @@ fn gated_body<R: Real, S: Simd>(s: S, out: &mut [R], x: &[R], o: usize) {
     }
 }
 
-/// The way back: `dx[N,2O]` from `dout[N,O]`.
-pub fn gated_backward<R: Real>(dx: &mut [R], dout: &[R], x: &[R], o: usize) {
-    dispatch!(gated_backward_body(dx, dout, x, o));
+/// The backward pass: `dx[N,2O]` from `dout[N,O]`.
+pub fn glu_backward<R: Real>(dx: &mut [R], dout: &[R], x: &[R], o: usize) {
+    dispatch!(glu_backward_body(dx, dout, x, o));
 }
 
 #[inline(always)]
-fn gated_backward_body<R: Real, S: Simd>(s: S, dx: &mut [R], dout: &[R], x: &[R], o: usize) {
+fn glu_backward_body<R: Real, S: Simd>(s: S, dx: &mut [R], dout: &[R], x: &[R], o: usize) {
     let one = V::constant(s, 1.0);
     let rows = dx.chunks_exact_mut(2 * o).zip(dout.chunks_exact(o)).zip(x.chunks_exact(2 * o));
     for ((dx, dout), x) in rows {
@@ -41,16 +41,16 @@ fn gated_backward_body<R: Real, S: Simd>(s: S, dx: &mut [R], dout: &[R], x: &[R]
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, dot, numbers, singles, slope};
+    use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
     use super::*;
 
     #[test]
-    fn halves_meet_and_slopes_are_differences() {
+    fn values_match_the_formula_and_gradients_match_finite_differences() {
         for o in [1, 5, 8, 19] {
-            let (x, g) = (numbers(1, 3 * 2 * o), numbers(2, 3 * o));
+            let (x, g) = (values(1, 3 * 2 * o), values(2, 3 * o));
             let run = |x: &[f64]| {
                 let mut out = vec![0.0; 3 * o];
-                gated(&mut out, x, o);
+                glu(&mut out, x, o);
                 out
             };
             let naive = (0..3 * o).map(|i| {
@@ -59,11 +59,11 @@ mod tests {
             });
             close(&run(&x), &naive.collect::<Vec<f64>>(), 1e-13);
             let mut single = vec![0.0; 3 * o];
-            gated(&mut single, &singles(&x), o);
+            glu(&mut single, &singles(&x), o);
             close_single(&single, &run(&x), 1e-6);
             let mut dx = vec![9.0; x.len()];
-            gated_backward(&mut dx, &g, &x, o);
-            slope(&x, &dx, |x| dot(&run(x), &g));
+            glu_backward(&mut dx, &g, &x, o);
+            check_finite_differences(&x, &dx, |x| dot(&run(x), &g));
         }
     }
 }
