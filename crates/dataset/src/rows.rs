@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_row_error_names_file_and_line() {
-        let mut memory = crate::Memory::default();
+        let mut memory = crate::MemoryFiles::default();
         memory.0.insert("f".to_owned(), b"1\n2\nx\n".to_vec());
         let number = |text: &str| text.parse::<u8>().map_err(|_| format!("`{text}` is no number"));
         assert_eq!(read_rows(&memory, "f", number).unwrap_err().to_string(), "f, line 3: `x` is no number");

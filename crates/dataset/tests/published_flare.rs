@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use wug_dataset::language::{Reading, registry};
-use wug_dataset::{Memory, flare};
+use wug_dataset::{MemoryFiles, flare, recognition};
 
 fn archives() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/flare");
@@ -23,11 +23,11 @@ fn archives() -> Vec<PathBuf> {
 }
 
 /// A language's files, by their names inside its directory.
-fn unpack(path: &Path) -> (String, Memory) {
+fn unpack(path: &Path) -> (String, MemoryFiles) {
     let mut packed = std::io::BufReader::new(File::open(path).unwrap());
     let mut bytes = Vec::new();
     lzma_rs::xz_decompress(&mut packed, &mut bytes).unwrap();
-    let mut memory = Memory::default();
+    let mut memory = MemoryFiles::default();
     let mut language = String::new();
     for entry in tar::Archive::new(bytes.as_slice()).entries().unwrap() {
         let mut entry = entry.unwrap();
@@ -101,7 +101,7 @@ fn published_data_have_the_known_sizes() {
     for path in archives() {
         let (name, memory) = unpack(&path);
         let language = registry::build(&name).unwrap();
-        let split = flare::read(&memory, "training", language.alphabet()).unwrap().unwrap();
+        let split = recognition::read(&memory, "training", language.alphabet()).unwrap().unwrap();
         let tokens: usize = split.examples.iter().map(|e| e.word.len()).sum();
         let row = known.iter().find(|row| row.0 == name).unwrap();
         assert_eq!((split.positives(), split.distinct().len(), tokens), (row.1, row.2, row.3), "{name}");

@@ -10,7 +10,6 @@ pub mod names;
 pub mod plan;
 pub mod recognition;
 pub mod spec;
-pub mod suite;
 pub mod sweep;
 mod training;
 pub mod validate;
@@ -18,5 +17,6 @@ pub mod work;
 
 pub use error::LabError;
 pub use wug_dataset as dataset;
+pub use wug_dataset::suite;
 pub use wug_language as language;
 pub use wug_score as score;

@@ -50,7 +50,7 @@ impl<R: Read> MaskReader<R> {
             // The checksum is compared when the end is read.
             return if self.input.read(&mut [0])? == 0 { Ok(None) } else { Err(FormatError::TrailingData) };
         }
-        // Memory grows with what is really there, not with what a header claims.
+        // MemoryFiles grows with what is really there, not with what a header claims.
         let mut bytes = Vec::new();
         self.input.by_ref().take(self.width as u64).read_to_end(&mut bytes)?;
         if bytes.len() < self.width {

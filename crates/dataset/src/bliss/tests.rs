@@ -10,6 +10,10 @@ use wug_language::{Symbol, Word, registry};
 
 use super::*;
 use crate::Seed;
+use crate::corpus::{
+    MaskKind, PRIOR, SEED, SIZES, Slice, Statistics, TEST_SIZE, code_length_bits, deterministic_steps, draw,
+    test_after, valid_next,
+};
 
 /// The released directory of a language, if it is at hand.
 #[expect(clippy::print_stderr, reason = "a test that did not look must say so")]
@@ -363,14 +367,14 @@ fn scored_steps_are_counted_as_in_the_paper() {
 fn corrected_corpora_grow_by_drawing_on() {
     for language in Published::ALL {
         let registered = registry::build(language.name()).unwrap();
-        let small = corpus(&*registered, 100, Seed::new(1)).unwrap();
-        let large = corpus(&*registered, 250, Seed::new(1)).unwrap();
+        let small = draw(&*registered, 100, Seed::new(1)).unwrap();
+        let large = draw(&*registered, 250, Seed::new(1)).unwrap();
         assert!(large.iter().all(|word| registered.contains(word)));
         assert!(large.is_sorted_by_key(Vec::len));
         // Sorting is stable, so the smaller corpus is a subsequence of the larger one.
         let mut rest = large.iter();
         assert!(small.iter().all(|word| rest.any(|other| other == word)), "{language}");
-        assert_ne!(small, corpus(&*registered, 100, Seed::new(2)).unwrap());
+        assert_ne!(small, draw(&*registered, 100, Seed::new(2)).unwrap());
     }
 }
 

@@ -5,10 +5,8 @@ use std::io::{BufReader, Cursor, Read};
 use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
-use super::{
-    Archive, FormatError, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps, read_strings,
-    test_after, test_count, valid_next,
-};
+use super::{Archive, FormatError, MaskReader, PASSWORD, Published, Text, read_strings, test_count};
+use crate::corpus::{MaskKind, deterministic_steps, test_after, valid_next};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource};
 

@@ -28,9 +28,9 @@ pub fn write_text(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataErr
 /// there is no `<stem>.src`. Of a rule's pairs, the first are the training pairs.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
 /// let task = find::build("count-or-memorization", Seed::new(1)).unwrap();
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// find::write_text(&task, &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::read_text(&memory, "train", &task).unwrap(), Some(task.train));
 /// ```
@@ -80,9 +80,9 @@ pub fn write_jsonl(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataEr
 /// no `train.jsonl`. Name, alphabets and block size, which the rows do not say, are those of `like`.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
 /// let task = find::build("count-or-memorization", Seed::new(1)).unwrap();
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// find::write_jsonl(&task, &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::read_jsonl(&memory, &task).unwrap(), Some(task));
 /// ```

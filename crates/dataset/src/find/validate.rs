@@ -18,9 +18,9 @@ use crate::{DataError, FileSource, Pair, Rule, RuleTask, Seed};
 /// empty.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
 /// let (name, seed) = ("add-or-multiply:length=3", Seed::new(1));
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// find::write_text(&find::build(name, seed).unwrap(), &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::validate(&memory, name, seed).unwrap().errors, 0);
 /// assert!(find::validate(&memory, "add-or-multiply:length=4", seed).unwrap().errors > 0);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_language::{Language, LengthRange, NextSet, Reading, Word};
 
-use super::{TRAINING, published_splits};
+use crate::recognition::{TRAINING, default_splits, next_line, read, read_jsonl};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource, Labelled, Split};
 
@@ -24,7 +24,7 @@ pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
         })
         .collect();
     let mut names: Vec<String> =
-        published_splits().into_iter().map(|s| s.name).filter(|name| found.contains(name.as_str())).collect();
+        default_splits().into_iter().map(|s| s.name).filter(|name| found.contains(name.as_str())).collect();
     let others = found.iter().filter(|name| !names.iter().any(|n| n == *name)).map(|name| (*name).to_owned());
     let others: Vec<String> = others.collect();
     names.extend(others);
@@ -49,7 +49,7 @@ pub fn validate(
         });
     }
     check_splits("flare", &splits, name, language, reading, ranges, |split| {
-        super::read(library, split, language.alphabet())
+        read(library, split, language.alphabet())
     })
 }
 
@@ -70,7 +70,7 @@ pub fn validate_jsonl(
     }
     splits.sort_by_key(|split| (split != TRAINING, split.clone()));
     check_splits("jsonl", &splits, name, language, reading, ranges, |split| {
-        super::read_jsonl(library, split, language.alphabet())
+        read_jsonl(library, split, language.alphabet())
     })
 }
 
@@ -159,8 +159,7 @@ fn check_next(split: &Split, language: &dyn Language, findings: &mut Findings) {
         errors += wrong.len();
         wrong_strings += usize::from(!wrong.is_empty());
         if let Some(&t) = wrong.first() {
-            let show =
-                |set: &NextSet| crate::recognition::next_line(std::slice::from_ref(set), language.alphabet());
+            let show = |set: &NextSet| next_line(std::slice::from_ref(set), language.alphabet());
             findings.sample(|| {
                 format!(
                     "line {}, after {t} symbols: {} instead of {}",
@@ -214,7 +213,7 @@ fn check_log_probs(
 
 /// The length range of a split: by its published name, or what its strings span.
 fn sampler_range(split: &Split) -> Option<LengthRange> {
-    let published = published_splits().into_iter().find(|s| s.name == split.name).map(|s| s.lengths);
+    let published = default_splits().into_iter().find(|s| s.name == split.name).map(|s| s.lengths);
     published.or_else(|| {
         let longest = split.examples.iter().map(|e| e.word.len()).max()?;
         Some(0..=longest)

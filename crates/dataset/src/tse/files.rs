@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wug_language::{Alphabet, Word};
 
-use super::Tse;
+use super::TseData;
 use crate::manifest::Recorder;
 use crate::rows::{self, read_rows};
 use crate::{DataError, FileSource, MinimalPair};
@@ -55,7 +55,7 @@ fn pair(pair: &MinimalPair, alphabet: &Alphabet) -> String {
 }
 
 /// Writes the released layout.
-pub fn write(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
         out.put_rows(&format!("{name}.jsonl"), words.iter().map(|w| sample(w, true, alphabet)))?;
     }
@@ -70,7 +70,7 @@ pub fn write(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<
 }
 
 /// Writes one string or pair per row.
-pub fn write_jsonl(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write_jsonl(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
         let rows = words.iter().map(|w| json!({ "string": alphabet.format(w) }).to_string());
         out.put_rows(&format!("{name}.jsonl"), rows)?;

@@ -6,6 +6,7 @@
 
 mod files;
 mod near_miss;
+mod suite;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -20,7 +21,8 @@ use wug_language::{Language, LengthRange, Reading, Word};
 use crate::{Bounds, DataError, MinimalPair, Seed};
 
 pub use files::{read_corpus, read_pairs, write, write_jsonl};
-pub use near_miss::{Kind, NearMisses};
+pub use near_miss::{NearMissKind, NearMisses};
+pub use suite::{FORMAT, Tse};
 pub use validate::validate;
 
 /// How many strings of each part, and how long.
@@ -56,7 +58,7 @@ impl Default for Sizes {
 
 /// The data of one language.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tse {
+pub struct TseData {
     /// Strings to learn from.
     pub train: Vec<Word>,
     /// Strings to select models by.
@@ -69,7 +71,7 @@ pub struct Tse {
     pub passed_over: usize,
 }
 
-impl Tse {
+impl TseData {
     /// Ceiling and chance level of the two tests, for the manifest.
     pub fn facts(&self, language: &dyn Language) -> Value {
         let bounds = |pairs: &[MinimalPair]| {
@@ -92,9 +94,9 @@ impl Tse {
 }
 
 /// Draws the data of a language: all strings are distinct.
-pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<Tse, DataError> {
+pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<TseData, DataError> {
     let language = named.build(reading)?;
-    let kind = Kind::of(named, language.as_ref())?;
+    let kind = NearMissKind::of(named, language.as_ref())?;
     let near = NearMisses::new(kind, language.as_ref(), &sizes.lengths, reading)?;
     let far = NearMisses::new(kind, language.as_ref(), &sizes.greater_lengths, reading)?;
     let seed = seed.derive("tse");
@@ -110,7 +112,7 @@ pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> R
     let near_miss = seed.derive("out-of-distribution/near-miss");
     let out_of_distribution =
         pairs(&mut distant, sizes.out_of_distribution, &far, near_miss, &mut passed_over)?;
-    Ok(Tse { train, validation, test, out_of_distribution, passed_over })
+    Ok(TseData { train, validation, test, out_of_distribution, passed_over })
 }
 
 fn pairs(

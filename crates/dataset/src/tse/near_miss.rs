@@ -8,7 +8,7 @@ use crate::DataError;
 
 /// How a language's strings are made ungrammatical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NearMissKind {
     /// Some adjectives become nouns.
     HeadFinal,
     /// A word too many or too few in one half.
@@ -22,7 +22,7 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl NearMissKind {
     /// The kind of one of the four languages.
     pub fn of(named: &Named, language: &dyn Language) -> Result<Self, DataError> {
         match named.entry.name {
@@ -41,7 +41,7 @@ impl Kind {
 
 /// Makes near misses of one language's strings.
 pub struct NearMisses<'a> {
-    kind: Kind,
+    kind: NearMissKind,
     reading: Reading,
     // The shortest strings: one word of each class, drawn by the language's own law.
     words: Box<dyn Distribution + 'a>,
@@ -50,12 +50,12 @@ pub struct NearMisses<'a> {
 impl<'a> NearMisses<'a> {
     /// Near misses of strings in a range of lengths; an error if none of them has any.
     pub fn new(
-        kind: Kind,
+        kind: NearMissKind,
         language: &'a dyn Language,
         lengths: &LengthRange,
         reading: Reading,
     ) -> Result<Self, DataError> {
-        if let Kind::Agreement { classes, .. } = kind {
+        if let NearMissKind::Agreement { classes, .. } = kind {
             let swappable = language.lengths(lengths.clone()).into_iter().any(|n| n >= 4);
             if !swappable || (classes < 2 && reading == Reading::Corrected) {
                 let (lo, hi) = (lengths.start(), lengths.end());
@@ -70,9 +70,9 @@ impl<'a> NearMisses<'a> {
     /// A neighbour of a member; `None` if it has none of the kind asked for.
     pub fn of(&self, word: &[Symbol], rng: &mut dyn Rng) -> Option<Word> {
         match self.kind {
-            Kind::HeadFinal => Some(self.nouns_inside(word, rng)),
-            Kind::Count => Some(self.one_more_or_less(word, rng)),
-            Kind::Agreement { terminals, .. } => swapped(word, terminals, self.reading, rng),
+            NearMissKind::HeadFinal => Some(self.nouns_inside(word, rng)),
+            NearMissKind::Count => Some(self.one_more_or_less(word, rng)),
+            NearMissKind::Agreement { terminals, .. } => swapped(word, terminals, self.reading, rng),
         }
     }
 

@@ -17,9 +17,9 @@ pub const VOCABULARY: &str = "vocabulary.txt";
 /// order.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, manifest::Recorder, wade};
+/// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, wade};
 /// let data = wade::dataset(&wade::QA, wade::Reading::Corrected, 10, Seed::new(1));
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// wade::write(&data, &mut Recorder::new(&mut memory, "")).unwrap();
 /// let train = wade::read(&memory, "train", &wade::QA).unwrap().unwrap();
 /// assert!(train.iter().eq(data.train()));

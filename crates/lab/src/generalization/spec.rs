@@ -1,7 +1,7 @@
 //! A grid of runs as somebody wrote it. What is left out is as in the paper.
 
 use serde::Deserialize;
-use wug_dataset::bliss::{PRIOR, SEED, TEST_SIZE};
+use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_score::index_sizes;

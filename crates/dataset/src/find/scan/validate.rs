@@ -20,8 +20,8 @@ use crate::{DataError, FileSource, Pair};
 /// folder has.
 ///
 /// ```
-/// use wug_dataset::{Memory, find::scan};
-/// let mut memory = Memory::default();
+/// use wug_dataset::{MemoryFiles, find::scan};
+/// let mut memory = MemoryFiles::default();
 /// let lines = "IN: run twice OUT: I_RUN I_RUN\nIN: run left OUT: I_RUN\n";
 /// memory.0.insert("mine.txt".to_owned(), lines.into());
 /// let report = scan::validate_scan(&memory).unwrap();

@@ -1,22 +1,22 @@
-//! FLaRe directories as published: parallel files joined by line, the training split at the top and the
+//! The layout that Butoi et al. (2025) published: parallel files joined by line, the training split at the top and the
 //! others under `datasets/`. And the same data as one row per string.
 
 use wug_language::{Alphabet, Language};
 
+use super::{Labelled, Split, from_row, next_line, parse_next_line, to_row};
 use crate::manifest::Recorder;
-use crate::recognition::{from_row, next_line, parse_next_line, to_row};
 use crate::rows::{read_lines, read_rows};
-use crate::{DataError, FileSource, Labelled, Split};
+use crate::{DataError, FileSource};
 
-/// The name of the split that published directories keep at the top.
+/// The name of the split whose files are at the top of the directory.
 pub const TRAINING: &str = "training";
 
 /// Where a split's files are.
-pub(super) fn folder(split: &str) -> String {
+fn folder(split: &str) -> String {
     if split == TRAINING { String::new() } else { format!("datasets/{split}/") }
 }
 
-/// Writes splits in the published layout.
+/// Writes a directory of parallel files.
 pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) -> Result<(), DataError> {
     let alphabet = language.alphabet();
     for split in splits {
@@ -45,7 +45,7 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
     Ok(())
 }
 
-/// Reads one split of a published directory; `None` if it has no strings file.
+/// Reads one split of a directory of parallel files; `None` if it has no strings file.
 pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
     let file = |name: &str| format!("{}{name}", folder(split));
     let Some(words) = read_lines(library, &file("main.tok"))? else { return Ok(None) };
