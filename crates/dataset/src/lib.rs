@@ -19,6 +19,9 @@ mod pairs;
 pub mod recognition;
 mod rows;
 mod seed;
+#[cfg(test)]
+#[path = "../tests/shared/mod.rs"]
+mod shared;
 pub mod suite;
 mod transduction;
 pub mod tse;

@@ -10,8 +10,8 @@ use wug_language::{Alphabet, Word};
 use crate::{DataError, FileSource, MaskedSequence};
 
 /// The lines of a file; `None` if there is no such file.
-pub(crate) fn read_lines(library: &dyn FileSource, file: &str) -> Result<Option<Vec<String>>, DataError> {
-    let Some(reader) = library.open(file).map_err(DataError::io(file))? else { return Ok(None) };
+pub(crate) fn read_lines(files: &dyn FileSource, file: &str) -> Result<Option<Vec<String>>, DataError> {
+    let Some(reader) = files.open(file).map_err(DataError::io(file))? else { return Ok(None) };
     let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
     lines.map(Some).map_err(DataError::io(file))
 }
@@ -19,11 +19,11 @@ pub(crate) fn read_lines(library: &dyn FileSource, file: &str) -> Result<Option<
 /// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
 /// no such file.
 pub(crate) fn read_rows<T>(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<Vec<T>>, DataError> {
-    let Some(lines) = read_lines(library, file)? else { return Ok(None) };
+    let Some(lines) = read_lines(files, file)? else { return Ok(None) };
     let rows: Result<Vec<T>, DataError> = lines
         .iter()
         .enumerate()

@@ -54,7 +54,7 @@ pub fn test_count(train_size: usize) -> usize {
 
 /// The strings of a file of rows; `None` if there is no such file.
 pub fn read_strings(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<Word>>, DataError> {
@@ -63,7 +63,7 @@ pub fn read_strings(
     struct Row {
         string: String,
     }
-    rows::read_rows(library, file, |text| {
+    rows::read_rows(files, file, |text| {
         let row: Row = rows::object(text, "a string")?;
         rows::word(&row.string, alphabet)
     })

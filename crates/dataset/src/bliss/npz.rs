@@ -50,7 +50,7 @@ impl<R: Read> MaskReader<R> {
             // The checksum is compared when the end is read.
             return if self.input.read(&mut [0])? == 0 { Ok(None) } else { Err(FormatError::TrailingData) };
         }
-        // MemoryFiles grows with what is really there, not with what a header claims.
+        // Memory grows with what is really there, not with what a header claims.
         let mut bytes = Vec::new();
         self.input.by_ref().take(self.width as u64).read_to_end(&mut bytes)?;
         if bytes.len() < self.width {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_come_back_and_are_the_same_bytes_every_time() {
+    fn masks_round_trip_to_the_same_bytes() {
         for shape in [&[5, 6][..], &[5, 2, 3]] {
             assert_eq!(read(&npz(shape)).unwrap(), (shape.to_vec(), rows()));
             assert_eq!(npz(shape), npz(shape));

@@ -13,9 +13,9 @@ use crate::{DataError, FileSource, Labelled, Split};
 pub type Ranges = BTreeMap<String, LengthRange>;
 
 /// The splits that a directory has, published ones first.
-pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
-    let files = library.names().map_err(DataError::io("."))?;
-    let found: BTreeSet<&str> = files
+pub fn split_names(files: &dyn FileSource) -> Result<Vec<String>, DataError> {
+    let paths = files.names().map_err(DataError::io("."))?;
+    let found: BTreeSet<&str> = paths
         .iter()
         .filter_map(|name| match name.rsplit_once('/') {
             None if name == "main.tok" => Some(TRAINING),
@@ -35,13 +35,13 @@ pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
 /// balance, duplicates, overlap with training and log-probabilities are reported. `language` is the oracle,
 /// built in the reading to check against.
 pub fn validate(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
     ranges: &Ranges,
 ) -> Result<Validation, DataError> {
-    let splits = split_names(library)?;
+    let splits = split_names(files)?;
     if splits.is_empty() {
         return Err(DataError::Missing {
             file: "main.tok".to_owned(),
@@ -49,28 +49,28 @@ pub fn validate(
         });
     }
     check_splits("flare", &splits, name, language, reading, ranges, |split| {
-        read(library, split, language.alphabet())
+        read(files, split, language.alphabet())
     })
 }
 
 /// Checks a directory of our own rows in the same way.
 pub fn validate_jsonl(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
     ranges: &Ranges,
 ) -> Result<Validation, DataError> {
-    let files = library.names().map_err(DataError::io("."))?;
+    let paths = files.names().map_err(DataError::io("."))?;
     let mut splits: Vec<String> =
-        files.iter().filter_map(|file| file.strip_suffix(".jsonl")).map(str::to_owned).collect();
+        paths.iter().filter_map(|file| file.strip_suffix(".jsonl")).map(str::to_owned).collect();
     if splits.is_empty() {
         let hint = ": no rows to check".to_owned();
         return Err(DataError::Missing { file: "*.jsonl".to_owned(), hint });
     }
     splits.sort_by_key(|split| (split != TRAINING, split.clone()));
     check_splits("jsonl", &splits, name, language, reading, ranges, |split| {
-        read_jsonl(library, split, language.alphabet())
+        read_jsonl(files, split, language.alphabet())
     })
 }
 

@@ -66,19 +66,19 @@ impl DataOption {
 #[derive(Debug)]
 pub struct Options<'a> {
     suite: &'static str,
-    options: Vec<DataOption>,
+    declared: Vec<DataOption>,
     given: &'a BTreeMap<String, String>,
 }
 
 impl<'a> Options<'a> {
     /// The options of a suite with the values that were typed.
     pub fn new(suite: &dyn Suite, given: &'a BTreeMap<String, String>) -> Self {
-        Self { suite: suite.name(), options: suite.options(), given }
+        Self { suite: suite.name(), declared: suite.options(), given }
     }
 
     /// An error if a value is given for an option that the suite does not have.
     pub fn check_names(&self) -> Result<(), DataError> {
-        let names: Vec<&str> = self.options.iter().map(|option| option.name.as_str()).collect();
+        let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
         match self.given.keys().find(|key| !names.contains(&key.as_str())) {
             None => Ok(()),
             Some(key) => {
@@ -153,7 +153,7 @@ impl<'a> Options<'a> {
     }
 
     fn find(&self, name: &str) -> (&DataOption, Option<&'a str>) {
-        let option = self.options.iter().find(|option| option.name == name);
+        let option = self.declared.iter().find(|option| option.name == name);
         let option = option.expect("a suite reads only the options that it declares");
         (option, self.given.get(name).map(String::as_str))
     }

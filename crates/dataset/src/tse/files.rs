@@ -87,7 +87,7 @@ pub fn write_jsonl(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) 
 /// A string and its label, from a released file or one of ours (where every string is grammatical); `None` if
 /// there is no such file.
 pub fn read_corpus(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<(Word, bool)>>, DataError> {
@@ -97,7 +97,7 @@ pub fn read_corpus(
         Released(Sample),
         Ours { string: String },
     }
-    read_rows(library, file, |text| {
+    read_rows(files, file, |text| {
         let (tokens, label) = match rows::object(text, "sequences and labels")? {
             Row::Released(sample) if sample.labels > 1 => {
                 return Err(format!("`labels` is {}, not 0 or 1", sample.labels));
@@ -114,7 +114,7 @@ pub fn read_corpus(
 
 /// Pairs, from a released file (predictions may be attached) or one of ours; `None` if there is no such file.
 pub fn read_pairs(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<MinimalPair>>, DataError> {
@@ -124,7 +124,7 @@ pub fn read_pairs(
         Released(PairRow),
         Ours { good: String, bad: String },
     }
-    read_rows(library, file, |text| {
+    read_rows(files, file, |text| {
         let (good, bad) = match rows::object(text, "good_sequences and bad_sequences")? {
             Row::Released(pair) => {
                 same_length("num_good_seq", pair.num_good_seq, &pair.good_sequences)?;

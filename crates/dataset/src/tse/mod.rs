@@ -1,4 +1,4 @@
-//! Targeted syntactic evaluation: a corpus to learn from and minimal pairs to be tested on, at seen and at
+//! Targeted syntactic evaluation: a training corpus and minimal pairs to test on, at seen and at
 //! greater lengths (Someya, Yoshida and Oseki 2024).
 //!
 //! The released negatives of the dependency languages swap any two words of one half, so that a third of them
@@ -28,9 +28,9 @@ pub use validate::validate;
 /// How many strings of each part, and how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Strings to learn from.
+    /// Training strings.
     pub train: usize,
-    /// Strings to select models by.
+    /// Validation strings.
     pub validation: usize,
     /// Pairs at the lengths of training.
     pub test: usize,
@@ -59,9 +59,9 @@ impl Default for Sizes {
 /// The data of one language.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TseData {
-    /// Strings to learn from.
+    /// Training strings.
     pub train: Vec<Word>,
-    /// Strings to select models by.
+    /// Validation strings.
     pub validation: Vec<Word>,
     /// Pairs at the lengths of training.
     pub test: Vec<MinimalPair>,
@@ -149,7 +149,7 @@ impl<'a> Pool<'a> {
         Ok(Self { language, lengths: lengths.clone(), strings, rng: seed.rng(), seen: BTreeSet::new() })
     }
 
-    /// Says at once if there are not so many.
+    /// An error, before anything is drawn, if there are not so many.
     fn reserve(&self, wanted: usize) -> Result<(), DataError> {
         let mut exist = BigUint::ZERO;
         for length in self.lengths.clone() {

@@ -13,7 +13,7 @@ pub enum NearMissKind {
     HeadFinal,
     /// A word too many or too few in one half.
     Count,
-    /// Two words of one half change places.
+    /// Two words of one half are swapped.
     Agreement {
         /// Noun classes.
         classes: usize,
@@ -79,11 +79,11 @@ impl<'a> NearMisses<'a> {
     /// k uniform in 1..n adjectives become nouns.
     fn nouns_inside(&self, word: &[Symbol], rng: &mut dyn Rng) -> Word {
         let adjectives = word.len() - 1;
-        let places: Vec<usize> = (0..adjectives).collect();
+        let positions: Vec<usize> = (0..adjectives).collect();
         let count = draw::between(rng, 1, adjectives);
         let mut bad = word.to_vec();
-        for place in draw::subset(rng, &places, count) {
-            bad[place] = self.words.sample(rng)[1];
+        for position in draw::subset(rng, &positions, count) {
+            bad[position] = self.words.sample(rng)[1];
         }
         bad
     }
@@ -92,12 +92,12 @@ impl<'a> NearMisses<'a> {
     fn one_more_or_less(&self, word: &[Symbol], rng: &mut dyn Rng) -> Word {
         let half = word.len() / 2;
         let verbs = usize::from(draw::coin(rng));
-        let place = verbs * half + draw::below(rng, half);
+        let position = verbs * half + draw::below(rng, half);
         let mut bad = word.to_vec();
         if draw::coin(rng) {
-            bad.insert(place, self.words.sample(rng)[verbs]);
+            bad.insert(position, self.words.sample(rng)[verbs]);
         } else {
-            bad.remove(place);
+            bad.remove(position);
         }
         bad
     }

@@ -61,7 +61,7 @@ pub fn dataset(task: &Task, reading: Reading, n: usize, seed: Seed) -> TaskData 
 
 /// Draws until there are `n` distinct sequences or 5 `n` draws were made, and splits what there is.
 ///
-/// Sequences are distinct if their tokens are: of two that differ in the mask alone the first is kept.
+/// Sequences are distinct if their tokens are: of two that differ in the mask alone only the first counts.
 /// Repetition makes short sequences rarer than the generator does.
 pub fn dataset_with(task: &Task, settings: &Settings, n: usize, seed: Seed) -> TaskData {
     let mut rng = seed.derive(&format!("wade/{}/draw", task.name)).rng();

@@ -33,14 +33,14 @@ pub fn write(data: &TaskData, out: &mut Recorder<'_>) -> Result<(), DataError> {
     out.put_rows(VOCABULARY, vocabulary.tokens().iter().cloned())
 }
 
-/// Reads a split that [`write()`] wrote, or anyone else in that form; `None` if there is no such file.
+/// Reads a split in the form of [`write()`]; `None` if there is no such file.
 pub fn read(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     split: &str,
     task: &Task,
 ) -> Result<Option<Vec<MaskedSequence>>, DataError> {
     let vocabulary = task.vocabulary();
-    read_rows(library, &format!("{split}.jsonl"), |text| {
+    read_rows(files, &format!("{split}.jsonl"), |text| {
         object::<MaskedRow>(text, "text and mask")?.read(&vocabulary)
     })
 }
