@@ -42,7 +42,8 @@ fn languages() -> Vec<Vec<String>> {
 }
 
 fn tasks() -> Vec<Vec<String>> {
-    let tasks = SUITES.iter().flat_map(|suite| suite.tasks().into_iter().map(|task| (suite.name(), task)));
+    let tasks =
+        SUITES.iter().flat_map(|suite| suite.tasks().into_iter().map(move |task| (suite.name(), task)));
     tasks.map(|(suite, task)| [task.name, suite, task.summary].map(str::to_owned).to_vec()).collect()
 }
 

@@ -290,7 +290,7 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
             return Err(BuildError(Problem::Repeated { key }));
         }
     }
-    // What is the default anyway is not worth saying: one language, one spelling.
+    // Default values are left out, so that a language has one spelling.
     settings.retain(|key, value| {
         entry.parameters.iter().all(|p| p.name != key || canonical_value(p.default) != *value)
     });

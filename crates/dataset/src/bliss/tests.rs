@@ -14,6 +14,7 @@ use crate::corpus::{
     MaskKind, PRIOR, SEED, SIZES, Slice, Statistics, TEST_SIZE, code_length_bits, deterministic_steps, draw,
     test_after, valid_next,
 };
+use crate::shared::shared;
 
 /// One language of each kind, of which the shared data have the released files.
 const SHARED: [Published; 3] = [Published::AnBn, Published::AnBmCnPlusM, Published::Dyck1];

@@ -31,7 +31,7 @@ pub struct TaskData {
 }
 
 impl TaskData {
-    /// How many sequences fewer than wanted there are, because the draws kept repeating themselves.
+    /// How many sequences fewer than wanted there are, because draws repeat earlier ones.
     ///
     /// ```
     /// use wug_dataset::{Seed, wade::{PERIODIC, Reading, dataset}};
