@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
     let mut request = Request::parse(&args.what)?;
     request.reading = args.reading;
     request.seed = args.seed;
-    request.format = if args.plain { Some(Format::Text) } else { args.format };
+    request.format = if args.plain { Format::named("text") } else { args.format };
     request.options = args.set.iter().cloned().collect();
     let manifests = data::write(&request, &args.out, args.force, &mut progress)?;
     if args.json {

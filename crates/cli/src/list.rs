@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use wug_lab::dataset::{find, wade};
 use wug_lab::language::registry::LANGUAGES;
 use wug_lab::learners::{LEARNERS, Learner, Role};
 use wug_lab::protocol::{Entry, PROTOCOLS};
@@ -45,13 +44,16 @@ fn languages() -> Vec<Vec<String>> {
 }
 
 fn tasks() -> Vec<Vec<String>> {
-    let wade = wade::TASKS.iter().map(|t| [t.name, "wade", t.summary].map(str::to_owned).to_vec());
-    let find = find::TASKS.iter().map(|t| [t.name, "find", t.summary].map(str::to_owned).to_vec());
-    wade.chain(find).collect()
+    let tasks =
+        SUITES.iter().flat_map(|suite| suite.tasks().into_iter().map(move |task| (suite.name(), task)));
+    tasks.map(|(suite, task)| [task.name, suite, task.summary].map(str::to_owned).to_vec()).collect()
 }
 
 fn suites() -> Vec<Vec<String>> {
-    SUITES.iter().map(|s| [s.name, s.question, s.measure, s.citation].map(str::to_owned).to_vec()).collect()
+    SUITES
+        .iter()
+        .map(|s| [s.name(), s.question(), s.measure(), s.citation()].map(str::to_owned).to_vec())
+        .collect()
 }
 
 fn learners() -> Vec<Vec<String>> {

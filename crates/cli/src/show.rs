@@ -8,7 +8,7 @@ use wug_lab::dataset::{Seed, find, wade};
 use wug_lab::language::negative::{Coin, Negatives};
 use wug_lab::language::registry::{self, Named};
 use wug_lab::language::{Language, Reading};
-use wug_lab::suite::Suite;
+use wug_lab::suite;
 
 use crate::args::Show;
 use crate::exit::Exit;
@@ -55,12 +55,12 @@ fn describe(name: &str) -> Result<Facts, Exit> {
     if find::entry(base).is_ok() {
         return find_task(name);
     }
-    if let Some(suite) = Suite::named(base) {
+    if let Some(suite) = suite::named(base) {
         return Ok(vec![
-            ("name", json!(suite.name)),
-            ("question", json!(suite.question)),
-            ("measure", json!(suite.measure)),
-            ("citation", json!(suite.citation)),
+            ("name", json!(suite.name())),
+            ("question", json!(suite.question())),
+            ("measure", json!(suite.measure())),
+            ("citation", json!(suite.citation())),
             ("members", json!(suite.members())),
         ]);
     }

@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box};
 use wug_dataset::language::{Reading, registry};
 use wug_dataset::manifest::Recorder;
-use wug_dataset::{Memory, Seed, bliss, find, flare, tse, wade};
+use wug_dataset::{MemoryFiles, Seed, bliss, corpus, find, recognition, tse, wade};
 
 fn main() {
     divan::main();
@@ -35,11 +35,12 @@ const FLARE: &[&str] = &[
 fn flare_splits(bencher: Bencher<'_, '_>, name: &str) {
     let language = registry::build(name).expect("a language");
     bencher.bench(|| {
-        let splits = flare::published_splits();
-        let data =
-            flare::generate(language.as_ref(), &splits, Reading::Corrected, Seed::new(0)).expect("data");
-        let mut memory = Memory::default();
-        flare::write(&data.splits, language.as_ref(), &mut Recorder::new(&mut memory, "")).expect("files");
+        let splits = recognition::default_splits();
+        let data = recognition::generate(language.as_ref(), &splits, Reading::Corrected, Seed::new(0))
+            .expect("data");
+        let mut memory = MemoryFiles::default();
+        recognition::write(&data.splits, language.as_ref(), &mut Recorder::new(&mut memory, ""))
+            .expect("files");
         memory
     });
 }
@@ -72,8 +73,8 @@ fn wade_sequences(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(sample_count = 20)]
 fn bliss_corpora() {
     for language in bliss::Published::ALL {
-        for size in bliss::SIZES {
-            black_box(language.corpus(size, bliss::PRIOR, bliss::SEED).expect("a corpus"));
+        for size in corpus::SIZES {
+            black_box(language.corpus(size, corpus::PRIOR, corpus::SEED).expect("a corpus"));
         }
     }
 }
@@ -82,7 +83,7 @@ fn bliss_corpora() {
 #[divan::bench(sample_count = 5)]
 fn bliss_test_to_n_10020() -> usize {
     let language = registry::build("an-bn").expect("a language");
-    bliss::test_after(language.as_ref(), 40, 10_000).map(|word| word.len()).sum()
+    corpus::test_after(language.as_ref(), 40, 10_000).map(|word| word.len()).sum()
 }
 
 /// All 20,910 commands of SCAN.

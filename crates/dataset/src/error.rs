@@ -64,6 +64,11 @@ impl DataError {
         |source| Self::Io { file: file.to_owned(), source }
     }
 
+    /// Something asked for that cannot be.
+    pub(crate) fn request(error: impl std::fmt::Display) -> Self {
+        Self::Request(error.to_string())
+    }
+
     /// An error in a line of a file (lines count from 1).
     pub fn line(file: &str, line: usize, message: impl Into<String>) -> Self {
         Self::Line { file: file.to_owned(), line, message: message.into() }

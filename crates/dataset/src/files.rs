@@ -1,15 +1,15 @@
-//! Where data sets go and come from: named files, without a word about disks.
+//! Data sets as named files, wherever they are stored.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-/// A place to write named files to. Names may hold `/`.
+/// Writes named files. Names may hold `/`.
 pub trait FileSink {
     /// Writes one file as a whole: if `write` fails, nothing of it stays.
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
 }
 
-/// A place to read named files from.
+/// Reads named files.
 pub trait FileSource {
     /// Opens a file; `None` if there is none of that name.
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>>;
@@ -28,9 +28,9 @@ pub trait FileSource {
 
 /// Files in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Memory(pub BTreeMap<String, Vec<u8>>);
+pub struct MemoryFiles(pub BTreeMap<String, Vec<u8>>);
 
-impl FileSink for Memory {
+impl FileSink for MemoryFiles {
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
@@ -39,7 +39,7 @@ impl FileSink for Memory {
     }
 }
 
-impl FileSource for Memory {
+impl FileSource for MemoryFiles {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
         Ok(self.0.get(name).map(|bytes| -> Box<dyn Read> { Box::new(bytes.as_slice()) }))
     }
@@ -49,21 +49,21 @@ impl FileSource for Memory {
     }
 }
 
-/// A part of a place: the files whose names begin with a folder's, by the rest of their names.
+/// The files whose names begin with a folder's, by the rest of their names.
 pub struct Folder<'a, T: ?Sized> {
-    /// The whole place.
-    pub place: &'a T,
+    /// All files.
+    pub files: &'a T,
     /// The folder's name, ending in `/`, or empty.
     pub prefix: String,
 }
 
 impl<T: FileSource + ?Sized> FileSource for Folder<'_, T> {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
-        self.place.open(&format!("{}{name}", self.prefix))
+        self.files.open(&format!("{}{name}", self.prefix))
     }
 
     fn names(&self) -> io::Result<Vec<String>> {
-        let names = self.place.names()?;
+        let names = self.files.names()?;
         Ok(names.iter().filter_map(|name| name.strip_prefix(&self.prefix)).map(str::to_owned).collect())
     }
 }

@@ -1,9 +1,13 @@
-//! Examples drawn, split, encoded, imported and exported: the data of the five suites.
+//! Examples drawn, split, encoded, imported and exported.
+//!
+//! Modules named after a kind of example ([`recognition`], [`corpus`]) work for any language. Each benchmark has a module of
+//! its own ([`flare`], [`bliss`], [`tse`], [`wade`], [`find`]) and an entry in [`suite::SUITES`].
 //!
 //! This crate knows no models, no metrics and no paths: data sets are written to any [`FileSink`] and read from
 //! any [`FileSource`], and the lab decides what those are on disk.
 
 pub mod bliss;
+pub mod corpus;
 mod error;
 mod files;
 pub mod find;
@@ -15,13 +19,17 @@ mod pairs;
 pub mod recognition;
 mod rows;
 mod seed;
+#[cfg(test)]
+#[path = "../tests/shared/mod.rs"]
+mod shared;
+pub mod suite;
 mod transduction;
 pub mod tse;
 pub mod validation;
 pub mod wade;
 
 pub use error::DataError;
-pub use files::{FileSink, FileSource, Folder, Memory};
+pub use files::{FileSink, FileSource, Folder, MemoryFiles};
 pub use masked::MaskedSequence;
 pub use pairs::{Bounds, MinimalPair};
 pub use recognition::{Labelled, Split};

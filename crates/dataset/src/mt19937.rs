@@ -120,7 +120,7 @@ impl Mt19937 {
     }
 }
 
-/// The next place to mix; word 0 is no place of its own but the left neighbour of word 1.
+/// The next word to mix; word 0 is a copy of the last one, as the left neighbour of word 1.
 fn advance(state: &mut [u32; N], i: usize) -> usize {
     if i + 1 < N {
         return i + 1;

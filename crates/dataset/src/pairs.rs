@@ -24,7 +24,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Counts, with the language as judge.
+    /// Counts the pairs by what the language contains.
     pub fn of(pairs: &[MinimalPair], language: &dyn Language) -> Self {
         Self {
             pairs: pairs.len(),

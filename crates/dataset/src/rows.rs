@@ -10,8 +10,8 @@ use wug_language::{Alphabet, Word};
 use crate::{DataError, FileSource, MaskedSequence};
 
 /// The lines of a file; `None` if there is no such file.
-pub(crate) fn read_lines(library: &dyn FileSource, file: &str) -> Result<Option<Vec<String>>, DataError> {
-    let Some(reader) = library.open(file).map_err(DataError::io(file))? else { return Ok(None) };
+pub(crate) fn read_lines(files: &dyn FileSource, file: &str) -> Result<Option<Vec<String>>, DataError> {
+    let Some(reader) = files.open(file).map_err(DataError::io(file))? else { return Ok(None) };
     let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
     lines.map(Some).map_err(DataError::io(file))
 }
@@ -19,11 +19,11 @@ pub(crate) fn read_lines(library: &dyn FileSource, file: &str) -> Result<Option<
 /// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
 /// no such file.
 pub(crate) fn read_rows<T>(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<Vec<T>>, DataError> {
-    let Some(lines) = read_lines(library, file)? else { return Ok(None) };
+    let Some(lines) = read_lines(files, file)? else { return Ok(None) };
     let rows: Result<Vec<T>, DataError> = lines
         .iter()
         .enumerate()
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_row_error_names_file_and_line() {
-        let mut memory = crate::Memory::default();
+        let mut memory = crate::MemoryFiles::default();
         memory.0.insert("f".to_owned(), b"1\n2\nx\n".to_vec());
         let number = |text: &str| text.parse::<u8>().map_err(|_| format!("`{text}` is no number"));
         assert_eq!(read_rows(&memory, "f", number).unwrap_err().to_string(), "f, line 3: `x` is no number");

@@ -1,4 +1,4 @@
-//! Randomness with a name: every consumer derives its own stream, so that a new one shifts nobody else's.
+//! Randomness with a name: every consumer derives its own stream, so that a new one shifts no other.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;

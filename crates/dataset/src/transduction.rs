@@ -35,7 +35,7 @@ pub struct RuleTask {
     pub source: Alphabet,
     /// The output alphabet.
     pub target: Alphabet,
-    /// The pairs to learn from.
+    /// The training pairs.
     pub train: Vec<Pair>,
     /// The inputs on which the rules disagree (and, where the paper has it, the training input again).
     pub holdout: Vec<Word>,
@@ -123,7 +123,7 @@ impl RuleTask {
         self.rules.iter().find(|rule| rule.name == name)
     }
 
-    /// The places in [`holdout`](Self::holdout) of the inputs that were not trained on, in order.
+    /// The indices in [`holdout`](Self::holdout) of the inputs that were not trained on, in order.
     pub fn unseen(&self) -> Vec<usize> {
         let seen: BTreeSet<&Word> = self.train.iter().map(|pair| &pair.input).collect();
         (0..self.holdout.len()).filter(|&i| !seen.contains(&self.holdout[i])).collect()

@@ -47,7 +47,7 @@ impl Findings {
         self.errors += count;
     }
 
-    /// An error in words; the first few are kept.
+    /// An error in words; the first few are reported.
     pub fn sample(&mut self, message: impl FnOnce() -> String) {
         if self.samples.len() < SHOWN {
             self.samples.push(message());

@@ -1,7 +1,8 @@
-//! The published FLaRe data against the oracle. The data are not ours to ship: these tests run where they are
-//! found beside the project.
+//! The published FLaRe data against the oracle.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test says why it fails or skips")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod shared;
 
 use std::fs::File;
 use std::io::Read;
@@ -9,25 +10,34 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use wug_dataset::language::{Reading, registry};
-use wug_dataset::{Memory, flare};
+use wug_dataset::{MemoryFiles, flare, recognition};
+
+use shared::shared;
+
+/// Sizes as counted from the released files (spec of FLaRe, 2.3): positives, distinct strings and tokens of the training
+/// split.
+const TRAINING: [(&str, usize, usize, usize); 9] = [
+    ("even-pairs", 4_957, 8_060, 198_169),
+    ("parity", 4_989, 8_220, 203_438),
+    ("cycle-navigation", 5_002, 9_137, 202_560),
+    ("dyck-2-3", 5_061, 8_518, 203_336),
+    ("majority", 5_039, 7_341, 193_209),
+    ("stack-manipulation", 5_056, 9_702, 270_390),
+    ("marked-reversal", 5_012, 7_465, 199_343),
+    ("binary-addition", 4_929, 9_074, 217_161),
+    ("compute-sqrt", 5_077, 8_460, 210_520),
+];
 
 fn archives() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/flare");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("skipped: no published FLaRe data beside the project");
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
+    TRAINING.iter().filter_map(|row| shared(&format!("data/flare/{}.tar.xz", row.0))).collect()
 }
 
 /// A language's files, by their names inside its directory.
-fn unpack(path: &Path) -> (String, Memory) {
+fn unpack(path: &Path) -> (String, MemoryFiles) {
     let mut packed = std::io::BufReader::new(File::open(path).unwrap());
     let mut bytes = Vec::new();
     lzma_rs::xz_decompress(&mut packed, &mut bytes).unwrap();
-    let mut memory = Memory::default();
+    let mut memory = MemoryFiles::default();
     let mut language = String::new();
     for entry in tar::Archive::new(bytes.as_slice()).entries().unwrap() {
         let mut entry = entry.unwrap();
@@ -83,27 +93,14 @@ fn published_data_validate() {
     }
 }
 
-/// Sizes as counted from the released files (spec of FLaRe, 2.3): positives, distinct strings and tokens of
-/// the training split.
 #[test]
 fn published_data_have_the_known_sizes() {
-    let known = [
-        ("even-pairs", 4_957, 8_060, 198_169),
-        ("parity", 4_989, 8_220, 203_438),
-        ("cycle-navigation", 5_002, 9_137, 202_560),
-        ("dyck-2-3", 5_061, 8_518, 203_336),
-        ("majority", 5_039, 7_341, 193_209),
-        ("stack-manipulation", 5_056, 9_702, 270_390),
-        ("marked-reversal", 5_012, 7_465, 199_343),
-        ("binary-addition", 4_929, 9_074, 217_161),
-        ("compute-sqrt", 5_077, 8_460, 210_520),
-    ];
     for path in archives() {
         let (name, memory) = unpack(&path);
         let language = registry::build(&name).unwrap();
-        let split = flare::read(&memory, "training", language.alphabet()).unwrap().unwrap();
+        let split = recognition::read(&memory, "training", language.alphabet()).unwrap().unwrap();
         let tokens: usize = split.examples.iter().map(|e| e.word.len()).sum();
-        let row = known.iter().find(|row| row.0 == name).unwrap();
+        let row = TRAINING.iter().find(|row| row.0 == name).unwrap();
         assert_eq!((split.positives(), split.distinct().len(), tokens), (row.1, row.2, row.3), "{name}");
     }
 }

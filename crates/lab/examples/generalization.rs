@@ -8,7 +8,7 @@
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
-use wug_lab::dataset::bliss::test_after;
+use wug_lab::dataset::corpus::test_after;
 use wug_lab::generalization::{Evaluation, Until, evaluate_steps};
 use wug_lab::language::registry;
 use wug_learner::interface::Trained;

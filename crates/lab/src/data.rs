@@ -3,21 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use wug_dataset::manifest::{About, Manifest, Recorder};
-use wug_dataset::{FileSink, Seed, bliss, find, flare, tse, wade};
-use wug_language::registry::{self, Named};
-use wug_language::{LengthRange, Reading};
+use wug_dataset::suite::{self, Format, Options, PlannedData, SUITES, Suite, Written};
+use wug_dataset::{FileSink, Seed};
+use wug_language::Reading;
 
 use crate::LabError;
 use crate::disk::Staging;
-use crate::suite::{Format, SUITES, Suite};
+
+pub use wug_dataset::suite::{LONGEST, parse_lengths};
 
 /// What to write.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The suite.
-    pub suite: &'static Suite,
+    pub suite: &'static dyn Suite,
     /// One language or task, with settings after a colon; all of the paper's if none is named.
     pub name: Option<String>,
     /// The reading.
@@ -34,8 +35,8 @@ impl Request {
     /// Takes `SUITE` or `SUITE/NAME` apart.
     pub fn parse(text: &str) -> Result<Self, LabError> {
         let (suite, name) = text.split_once('/').map_or((text, None), |(s, n)| (s, Some(n)));
-        let suite = Suite::named(&suite.to_lowercase()).ok_or_else(|| {
-            let known = SUITES.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+        let suite = suite::named(&suite.to_lowercase()).ok_or_else(|| {
+            let known = SUITES.iter().map(|s| s.name()).collect::<Vec<_>>().join(", ");
             LabError::Usage(format!("unknown suite `{suite}`; there are: {known}"))
         })?;
         let name = name.filter(|n| !n.is_empty()).map(canonical);
@@ -49,32 +50,19 @@ impl Request {
         })
     }
 
-    /// The formats that this request can be written in; the first is the default.
-    fn formats(&self) -> Vec<Format> {
-        let scan = self.name.as_deref().is_some_and(|n| n.split(':').next() == Some("scan"));
-        match self.suite.name {
-            "find" if scan => vec![Format::Scan, Format::Find, Format::Jsonl],
-            "find" => vec![Format::Find, Format::Jsonl],
-            _ => self.suite.formats.to_vec(),
-        }
-    }
-
-    fn resolved_format(&self) -> Result<Format, LabError> {
-        let allowed = self.formats();
+    fn check_format(&self) -> Result<(), LabError> {
+        let allowed = self.suite.formats_of(self.name.as_deref());
         match self.format {
-            None => Ok(allowed[0]),
-            Some(format) if allowed.contains(&format) => Ok(format),
-            Some(format) => {
+            Some(format) if !allowed.contains(&format) => {
                 let names = allowed.iter().map(|f| f.name()).collect::<Vec<_>>().join(", ");
-                let what = self
-                    .name
-                    .as_ref()
-                    .map_or(self.suite.name.to_owned(), |n| format!("{}/{n}", self.suite.name));
+                let suite = self.suite.name();
+                let what = self.name.as_ref().map_or(suite.to_owned(), |n| format!("{suite}/{n}"));
                 Err(LabError::Usage(format!(
                     "{what} is not written as `{}`; it can be: {names}",
                     format.name()
                 )))
             }
+            _ => Ok(()),
         }
     }
 }
@@ -94,7 +82,7 @@ pub fn write(
     let mut manifests = Vec::new();
     for job in &jobs {
         progress(&job.name);
-        manifests.push(job.write(&mut stage).map_err(|error| at(target, error))?);
+        manifests.push(job.write(request, &mut stage).map_err(|error| at(target, error))?);
     }
     stage.finish(force)?;
     Ok(manifests)
@@ -115,232 +103,45 @@ struct Job {
     name: String,
     folder: String,
     format: Format,
-    reading: Reading,
-    seed: Option<u64>,
-    kind: Kind,
-}
-
-enum Kind {
-    Flare { named: Named, splits: Vec<flare::SplitSpec> },
-    Bliss { named: Named, sizes: Vec<usize>, store_tests: bool },
-    Tse { named: Named, sizes: tse::Sizes },
-    Wade { settings: wade::Settings, task: &'static wade::Task, count: usize },
-    Find { task: String },
+    data: Box<dyn PlannedData>,
 }
 
 fn plan(request: &Request) -> Result<Vec<Job>, LabError> {
-    let format = request.resolved_format()?;
+    request.check_format()?;
+    let suite = request.suite;
     let names: Vec<String> = match &request.name {
         Some(name) => vec![name.clone()],
-        None => request.suite.published(),
+        None => suite.published_members(),
     };
-    let alone = request.name.is_some();
-    let mut options = Options { given: request.options.clone(), known: Vec::new() };
+    let options = Options::new(suite, &request.options);
     let mut jobs = Vec::new();
     for name in names {
-        options.known.clear();
-        let kind = kind(request, &name, &mut options)?;
-        options.all_known(request.suite.name)?;
-        let folder = if alone { String::new() } else { format!("{}/", name.replace([':', '=', ','], "-")) };
-        let format = if !alone && name.starts_with("scan") && request.format.is_none() {
-            Format::Scan
-        } else {
-            format
+        let data = suite.plan(&name, request.reading, &options)?;
+        options.check_names()?;
+        let folder = match request.name {
+            Some(_) => String::new(),
+            None => format!("{}/", folder_name(&name)),
         };
-        jobs.push(Job { name, folder, format, reading: request.reading, seed: request.seed, kind });
+        let format = request.format.unwrap_or_else(|| suite.formats_of(Some(&name))[0]);
+        jobs.push(Job { name, folder, format, data });
     }
     Ok(jobs)
 }
 
-fn kind(request: &Request, name: &str, options: &mut Options) -> Result<Kind, LabError> {
-    let reading = request.reading;
-    Ok(match request.suite.name {
-        "flare" => {
-            let named = registry::find(name)?;
-            named.build(reading)?;
-            let mut splits = flare::published_splits();
-            for split in &mut splits {
-                split.size = options.count(&format!("{}.size", split.name), split.size)?;
-                split.lengths = options.lengths(&format!("{}.lengths", split.name), split.lengths.clone())?;
-            }
-            Kind::Flare { named, splits }
-        }
-        "bliss" => {
-            let named = registry::find(name)?;
-            named.build(reading)?;
-            let mut sizes = options.counts("sizes", &bliss::SIZES)?;
-            sizes.dedup();
-            if let Some(size) = sizes.iter().find(|size| !(50..=1_000_000).contains(*size)) {
-                return Err(bad(
-                    "sizes",
-                    &size.to_string(),
-                    "counts from 50 to 1000000, as 100,250,500,1000",
-                ));
-            }
-            let store_tests = match options.value("tests") {
-                None | Some("described") => false,
-                Some("stored") => true,
-                Some(other) => return Err(bad("tests", other, "`described` or `stored`")),
-            };
-            Kind::Bliss { named, sizes, store_tests }
-        }
-        "tse" => {
-            let named = registry::find(name)?;
-            let language = named.build(reading)?;
-            tse::Kind::of(&named, language.as_ref())?;
-            let paper = tse::Sizes::default();
-            let sizes = tse::Sizes {
-                train: options.count("train", paper.train)?,
-                validation: options.count("validation", paper.validation)?,
-                test: options.count("test", paper.test)?,
-                out_of_distribution: options.count("ood", paper.out_of_distribution)?,
-                lengths: options.lengths("lengths", paper.lengths)?,
-                greater_lengths: options.lengths("ood.lengths", paper.greater_lengths)?,
-            };
-            Kind::Tse { named, sizes }
-        }
-        "wade" => {
-            let (name, rest) = name.split_once(':').unwrap_or((name, ""));
-            let task = wade::task(name)?;
-            let mut settings = task.settings(reading);
-            for setting in rest.split(',').filter(|s| !s.is_empty()) {
-                settings = settings.with(setting)?;
-            }
-            Kind::Wade { settings, task, count: options.count("n", 1_200)? }
-        }
-        _ => {
-            find::build(name, Seed::new(0))?;
-            Kind::Find { task: name.to_owned() }
-        }
-    })
-}
-
 impl Job {
-    fn write(&self, sink: &mut dyn FileSink) -> Result<Manifest, LabError> {
+    fn write(&self, request: &Request, sink: &mut dyn FileSink) -> Result<Manifest, LabError> {
         let mut out = Recorder::new(sink, &self.folder);
-        let seed = Seed::new(self.seed.unwrap_or(0));
-        let about = |suite: &'static str, name: String, spec: Value, facts: Value| About {
-            suite,
-            name,
-            reading: self.reading,
-            seed,
-            spec: json!({ "format": self.format.name(), "data": spec }),
-            facts,
-        };
-        let about = match &self.kind {
-            Kind::Flare { named, splits } => {
-                let language = named.build(self.reading)?;
-                let data = flare::generate(language.as_ref(), splits, self.reading, seed)?;
-                match self.format {
-                    Format::Jsonl => flare::write_jsonl(&data.splits, language.alphabet(), &mut out)?,
-                    _ => flare::write(&data.splits, language.as_ref(), &mut out)?,
-                }
-                let spec = splits.iter().map(|s| {
-                    let lengths = format!("{}..{}", s.lengths.start(), s.lengths.end());
-                    (s.name.clone(), json!({ "size": s.size, "lengths": lengths }))
-                });
-                about("flare", named.spelled(), Value::Object(spec.collect()), data.facts())
-            }
-            Kind::Bliss { named, sizes, store_tests } => {
-                let layout = match self.format {
-                    Format::Text => bliss::Layout::Text,
-                    Format::Jsonl => bliss::Layout::Rows,
-                    _ => bliss::Layout::Archives,
-                };
-                let seed = self.seed.unwrap_or(u64::from(bliss::SEED));
-                let facts = bliss::write(named, sizes, self.reading, seed, layout, *store_tests, &mut out)?;
-                let about = about("bliss", named.spelled(), json!({ "sizes": sizes }), facts);
-                About { seed: Seed::new(seed), ..about }
-            }
-            Kind::Tse { named, sizes } => {
-                let language = named.build(self.reading)?;
-                let data = tse::generate(named, sizes, self.reading, seed)?;
-                match self.format {
-                    Format::Jsonl => tse::write_jsonl(&data, language.alphabet(), &mut out)?,
-                    _ => tse::write(&data, language.alphabet(), &mut out)?,
-                }
-                let range = |r: &LengthRange| format!("{}..{}", r.start(), r.end());
-                let spec = json!({
-                    "train": sizes.train, "validation": sizes.validation, "test": sizes.test,
-                    "ood": sizes.out_of_distribution,
-                    "lengths": range(&sizes.lengths), "ood.lengths": range(&sizes.greater_lengths),
-                });
-                about("tse", named.spelled(), spec, data.facts(language.as_ref()))
-            }
-            Kind::Wade { settings, task, count } => {
-                let data = wade::dataset_with(task, settings, *count, seed);
-                wade::write(&data, &mut out)?;
-                let facts = json!({
-                    "drawn": data.drawn, "distinct": data.sequences.len(), "missing": data.missing(),
-                    "train": data.train.len(), "test": data.test.len(),
-                });
-                let spec = json!({ "n": count, "settings": settings.to_string() });
-                about("wade", task.name.to_owned(), spec, facts)
-            }
-            Kind::Find { task } if self.format == Format::Scan => {
-                find::scan::write_scan(seed, &mut out)?;
-                about("find", task.clone(), Value::Null, Value::Null)
-            }
-            Kind::Find { task } => {
-                let task = find::build(task, seed)?;
-                match self.format {
-                    Format::Jsonl => find::write_jsonl(&task, &mut out)?,
-                    _ => find::write_text(&task, &mut out)?,
-                }
-                let facts = json!({ "train": task.train.len(), "holdout": task.holdout.len() });
-                about("find", task.name.clone(), Value::Null, facts)
-            }
-        };
-        Ok(out.finish(about)?)
+        let seed = request.seed.unwrap_or_else(|| request.suite.default_seed());
+        let Written { name, spec, facts } = self.data.write(self.format, seed, &mut out)?;
+        let spec = json!({ "format": self.format.name(), "data": spec });
+        let (suite, reading, seed) = (request.suite.name(), request.reading, Seed::new(seed));
+        Ok(out.finish(About { suite, name, reading, seed, spec, facts })?)
     }
 }
 
-/// Options as typed, `key=value`, and the keys that were asked for.
-struct Options {
-    given: BTreeMap<String, String>,
-    known: Vec<String>,
-}
-
-impl Options {
-    fn value(&mut self, key: &str) -> Option<&str> {
-        self.known.push(key.to_owned());
-        self.given.get(key).map(String::as_str)
-    }
-
-    fn count(&mut self, key: &str, default: usize) -> Result<usize, LabError> {
-        match self.value(key) {
-            None => Ok(default),
-            Some(text) => text.parse().map_err(|_| bad(key, text, "a count such as 1000")),
-        }
-    }
-
-    fn counts(&mut self, key: &str, default: &[usize]) -> Result<Vec<usize>, LabError> {
-        let Some(text) = self.value(key) else { return Ok(default.to_vec()) };
-        let counts: Option<Vec<usize>> =
-            text.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect();
-        counts.ok_or_else(|| bad(key, text, "counts such as 100,250"))
-    }
-
-    fn lengths(&mut self, key: &str, default: LengthRange) -> Result<LengthRange, LabError> {
-        let Some(text) = self.value(key) else { return Ok(default) };
-        parse_lengths(text).ok_or_else(|| {
-            bad(key, text, "a range such as 0..40, the first not above the second, up to 1000000")
-        })
-    }
-
-    fn all_known(&self, suite: &str) -> Result<(), LabError> {
-        match self.given.keys().find(|key| !self.known.contains(key)) {
-            None => Ok(()),
-            Some(key) => {
-                let known = if self.known.is_empty() { "none".to_owned() } else { self.known.join(", ") };
-                Err(LabError::Usage(format!("`{suite}` has no option `{key}`; it has: {known}")))
-            }
-        }
-    }
-}
-
-fn bad(key: &str, given: &str, allowed: &str) -> LabError {
-    LabError::Usage(format!("`{key}` cannot be `{given}`; it must be {allowed}"))
+/// The name of a member's folder, where a directory holds several.
+pub(crate) fn folder_name(member: &str) -> String {
+    member.replace([':', '=', ','], "-")
 }
 
 /// Lower case, with hyphens, before the colon; settings are left as they are.
@@ -348,14 +149,4 @@ pub fn canonical(name: &str) -> String {
     let (base, settings) = name.split_once(':').map_or((name, None), |(b, s)| (b, Some(s)));
     let base = base.to_lowercase().replace(['_', ' '], "-");
     settings.map_or(base.clone(), |settings| format!("{base}:{settings}"))
-}
-
-/// The longest strings that can be asked for: far beyond any experiment, and within any machine's memory.
-pub const LONGEST: usize = 1_000_000;
-
-/// Reads `A..B`, inclusive at both ends, or a single length.
-pub fn parse_lengths(text: &str) -> Option<LengthRange> {
-    let (lo, hi) = text.split_once("..").unwrap_or((text, text));
-    let (lo, hi) = (lo.trim().parse().ok()?, hi.trim().trim_start_matches('=').parse().ok()?);
-    (lo <= hi && hi <= LONGEST).then_some(lo..=hi)
 }

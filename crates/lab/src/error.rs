@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use wug_dataset::DataError;
-use wug_dataset::find::TaskError;
-use wug_dataset::wade::{SettingError, UnknownTask};
 use wug_language::registry::BuildError;
 
 /// Why the lab could not do what was asked.
@@ -58,24 +56,6 @@ impl From<DataError> for LabError {
 
 impl From<BuildError> for LabError {
     fn from(error: BuildError) -> Self {
-        Self::Usage(error.to_string())
-    }
-}
-
-impl From<TaskError> for LabError {
-    fn from(error: TaskError) -> Self {
-        Self::Usage(error.to_string())
-    }
-}
-
-impl From<UnknownTask> for LabError {
-    fn from(error: UnknownTask) -> Self {
-        Self::Usage(error.to_string())
-    }
-}
-
-impl From<SettingError> for LabError {
-    fn from(error: SettingError) -> Self {
         Self::Usage(error.to_string())
     }
 }

@@ -12,7 +12,6 @@ pub mod plan;
 pub mod protocol;
 pub mod recognition;
 pub mod spec;
-pub mod suite;
 pub mod sweep;
 mod training;
 pub mod validate;
@@ -20,6 +19,7 @@ pub mod work;
 
 pub use error::LabError;
 pub use wug_dataset as dataset;
+pub use wug_dataset::suite;
 pub use wug_language as language;
 pub use wug_learner::registry as learners;
 pub use wug_score as score;

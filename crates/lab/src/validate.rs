@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::suite::{Format, Subject};
 use wug_dataset::validation::{Findings, Validation};
-use wug_dataset::{DataError, FileSource, Folder, Seed, bliss, find, flare, tse, wade};
+use wug_dataset::{DataError, FileSource, Folder};
 use wug_language::Reading;
 use wug_language::registry;
 
 use crate::LabError;
-use crate::data::{canonical, parse_lengths};
+use crate::data::{canonical, folder_name};
 use crate::disk::Directory;
-use crate::suite::Format;
 
 /// What to check.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub fn validate(path: &Path, request: &Request) -> Result<Vec<Validation>, LabEr
     sets.into_iter()
         .map(|prefix| {
             let folder = if prefix.is_empty() { path.to_path_buf() } else { path.join(&prefix) };
-            one(&Folder { place: &directory, prefix }, &folder, request)
+            one(&Folder { files: &directory, prefix }, &folder, request)
         })
         .collect()
 }
@@ -48,25 +48,26 @@ fn io(file: &str) -> impl FnOnce(std::io::Error) -> LabError + '_ {
 /// The folders that hold a data set: the directory itself, or those inside it (of the language that is
 /// wanted, if one is).
 fn data_sets(names: &[String], wanted: Option<&str>) -> Vec<String> {
-    let here = names.iter().any(|name| !name.contains('/') || name.starts_with("datasets/"));
-    let layouts = ["simple_split/", "add_prim_split/", "length_split/"];
-    if here || names.iter().any(|name| layouts.iter().any(|folder| name.starts_with(folder))) {
+    let inner = Format::ALL.map(Format::folders).concat();
+    let here = |name: &String| !name.contains('/') || inner.iter().any(|folder| name.starts_with(folder));
+    if names.iter().any(here) {
         return vec![String::new()];
     }
     let mut folders: Vec<&str> = names.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
     folders.dedup();
     let same = |a: &str, b: &str| match (registry::find(a), registry::find(b)) {
         (Ok(a), Ok(b)) => a.spelled() == b.spelled(),
-        _ => canonical(a) == b.replace([':', '=', ','], "-"),
+        _ => canonical(a) == folder_name(b),
     };
     folders.retain(|folder| wanted.is_none_or(|wanted| same(folder, wanted)));
     folders.into_iter().map(|folder| format!("{folder}/")).collect()
 }
 
-fn one(library: &Folder<'_, Directory>, path: &Path, request: &Request) -> Result<Validation, LabError> {
-    let names = library.names().map_err(io("."))?;
-    let manifest = read_manifest(library)?;
-    let format = request.format.or_else(|| detect(&names, manifest.as_ref())).ok_or_else(|| {
+fn one(files: &Folder<'_, Directory>, path: &Path, request: &Request) -> Result<Validation, LabError> {
+    let names = files.names().map_err(io("."))?;
+    let manifest = read_manifest(files)?;
+    let written = manifest.as_ref().and_then(|m| Format::named(m.spec["format"].as_str()?));
+    let format = request.format.or(written).or_else(|| Format::detect(&names)).ok_or_else(|| {
         let formats = Format::ALL.map(Format::name).join(", ");
         LabError::Usage(format!(
             "cannot tell the format of {}; give --format, one of: {formats}",
@@ -78,78 +79,25 @@ fn one(library: &Folder<'_, Directory>, path: &Path, request: &Request) -> Resul
     let name =
         request.language.as_deref().map(canonical).or_else(|| manifest.as_ref().map(|m| m.name.clone()));
     let name = name.or_else(|| directory_name(path)).unwrap_or_default();
-    let mut report = against_oracle(library, format, &name, reading, manifest.as_ref())?;
+    let subject = Subject { format, name: &name, reading, manifest: manifest.as_ref() };
+    let mut report = subject.suite()?.validate(files, &subject)?;
     report.reading = reading.to_string();
     if let Some(manifest) = &manifest {
-        report.add_manifest(against_manifest(library, &names, manifest)?);
+        report.add_manifest(against_manifest(files, &names, manifest)?);
     }
     Ok(report)
 }
 
-fn against_oracle(
-    library: &Folder<'_, Directory>,
-    format: Format,
-    name: &str,
-    reading: Reading,
-    manifest: Option<&Manifest>,
-) -> Result<Validation, LabError> {
-    let base = name.split(':').next().unwrap_or(name);
-    if format == Format::Scan {
-        if base != "scan" && find::entry(base).is_ok() | registry::find(base).is_ok() {
-            return Err(LabError::Usage(format!("`{name}` is not laid out as scan; only `scan` is")));
-        }
-        return Ok(find::scan::validate_scan(library)?);
-    }
-    // Without a manifest, rows are those of the suite that has a language or task of this name.
-    let suite = manifest.map(|m| m.suite.as_str()).or_else(|| {
-        let language = registry::find(name).ok().map(|named| named.entry.suite);
-        language
-            .or_else(|| wade::task(base).ok().map(|_| "wade"))
-            .or_else(|| find::entry(base).ok().map(|_| "find"))
-    });
-    match (format, suite) {
-        (Format::Jsonl, Some("wade")) => return Ok(wade::validate(library, wade::task(base)?, reading)?),
-        (Format::Find, _) | (Format::Jsonl, Some("find")) => {
-            let seed = Seed::new(manifest.map_or(0, |m| m.seed));
-            return Ok(find::validate(library, name, seed)?);
-        }
-        _ => {}
-    }
-    let named = registry::find(name)?;
-    let language = named.build(reading)?;
-    let language = language.as_ref();
-    let ranges = ranges(manifest);
-    match (format, suite) {
-        (Format::Flare, _) => Ok(flare::validate(library, name, language, reading, &ranges)?),
-        (Format::Jsonl, Some("flare")) => {
-            Ok(flare::validate_jsonl(library, name, language, reading, &ranges)?)
-        }
-        (Format::Tse, _) | (Format::Jsonl, Some("tse")) => {
-            Ok(tse::validate(library, name, language, reading)?)
-        }
-        _ => Ok(bliss::validate(library, &named, language, reading)?),
-    }
-}
-
-/// The length ranges of the splits, as the manifest has them.
-fn ranges(manifest: Option<&Manifest>) -> flare::Ranges {
-    let splits = manifest.and_then(|m| m.spec["data"].as_object());
-    let range = |(name, split): (&String, &serde_json::Value)| {
-        Some((name.clone(), parse_lengths(split["lengths"].as_str()?)?))
-    };
-    splits.into_iter().flatten().filter_map(range).collect()
-}
-
 /// Whether the files are those that the manifest lists.
 fn against_manifest(
-    library: &Folder<'_, Directory>,
+    files: &Folder<'_, Directory>,
     names: &[String],
     manifest: &Manifest,
 ) -> Result<Findings, LabError> {
     let mut findings = Findings::default();
     let (mut missing, mut changed) = (0, 0);
     for file in &manifest.files {
-        match wug_dataset::manifest::hash(library, &file.name)? {
+        match wug_dataset::manifest::hash(files, &file.name)? {
             None => {
                 missing += 1;
                 findings.sample(|| format!("{} is listed but not there", file.name));
@@ -169,24 +117,10 @@ fn against_manifest(
     Ok(findings)
 }
 
-fn read_manifest(library: &Folder<'_, Directory>) -> Result<Option<Manifest>, LabError> {
-    let Some(bytes) = library.bytes(MANIFEST).map_err(io(MANIFEST))? else { return Ok(None) };
+fn read_manifest(files: &Folder<'_, Directory>) -> Result<Option<Manifest>, LabError> {
+    let Some(bytes) = files.bytes(MANIFEST).map_err(io(MANIFEST))? else { return Ok(None) };
     let manifest = serde_json::from_slice(&bytes);
     manifest.map(Some).map_err(|error| LabError::Data(DataError::file(MANIFEST, error.to_string())))
-}
-
-/// The format, from the manifest or from a file that only one format has.
-fn detect(names: &[String], manifest: Option<&Manifest>) -> Option<Format> {
-    let written = manifest.and_then(|m| Format::named(m.spec["format"].as_str()?));
-    let has = |test: &dyn Fn(&str) -> bool| names.iter().any(|name| test(name));
-    written
-        .or_else(|| has(&|n| n.ends_with("main.tok")).then_some(Format::Flare))
-        .or_else(|| has(&|n| n.starts_with("train_") && n.ends_with(".txt.zip")).then_some(Format::Bliss))
-        .or_else(|| has(&|n| n.starts_with("train_") && n.ends_with(".txt")).then_some(Format::Text))
-        .or_else(|| has(&|n| n == "tasks.txt" || n.contains("tasks_train_")).then_some(Format::Scan))
-        .or_else(|| has(&|n| n == "test_pair.jsonl").then_some(Format::Tse))
-        .or_else(|| has(&|n| n.ends_with(".src")).then_some(Format::Find))
-        .or_else(|| has(&|n| n.ends_with(".jsonl")).then_some(Format::Jsonl))
 }
 
 fn directory_name(path: &Path) -> Option<String> {

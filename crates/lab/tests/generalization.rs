@@ -6,9 +6,8 @@ use std::fs::File;
 use std::path::PathBuf;
 
 use wug_dataset::Seed;
-use wug_dataset::bliss::{
-    Archive, MaskKind, MaskReader, PRIOR, Published, SEED, Slice, encode, test_after, valid_next,
-};
+use wug_dataset::bliss::{Archive, MaskReader, Published};
+use wug_dataset::corpus::{MaskKind, PRIOR, SEED, Slice, encode, released, test_after, valid_next};
 use wug_lab::generalization::{Evaluation, StepScores, Until, evaluate_steps};
 use wug_language::{Language, NextSet, Word, registry};
 use wug_learner::baseline::{Grammar, NGram, RepeatLast, Uniform};
@@ -225,7 +224,10 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
         let registered = registry::build(language.name()).unwrap();
         let categorical = language.mask_kind() == MaskKind::ValidNext;
         let rule = if categorical { StepRule::Categorical { margin: 0.0 } } else { STRICT };
-        for mut grammar in [Grammar::of(&*registered), Grammar::published(&*registered, language, PRIOR)] {
+        for mut grammar in [
+            Grammar::of(&*registered),
+            Grammar::published(&*registered, released(language.name()).unwrap(), PRIOR),
+        ] {
             let strings = test_after(&*registered, 16, 200);
             let marks =
                 evaluate_steps(&mut grammar, strings, &Evaluation::exact(&*registered, rule)).unwrap();

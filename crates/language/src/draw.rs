@@ -109,7 +109,7 @@ mod tests {
     use rand_core::SeedableRng;
 
     #[test]
-    fn draws_are_the_same_bytes_forever() {
+    fn draws_are_the_pinned_bytes() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let draws: Vec<usize> = (0..8).map(|_| below(&mut rng, 1000)).collect();
         assert_eq!(draws.len(), 8);

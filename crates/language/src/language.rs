@@ -121,16 +121,16 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 }
 
-/// A place inside a string that is read from left to right.
+/// Reads a string from left to right.
 pub trait Scanner {
-    /// What may come at this place.
+    /// What may come next.
     fn next(&self) -> NextSet;
 
-    /// Reads one symbol. A symbol that may not come here leads to a dead place, where nothing may follow.
+    /// Reads one symbol. A symbol that may not come here leads to a dead state, in which nothing may follow.
     fn push(&mut self, symbol: Symbol);
 
-    /// Reads a symbol again and again, at most so often, while what may come stays what it is; gives how often. Who counts
-    /// can tell without taking every step, so that a long row of the same costs little; who cannot tell reads nothing.
+    /// Reads a symbol up to `most` times, as long as what may come next does not change; returns how often. A scanner that
+    /// counts need not take every step, so that long repetitions are cheap; others read nothing.
     fn repeat(&mut self, _symbol: Symbol, _most: usize) -> usize {
         0
     }
@@ -138,7 +138,7 @@ pub trait Scanner {
     /// Whether exactly `rest` more symbols can complete the prefix to a member.
     fn completes(&self, rest: usize) -> bool;
 
-    /// A copy of this place, so that strings that share a prefix are read once.
+    /// A copy of this scanner, so that strings that share a prefix are read once.
     fn fork<'a>(&self) -> Box<dyn Scanner + 'a>
     where
         Self: 'a;

@@ -2,7 +2,7 @@
 //! enumeration and, at every prefix, the exact set of symbols that may come next.
 //!
 //! This crate knows no files, no tensors and no models. Randomness is an argument. Every language that wug
-//! has stands in [`registry::LANGUAGES`]; [`Regular`] and [`grammar::ContextFree`] make one of any automaton
+//! has is listed in [`registry::LANGUAGES`]; [`Regular`] and [`grammar::ContextFree`] make one of any automaton
 //! or grammar.
 
 pub mod automaton;

@@ -5,7 +5,7 @@ use crate::{Scanner, Symbol, Word};
 /// Walks the tree of prefixes depth first, entering a branch only if it can be completed to the length asked
 /// for, so that nothing is stored but the current path, and the delay between two members is length times
 /// alphabet times the cost of [`Scanner::completes`]. Where only one symbol can come, the walk goes on
-/// without looking back: copies of places are made at forks alone.
+/// without looking back: scanners are copied at forks alone.
 pub struct Members<'a> {
     length: usize,
     // A member that is known without a walk.
@@ -23,22 +23,22 @@ impl<'a> Members<'a> {
         Self { length, known: None, word: Word::with_capacity(length), here, forks: Vec::new() }
     }
 
-    /// The only member of its length, or none: for languages that can write it down at once.
+    /// The only member of its length, or none: for languages that can write it down directly.
     pub(crate) fn only(word: Option<Word>) -> Self {
         Self { length: 0, known: word, word: Word::new(), here: None, forks: Vec::new() }
     }
 
     /// Goes back to the last fork that has a branch left.
     fn back(&mut self) -> Option<Box<dyn Scanner + 'a>> {
-        while let Some((depth, place, mut untried)) = self.forks.pop() {
+        while let Some((depth, scanner, mut untried)) = self.forks.pop() {
             self.word.truncate(depth);
             while let Some(symbol) = untried.pop() {
-                let mut child = place.fork();
+                let mut child = scanner.fork();
                 child.push(symbol);
                 if child.completes(self.length - depth - 1) {
                     self.word.push(symbol);
                     if !untried.is_empty() {
-                        self.forks.push((depth, place, untried));
+                        self.forks.push((depth, scanner, untried));
                     }
                     return Some(child);
                 }

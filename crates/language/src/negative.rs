@@ -12,7 +12,7 @@ pub enum Coin {
     /// For every proposal anew, as released: whatever is rejected more often becomes rarer, so that for
     /// Majority or First perturbed strings nearly vanish at length 500.
     PerProposal,
-    /// Once per example and kept through rejection, so that half of the negatives are perturbed and their
+    /// Once per example, whatever is rejected, so that half of the negatives are perturbed and their
     /// numbers of edits stay geometric.
     PerExample,
 }
@@ -27,7 +27,7 @@ impl Coin {
     }
 
     /// How many proposals may be rejected before an example is given up. The released code allowed 100; with
-    /// the kind and the number of edits kept, rare hits need more patience.
+    /// the kind and the number of edits fixed, rare hits need more patience.
     pub fn patience(self) -> usize {
         match self {
             Self::PerProposal => 100,
@@ -125,7 +125,7 @@ fn toss(rng: &mut dyn Rng) -> Option<usize> {
     draw::chance(rng, HALF).then(|| draw::geometric(rng, HALF))
 }
 
-/// One edit, uniform among the kinds that keep to the range, then among places, then among symbols.
+/// One edit, uniform among the kinds that keep to the range, then among positions, then among symbols.
 fn edit(word: &mut Word, v: usize, lengths: &LengthRange, rng: &mut dyn Rng) {
     let n = word.len();
     let mut kinds: Vec<fn(&mut Word, usize, &mut dyn Rng)> = Vec::with_capacity(3);
@@ -144,19 +144,19 @@ fn edit(word: &mut Word, v: usize, lengths: &LengthRange, rng: &mut dyn Rng) {
 }
 
 fn insert(word: &mut Word, v: usize, rng: &mut dyn Rng) {
-    let place = draw::below(rng, word.len() + 1);
-    word.insert(place, Symbol(draw::below(rng, v) as u16));
+    let position = draw::below(rng, word.len() + 1);
+    word.insert(position, Symbol(draw::below(rng, v) as u16));
 }
 
 fn replace(word: &mut Word, v: usize, rng: &mut dyn Rng) {
-    let place = draw::below(rng, word.len());
+    let position = draw::below(rng, word.len());
     let other = draw::below(rng, v - 1) as u16;
-    word[place] = Symbol(other + u16::from(other >= word[place].0));
+    word[position] = Symbol(other + u16::from(other >= word[position].0));
 }
 
 fn delete(word: &mut Word, _: usize, rng: &mut dyn Rng) {
-    let place = draw::below(rng, word.len());
-    word.remove(place);
+    let position = draw::below(rng, word.len());
+    word.remove(position);
 }
 
 #[cfg(test)]

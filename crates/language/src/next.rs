@@ -19,7 +19,7 @@ pub struct NextSet {
 }
 
 impl NextSet {
-    /// The empty set: nothing may follow and the string may not end. The mark of a prefix of no member.
+    /// The empty set: nothing may follow and the string may not end. It follows a prefix of no member.
     pub fn empty() -> Self {
         Self::default()
     }

@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum Reading {
     /// What the released code did, quirks and all, so that published numbers can be checked.
     Published,
-    /// What the paper meant, with the errors mended.
+    /// What the paper meant, with the errors corrected.
     #[default]
     Corrected,
 }

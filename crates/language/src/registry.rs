@@ -53,7 +53,7 @@ pub(crate) const BLISS: &str =
     "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction, App. B";
 pub(crate) const TSE: &str = "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy (LREC-COLING), §3.1";
 
-/// The place of a language in the hierarchy: the smallest class listed here that holds it.
+/// The class of a language in the hierarchy: the smallest class listed here that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Recognised by a finite automaton.
@@ -109,7 +109,7 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// The suite it belongs to.
     pub suite: &'static str,
-    /// Its place in the hierarchy.
+    /// Its class in the hierarchy.
     pub class: Class,
     /// One line.
     pub summary: &'static str,
@@ -290,7 +290,7 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
             return Err(BuildError(Problem::Repeated { key }));
         }
     }
-    // What is the default anyway is not worth saying: one language, one spelling.
+    // Default values are left out, so that a language has one spelling.
     settings.retain(|key, value| {
         entry.parameters.iter().all(|p| p.name != key || canonical_value(p.default) != *value)
     });

@@ -90,8 +90,8 @@ fn strings(alphabet: &Alphabet, length: usize) -> impl Iterator<Item = Word> + '
     let v = alphabet.len();
     (0..v.pow(length as u32)).map(move |mut code| {
         let mut word = vec![Symbol(0); length];
-        for place in word.iter_mut().rev() {
-            *place = Symbol((code % v) as u16);
+        for symbol in word.iter_mut().rev() {
+            *symbol = Symbol((code % v) as u16);
             code /= v;
         }
         word

@@ -17,15 +17,23 @@ use wug_score::{Example, Metric, NextAnswer, Prediction, Ratio};
 /// The alphabet is `a`, `b`; in the file the end has the index after them.
 const END: usize = 2;
 
+/// A file of the shared data. With `WUG_SHARED` set to their directory it must exist; otherwise they are looked for beside
+/// the project, and `None` tells the test to skip.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn shared(path: &str) -> Option<PathBuf> {
+    let given = std::env::var_os("WUG_SHARED");
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let full = given.as_ref().map_or_else(beside, PathBuf::from).join(path);
+    if full.exists() {
+        return Some(full);
+    }
+    assert!(given.is_none(), "WUG_SHARED is set, but {} does not exist", full.display());
+    eprintln!("skipped: there is no {path} in the shared data");
+    None
+}
+
 fn golden() -> Option<Value> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/flare_golden.json");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        #[expect(clippy::print_stderr, reason = "a test that checks nothing must say so")]
-        {
-            eprintln!("skipped: flare_golden.json is not here");
-        }
-        return None;
-    };
+    let text = std::fs::read_to_string(shared("golden/flare_golden.json")?).unwrap();
     Some(serde_json::from_str(&text).unwrap())
 }
 

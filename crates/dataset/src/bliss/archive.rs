@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_come_back_and_are_the_same_bytes_every_time() {
+    fn archives_round_trip_to_the_same_bytes() {
         for content in [&b""[..], b"##", &b"#aabb#\n".repeat(10_000)] {
             let bytes = archive(content);
             assert_eq!(read(&bytes, Some(PASSWORD)).unwrap(), content);

@@ -6,10 +6,11 @@ use serde_json::{Map, Value, json};
 use wug_language::registry::Named;
 use wug_language::{Alphabet, Language, Reading, Word};
 
-use super::training::{prior, request, short_seed, training};
-use super::{
-    FormatError, MaskKind, PASSWORD, Published, Statistics, Text, code_length_bits, deterministic_steps,
-    test_after, valid_next, write_npz, write_zip,
+use super::released::short_seed;
+use super::{FormatError, PASSWORD, Published, Text, write_npz, write_zip};
+use crate::corpus::{
+    MaskKind, Statistics, TEST_SIZE, code_length_bits, deterministic_steps, prior, test_after, training,
+    valid_next,
 };
 use crate::manifest::Recorder;
 use crate::{DataError, FileSource, rows};
@@ -53,7 +54,7 @@ pub fn test_count(train_size: usize) -> usize {
 
 /// The strings of a file of rows; `None` if there is no such file.
 pub fn read_strings(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<Word>>, DataError> {
@@ -62,7 +63,7 @@ pub fn read_strings(
     struct Row {
         string: String,
     }
-    rows::read_rows(library, file, |text| {
+    rows::read_rows(files, file, |text| {
         let row: Row = rows::object(text, "a string")?;
         rows::word(&row.string, alphabet)
     })
@@ -77,7 +78,7 @@ struct Files<'a, 'b> {
 
 impl Files<'_, '_> {
     fn published(&mut self, named: &Named, sizes: &[usize], seed: u64) -> Result<Value, DataError> {
-        let published: Published = named.entry.name.parse().map_err(request)?;
+        let published: Published = named.entry.name.parse().map_err(DataError::request)?;
         let (prior, short) = (prior(named), short_seed(seed)?);
         let mut facts = Map::new();
         for &size in sizes {
@@ -85,7 +86,7 @@ impl Files<'_, '_> {
             self.strings(&Published::train_file(size, prior, short), &mut words.iter().cloned())?;
             facts.insert(format!("train_{size}"), self.facts(&words));
         }
-        let test = json!({ "strings": super::TEST_SIZE, "longest": published.longest_test() });
+        let test = json!({ "strings": TEST_SIZE, "longest": published.longest_test() });
         match self.layout {
             Layout::Text => self.strings("test.txt", &mut published.test())?,
             Layout::Rows => self.out.put_rows("test.jsonl", std::iter::once(test.to_string()))?,
@@ -193,7 +194,7 @@ impl Files<'_, '_> {
 
     fn text(&self) -> Result<Text, DataError> {
         Text::new(self.language.alphabet())
-            .map_err(|error: FormatError| request(format!("{error}; write it as jsonl")))
+            .map_err(|error: FormatError| DataError::request(format!("{error}; write it as jsonl")))
     }
 
     fn mask(

@@ -6,8 +6,9 @@
 
 use wug_language::{NextSet, Symbol, Word};
 
+use super::Published;
 use super::test_set::power;
-use super::{MaskKind, Published};
+use crate::corpus::MaskKind;
 use crate::mt19937::Mt19937;
 
 /// `size` draws, in the order they are drawn.
@@ -45,7 +46,7 @@ pub(super) fn draw(language: Published, size: usize, prior: f64, seed: u32) -> V
 }
 
 impl Published {
-    /// How likely each symbol of the [`vocabulary`](super::vocabulary) is to come next in a string of the generator, where
+    /// How likely each symbol of the [`vocabulary`](crate::corpus::vocabulary) is to come next in a string of the generator, where
     /// `next` is what can come: the exact conditional probabilities.
     ///
     /// ```

@@ -1,40 +1,11 @@
-//! What a perfect model knows at each step: whether only one symbol can come, and which can.
-//!
-//! The exact masks follow from a language's next-symbol sets. The released ones differ in three ways: the
-//! first step is never scored, although `a` is certain there; rows are padded with `false` to the longest
-//! string; and all but those of the powers have one column more than there are steps.
+//! The released masks. They differ from the exact ones of [`corpus`](crate::corpus) in three ways: the first step is
+//! never scored, although `a` is certain there; rows are padded with `false` to the longest string; and all but those of
+//! the powers have one column more than there are steps.
 
-use wug_language::{Language, NextSet, Symbol};
+use wug_language::Symbol;
 
-use super::published::{MaskKind, Published, TEST_SIZE};
-
-/// For each of the `word.len() + 1` steps, whether exactly one thing (a symbol or the end) can come.
-pub fn deterministic_steps(language: &dyn Language, word: &[Symbol]) -> Vec<bool> {
-    let mut mask = Vec::with_capacity(word.len() + 1);
-    each_step(language, word, |next| mask.push(next.size() == 1));
-    mask
-}
-
-/// For each of the `word.len() + 1` steps, whether each symbol of the [`vocabulary`](super::vocabulary) can
-/// come: one row of `alphabet.len() + 1` cells after the other.
-pub fn valid_next(language: &dyn Language, word: &[Symbol]) -> Vec<bool> {
-    let alphabet = language.alphabet();
-    let mut mask = Vec::with_capacity((word.len() + 1) * (alphabet.len() + 1));
-    each_step(language, word, |next| {
-        mask.push(next.end());
-        mask.extend(alphabet.symbols().map(|symbol| next.contains(symbol)));
-    });
-    mask
-}
-
-fn each_step(language: &dyn Language, word: &[Symbol], mut see: impl FnMut(&NextSet)) {
-    let mut scanner = language.scanner();
-    see(&scanner.next());
-    for &symbol in word {
-        scanner.push(symbol);
-        see(&scanner.next());
-    }
-}
+use super::Published;
+use crate::corpus::{MaskKind, TEST_SIZE};
 
 impl Published {
     /// The shape of the released mask: strings, steps and, for Dyck, symbols of the vocabulary.

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_come_back_and_are_the_same_bytes_every_time() {
+    fn masks_round_trip_to_the_same_bytes() {
         for shape in [&[5, 6][..], &[5, 2, 3]] {
             assert_eq!(read(&npz(shape)).unwrap(), (shape.to_vec(), rows()));
             assert_eq!(npz(shape), npz(shape));

@@ -7,21 +7,14 @@ use thiserror::Error;
 use wug_language::{Alphabet, Word};
 
 use super::grammar;
-
-/// The seed of the released training corpora.
-pub const SEED: u32 = 100;
-/// The prior probability of the released training corpora.
-pub const PRIOR: f64 = 0.3;
-/// The sizes of the released training corpora.
-pub const SIZES: [usize; 4] = [100, 250, 500, 1000];
-/// The size of every released test set.
-pub const TEST_SIZE: usize = 15_000;
+use crate::corpus::{MaskKind, NotReleased};
 
 /// A language of the released benchmark. Its words are over [`Published::alphabet`], which is that of the
 /// language of the same name in the registry.
 ///
 /// ```
-/// use wug_dataset::bliss::{PRIOR, Published, SEED, Text};
+/// use wug_dataset::bliss::Published;
+/// use wug_dataset::corpus::{PRIOR, SEED};
 /// let language: Published = "dyck-1".parse().unwrap();
 /// let corpus = language.corpus(100, PRIOR, SEED).unwrap();
 /// assert_eq!(corpus.iter().filter(|word| word.is_empty()).count(), 70);
@@ -41,23 +34,6 @@ pub enum Published {
     Dyck1,
     /// Balanced strings of two pairs of brackets.
     Dyck2,
-}
-
-/// What the released mask of a language says about each step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MaskKind {
-    /// Whether the step is scored: one cell per step.
-    Deterministic,
-    /// Which symbols of the vocabulary may come: one cell per step and symbol.
-    ValidNext,
-}
-
-/// A name that is none of the six.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("`{given}` has no published corpus; there are: {}", Published::ALL.map(Published::name).join(", "))]
-pub struct UnknownLanguage {
-    /// The name as it was given.
-    pub given: String,
 }
 
 /// A prior probability with which strings would not end.
@@ -165,11 +141,11 @@ impl fmt::Display for Published {
 }
 
 impl FromStr for Published {
-    type Err = UnknownLanguage;
+    type Err = NotReleased;
 
     /// Reads the registry's name or that of the released directory.
-    fn from_str(name: &str) -> Result<Self, UnknownLanguage> {
+    fn from_str(name: &str) -> Result<Self, NotReleased> {
         let known = Self::ALL.into_iter().find(|p| p.name() == name || p.directory() == name);
-        known.ok_or_else(|| UnknownLanguage { given: name.to_owned() })
+        known.ok_or_else(|| NotReleased { given: name.to_owned() })
     }
 }

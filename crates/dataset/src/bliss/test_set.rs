@@ -5,21 +5,8 @@ use std::collections::BTreeSet;
 
 use wug_language::{Symbol, Word};
 
-use super::published::{Published, TEST_SIZE};
-
-/// Which released strings test what was learned from a corpus. The paper says those "right after the longest string",
-/// which can be read in three ways; where there is one string per length, all are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Slice {
-    /// Those that are longer than the longest training string.
-    #[default]
-    Longer,
-    /// Those that stand after the last training string in the order of the test set.
-    AfterLast,
-    /// Of the two-count language, a square of pairs beyond both the largest n and the largest m, by their sum, which is
-    /// what the paper's own figures fit; of all others, the same as [`Slice::Longer`].
-    Square,
-}
+use super::Published;
+use crate::corpus::{Slice, TEST_SIZE};
 
 impl Published {
     /// Up to `count` released strings right after a training corpus that is sorted by length.

@@ -1,4 +1,4 @@
-//! Ours against the released files where they are at hand, and against golden values everywhere.
+//! Our data against the released files and against golden values.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,22 +10,18 @@ use wug_language::{Symbol, Word, registry};
 
 use super::*;
 use crate::Seed;
+use crate::corpus::{
+    MaskKind, PRIOR, SEED, SIZES, Slice, Statistics, TEST_SIZE, code_length_bits, deterministic_steps, draw,
+    test_after, valid_next,
+};
+use crate::shared::shared;
 
-/// The released directory of a language, if it is at hand.
-#[expect(clippy::print_stderr, reason = "a test that did not look must say so")]
-fn released(language: Published) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/bliss")
-        .join(language.directory());
-    if path.is_dir() {
-        return Some(path);
-    }
-    eprintln!("skipped: no released files of {language}");
-    None
-}
+/// One language of each kind, of which the shared data have the released files.
+const SHARED: [Published; 3] = [Published::AnBn, Published::AnBmCnPlusM, Published::Dyck1];
 
 fn released_languages() -> impl Iterator<Item = (Published, PathBuf)> {
-    Published::ALL.into_iter().filter_map(|language| Some((language, released(language)?)))
+    let path = |language: Published| shared(&format!("data/bliss/{}", language.directory()));
+    SHARED.into_iter().filter_map(move |language| Some((language, path(language)?)))
 }
 
 /// A writer that compares what is written with what a reader has.
@@ -363,14 +359,14 @@ fn scored_steps_are_counted_as_in_the_paper() {
 fn corrected_corpora_grow_by_drawing_on() {
     for language in Published::ALL {
         let registered = registry::build(language.name()).unwrap();
-        let small = corpus(&*registered, 100, Seed::new(1)).unwrap();
-        let large = corpus(&*registered, 250, Seed::new(1)).unwrap();
+        let small = draw(&*registered, 100, Seed::new(1)).unwrap();
+        let large = draw(&*registered, 250, Seed::new(1)).unwrap();
         assert!(large.iter().all(|word| registered.contains(word)));
         assert!(large.is_sorted_by_key(Vec::len));
         // Sorting is stable, so the smaller corpus is a subsequence of the larger one.
         let mut rest = large.iter();
         assert!(small.iter().all(|word| rest.any(|other| other == word)), "{language}");
-        assert_ne!(small, corpus(&*registered, 100, Seed::new(2)).unwrap());
+        assert_ne!(small, draw(&*registered, 100, Seed::new(2)).unwrap());
     }
 }
 

@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_come_back(words in prop::collection::vec(prop::collection::vec(0..4u16, 0..20), 0..20)) {
+        fn words_round_trip(words in prop::collection::vec(prop::collection::vec(0..4u16, 0..20), 0..20)) {
             let words: Vec<Word> = words.into_iter().map(|w| w.into_iter().map(Symbol).collect()).collect();
             let mut bytes = Vec::new();
             brackets().write(&mut bytes, &words).unwrap();

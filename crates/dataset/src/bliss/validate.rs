@@ -5,10 +5,8 @@ use std::io::{BufReader, Cursor, Read};
 use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
-use super::{
-    Archive, FormatError, MaskKind, MaskReader, PASSWORD, Published, Text, deterministic_steps, read_strings,
-    test_after, test_count, valid_next,
-};
+use super::{Archive, FormatError, MaskReader, PASSWORD, Published, Text, read_strings, test_count};
+use crate::corpus::{MaskKind, deterministic_steps, test_after, valid_next};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource};
 
@@ -16,27 +14,27 @@ use crate::{DataError, FileSource};
 /// promises, lines out of order and mask cells that differ are errors. In the corrected reading, whether a
 /// file equals the one that the released generator makes is only a fact.
 pub fn validate(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     named: &Named,
     language: &dyn Language,
     reading: Reading,
 ) -> Result<Validation, DataError> {
     let mut report = Validation::new("bliss", &named.spelled(), reading);
-    let files = library.names().map_err(DataError::io("."))?;
+    let names = files.names().map_err(DataError::io("."))?;
     let check = Check {
-        library,
+        files,
         language,
         text: text_of(language)?,
         published: named.entry.name.parse().ok(),
         reading,
     };
-    for file in &files {
+    for file in &names {
         let described = file == "test.jsonl" || file == "tests.jsonl";
         let strings = [".txt", ".txt.zip", ".jsonl"].iter().any(|ending| file.ends_with(ending));
         if strings && !described && !file.contains('/') {
-            report.add(file, check.strings(file, &files)?);
+            report.add(file, check.strings(file, &names)?);
         } else if file.ends_with(".npz") {
-            report.add(file, check.mask(file, &files)?);
+            report.add(file, check.mask(file, &names)?);
         }
     }
     if report.splits.is_empty() {
@@ -55,7 +53,7 @@ fn at(file: &str) -> impl Fn(FormatError) -> DataError + '_ {
 }
 
 struct Check<'a> {
-    library: &'a dyn FileSource,
+    files: &'a dyn FileSource,
     language: &'a dyn Language,
     text: Text,
     published: Option<Published>,
@@ -73,19 +71,19 @@ impl Check<'_> {
             self.text.read(BufReader::new(content)).try_for_each(|word| see(word.map_err(at(file))?))
         };
         if file.ends_with(".zip") {
-            let bytes = self.library.bytes(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
+            let bytes = self.files.bytes(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
             let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
             lines(&mut archive.content(Some(PASSWORD)).map_err(at(file))?)
         } else if file.ends_with(".jsonl") {
-            let words = read_strings(self.library, file, self.language.alphabet())?.ok_or_else(missing)?;
+            let words = read_strings(self.files, file, self.language.alphabet())?.ok_or_else(missing)?;
             words.into_iter().try_for_each(see)
         } else {
-            lines(&mut self.library.open(file).map_err(DataError::io(file))?.ok_or_else(missing)?)
+            lines(&mut self.files.open(file).map_err(DataError::io(file))?.ok_or_else(missing)?)
         }
     }
 
-    fn strings(&self, file: &str, files: &[String]) -> Result<Findings, DataError> {
-        let mut expected = self.expected(file, files)?;
+    fn strings(&self, file: &str, names: &[String]) -> Result<Findings, DataError> {
+        let mut expected = self.expected(file, names)?;
         let compared = expected.is_some();
         let (mut strings, mut wrong, mut unordered, mut longest, mut last, mut differ) = (0, 0, 0, 0, 0, 0);
         let mut findings = Findings::default();
@@ -120,7 +118,7 @@ impl Check<'_> {
 
     /// The strings that a file should hold, where its name says so: what the released generator writes, or
     /// the true next strings after those of the training corpus beside it.
-    fn expected(&self, file: &str, files: &[String]) -> Result<Option<Strings<'_>>, DataError> {
+    fn expected(&self, file: &str, names: &[String]) -> Result<Option<Strings<'_>>, DataError> {
         if let Some(released) = self.released(file) {
             return Ok(Some(released));
         }
@@ -130,7 +128,7 @@ impl Check<'_> {
             return Ok(None);
         };
         let train = [".txt", ".txt.zip", ".jsonl"].map(|ending| format!("train_{size}{ending}"));
-        let Some(train) = train.iter().find(|name| files.contains(name)) else { return Ok(None) };
+        let Some(train) = train.iter().find(|file| names.contains(file)) else { return Ok(None) };
         let mut longest = 0;
         self.each(train, |word| {
             longest = longest.max(word.len());
@@ -155,16 +153,16 @@ impl Check<'_> {
     }
 
     /// A mask against the strings that it is about, row by row.
-    fn mask(&self, file: &str, files: &[String]) -> Result<Findings, DataError> {
+    fn mask(&self, file: &str, names: &[String]) -> Result<Findings, DataError> {
         let stem =
             file.trim_end_matches("_deterministic_mask.npz").trim_end_matches("_valid_next_symbols.npz");
         let about = [format!("{stem}.txt"), format!("{stem}.txt.zip")];
-        let Some(about) = about.iter().find(|name| files.contains(name)) else {
+        let Some(about) = about.iter().find(|file| names.contains(file)) else {
             let mut findings = Findings::default();
             findings.fact("not_checked", format!("there is no {stem}.txt to compare with"));
             return Ok(findings);
         };
-        let bytes = self.library.bytes(file).map_err(DataError::io(file))?.unwrap_or_default();
+        let bytes = self.files.bytes(file).map_err(DataError::io(file))?.unwrap_or_default();
         let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
         let mut rows = MaskReader::new(archive.content(None).map_err(at(file))?).map_err(at(file))?;
         let (mut checked, mut wrong) = (0usize, 0usize);

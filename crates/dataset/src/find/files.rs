@@ -28,21 +28,21 @@ pub fn write_text(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataErr
 /// there is no `<stem>.src`. Of a rule's pairs, the first are the training pairs.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
 /// let task = find::build("count-or-memorization", Seed::new(1)).unwrap();
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// find::write_text(&task, &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::read_text(&memory, "train", &task).unwrap(), Some(task.train));
 /// ```
 pub fn read_text(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     stem: &str,
     task: &RuleTask,
 ) -> Result<Option<Vec<Pair>>, DataError> {
-    let Some(inputs) = read_words(library, &format!("{stem}.src"), &task.source)? else { return Ok(None) };
+    let Some(inputs) = read_words(files, &format!("{stem}.src"), &task.source)? else { return Ok(None) };
     let file = format!("{stem}.dst");
     let missing = || DataError::Missing { file: file.clone(), hint: format!(" beside {stem}.src") };
-    let outputs = read_words(library, &file, &task.target)?.ok_or_else(missing)?;
+    let outputs = read_words(files, &file, &task.target)?.ok_or_else(missing)?;
     if outputs.len() != inputs.len() {
         let message = format!("{} outputs for {} inputs in {stem}.src", outputs.len(), inputs.len());
         return Err(DataError::file(&file, message));
@@ -52,11 +52,11 @@ pub fn read_text(
 
 /// A word per line; `None` if there is no such file.
 pub(super) fn read_words(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<Word>>, DataError> {
-    read_rows(library, file, |line| word(line, alphabet))
+    read_rows(files, file, |line| word(line, alphabet))
 }
 
 /// Writes `train.jsonl`, `holdout.jsonl` and `prompts.jsonl`.
@@ -80,13 +80,13 @@ pub fn write_jsonl(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataEr
 /// no `train.jsonl`. Name, alphabets and block size, which the rows do not say, are those of `like`.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
 /// let task = find::build("count-or-memorization", Seed::new(1)).unwrap();
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// find::write_jsonl(&task, &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::read_jsonl(&memory, &task).unwrap(), Some(task));
 /// ```
-pub fn read_jsonl(library: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleTask>, DataError> {
+pub fn read_jsonl(files: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleTask>, DataError> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct PairRow {
@@ -94,12 +94,12 @@ pub fn read_jsonl(library: &dyn FileSource, like: &RuleTask) -> Result<Option<Ru
         output: String,
     }
     let RuleTask { name, source, target, block_size, .. } = like;
-    let train = read_rows(library, TRAIN, |line| {
+    let train = read_rows(files, TRAIN, |line| {
         let row: PairRow = object(line, "input and output")?;
         Ok(Pair { input: word(&row.input, source)?, output: word(&row.output, target)? })
     })?;
     let Some(train) = train else { return Ok(None) };
-    let (holdout, rules) = read_holdout(library, like)?;
+    let (holdout, rules) = read_holdout(files, like)?;
     Ok(Some(RuleTask {
         name: name.clone(),
         source: source.clone(),
@@ -111,14 +111,14 @@ pub fn read_jsonl(library: &dyn FileSource, like: &RuleTask) -> Result<Option<Ru
     }))
 }
 
-fn read_holdout(library: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, Vec<Rule>), DataError> {
+fn read_holdout(files: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, Vec<Rule>), DataError> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct HoldoutRow {
         input: String,
         rules: Map<String, Value>,
     }
-    let rows = read_rows(library, HOLDOUT, |line| {
+    let rows = read_rows(files, HOLDOUT, |line| {
         let row: HoldoutRow = object(line, "input and rules")?;
         let mut answers = Vec::with_capacity(row.rules.len());
         for (name, answer) in row.rules {
@@ -149,7 +149,7 @@ fn read_holdout(library: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>,
 
 /// Reads the training examples and the hold-out prompts of `prompts.jsonl`, each in the file's order; `None`
 /// if there is no such file. The vocabulary is that of `like`.
-pub fn read_prompts(library: &dyn FileSource, like: &PromptForm) -> Result<Option<PromptForm>, DataError> {
+pub fn read_prompts(files: &dyn FileSource, like: &PromptForm) -> Result<Option<PromptForm>, DataError> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum PromptRow {
@@ -157,7 +157,7 @@ pub fn read_prompts(library: &dyn FileSource, like: &PromptForm) -> Result<Optio
         Prompt { prompt: String },
     }
     let vocabulary = &like.vocabulary;
-    let rows = read_rows(library, PROMPTS, |line| match object(line, "text and mask, or with prompt")? {
+    let rows = read_rows(files, PROMPTS, |line| match object(line, "text and mask, or with prompt")? {
         PromptRow::Example(row) => Ok((Some(row.read(vocabulary)?), None)),
         PromptRow::Prompt { prompt } => Ok((None, Some(word(&prompt, vocabulary)?))),
     })?;

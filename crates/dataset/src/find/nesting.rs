@@ -1,4 +1,4 @@
-//! The middle symbol, or the symbol at a fixed place?
+//! The middle symbol, or the symbol at a fixed position?
 
 use wug_language::{Alphabet, Symbol, Word};
 
@@ -10,7 +10,7 @@ use crate::{RuleTask, Seed};
 /// How far the hold-out depths reach on either side of the training depth.
 const REACH: usize = 2;
 
-/// Does a learner see nesting, or places?
+/// Does a learner see nesting, or positions?
 ///
 /// ```
 /// use wug_dataset::{Seed, find};
@@ -50,9 +50,9 @@ fn hierarchical_or_linear(setting: &Setting) -> Result<RuleTask, TaskError> {
     let shallowest = d.saturating_sub(REACH).max(d.div_ceil(2));
     let holdout = (shallowest..=d + REACH).flat_map(nested).collect();
     let middle = |input: &[Symbol]| vec![input[input.len() / 2]];
-    let place = |input: &[Symbol]| vec![input[d]];
+    let fixed = |input: &[Symbol]| vec![input[d]];
     let alphabets = (letters.clone(), letters);
-    let rules: [(&str, RuleFunction<'_>); 2] = [("hierar", &middle), ("linear", &place)];
+    let rules: [(&str, RuleFunction<'_>); 2] = [("hierar", &middle), ("linear", &fixed)];
     Ok(RuleTask::from_rules(setting.full_name(), alphabets, nested(d), holdout, &rules, 4)?)
 }
 

@@ -19,7 +19,7 @@ pub fn holdout_order(n: usize, reading: Reading, seed: Seed) -> Vec<usize> {
 
 /// What Python makes of `random.seed(seed); random.shuffle(list(range(n)))`.
 ///
-/// The published script seeds and shuffles at once, so one seed gives one order to all candidates of a task.
+/// The published script seeds right before it shuffles, so one seed gives one order to all candidates of a task.
 ///
 /// ```
 /// use wug_dataset::find::published_order;

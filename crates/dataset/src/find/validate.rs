@@ -18,18 +18,18 @@ use crate::{DataError, FileSource, Pair, Rule, RuleTask, Seed};
 /// empty.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
 /// let (name, seed) = ("add-or-multiply:length=3", Seed::new(1));
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// find::write_text(&find::build(name, seed).unwrap(), &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(find::validate(&memory, name, seed).unwrap().errors, 0);
 /// assert!(find::validate(&memory, "add-or-multiply:length=4", seed).unwrap().errors > 0);
 /// ```
-pub fn validate(library: &dyn FileSource, task: &str, seed: Seed) -> Result<Validation, DataError> {
+pub fn validate(files: &dyn FileSource, task: &str, seed: Seed) -> Result<Validation, DataError> {
     let task = build(task, seed).map_err(|error| DataError::Request(error.to_string()))?;
     let mut report = Validation::new("find", &task.name, Reading::Published);
-    let rows = check_rows(library, &task, &mut report)?;
-    let text = check_text(library, &task, &mut report)?;
+    let rows = check_rows(files, &task, &mut report)?;
+    let text = check_text(files, &task, &mut report)?;
     if rows || text {
         return Ok(report);
     }
@@ -40,8 +40,8 @@ pub fn validate(library: &dyn FileSource, task: &str, seed: Seed) -> Result<Vali
 }
 
 /// Checks our own rows; whether there are any.
-fn check_rows(library: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
-    let Some(found) = read_jsonl(library, task)? else { return Ok(false) };
+fn check_rows(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
+    let Some(found) = read_jsonl(files, task)? else { return Ok(false) };
     report.add(TRAIN, check_pairs(&task.train, &found.train, task));
 
     let mut findings = check_inputs(&task.holdout, &found.holdout, &task.source);
@@ -66,7 +66,7 @@ fn check_rows(library: &dyn FileSource, task: &RuleTask, report: &mut Validation
     report.add(HOLDOUT, findings);
 
     let form = prompt_form(task);
-    match read_prompts(library, &form)? {
+    match read_prompts(files, &form)? {
         None => report.notes.push(format!("there is no {PROMPTS}, so no prompts could be checked")),
         Some(found) => {
             let mut findings = Findings::default();
@@ -85,18 +85,18 @@ fn check_rows(library: &dyn FileSource, task: &RuleTask, report: &mut Validation
 }
 
 /// Checks the published text; whether there is any.
-fn check_text(library: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
-    let Some(train) = read_text(library, "train", task)? else { return Ok(false) };
+fn check_text(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
+    let Some(train) = read_text(files, "train", task)? else { return Ok(false) };
     report.add("train", check_pairs(&task.train, &train, task));
     let absent = |stem: &str| format!("{stem}: there is no {stem}.src, so nothing could be checked");
     for stem in ["valid", "test"] {
-        match read_words(library, &format!("{stem}.src"), &task.source)? {
+        match read_words(files, &format!("{stem}.src"), &task.source)? {
             Some(inputs) => report.add(stem, check_inputs(&task.holdout, &inputs, &task.source)),
             None => report.notes.push(absent(stem)),
         }
     }
     for rule in &task.rules {
-        match read_text(library, &rule.name, task)? {
+        match read_text(files, &rule.name, task)? {
             Some(pairs) => report.add(&rule.name, check_pairs(&task.candidate_lines(rule), &pairs, task)),
             None => report.notes.push(absent(&rule.name)),
         }

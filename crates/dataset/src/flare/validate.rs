@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_language::{Language, LengthRange, NextSet, Reading, Word};
 
-use super::{TRAINING, published_splits};
+use crate::recognition::{TRAINING, default_splits, next_line, read, read_jsonl};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource, Labelled, Split};
 
@@ -13,9 +13,9 @@ use crate::{DataError, FileSource, Labelled, Split};
 pub type Ranges = BTreeMap<String, LengthRange>;
 
 /// The splits that a directory has, published ones first.
-pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
-    let files = library.names().map_err(DataError::io("."))?;
-    let found: BTreeSet<&str> = files
+pub fn split_names(files: &dyn FileSource) -> Result<Vec<String>, DataError> {
+    let paths = files.names().map_err(DataError::io("."))?;
+    let found: BTreeSet<&str> = paths
         .iter()
         .filter_map(|name| match name.rsplit_once('/') {
             None if name == "main.tok" => Some(TRAINING),
@@ -24,7 +24,7 @@ pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
         })
         .collect();
     let mut names: Vec<String> =
-        published_splits().into_iter().map(|s| s.name).filter(|name| found.contains(name.as_str())).collect();
+        default_splits().into_iter().map(|s| s.name).filter(|name| found.contains(name.as_str())).collect();
     let others = found.iter().filter(|name| !names.iter().any(|n| n == *name)).map(|name| (*name).to_owned());
     let others: Vec<String> = others.collect();
     names.extend(others);
@@ -35,13 +35,13 @@ pub fn split_names(library: &dyn FileSource) -> Result<Vec<String>, DataError> {
 /// balance, duplicates, overlap with training and log-probabilities are reported. `language` is the oracle,
 /// built in the reading to check against.
 pub fn validate(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
     ranges: &Ranges,
 ) -> Result<Validation, DataError> {
-    let splits = split_names(library)?;
+    let splits = split_names(files)?;
     if splits.is_empty() {
         return Err(DataError::Missing {
             file: "main.tok".to_owned(),
@@ -49,28 +49,28 @@ pub fn validate(
         });
     }
     check_splits("flare", &splits, name, language, reading, ranges, |split| {
-        super::read(library, split, language.alphabet())
+        read(files, split, language.alphabet())
     })
 }
 
 /// Checks a directory of our own rows in the same way.
 pub fn validate_jsonl(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
     ranges: &Ranges,
 ) -> Result<Validation, DataError> {
-    let files = library.names().map_err(DataError::io("."))?;
+    let paths = files.names().map_err(DataError::io("."))?;
     let mut splits: Vec<String> =
-        files.iter().filter_map(|file| file.strip_suffix(".jsonl")).map(str::to_owned).collect();
+        paths.iter().filter_map(|file| file.strip_suffix(".jsonl")).map(str::to_owned).collect();
     if splits.is_empty() {
         let hint = ": no rows to check".to_owned();
         return Err(DataError::Missing { file: "*.jsonl".to_owned(), hint });
     }
     splits.sort_by_key(|split| (split != TRAINING, split.clone()));
     check_splits("jsonl", &splits, name, language, reading, ranges, |split| {
-        super::read_jsonl(library, split, language.alphabet())
+        read_jsonl(files, split, language.alphabet())
     })
 }
 
@@ -159,8 +159,7 @@ fn check_next(split: &Split, language: &dyn Language, findings: &mut Findings) {
         errors += wrong.len();
         wrong_strings += usize::from(!wrong.is_empty());
         if let Some(&t) = wrong.first() {
-            let show =
-                |set: &NextSet| crate::recognition::next_line(std::slice::from_ref(set), language.alphabet());
+            let show = |set: &NextSet| next_line(std::slice::from_ref(set), language.alphabet());
             findings.sample(|| {
                 format!(
                     "line {}, after {t} symbols: {} instead of {}",
@@ -214,7 +213,7 @@ fn check_log_probs(
 
 /// The length range of a split: by its published name, or what its strings span.
 fn sampler_range(split: &Split) -> Option<LengthRange> {
-    let published = published_splits().into_iter().find(|s| s.name == split.name).map(|s| s.lengths);
+    let published = default_splits().into_iter().find(|s| s.name == split.name).map(|s| s.lengths);
     published.or_else(|| {
         let longest = split.examples.iter().map(|e| e.word.len()).max()?;
         Some(0..=longest)

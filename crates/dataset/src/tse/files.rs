@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wug_language::{Alphabet, Word};
 
-use super::Tse;
+use super::TseData;
 use crate::manifest::Recorder;
 use crate::rows::{self, read_rows};
 use crate::{DataError, FileSource, MinimalPair};
@@ -55,7 +55,7 @@ fn pair(pair: &MinimalPair, alphabet: &Alphabet) -> String {
 }
 
 /// Writes the released layout.
-pub fn write(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
         out.put_rows(&format!("{name}.jsonl"), words.iter().map(|w| sample(w, true, alphabet)))?;
     }
@@ -70,7 +70,7 @@ pub fn write(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<
 }
 
 /// Writes one string or pair per row.
-pub fn write_jsonl(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write_jsonl(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
         let rows = words.iter().map(|w| json!({ "string": alphabet.format(w) }).to_string());
         out.put_rows(&format!("{name}.jsonl"), rows)?;
@@ -87,7 +87,7 @@ pub fn write_jsonl(data: &Tse, alphabet: &Alphabet, out: &mut Recorder<'_>) -> R
 /// A string and its label, from a released file or one of ours (where every string is grammatical); `None` if
 /// there is no such file.
 pub fn read_corpus(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<(Word, bool)>>, DataError> {
@@ -97,7 +97,7 @@ pub fn read_corpus(
         Released(Sample),
         Ours { string: String },
     }
-    read_rows(library, file, |text| {
+    read_rows(files, file, |text| {
         let (tokens, label) = match rows::object(text, "sequences and labels")? {
             Row::Released(sample) if sample.labels > 1 => {
                 return Err(format!("`labels` is {}, not 0 or 1", sample.labels));
@@ -114,7 +114,7 @@ pub fn read_corpus(
 
 /// Pairs, from a released file (predictions may be attached) or one of ours; `None` if there is no such file.
 pub fn read_pairs(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<MinimalPair>>, DataError> {
@@ -124,7 +124,7 @@ pub fn read_pairs(
         Released(PairRow),
         Ours { good: String, bad: String },
     }
-    read_rows(library, file, |text| {
+    read_rows(files, file, |text| {
         let (good, bad) = match rows::object(text, "good_sequences and bad_sequences")? {
             Row::Released(pair) => {
                 same_length("num_good_seq", pair.num_good_seq, &pair.good_sequences)?;

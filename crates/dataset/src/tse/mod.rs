@@ -1,4 +1,4 @@
-//! Targeted syntactic evaluation: a corpus to learn from and minimal pairs to be tested on, at seen and at
+//! Targeted syntactic evaluation: a training corpus and minimal pairs to test on, at seen and at
 //! greater lengths (Someya, Yoshida and Oseki 2024).
 //!
 //! The released negatives of the dependency languages swap any two words of one half, so that a third of them
@@ -6,6 +6,7 @@
 
 mod files;
 mod near_miss;
+mod suite;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -20,15 +21,16 @@ use wug_language::{Language, LengthRange, Reading, Word};
 use crate::{Bounds, DataError, MinimalPair, Seed};
 
 pub use files::{read_corpus, read_pairs, write, write_jsonl};
-pub use near_miss::{Kind, NearMisses};
+pub use near_miss::{NearMissKind, NearMisses};
+pub use suite::{FORMAT, Tse};
 pub use validate::validate;
 
 /// How many strings of each part, and how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Strings to learn from.
+    /// Training strings.
     pub train: usize,
-    /// Strings to select models by.
+    /// Validation strings.
     pub validation: usize,
     /// Pairs at the lengths of training.
     pub test: usize,
@@ -56,10 +58,10 @@ impl Default for Sizes {
 
 /// The data of one language.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tse {
-    /// Strings to learn from.
+pub struct TseData {
+    /// Training strings.
     pub train: Vec<Word>,
-    /// Strings to select models by.
+    /// Validation strings.
     pub validation: Vec<Word>,
     /// Pairs at the lengths of training.
     pub test: Vec<MinimalPair>,
@@ -69,7 +71,7 @@ pub struct Tse {
     pub passed_over: usize,
 }
 
-impl Tse {
+impl TseData {
     /// Ceiling and chance level of the two tests, for the manifest.
     pub fn facts(&self, language: &dyn Language) -> Value {
         let bounds = |pairs: &[MinimalPair]| {
@@ -92,9 +94,9 @@ impl Tse {
 }
 
 /// Draws the data of a language: all strings are distinct.
-pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<Tse, DataError> {
+pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<TseData, DataError> {
     let language = named.build(reading)?;
-    let kind = Kind::of(named, language.as_ref())?;
+    let kind = NearMissKind::of(named, language.as_ref())?;
     let near = NearMisses::new(kind, language.as_ref(), &sizes.lengths, reading)?;
     let far = NearMisses::new(kind, language.as_ref(), &sizes.greater_lengths, reading)?;
     let seed = seed.derive("tse");
@@ -110,7 +112,7 @@ pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> R
     let near_miss = seed.derive("out-of-distribution/near-miss");
     let out_of_distribution =
         pairs(&mut distant, sizes.out_of_distribution, &far, near_miss, &mut passed_over)?;
-    Ok(Tse { train, validation, test, out_of_distribution, passed_over })
+    Ok(TseData { train, validation, test, out_of_distribution, passed_over })
 }
 
 fn pairs(
@@ -147,7 +149,7 @@ impl<'a> Pool<'a> {
         Ok(Self { language, lengths: lengths.clone(), strings, rng: seed.rng(), seen: BTreeSet::new() })
     }
 
-    /// Says at once if there are not so many.
+    /// An error, before anything is drawn, if there are not so many.
     fn reserve(&self, wanted: usize) -> Result<(), DataError> {
         let mut exist = BigUint::ZERO;
         for length in self.lengths.clone() {

@@ -8,12 +8,12 @@ use crate::DataError;
 
 /// How a language's strings are made ungrammatical.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NearMissKind {
     /// Some adjectives become nouns.
     HeadFinal,
     /// A word too many or too few in one half.
     Count,
-    /// Two words of one half change places.
+    /// Two words of one half are swapped.
     Agreement {
         /// Noun classes.
         classes: usize,
@@ -22,7 +22,7 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl NearMissKind {
     /// The kind of one of the four languages.
     pub fn of(named: &Named, language: &dyn Language) -> Result<Self, DataError> {
         match named.entry.name {
@@ -41,7 +41,7 @@ impl Kind {
 
 /// Makes near misses of one language's strings.
 pub struct NearMisses<'a> {
-    kind: Kind,
+    kind: NearMissKind,
     reading: Reading,
     // The shortest strings: one word of each class, drawn by the language's own law.
     words: Box<dyn Distribution + 'a>,
@@ -50,12 +50,12 @@ pub struct NearMisses<'a> {
 impl<'a> NearMisses<'a> {
     /// Near misses of strings in a range of lengths; an error if none of them has any.
     pub fn new(
-        kind: Kind,
+        kind: NearMissKind,
         language: &'a dyn Language,
         lengths: &LengthRange,
         reading: Reading,
     ) -> Result<Self, DataError> {
-        if let Kind::Agreement { classes, .. } = kind {
+        if let NearMissKind::Agreement { classes, .. } = kind {
             let swappable = language.lengths(lengths.clone()).into_iter().any(|n| n >= 4);
             if !swappable || (classes < 2 && reading == Reading::Corrected) {
                 let (lo, hi) = (lengths.start(), lengths.end());
@@ -70,20 +70,20 @@ impl<'a> NearMisses<'a> {
     /// A neighbour of a member; `None` if it has none of the kind asked for.
     pub fn of(&self, word: &[Symbol], rng: &mut dyn Rng) -> Option<Word> {
         match self.kind {
-            Kind::HeadFinal => Some(self.nouns_inside(word, rng)),
-            Kind::Count => Some(self.one_more_or_less(word, rng)),
-            Kind::Agreement { terminals, .. } => swapped(word, terminals, self.reading, rng),
+            NearMissKind::HeadFinal => Some(self.nouns_inside(word, rng)),
+            NearMissKind::Count => Some(self.one_more_or_less(word, rng)),
+            NearMissKind::Agreement { terminals, .. } => swapped(word, terminals, self.reading, rng),
         }
     }
 
     /// k uniform in 1..n adjectives become nouns.
     fn nouns_inside(&self, word: &[Symbol], rng: &mut dyn Rng) -> Word {
         let adjectives = word.len() - 1;
-        let places: Vec<usize> = (0..adjectives).collect();
+        let positions: Vec<usize> = (0..adjectives).collect();
         let count = draw::between(rng, 1, adjectives);
         let mut bad = word.to_vec();
-        for place in draw::subset(rng, &places, count) {
-            bad[place] = self.words.sample(rng)[1];
+        for position in draw::subset(rng, &positions, count) {
+            bad[position] = self.words.sample(rng)[1];
         }
         bad
     }
@@ -92,12 +92,12 @@ impl<'a> NearMisses<'a> {
     fn one_more_or_less(&self, word: &[Symbol], rng: &mut dyn Rng) -> Word {
         let half = word.len() / 2;
         let verbs = usize::from(draw::coin(rng));
-        let place = verbs * half + draw::below(rng, half);
+        let position = verbs * half + draw::below(rng, half);
         let mut bad = word.to_vec();
         if draw::coin(rng) {
-            bad.insert(place, self.words.sample(rng)[verbs]);
+            bad.insert(position, self.words.sample(rng)[verbs]);
         } else {
-            bad.remove(place);
+            bad.remove(position);
         }
         bad
     }

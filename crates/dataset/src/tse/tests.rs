@@ -3,7 +3,7 @@
 use wug_language::registry;
 
 use super::*;
-use crate::Memory;
+use crate::MemoryFiles;
 use crate::manifest::Recorder;
 
 fn small() -> Sizes {
@@ -64,7 +64,7 @@ fn written_files_read_back_and_validate() {
             let language = named.build(reading).unwrap();
             let data = generate(&named, &small(), reading, Seed::new(3)).unwrap();
             for ours in [false, true] {
-                let mut memory = Memory::default();
+                let mut memory = MemoryFiles::default();
                 let mut out = Recorder::new(&mut memory, "");
                 let write = if ours { write_jsonl } else { write };
                 write(&data, language.alphabet(), &mut out).unwrap();

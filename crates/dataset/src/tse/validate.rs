@@ -14,28 +14,28 @@ use crate::{Bounds, DataError, FileSource};
 /// is reported. In the published reading the released negatives of the dependency languages are what they
 /// are: grammatical ones are counted, not errors.
 pub fn validate(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     name: &str,
     language: &dyn Language,
     reading: Reading,
 ) -> Result<Validation, DataError> {
     let mut report = Validation::new("tse", name, reading);
-    let mut files: Vec<String> =
-        library.names().map_err(DataError::io("."))?.into_iter().filter(|f| f.ends_with(".jsonl")).collect();
-    if files.is_empty() {
+    let mut names: Vec<String> =
+        files.names().map_err(DataError::io("."))?.into_iter().filter(|f| f.ends_with(".jsonl")).collect();
+    if names.is_empty() {
         return Err(DataError::Missing {
             file: "*.jsonl".to_owned(),
             hint: ": not a TSE directory".to_owned(),
         });
     }
-    files.sort_by_key(|file| (file != "train.jsonl", file.clone()));
+    names.sort_by_key(|file| (file != "train.jsonl", file.clone()));
     let mut training: BTreeSet<Word> = BTreeSet::new();
-    for file in files {
+    for file in names {
         let split = file.trim_end_matches(".jsonl");
-        let findings = if is_paired(library, &file)? {
-            check_pairs(library, &file, language, reading)?
+        let findings = if is_paired(files, &file)? {
+            check_pairs(files, &file, language, reading)?
         } else {
-            check_corpus(library, &file, language, reading, &mut training)?
+            check_corpus(files, &file, language, reading, &mut training)?
         };
         report.add(split, findings);
     }
@@ -43,9 +43,9 @@ pub fn validate(
 }
 
 /// Whether a file's first row is a pair.
-fn is_paired(library: &dyn FileSource, file: &str) -> Result<bool, DataError> {
+fn is_paired(files: &dyn FileSource, file: &str) -> Result<bool, DataError> {
     let mut first = String::new();
-    if let Some(reader) = library.open(file).map_err(DataError::io(file))? {
+    if let Some(reader) = files.open(file).map_err(DataError::io(file))? {
         BufReader::new(reader).read_line(&mut first).map_err(DataError::io(file))?;
     }
     let row: Value = serde_json::from_str(&first).unwrap_or_default();
@@ -53,13 +53,13 @@ fn is_paired(library: &dyn FileSource, file: &str) -> Result<bool, DataError> {
 }
 
 fn check_corpus(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     language: &dyn Language,
     reading: Reading,
     training: &mut BTreeSet<Word>,
 ) -> Result<Findings, DataError> {
-    let rows = read_corpus(library, file, language.alphabet())?.unwrap_or_default();
+    let rows = read_corpus(files, file, language.alphabet())?.unwrap_or_default();
     let mut findings = Findings::default();
     let distinct: BTreeSet<&Word> = rows.iter().map(|(word, _)| word).collect();
     findings.fact("examples", rows.len());
@@ -80,12 +80,12 @@ fn check_corpus(
 }
 
 fn check_pairs(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     language: &dyn Language,
     reading: Reading,
 ) -> Result<Findings, DataError> {
-    let pairs = read_pairs(library, file, language.alphabet())?.unwrap_or_default();
+    let pairs = read_pairs(files, file, language.alphabet())?.unwrap_or_default();
     let bounds = Bounds::of(&pairs, language);
     let mut findings = Findings::default();
     findings.fact("examples", bounds.pairs);

@@ -31,7 +31,7 @@ pub struct TaskData {
 }
 
 impl TaskData {
-    /// How many sequences fewer than wanted there are, because the draws kept repeating themselves.
+    /// How many sequences fewer than wanted there are, because draws repeat earlier ones.
     ///
     /// ```
     /// use wug_dataset::{Seed, wade::{PERIODIC, Reading, dataset}};
@@ -61,7 +61,7 @@ pub fn dataset(task: &Task, reading: Reading, n: usize, seed: Seed) -> TaskData 
 
 /// Draws until there are `n` distinct sequences or 5 `n` draws were made, and splits what there is.
 ///
-/// Sequences are distinct if their tokens are: of two that differ in the mask alone the first is kept.
+/// Sequences are distinct if their tokens are: of two that differ in the mask alone only the first counts.
 /// Repetition makes short sequences rarer than the generator does.
 pub fn dataset_with(task: &Task, settings: &Settings, n: usize, seed: Seed) -> TaskData {
     let mut rng = seed.derive(&format!("wade/{}/draw", task.name)).rng();

@@ -82,8 +82,8 @@ fn list<T: Mention>(text: &mut Text, things: &[&T]) {
 pub(super) fn assign<T: Mention>(rng: &mut dyn Rng, things: &[T], verbs: &[&'static str]) -> Vec<Fact<T>> {
     let count = draw::between(rng, 1, verbs.len().min(things.len()));
     let verbs = draw::subset(rng, verbs, count);
-    let places: Vec<usize> = (0..things.len()).collect();
-    let mut cuts = draw::subset(rng, &places, count);
+    let indices: Vec<usize> = (0..things.len()).collect();
+    let mut cuts = draw::subset(rng, &indices, count);
     cuts.sort_unstable();
     cuts.push(things.len());
     let shares = cuts.windows(2).map(|cut| &things[cut[0]..cut[1]]);

@@ -17,9 +17,9 @@ pub const VOCABULARY: &str = "vocabulary.txt";
 /// order.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, manifest::Recorder, wade};
+/// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, wade};
 /// let data = wade::dataset(&wade::QA, wade::Reading::Corrected, 10, Seed::new(1));
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// wade::write(&data, &mut Recorder::new(&mut memory, "")).unwrap();
 /// let train = wade::read(&memory, "train", &wade::QA).unwrap().unwrap();
 /// assert!(train.iter().eq(data.train()));
@@ -33,14 +33,14 @@ pub fn write(data: &TaskData, out: &mut Recorder<'_>) -> Result<(), DataError> {
     out.put_rows(VOCABULARY, vocabulary.tokens().iter().cloned())
 }
 
-/// Reads a split that [`write()`] wrote, or anyone else in that form; `None` if there is no such file.
+/// Reads a split in the form of [`write()`]; `None` if there is no such file.
 pub fn read(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     split: &str,
     task: &Task,
 ) -> Result<Option<Vec<MaskedSequence>>, DataError> {
     let vocabulary = task.vocabulary();
-    read_rows(library, &format!("{split}.jsonl"), |text| {
+    read_rows(files, &format!("{split}.jsonl"), |text| {
         object::<MaskedRow>(text, "text and mask")?.read(&vocabulary)
     })
 }

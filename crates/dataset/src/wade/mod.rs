@@ -16,9 +16,9 @@
 //! | 9, 10 | some objects are asked about but never mentioned | every object asked about is mentioned |
 //! | 10 | up to 7 questions are tried: the upper bound was exclusive | up to 8, as the paper says |
 //!
-//! The corrected reading mends false or unsupported text and takes the paper's figure wherever the paper
+//! The corrected reading fixes false or unsupported text and takes the paper's figure wherever the paper
 //! gives one that the published vocabulary allows. It does not redesign: tasks 7 to 9 ask one question, as
-//! the code does, though the paper speaks of several; task 4 keeps its five letters and task 9 its four
+//! the code does, though the paper speaks of several; task 4 has its five letters and task 9 its four
 //! sizes; names that stand before the first statement of tasks 7 to 10 are dropped. Masks ascend in both
 //! readings.
 
@@ -30,6 +30,7 @@ mod patterns;
 mod people;
 mod repeat;
 mod settings;
+mod suite;
 mod symbols;
 mod task;
 mod text;
@@ -45,6 +46,7 @@ pub use patterns::HARD_SYM_CT;
 pub use people::{HARD_QA, QA, QA_WORLD_DEF, QA_WORLD_DEF_CT};
 pub use repeat::{INC_PER, PERIODIC};
 pub use settings::{Knob, SettingError, Settings};
+pub use suite::Wade;
 pub use symbols::SYM_CT;
 pub use task::{BadText, Task, UnknownTask};
 pub use things::{ADJ_QA, ADJ_QA_CT};

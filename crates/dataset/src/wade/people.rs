@@ -38,7 +38,7 @@ pub const QA: Task = Task {
 /// Task 6: as [`QA`], with eleven names and five verbs.
 ///
 /// *Readings.* The published code has 1 to 10 names in a prompt; the corrected reading has the paper's 1 to
-/// 5. (The code's range with its exclusive bound mended would be `names=1..11`.)
+/// 5. (The code's range with its exclusive bound corrected would be `names=1..11`.)
 ///
 /// ```
 /// use wug_dataset::wade::HARD_QA;

@@ -1,5 +1,5 @@
 //! What can be set on a task. Every knob is a range from which the generator draws uniformly, so that a
-//! published constant, a published range and somebody's variation are written alike: `100`, `1..10`, `6..20`.
+//! published constant, a published range and a user's variation are written alike: `100`, `1..10`, `6..20`.
 
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -22,13 +22,13 @@ use crate::MaskedSequence;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// Its place in the paper's list, from 1.
+    /// Its number in the paper, from 1.
     pub number: u8,
     /// Its name in the released code, as it is typed.
     pub name: &'static str,
     /// Its name in the paper.
     pub title: &'static str,
-    /// What has to be learned, in one line.
+    /// What it asks, in one line.
     pub summary: &'static str,
     /// How a sequence is made.
     pub definition: &'static str,

@@ -1,4 +1,4 @@
-//! A sequence under construction: tokens by name, answers marked as they are written.
+//! A sequence under construction: tokens by name, and the positions of the answers.
 
 use wug_language::Symbol;
 
@@ -52,10 +52,10 @@ impl Text {
         &self.tokens
     }
 
-    /// Replaces tokens by their places in the vocabulary.
+    /// Replaces tokens by their indices in the vocabulary.
     pub(super) fn encode(self, vocabulary: &[&str]) -> MaskedSequence {
-        let place = |token: &&str| vocabulary.iter().position(|known| known == token);
-        let symbol = |token| place(token).expect("generators write only tokens of their vocabulary");
+        let index = |token: &&str| vocabulary.iter().position(|known| known == token);
+        let symbol = |token| index(token).expect("generators write only tokens of their vocabulary");
         MaskedSequence {
             word: self.tokens.iter().map(|token| Symbol(symbol(token) as u16)).collect(),
             mask: self.mask,

@@ -19,19 +19,19 @@ use crate::{DataError, FileSource, MaskedSequence};
 /// such labels, and no others, are counted as `known_wrong_answers` and are no errors.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, manifest::Recorder, wade};
+/// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, wade};
 /// let data = wade::dataset(&wade::HARD_SYM_CT, wade::Reading::Published, 500, Seed::new(1));
-/// let mut memory = Memory::default();
+/// let mut memory = MemoryFiles::default();
 /// wade::write(&data, &mut Recorder::new(&mut memory, "")).unwrap();
 /// let errors = |reading| wade::validate(&memory, &wade::HARD_SYM_CT, reading).unwrap().errors;
 /// assert_eq!(errors(wade::Reading::Published), 0);
 /// assert!(errors(wade::Reading::Corrected) > 0);
 /// ```
-pub fn validate(library: &dyn FileSource, task: &Task, reading: Reading) -> Result<Validation, DataError> {
+pub fn validate(files: &dyn FileSource, task: &Task, reading: Reading) -> Result<Validation, DataError> {
     let mut report = Validation::new("wade", task.name, reading);
     let mut training: Option<BTreeSet<Word>> = None;
     for split in SPLITS {
-        let Some(sequences) = read(library, split, task)? else {
+        let Some(sequences) = read(files, split, task)? else {
             report.notes.push(format!("{split}: there is no {split}.jsonl, so nothing could be checked"));
             continue;
         };
@@ -48,13 +48,13 @@ pub fn validate(library: &dyn FileSource, task: &Task, reading: Reading) -> Resu
         let hint = " nor test.jsonl: not a WADE directory".to_owned();
         return Err(DataError::Missing { file: "train.jsonl".to_owned(), hint });
     }
-    check_vocabulary(library, &task.vocabulary(), &mut report)?;
+    check_vocabulary(files, &task.vocabulary(), &mut report)?;
     Ok(report)
 }
 
-/// How often what was found.
+/// How often each kind of error was found.
 #[derive(Default)]
-struct Tally {
+struct AnswerCounts {
     malformed: usize,
     wrong: usize,
     known_wrong: usize,
@@ -62,40 +62,41 @@ struct Tally {
 }
 
 fn check_split(sequences: &[MaskedSequence], task: &Task, reading: Reading) -> Findings {
-    let (mut findings, mut tally, vocabulary) = (Findings::default(), Tally::default(), task.vocabulary());
+    let (mut findings, mut counts, vocabulary) =
+        (Findings::default(), AnswerCounts::default(), task.vocabulary());
     let false_zeros = reading == Reading::Published && task.number == HARD_SYM_CT.number;
     for (sequence, line) in sequences.iter().zip(1..) {
         let tokens: Vec<&str> = sequence.word.iter().map(|&symbol| vocabulary.token(symbol)).collect();
         let answers = oracle::answers(task.number, &tokens, &sequence.mask).unwrap_or_else(|malformed| {
-            tally.malformed += 1;
+            counts.malformed += 1;
             findings.sample(|| format!("line {line}: {malformed}"));
             Vec::new()
         });
         for answer in answers {
             let Answer { position, token, stated } = answer;
-            tally.unstated += usize::from(!stated);
+            counts.unstated += usize::from(!stated);
             if tokens[position] == token {
                 continue;
             }
             if false_zeros && is_zero(&tokens, position, &sequence.mask) {
-                tally.known_wrong += 1;
+                counts.known_wrong += 1;
                 continue;
             }
-            tally.wrong += 1;
+            counts.wrong += 1;
             findings.sample(|| {
                 format!("line {line}, position {position}: `{}` instead of `{token}`", tokens[position])
             });
         }
     }
     findings.fact("examples", sequences.len());
-    findings.error("malformed", tally.malformed);
-    findings.error("answer_errors", tally.wrong);
+    findings.error("malformed", counts.malformed);
+    findings.error("answer_errors", counts.wrong);
     if false_zeros {
-        findings.fact("known_wrong_answers", tally.known_wrong);
+        findings.fact("known_wrong_answers", counts.known_wrong);
     }
     match reading {
-        Reading::Published => findings.fact("unstated_answers", tally.unstated),
-        Reading::Corrected => findings.error("unstated_answers", tally.unstated),
+        Reading::Published => findings.fact("unstated_answers", counts.unstated),
+        Reading::Corrected => findings.error("unstated_answers", counts.unstated),
     }
     findings.fact("masked_positions", sequences.iter().map(|sequence| sequence.mask.len()).sum::<usize>());
     findings.fact("majority_answer_share", majority_share(sequences));
@@ -108,7 +109,7 @@ fn is_zero(tokens: &[&str], position: usize, mask: &[usize]) -> bool {
     tokens[position] == "0" && !masked(position.checked_sub(1)) && !masked(position.checked_add(1))
 }
 
-/// How often the most common answer is right, over all masked positions; `None` if there are none.
+/// How often the most common answer is correct, over all masked positions; `None` if there are none.
 fn majority_share(sequences: &[MaskedSequence]) -> Option<f64> {
     let mut counts: BTreeMap<Symbol, usize> = BTreeMap::new();
     for answer in sequences.iter().flat_map(MaskedSequence::answers) {
@@ -119,14 +120,14 @@ fn majority_share(sequences: &[MaskedSequence]) -> Option<f64> {
 }
 
 fn check_vocabulary(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     vocabulary: &Alphabet,
     report: &mut Validation,
 ) -> Result<(), DataError> {
-    let Some(tokens) = read_lines(library, VOCABULARY)? else { return Ok(()) };
+    let Some(tokens) = read_lines(files, VOCABULARY)? else { return Ok(()) };
     let mut findings = Findings::default();
-    let places = 0..tokens.len().max(vocabulary.len());
-    let differing: Vec<usize> = places.filter(|&i| tokens.get(i) != vocabulary.tokens().get(i)).collect();
+    let lines = 0..tokens.len().max(vocabulary.len());
+    let differing: Vec<usize> = lines.filter(|&i| tokens.get(i) != vocabulary.tokens().get(i)).collect();
     for &i in &differing {
         let show = |token: Option<&String>| token.map_or_else(|| "nothing".to_owned(), |t| format!("`{t}`"));
         findings.sample(|| {

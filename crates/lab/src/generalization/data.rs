@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use wug_dataset::bliss::{self, Published, Statistics, code_length_bits, test_after, test_from_first};
+use wug_dataset::corpus::{self, ReleasedCorpus, Statistics, code_length_bits, test_after, test_from_first};
 use wug_language::{Language, Reading, Symbol, Word};
 use wug_learner::baseline::{RepeatLast, Uniform};
 use wug_score::StringSteps;
@@ -25,7 +25,7 @@ pub struct Data {
     /// At each margin, what a learner that knows nothing gets for each test string.
     pub(super) chance: Vec<Vec<StringSteps>>,
     reading: Reading,
-    released: Option<Published>,
+    released: Option<&'static dyn ReleasedCorpus>,
     test: TestPlan,
 }
 
@@ -40,13 +40,13 @@ impl Data {
     pub fn of(plan: &Plan) -> Result<Self, LabError> {
         let named = plan.named()?;
         let language = named.build(plan.reading)?;
-        let corpus = bliss::training(&named, plan.training, plan.reading, plan.data_seed)?;
+        let corpus = corpus::training(&named, plan.training, plan.reading, plan.data_seed)?;
         let mut data = Self {
             hash: hash(&corpus, plan),
             facts: Value::Null,
             chance: Vec::new(),
             reading: plan.reading,
-            released: named.entry.name.parse().ok(),
+            released: corpus::released(named.entry.name).ok(),
             test: plan.test,
             language,
             corpus,
@@ -57,7 +57,7 @@ impl Data {
     }
 
     /// The language as it was released, if it was.
-    pub(super) fn released(&self) -> Option<Published> {
+    pub(super) fn released(&self) -> Option<&'static dyn ReleasedCorpus> {
         self.released
     }
 
@@ -136,7 +136,7 @@ impl Data {
 
 /// A word as a learner reads it.
 pub(super) fn between_boundaries(word: &[Symbol]) -> Vec<u32> {
-    bliss::encode(word).iter().map(|symbol| u32::from(symbol.0)).collect()
+    corpus::encode(word).iter().map(|symbol| u32::from(symbol.0)).collect()
 }
 
 /// The hash of the strings to learn from. Those of the test follow from them and from the plan.

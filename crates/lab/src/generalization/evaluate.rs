@@ -88,7 +88,7 @@ const SYMBOLS: usize = 1 << 24;
 /// StepScores a learner on strings of the language. They are best sorted by length; a few are kept at a time.
 ///
 /// ```
-/// use wug_lab::dataset::bliss::test_after;
+/// use wug_lab::dataset::corpus::test_after;
 /// use wug_lab::language::registry;
 /// use wug_lab::generalization::{Evaluation, evaluate_steps};
 /// use wug_learner::baseline::RepeatLast;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
-use wug_dataset::bliss::Slice;
+use wug_dataset::corpus::Slice;
 use wug_language::Reading;
 use wug_language::registry::{self, BuildError, Named};
 use wug_learner::registry::Settings;

@@ -1,7 +1,7 @@
 //! The fields of `[[generalization]]` that are its own. What is left out is as in Lan, Chemla and Katzir 2023.
 
 use serde::Deserialize;
-use wug_dataset::bliss::{PRIOR, SEED, TEST_SIZE};
+use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
 use wug_learner::model::LanguageModel;
 use wug_learner::registry::{Learner, NextSymbolBuild, NextSymbolLoss, Settings};

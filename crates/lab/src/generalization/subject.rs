@@ -1,6 +1,6 @@
 //! What is to be learned: a language with a prior.
 
-use wug_dataset::bliss::{Published, test_from_first};
+use wug_dataset::corpus::{released, test_from_first};
 use wug_language::registry::{self, Named};
 use wug_language::{Language, NextSet, Reading, Word};
 
@@ -40,7 +40,7 @@ impl Subject {
             return Err(problem(format!("{spelled} {message}; those that have: {}", with_distribution())));
         }
         if reading == Reading::Published {
-            name.parse::<Published>().map_err(|error| problem(error.to_string()))?;
+            released(name).map_err(|error| problem(error.to_string()))?;
         }
         let in_priors = |message: String| Problem::new("priors", &prior.to_string(), message);
         let built = registry::find(&with_prior(&spelled, prior)).and_then(|named| named.build(reading));
@@ -70,6 +70,8 @@ fn fitting(language: &dyn Language) -> Measure {
 
 #[cfg(test)]
 mod tests {
+    use wug_dataset::corpus::{MaskKind, all_released};
+
     use super::*;
 
     #[test]
@@ -82,10 +84,10 @@ mod tests {
 
     #[test]
     fn languages_are_marked_as_the_paper_marks_them() {
-        for published in Published::ALL {
-            let language = registry::build(published.name()).unwrap();
-            let deterministic = published.mask_kind() == wug_dataset::bliss::MaskKind::Deterministic;
-            assert_eq!(fitting(&*language) == Measure::Deterministic, deterministic, "{published}");
+        for released in all_released() {
+            let language = registry::build(released.name()).unwrap();
+            let deterministic = released.mask_kind() == MaskKind::Deterministic;
+            assert_eq!(fitting(&*language) == Measure::Deterministic, deterministic, "{released:?}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use wug_dataset::flare::{self, Flare, TRAINING};
 use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::recognition::{self, Dataset, TRAINING};
 use wug_dataset::{Labelled, Seed, Split};
 use wug_language::registry::{self, Named};
 use wug_language::{Language, LengthRange, Reading};
@@ -70,13 +70,13 @@ impl Data {
 
     fn drawn(language: Box<dyn Language>, plan: &Plan, seed: Seed) -> Result<Self, LabError> {
         let seed = seed.derive(&plan.language);
-        let mut flare = flare::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
+        let mut flare = recognition::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
         measure_distances(language.as_ref(), &mut flare);
         let hash = hash(&flare);
         Ok(Self::prepared(language, flare, Some(&plan.data), hash))
     }
 
-    fn prepared(language: Box<dyn Language>, flare: Flare, plan: Option<&DataPlan>, hash: String) -> Self {
+    fn prepared(language: Box<dyn Language>, flare: Dataset, plan: Option<&DataPlan>, hash: String) -> Self {
         let facts = flare.facts();
         let specs = plan.map(DataPlan::splits).unwrap_or_default();
         let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
@@ -113,9 +113,9 @@ impl Data {
     /// Reads a published directory.
     pub(super) fn read(path: &Path, language: &dyn Language) -> Result<Files, LabError> {
         let library = Directory::open(path)?;
-        let mut flare = Flare { splits: Vec::new(), notes: Vec::new() };
+        let mut flare = Dataset { splits: Vec::new(), notes: Vec::new() };
         for name in SPLITS {
-            match flare::read(&library, name, language.alphabet())? {
+            match recognition::read(&library, name, language.alphabet())? {
                 Some(split) => flare.splits.push(split),
                 None => flare.notes.push(format!("{name}: not in the directory")),
             }
@@ -140,7 +140,7 @@ impl Data {
 
 /// A directory as it was read.
 pub(super) struct Files {
-    flare: Flare,
+    flare: Dataset,
     hash: String,
     /// What the directory says of itself, if wug wrote it.
     written: Option<Manifest>,
@@ -181,7 +181,7 @@ impl Files {
 }
 
 /// How far negatives of the long test are from a regular language.
-fn measure_distances(language: &dyn Language, flare: &mut Flare) {
+fn measure_distances(language: &dyn Language, flare: &mut Dataset) {
     let Some(dfa) = language.automaton() else { return };
     for split in flare.splits.iter_mut().filter(|split| split.name == "test") {
         for example in split.examples.iter_mut().filter(|e| !e.label) {
@@ -201,7 +201,7 @@ fn bits(example: &Labelled, choices: usize) -> Vec<u64> {
 }
 
 /// The hash of all strings, labels, edits and next-symbol sets.
-fn hash(flare: &Flare) -> String {
+fn hash(flare: &Dataset) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut number = |n: usize| {
         hasher.update(&(n as u64).to_le_bytes());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
-use wug_dataset::flare::{SplitSpec, published_splits};
+use wug_dataset::recognition::{SplitSpec, default_splits};
 use wug_language::Reading;
 use wug_learner::model::{LossWeights, RecognizerModel, SpecError};
 use wug_learner::optim::OptimizerSpec;
@@ -169,7 +169,7 @@ impl DataPlan {
             (self.distances, self.longest),
         ];
         let with = |(split, (size, longest))| SplitSpec { size, lengths: 0..=longest, ..split };
-        published_splits().into_iter().zip(ours).map(with).collect()
+        default_splits().into_iter().zip(ours).map(with).collect()
     }
 }
 

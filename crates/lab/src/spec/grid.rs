@@ -23,13 +23,6 @@ pub(crate) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     }
 }
 
-/// The same where there need not be any.
-pub(crate) fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
-) -> Result<Option<Vec<T>>, D::Error> {
-    one_or_more(from).map(Some)
-}
-
 fn item<'de, T: Deserialize<'de>, E: Error>(value: Value) -> Result<T, E> {
     value.try_into().map_err(|error: toml::de::Error| E::custom(error.message()))
 }

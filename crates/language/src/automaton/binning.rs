@@ -1,4 +1,4 @@
-//! The sampler as the paper describes it, kept as the oracle for the one that we use: weights in the binning
+//! The sampler as the paper describes it, the test oracle of the one in use: weights in the binning
 //! semiring over the log semiring (Def. 6), summed over all paths with Lehmann's algorithm (Algorithms 1 to
 //! 4).
 

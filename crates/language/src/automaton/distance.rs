@@ -3,7 +3,7 @@
 //!
 //! The paper intersects two weighted automata and runs Floyd–Warshall over (n + 1)·|Q| states. The product is
 //! a chain of n + 1 layers, so a shortest path needs one pass: inside a layer only insertions move, each at
-//! cost 1, and between layers a symbol is kept, replaced or deleted. Costs are small integers, so a layer is
+//! cost 1, and between layers a symbol is copied, replaced or deleted. Costs are small integers, so a layer is
 //! settled in O(|Q| + |δ|) with buckets.
 
 use super::{Dfa, StateId};

@@ -39,14 +39,14 @@ impl Language for Regular {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(Place { language: self, at: Some(self.dfa.start()), table: None })
+        Box::new(DfaScanner { language: self, at: Some(self.dfa.start()), table: None })
     }
 
     /// Whether a prefix can be completed is looked up, so that the delay between two members is that of
     /// writing them.
     fn members(&self, length: usize) -> Members<'_> {
         let table = Some(Rc::new(LengthSampler::new(&self.dfa, length)));
-        Members::new(Box::new(Place { language: self, at: Some(self.dfa.start()), table }), length)
+        Members::new(Box::new(DfaScanner { language: self, at: Some(self.dfa.start()), table }), length)
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
@@ -93,13 +93,13 @@ impl Distribution for UniformLength<'_> {
 }
 
 #[derive(Clone)]
-struct Place<'a> {
+struct DfaScanner<'a> {
     language: &'a Regular,
     at: Option<StateId>,
     table: Option<Rc<LengthSampler<'a>>>,
 }
 
-impl Scanner for Place<'_> {
+impl Scanner for DfaScanner<'_> {
     fn next(&self) -> NextSet {
         self.at.map_or_else(NextSet::empty, |q| self.language.next[q.index()].clone())
     }

@@ -19,7 +19,7 @@ struct State {
 
 type Set = BTreeSet<State>;
 
-/// A place inside a string, as the sets of states after each symbol so far.
+/// A position inside a string, as the sets of states after each symbol so far.
 #[derive(Clone)]
 pub(super) struct Earley<'a> {
     grammar: &'a Grammar,

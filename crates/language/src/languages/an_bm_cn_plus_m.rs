@@ -63,7 +63,7 @@ impl Language for Addition {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(Tally { counts: [0; 3], dead: false })
+        Box::new(CountScanner { counts: [0; 3], dead: false })
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
@@ -86,12 +86,12 @@ impl Language for Addition {
 }
 
 #[derive(Clone)]
-struct Tally {
+struct CountScanner {
     counts: [usize; 3],
     dead: bool,
 }
 
-impl Scanner for Tally {
+impl Scanner for CountScanner {
     fn next(&self) -> NextSet {
         let [a, b, c] = self.counts;
         let letters: &[u16] = match (self.dead, a, b, c) {

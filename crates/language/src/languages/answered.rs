@@ -41,11 +41,11 @@ pub(crate) trait Head: Clone {
 /// A reader of answered strings.
 #[derive(Clone)]
 pub(crate) struct Reader<H> {
-    place: Place<H>,
+    state: ReaderState<H>,
 }
 
 #[derive(Clone)]
-enum Place<H> {
+enum ReaderState<H> {
     Head(H),
     Tail { answer: Rc<Answer>, at: usize },
     Dead,
@@ -53,50 +53,50 @@ enum Place<H> {
 
 impl<H: Head> Reader<H> {
     pub(crate) fn new(head: H) -> Self {
-        Self { place: Place::Head(head) }
+        Self { state: ReaderState::Head(head) }
     }
 }
 
 impl<H: Head> Scanner for Reader<H> {
     fn next(&self) -> NextSet {
-        match &self.place {
-            Place::Head(head) => head.next(),
-            Place::Tail { answer, at } => match answer.word.get(*at) {
+        match &self.state {
+            ReaderState::Head(head) => head.next(),
+            ReaderState::Tail { answer, at } => match answer.word.get(*at) {
                 Some(&symbol) => NextSet::of([symbol]),
                 None => NextSet::of(answer.padding).with_end(true),
             },
-            Place::Dead => NextSet::empty(),
+            ReaderState::Dead => NextSet::empty(),
         }
     }
 
     fn push(&mut self, symbol: Symbol) {
-        let after = match &mut self.place {
-            Place::Head(head) => match head.read(symbol) {
+        let after = match &mut self.state {
+            ReaderState::Head(head) => match head.read(symbol) {
                 Read::More => return,
-                Read::Answer(answer) => Place::Tail { answer: Rc::new(answer), at: 0 },
-                Read::Dead => Place::Dead,
+                Read::Answer(answer) => ReaderState::Tail { answer: Rc::new(answer), at: 0 },
+                Read::Dead => ReaderState::Dead,
             },
-            Place::Tail { answer, at } => match answer.word.get(*at) {
+            ReaderState::Tail { answer, at } => match answer.word.get(*at) {
                 Some(&expected) if expected == symbol => {
                     *at += 1;
                     return;
                 }
                 None if answer.padding == Some(symbol) => return,
-                _ => Place::Dead,
+                _ => ReaderState::Dead,
             },
-            Place::Dead => return,
+            ReaderState::Dead => return,
         };
-        self.place = after;
+        self.state = after;
     }
 
     fn completes(&self, rest: usize) -> bool {
-        match &self.place {
-            Place::Head(head) => head.completes(rest),
-            Place::Tail { answer, at } => {
+        match &self.state {
+            ReaderState::Head(head) => head.completes(rest),
+            ReaderState::Tail { answer, at } => {
                 let left = answer.word.len() - at;
                 rest == left || (answer.padding.is_some() && rest > left)
             }
-            Place::Dead => false,
+            ReaderState::Dead => false,
         }
     }
 

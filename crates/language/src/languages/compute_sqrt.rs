@@ -165,12 +165,12 @@ impl Distribution for Roots<'_> {
         let x_width = word.iter().take_while(|&&a| a != EQUALS).count();
         let z_width = word.len() - 1 - x_width;
         let cells = self.language.rounding.cells(word.len() - 3);
-        let place = x_width - 1;
-        // P(cells · max ∈ [place, place + 1)) = (2·place + 1) / cells².
+        let cell = x_width - 1;
+        // P(cells · max ∈ [cell, cell + 1)) = (2·cell + 1) / cells².
         let cut = match cells {
             0 => 1.0,
-            _ if place >= cells => return f64::NEG_INFINITY,
-            _ => (2 * place + 1) as f64 / (cells * cells) as f64,
+            _ if cell >= cells => return f64::NEG_INFINITY,
+            _ => (2 * cell + 1) as f64 / (cells * cells) as f64,
         };
         libm::log(cut) - ln_choices(&most_x(x_width, z_width)) - libm::log((self.hi - self.lo + 1) as f64)
     }

@@ -85,7 +85,7 @@ impl Rounding {
     }
 }
 
-/// `n` digits shared out at the places of `cuts` sorted uniform points, as floor(cells · point): what
+/// `n` digits shared out at the positions of `cuts` sorted uniform points, as floor(cells · point): what
 /// rounding a Dirichlet vector with integer parameters comes to, since it is the gaps between uniform order
 /// statistics.
 pub(super) fn cut(rng: &mut dyn Rng, n: usize, cells: usize, points: usize, cuts: &[usize]) -> Vec<usize> {
@@ -94,9 +94,9 @@ pub(super) fn cut(rng: &mut dyn Rng, n: usize, cells: usize, points: usize, cuts
     let mut parts = Vec::with_capacity(cuts.len() + 1);
     let mut last = 0;
     for &cut in cuts {
-        let place = (uniform[cut] * cells as f64) as usize;
-        parts.push(place - last);
-        last = place;
+        let position = (uniform[cut] * cells as f64) as usize;
+        parts.push(position - last);
+        last = position;
     }
     parts.push(n - last);
     parts

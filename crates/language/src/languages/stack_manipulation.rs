@@ -174,10 +174,10 @@ impl Head for Program {
     /// A pop costs what it saves in the answer, a push costs three symbols in all, an initial symbol two.
     fn completes(&self, rest: usize) -> bool {
         let least = self.stack.len() + 1 + if self.part == Part::Operand { 2 } else { 0 };
-        let Some(spare) = rest.checked_sub(least) else { return false };
+        let Some(surplus) = rest.checked_sub(least) else { return false };
         match self.part {
-            Part::Initial => spare != 1,
-            Part::Operations | Part::Operand => spare % 3 == 0,
+            Part::Initial => surplus != 1,
+            Part::Operations | Part::Operand => surplus % 3 == 0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wug_dataset::bliss::Published;
+use wug_dataset::corpus::ReleasedCorpus;
 use wug_language::{Language, NextSet, Scanner, Symbol};
 
 use crate::interface::NextSymbol;
@@ -26,7 +26,7 @@ use crate::interface::NextSymbol;
 pub struct Grammar<'a> {
     language: &'a dyn Language,
     /// A published language and its prior, which determine probabilities.
-    published: Option<(Published, f64)>,
+    published: Option<(&'static dyn ReleasedCorpus, f64)>,
 }
 
 impl<'a> Grammar<'a> {
@@ -37,7 +37,7 @@ impl<'a> Grammar<'a> {
 
     /// A published language, with the probabilities that its training corpora are drawn with: no learner is better on average.
     /// `language` is the one of the same name in the registry.
-    pub fn published(language: &'a dyn Language, published: Published, prior: f64) -> Self {
+    pub fn published(language: &'a dyn Language, published: &'static dyn ReleasedCorpus, prior: f64) -> Self {
         Self { language, published: Some((published, prior)) }
     }
 

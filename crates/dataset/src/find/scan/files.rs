@@ -49,8 +49,8 @@ const fn file(folder: &'static str, name: &'static str, holds: Holds, lines: usi
 /// [`commands`], the splits in orders drawn from the seed.
 ///
 /// ```
-/// use wug_dataset::{Memory, Seed, find::scan, manifest::Recorder};
-/// let mut memory = Memory::default();
+/// use wug_dataset::{MemoryFiles, Seed, find::scan, manifest::Recorder};
+/// let mut memory = MemoryFiles::default();
 /// scan::write_scan(Seed::new(1), &mut Recorder::new(&mut memory, "")).unwrap();
 /// assert_eq!(memory.0.len(), 9);
 /// assert_eq!(scan::validate_scan(&memory).unwrap().errors, 0);

@@ -6,7 +6,7 @@ use wug_language::{Symbol, Word};
 
 use crate::Pair;
 
-// Places in the two alphabets of the parent module; a test compares them with the interpreter, which reads
+// Indices in the two alphabets of the parent module; a test compares them with the interpreter, which reads
 // text.
 const AND: Symbol = Symbol(0);
 const AFTER: Symbol = Symbol(1);

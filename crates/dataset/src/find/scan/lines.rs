@@ -7,15 +7,15 @@ use crate::Pair;
 
 /// A line that is no SCAN example.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("line {line}: {kind}")]
+#[error("line {line}: {problem}")]
 pub struct LineError {
     /// The line's number, counted from 1.
     pub line: usize,
-    kind: Kind,
+    problem: LineProblem,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-enum Kind {
+enum LineProblem {
     #[error("found `{0}`, expected `IN: <command> OUT: <actions>`")]
     Form(String),
     #[error("the command: {0}")]
@@ -49,14 +49,14 @@ pub fn read_lines(text: &str) -> Result<Vec<Pair>, LineError> {
 pub(super) fn each_line(text: &str) -> impl Iterator<Item = Result<Pair, LineError>> {
     let (source, target) = (super::source(), super::target());
     let read = move |line: &str| {
-        let malformed = || Kind::Form(line.chars().take(80).collect());
+        let malformed = || LineProblem::Form(line.chars().take(80).collect());
         let (command, actions) =
             line.strip_prefix("IN:").and_then(|rest| rest.split_once("OUT:")).ok_or_else(malformed)?;
-        let input = source.parse(command).map_err(Kind::Command)?;
-        let output = target.parse(actions).map_err(Kind::Actions)?;
+        let input = source.parse(command).map_err(LineProblem::Command)?;
+        let output = target.parse(actions).map_err(LineProblem::Actions)?;
         if input.is_empty() || output.is_empty() { Err(malformed()) } else { Ok(Pair { input, output }) }
     };
-    text.lines().zip(1..).map(move |(text, line)| read(text).map_err(|kind| LineError { line, kind }))
+    text.lines().zip(1..).map(move |(text, line)| read(text).map_err(|problem| LineError { line, problem }))
 }
 
 #[cfg(test)]

@@ -25,6 +25,9 @@ use super::registry::Entry;
 use super::setting::{Allowed, Parameter, Setting, TaskError};
 use crate::{Rule, RuleTask, Seed};
 
+/// The task's name.
+pub(super) const NAME: &str = "scan";
+
 /// What the published description length transmits at a time.
 const BLOCK_SIZE: usize = 1024;
 
@@ -49,7 +52,7 @@ const BLOCK_SIZE: usize = 1024;
 /// assert!(task.rules[0].outputs.iter().all(|actions| actions.len() >= 24));
 /// ```
 pub(super) const SCAN: Entry = Entry {
-    name: "scan",
+    name: NAME,
     aliases: &[],
     summary: "commands to actions: is a primitive that was seen alone used in new combinations?",
     definition: "All 20,910 commands of the grammar, split: simple (random 80/20), jump and turn-left (every \

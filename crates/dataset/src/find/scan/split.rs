@@ -24,7 +24,7 @@ pub enum Split {
 /// The two parts of a split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// To learn from; a bare command that stands for its primitive is there many times.
+    /// The training set; a bare command that stands for its primitive is there many times.
     pub train: Vec<Pair>,
     /// Held out.
     pub test: Vec<Pair>,

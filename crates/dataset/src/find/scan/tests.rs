@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::find::tests::{entries, golden, numbers};
+use crate::shared::shared;
 use crate::{Pair, find};
 
 #[test]
@@ -67,16 +68,10 @@ fn scan_parts_are_disjoint_and_follow_the_seed() {
     }
 }
 
-/// The published lines themselves are not shipped; this looks at them where they are.
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
 fn scan_lines_are_published_lines() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/golden/find_golden.json");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        eprintln!("skipped: the published SCAN lines are not here");
-        return;
-    };
-    let golden: Value = serde_json::from_str(&text).unwrap();
+    let Some(path) = shared("golden/find_golden.json") else { return };
+    let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let jump = Split::Jump.parts(Seed::new(1));
     let all = commands();
     for (part, lines) in entries(&golden["SCAN"]["first_lines"]) {
@@ -109,7 +104,7 @@ fn training_never_uses_the_held_out_primitive_but_alone() {
 
 /// The order of lines is ours; a change of streams or of the grammar's order must not go unseen.
 #[test]
-fn splits_are_the_same_bytes_forever() {
+fn splits_are_the_pinned_bytes() {
     let hash = |pairs: &[Pair]| blake3::hash(write_lines(pairs).as_bytes()).to_hex()[..16].to_owned();
     let hashes = Split::ALL.map(|split| {
         let parts = split.parts(Seed::new(1));

@@ -20,22 +20,22 @@ use crate::{DataError, FileSource, Pair};
 /// folder has.
 ///
 /// ```
-/// use wug_dataset::{Memory, find::scan};
-/// let mut memory = Memory::default();
+/// use wug_dataset::{MemoryFiles, find::scan};
+/// let mut memory = MemoryFiles::default();
 /// let lines = "IN: run twice OUT: I_RUN I_RUN\nIN: run left OUT: I_RUN\n";
 /// memory.0.insert("mine.txt".to_owned(), lines.into());
 /// let report = scan::validate_scan(&memory).unwrap();
 /// assert_eq!(report.splits["mine.txt"]["output_errors"], 1);
 /// ```
-pub fn validate_scan(library: &dyn FileSource) -> Result<Validation, DataError> {
+pub fn validate_scan(files: &dyn FileSource) -> Result<Validation, DataError> {
     let mut report = Validation::new("scan", "scan", Reading::Published);
-    let names = library.names().map_err(DataError::io("."))?;
+    let names = files.names().map_err(DataError::io("."))?;
     let mut training: Vec<Training> = Vec::new();
     let mut tests = Vec::new();
     for path in names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "txt")) {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let published = FILES.iter().find(|file| file.name == name);
-        let Some(bytes) = library.bytes(path).map_err(DataError::io(path))? else { continue };
+        let Some(bytes) = files.bytes(path).map_err(DataError::io(path))? else { continue };
         if published.is_none() && !bytes.starts_with(b"IN:") {
             continue;
         }

@@ -2,22 +2,22 @@
 
 use super::*;
 use crate::manifest::Recorder;
-use crate::{DataError, Memory};
+use crate::{DataError, MemoryFiles};
 
 type Writer = fn(&RuleTask, &mut Recorder<'_>) -> Result<(), DataError>;
 
-fn written(task: &RuleTask, write: Writer) -> Memory {
-    let mut memory = Memory::default();
+fn written(task: &RuleTask, write: Writer) -> MemoryFiles {
+    let mut memory = MemoryFiles::default();
     write(task, &mut Recorder::new(&mut memory, "")).unwrap();
     memory
 }
 
-fn file<'a>(memory: &'a Memory, name: &str) -> &'a str {
+fn file<'a>(memory: &'a MemoryFiles, name: &str) -> &'a str {
     std::str::from_utf8(&memory.0[name]).unwrap()
 }
 
 /// Replaces the first occurrence in a file, of which there must be one.
-fn plant(memory: &mut Memory, name: &str, from: &str, to: &str) {
+fn plant(memory: &mut MemoryFiles, name: &str, from: &str, to: &str) {
     let text = file(memory, name);
     assert!(text.contains(from), "{name} has no {from}");
     let text = text.replacen(from, to, 1);
@@ -54,8 +54,8 @@ fn rows_are_read_again() {
         assert_eq!(read_prompts(&memory, &form).unwrap(), Some(form), "{name}");
     }
     let task = task("count-or-mem");
-    assert_eq!(read_jsonl(&Memory::default(), &task).unwrap(), None);
-    assert_eq!(read_prompts(&Memory::default(), &prompt_form(&task)).unwrap(), None);
+    assert_eq!(read_jsonl(&MemoryFiles::default(), &task).unwrap(), None);
+    assert_eq!(read_prompts(&MemoryFiles::default(), &prompt_form(&task)).unwrap(), None);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn bad_rows_are_named_with_file_and_line() {
 fn bad_text_is_named_with_file_and_line() {
     let task = task("count-or-mem:length=3");
     let mut memory = written(&task, write_text);
-    let error = |memory: &Memory| read_text(memory, "mem", &task).unwrap_err().to_string();
+    let error = |memory: &MemoryFiles| read_text(memory, "mem", &task).unwrap_err().to_string();
     plant(&mut memory, "mem.dst", "b b b\nb b b\n", "b b b\nb a\n");
     assert_eq!(error(&memory), "mem.dst, line 2: unknown token `a` at position 1; the alphabet is: b");
     memory.0.insert("mem.dst".to_owned(), b"b\n".to_vec());
@@ -209,7 +209,7 @@ fn planted_errors_in_text_are_found() {
 
 #[test]
 fn what_cannot_be_checked_is_an_error() {
-    let error = |name: &str| validate(&Memory::default(), name, Seed::new(1)).unwrap_err().to_string();
+    let error = |name: &str| validate(&MemoryFiles::default(), name, Seed::new(1)).unwrap_err().to_string();
     assert_eq!(error("scan"), "there is no `train.jsonl` nor train.src: not a FIND directory");
     assert_eq!(error("scan:l=1"), "task `scan` has no parameter `l`; it has: split");
 }

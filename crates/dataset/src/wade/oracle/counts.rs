@@ -65,7 +65,7 @@ fn answer(text: &mut Cursor<'_>, answers: &mut Vec<Answer>, count: usize) -> Res
     if digits.len() != masked {
         return Err(Malformed::Digits { position, count, masked });
     }
-    let places = (position..).zip(digits.into_iter().rev());
-    answers.extend(places.map(|(position, token)| Answer { position, token, stated: true }));
+    let positions = (position..).zip(digits.into_iter().rev());
+    answers.extend(positions.map(|(position, token)| Answer { position, token, stated: true }));
     Ok(())
 }

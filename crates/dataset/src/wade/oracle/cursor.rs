@@ -1,4 +1,4 @@
-//! A place in a text whose masked tokens cannot be seen.
+//! A position in a text whose masked tokens cannot be seen.
 
 use super::Malformed;
 

@@ -34,13 +34,13 @@ fn go_on<I: Iterator<Item = usize>>(
 ) -> Result<Vec<Answer>, Malformed> {
     let visible = visible(text)?;
     let fits =
-        |&period: &usize| layout(period).zip(&visible).all(|(place, symbol)| visible[place] == *symbol);
+        |&period: &usize| layout(period).zip(&visible).all(|(index, symbol)| visible[index] == *symbol);
     let Some(period) = (1..=visible.len() / times).find(fits) else {
         let reason = "no pattern is visible often enough";
         return Err(Malformed::Open { position: visible.len(), reason });
     };
-    let places = (0..text.len()).zip(layout(period)).skip(visible.len());
-    Ok(places.map(|(position, place)| Answer { position, token: visible[place], stated: true }).collect())
+    let indices = (0..text.len()).zip(layout(period)).skip(visible.len());
+    Ok(indices.map(|(position, index)| Answer { position, token: visible[index], stated: true }).collect())
 }
 
 /// The bits before the first masked token, after which all are masked.
@@ -76,12 +76,12 @@ mod tests {
             for period in 1..=10 {
                 for bits in 0..1usize << period {
                     let pattern: Vec<&str> = (0..period).map(|i| ["0", "1"][bits >> i & 1]).collect();
-                    let places: Vec<usize> = if times == 2 {
+                    let indices: Vec<usize> = if times == 2 {
                         tiled(period).take(100).collect()
                     } else {
                         stretched(period).take(100).collect()
                     };
-                    let whole: Vec<&str> = places.iter().map(|&i| pattern[i]).collect();
+                    let whole: Vec<&str> = indices.iter().map(|&i| pattern[i]).collect();
                     let (seen, hidden) = whole.split_at(times * period);
                     let text: Vec<Option<&str>> =
                         seen.iter().copied().map(Some).chain(hidden.iter().map(|_| None)).collect();

@@ -8,16 +8,16 @@ use super::super::{
 };
 use crate::manifest::Recorder;
 use crate::validation::Validation;
-use crate::{Memory, Seed};
+use crate::{MemoryFiles, Seed};
 
-fn written(data: &TaskData) -> Memory {
-    let mut memory = Memory::default();
+fn written(data: &TaskData) -> MemoryFiles {
+    let mut memory = MemoryFiles::default();
     write(data, &mut Recorder::new(&mut memory, "")).unwrap();
     memory
 }
 
 /// A directory of hand-made sequences, answers in brackets.
-fn planted(task: &Task, train: &[&str], test: &[&str]) -> Memory {
+fn planted(task: &Task, train: &[&str], test: &[&str]) -> MemoryFiles {
     let all: Vec<&str> = train.iter().chain(test).copied().collect();
     written(&TaskData {
         task: task.name,
@@ -83,7 +83,7 @@ fn a_bad_row_is_named_with_file_and_line() {
     let object = "train.jsonl, line 2: not a JSON object with text and mask";
     assert_eq!(error("A x A 1 ."), object);
     assert_eq!(error(r#"{"text":"A x A 1 .","mask":[3],"answer":"1"}"#), object);
-    assert!(read(&Memory::default(), "train", &SYM_CT).unwrap().is_none());
+    assert!(read(&MemoryFiles::default(), "train", &SYM_CT).unwrap().is_none());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn released_data_of_task_4_are_wrong_and_of_task_9_unstated() {
 
 #[test]
 fn what_is_not_there_is_said() {
-    let error = validate(&Memory::default(), &QA, Reading::Corrected).unwrap_err().to_string();
+    let error = validate(&MemoryFiles::default(), &QA, Reading::Corrected).unwrap_err().to_string();
     assert_eq!(error, "there is no `train.jsonl` nor test.jsonl: not a WADE directory");
     let mut memory = planted(&QA, &["I SEE TOM . DO I SEE TOM ? [YES]"], &[]);
     memory.0.remove("test.jsonl");

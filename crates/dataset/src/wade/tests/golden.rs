@@ -1,7 +1,6 @@
 //! Agreement with values observed from the published generators (`testdata/wade_tasks.json`).
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde_json::Value;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -12,6 +11,7 @@ use super::super::{
 };
 use super::super::{Settings, oracle};
 use super::properties::{draws, tokens};
+use crate::shared::shared;
 use crate::{MaskedSequence, Seed};
 
 fn golden() -> Value {
@@ -217,15 +217,8 @@ fn questions_about_things_never_mentioned_are_as_rare_as_observed() {
 /// The example sequences themselves belong to the original and are not in this repository.
 #[test]
 fn observed_sequences_are_read_by_the_oracle() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/wade_tasks.json");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: the observed example sequences are not here");
-        }
-        return;
-    };
-    let golden: Value = serde_json::from_str(&text).unwrap();
+    let Some(path) = shared("golden/wade_tasks.json") else { return };
+    let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut disputed = Vec::new();
     for task in TASKS {
         for (i, example) in golden[task.number.to_string()]["examples"].as_array().unwrap().iter().enumerate()

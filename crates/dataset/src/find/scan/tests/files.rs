@@ -2,17 +2,17 @@
 
 use super::super::files::{FILES, Holds};
 use super::*;
-use crate::Memory;
+use crate::MemoryFiles;
 use crate::manifest::Recorder;
 
-fn written(prefix: &str) -> Memory {
-    let mut memory = Memory::default();
+fn written(prefix: &str) -> MemoryFiles {
+    let mut memory = MemoryFiles::default();
     write_scan(Seed::new(1), &mut Recorder::new(&mut memory, prefix)).unwrap();
     memory
 }
 
-fn one(name: &str, text: &str) -> Memory {
-    let mut memory = Memory::default();
+fn one(name: &str, text: &str) -> MemoryFiles {
+    let mut memory = MemoryFiles::default();
     memory.0.insert(name.to_owned(), text.into());
     memory
 }

@@ -1,16 +1,16 @@
-//! The corpus that a language is learned from, in either reading.
+//! The training corpus of a language, in either reading.
 
 use wug_language::registry::Named;
 use wug_language::{Reading, Word};
 
-use super::{PRIOR, Published, corpus};
+use super::{PRIOR, draw, released};
 use crate::{DataError, Seed};
 
 /// The training corpus of a language, with the prior that its name says: of the released generator, or of the language's own
 /// distribution.
 ///
 /// ```
-/// use wug_dataset::bliss::training;
+/// use wug_dataset::corpus::training;
 /// use wug_dataset::language::{Reading, registry};
 /// let named = registry::find("an-bn").unwrap();
 /// let longest = |reading| training(&named, 100, reading, 100).unwrap().last().map(Vec::len);
@@ -22,28 +22,18 @@ use crate::{DataError, Seed};
 pub fn training(named: &Named, size: usize, reading: Reading, seed: u64) -> Result<Vec<Word>, DataError> {
     match reading {
         Reading::Published => {
-            let published: Published = named.entry.name.parse().map_err(request)?;
-            published.corpus(size, prior(named), short_seed(seed)?).map_err(request)
+            let corpus = released(named.entry.name).map_err(DataError::request)?;
+            corpus.training(size, prior(named), seed)
         }
         Reading::Corrected => {
             let language = named.build(reading)?;
             let seed = Seed::new(seed).derive("bliss").derive(&named.spelled());
-            corpus(language.as_ref(), size, seed).map_err(request)
+            draw(language.as_ref(), size, seed).map_err(DataError::request)
         }
     }
 }
 
 /// The prior that a name says.
-pub(super) fn prior(named: &Named) -> f64 {
+pub(crate) fn prior(named: &Named) -> f64 {
     named.settings.get("prior").and_then(|p| p.parse().ok()).unwrap_or(PRIOR)
-}
-
-/// A seed of the published generator.
-pub(super) fn short_seed(seed: u64) -> Result<u32, DataError> {
-    u32::try_from(seed)
-        .map_err(|_| request(format!("the published generator's seed has 32 bits, not {seed}")))
-}
-
-pub(super) fn request(error: impl std::fmt::Display) -> DataError {
-    DataError::Request(error.to_string())
 }

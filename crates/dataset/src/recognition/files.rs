@@ -1,22 +1,22 @@
-//! FLaRe directories as published: parallel files joined by line, the training split at the top and the
+//! The layout that Butoi et al. (2025) published: parallel files joined by line, the training split at the top and the
 //! others under `datasets/`. And the same data as one row per string.
 
 use wug_language::{Alphabet, Language};
 
+use super::{Labelled, Split, from_row, next_line, parse_next_line, to_row};
 use crate::manifest::Recorder;
-use crate::recognition::{from_row, next_line, parse_next_line, to_row};
 use crate::rows::{read_lines, read_rows};
-use crate::{DataError, FileSource, Labelled, Split};
+use crate::{DataError, FileSource};
 
-/// The name of the split that published directories keep at the top.
+/// The name of the split whose files are at the top of the directory.
 pub const TRAINING: &str = "training";
 
 /// Where a split's files are.
-pub(super) fn folder(split: &str) -> String {
+fn folder(split: &str) -> String {
     if split == TRAINING { String::new() } else { format!("datasets/{split}/") }
 }
 
-/// Writes splits in the published layout.
+/// Writes a directory of parallel files.
 pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) -> Result<(), DataError> {
     let alphabet = language.alphabet();
     for split in splits {
@@ -45,11 +45,11 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
     Ok(())
 }
 
-/// Reads one split of a published directory; `None` if it has no strings file.
-pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
+/// Reads one split of a directory of parallel files; `None` if it has no strings file.
+pub fn read(files: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Result<Option<Split>, DataError> {
     let file = |name: &str| format!("{}{name}", folder(split));
-    let Some(words) = read_lines(library, &file("main.tok"))? else { return Ok(None) };
-    let labels = read_lines(library, &file("labels.txt"))?.ok_or_else(|| DataError::Missing {
+    let Some(words) = read_lines(files, &file("main.tok"))? else { return Ok(None) };
+    let labels = read_lines(files, &file("labels.txt"))?.ok_or_else(|| DataError::Missing {
         file: file("labels.txt"),
         hint: " beside main.tok".to_owned(),
     })?;
@@ -74,7 +74,7 @@ pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Resul
         examples.push(Labelled::new(word, label));
     }
     attach(
-        library,
+        files,
         &file("num-edits.txt"),
         &mut examples,
         |e| !e.label,
@@ -84,7 +84,7 @@ pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Resul
         },
     )?;
     attach(
-        library,
+        files,
         &file("edit-distances.txt"),
         &mut examples,
         |e| !e.label,
@@ -94,7 +94,7 @@ pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Resul
         },
     )?;
     attach(
-        library,
+        files,
         &file("log-probabilities.txt"),
         &mut examples,
         |e| e.label,
@@ -104,7 +104,7 @@ pub fn read(library: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Resul
         },
     )?;
     attach(
-        library,
+        files,
         &file("next-symbols.jsonl"),
         &mut examples,
         |e| e.label,
@@ -130,13 +130,13 @@ fn number(text: &str) -> Result<usize, String> {
 
 /// Joins a file to the strings that it is about, line by line.
 fn attach(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     file: &str,
     examples: &mut [Labelled],
     about: impl Fn(&Labelled) -> bool,
     set: impl Fn(&mut Labelled, &str) -> Result<(), String>,
 ) -> Result<(), DataError> {
-    let Some(lines) = read_lines(library, file)? else { return Ok(()) };
+    let Some(lines) = read_lines(files, file)? else { return Ok(()) };
     let mut about: Vec<&mut Labelled> = examples.iter_mut().filter(|e| about(e)).collect();
     if lines.len() != about.len() {
         let message = format!("{} lines for {} strings that they are about", lines.len(), about.len());
@@ -159,11 +159,11 @@ pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>
 
 /// Reads a split that [`write_jsonl`] wrote; `None` if there is none.
 pub fn read_jsonl(
-    library: &dyn FileSource,
+    files: &dyn FileSource,
     split: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Split>, DataError> {
     let file = format!("{split}.jsonl");
-    let examples = read_rows(library, &file, |line| from_row(line, alphabet))?;
+    let examples = read_rows(files, &file, |line| from_row(line, alphabet))?;
     Ok(examples.map(|examples| Split { name: split.to_owned(), examples }))
 }

@@ -1,5 +1,4 @@
-//! Corpora as the paper describes them, for any language: drawn from its own distribution, tested on the very
-//! next strings.
+//! Strings of any language: drawn from its own distribution, or enumerated by length.
 
 use thiserror::Error;
 use wug_language::{Language, Members, Word};
@@ -14,7 +13,7 @@ pub struct NoDistribution;
 /// A training corpus: `size` draws from the language's own distribution, sorted by length (draws of one
 /// length in the order they were drawn). With the same seed, the draws of a smaller corpus are the first of a
 /// larger one.
-pub fn corpus(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Word>, NoDistribution> {
+pub fn draw(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Word>, NoDistribution> {
     let distribution = language.natural().ok_or(NoDistribution)?;
     let mut rng = seed.derive("bliss/train").rng();
     let mut words: Vec<Word> = (0..size).map(|_| distribution.sample(&mut rng)).collect();
@@ -26,7 +25,7 @@ pub fn corpus(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Wo
 /// symbols; fewer if the language has no more. Nothing is stored but the current string.
 ///
 /// ```
-/// use wug_dataset::bliss::test_after;
+/// use wug_dataset::corpus::test_after;
 /// use wug_dataset::language::registry;
 /// let language = registry::build("an-bn").unwrap();
 /// let lengths: Vec<usize> = test_after(&*language, 34, 2000).map(|word| word.len()).collect();
@@ -39,7 +38,7 @@ pub fn test_after(language: &dyn Language, longest: usize, count: usize) -> impl
 /// The first `count` strings of a language, in the same order.
 ///
 /// ```
-/// use wug_dataset::bliss::test_from_first;
+/// use wug_dataset::corpus::test_from_first;
 /// use wug_dataset::language::registry;
 /// let lengths = |name| -> Vec<usize> {
 ///     test_from_first(&*registry::build(name).unwrap(), 4).map(|word| word.len()).collect()

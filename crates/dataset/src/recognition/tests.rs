@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use wug_language::Reading;
 use wug_language::registry::{self, LANGUAGES};
 
 use super::*;
+use crate::flare::{Ranges, validate};
 use crate::manifest::Recorder;
-use crate::{Memory, recognition};
+use crate::{MemoryFiles, Seed};
 
 fn small() -> Vec<SplitSpec> {
-    let mut specs = published_splits();
+    let mut specs = default_splits();
     for spec in &mut specs {
         spec.size = spec.size.div_ceil(50);
         spec.lengths = 0..=(*spec.lengths.end()).min(60);
@@ -22,18 +24,18 @@ fn what_is_written_is_read_back_and_validates() {
     for entry in LANGUAGES {
         for reading in Reading::ALL {
             let language = entry.build(reading).unwrap();
-            let flare = generate(language.as_ref(), &small(), reading, Seed::new(1)).unwrap();
-            let mut memory = Memory::default();
-            write(&flare.splits, language.as_ref(), &mut Recorder::new(&mut memory, "")).unwrap();
-            for split in &flare.splits {
+            let data = generate(language.as_ref(), &small(), reading, Seed::new(1)).unwrap();
+            let mut memory = MemoryFiles::default();
+            write(&data.splits, language.as_ref(), &mut Recorder::new(&mut memory, "")).unwrap();
+            for split in &data.splits {
                 let back = read(&memory, &split.name, language.alphabet()).unwrap().unwrap();
                 assert_eq!(&back, split, "{} {reading} {}", entry.name, split.name);
             }
             let report = validate(&memory, entry.name, language.as_ref(), reading, &Ranges::new()).unwrap();
             assert_eq!(report.errors, 0, "{} {reading}: {report:?}", entry.name);
-            let mut rows = Memory::default();
-            write_jsonl(&flare.splits, language.alphabet(), &mut Recorder::new(&mut rows, "")).unwrap();
-            for split in &flare.splits {
+            let mut rows = MemoryFiles::default();
+            write_jsonl(&data.splits, language.alphabet(), &mut Recorder::new(&mut rows, "")).unwrap();
+            for split in &data.splits {
                 let back = read_jsonl(&rows, &split.name, language.alphabet()).unwrap().unwrap();
                 assert_eq!(&back, split, "{} {reading} {}", entry.name, split.name);
             }
@@ -52,18 +54,18 @@ fn the_same_seed_gives_the_same_data() {
 #[test]
 fn a_language_too_small_to_hold_strings_out_loses_that_split_only() {
     let language = registry::build("repeat-01").unwrap();
-    let flare = generate(language.as_ref(), &published_splits(), Reading::Corrected, Seed::new(0)).unwrap();
-    let names: Vec<&str> = flare.splits.iter().map(|s| s.name.as_str()).collect();
+    let data = generate(language.as_ref(), &default_splits(), Reading::Corrected, Seed::new(0)).unwrap();
+    let names: Vec<&str> = data.splits.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["training", "validation-short", "validation-long", "test", "test-edit-distance"]);
-    assert!(flare.notes[0].starts_with("test-short-held-out: left out"), "{:?}", flare.notes);
+    assert!(data.notes[0].starts_with("test-short-held-out: left out"), "{:?}", data.notes);
 }
 
 #[test]
 fn held_out_strings_are_new() {
     let language = registry::build("parity").unwrap();
-    let flare = generate(language.as_ref(), &published_splits(), Reading::Corrected, Seed::new(0)).unwrap();
-    let held_out = flare.splits.iter().find(|s| s.name == "test-short-held-out").unwrap();
-    for earlier in &flare.splits[..3] {
+    let data = generate(language.as_ref(), &default_splits(), Reading::Corrected, Seed::new(0)).unwrap();
+    let held_out = data.splits.iter().find(|s| s.name == "test-short-held-out").unwrap();
+    for earlier in &data.splits[..3] {
         assert!(held_out.distinct().is_disjoint(&earlier.distinct()), "{}", earlier.name);
     }
 }
@@ -73,9 +75,11 @@ fn malformed_files_name_the_line() {
     let language = registry::build("parity").unwrap();
     let files = |labels: &str, words: &str, next: &str| {
         let text = [("labels.txt", labels), ("main.tok", words), ("next-symbols.jsonl", next)];
-        Memory(text.iter().map(|(n, t)| ((*n).to_owned(), t.as_bytes().to_vec())).collect::<BTreeMap<_, _>>())
+        MemoryFiles(
+            text.iter().map(|(n, t)| ((*n).to_owned(), t.as_bytes().to_vec())).collect::<BTreeMap<_, _>>(),
+        )
     };
-    let message = |memory: &Memory| read(memory, TRAINING, language.alphabet()).unwrap_err().to_string();
+    let message = |memory: &MemoryFiles| read(memory, TRAINING, language.alphabet()).unwrap_err().to_string();
     assert_eq!(message(&files("2\n", "1\n", "")), "labels.txt, line 1: `2` is neither 0 nor 1");
     assert!(message(&files("1\n0\n", "1\n2\n", "")).starts_with("main.tok, line 2: unknown token `2`"));
     assert_eq!(message(&files("1\n", "1\n0\n", "")), "labels.txt: 1 labels for 2 strings in main.tok");
@@ -90,7 +94,7 @@ fn malformed_files_name_the_line() {
 fn next_sets_survive_quotes_and_order() {
     let alphabet = wug_language::Alphabet::new(["b", "\"", "a"]);
     let set = wug_language::NextSet::all(&alphabet).with_end(true);
-    let line = recognition::next_line(std::slice::from_ref(&set), &alphabet);
+    let line = next_line(std::slice::from_ref(&set), &alphabet);
     assert_eq!(line, r#"[{"s":"\" a b","e":true}]"#);
-    assert_eq!(recognition::parse_next_line(&line, &alphabet).unwrap(), [set]);
+    assert_eq!(parse_next_line(&line, &alphabet).unwrap(), [set]);
 }

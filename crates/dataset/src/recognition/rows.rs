@@ -1,54 +1,9 @@
-//! Labelled strings: is this a member of the language or not?
-
-use std::collections::BTreeSet;
+//! Labelled strings and their next-symbol sets as text.
 
 use serde_json::{Value, json};
-use wug_language::{Alphabet, NextSet, Symbol, Word};
+use wug_language::{Alphabet, NextSet};
 
-/// One string and what is known of it. Everything about a string is in one row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Labelled {
-    /// The string.
-    pub word: Word,
-    /// Whether it is a member.
-    pub label: bool,
-    /// For a perturbed negative, how many edits were made to a member.
-    pub edits: Option<usize>,
-    /// For a positive, its log-probability under the sampler, where known.
-    pub log_prob: Option<f64>,
-    /// For a positive, what may follow at each of its prefixes, where known.
-    pub next: Option<Vec<NextSet>>,
-    /// For a negative, its edit distance from the language, where known.
-    pub distance: Option<usize>,
-}
-
-impl Labelled {
-    /// A string with its label and nothing else known.
-    pub fn new(word: Word, label: bool) -> Self {
-        Self { word, label, edits: None, log_prob: None, next: None, distance: None }
-    }
-}
-
-/// A named part of a data set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Split {
-    /// Its name, such as `training`.
-    pub name: String,
-    /// Its strings.
-    pub examples: Vec<Labelled>,
-}
-
-impl Split {
-    /// The distinct strings.
-    pub fn distinct(&self) -> BTreeSet<&[Symbol]> {
-        self.examples.iter().map(|e| e.word.as_slice()).collect()
-    }
-
-    /// How many strings carry the label `true`.
-    pub fn positives(&self) -> usize {
-        self.examples.iter().filter(|e| e.label).count()
-    }
-}
+use super::Labelled;
 
 /// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and
 /// whether the string may end.

@@ -1,0 +1,108 @@
+//! BLISS in the list of suites.
+
+use serde_json::json;
+use wug_language::Reading;
+use wug_language::registry::{self, Named};
+
+use super::released::RELEASED;
+use super::{Layout, Published, validate, write};
+use crate::corpus::{ReleasedCorpus, SEED, SIZES};
+use crate::manifest::Recorder;
+use crate::suite::{DataOption, Format, JSONL, OptionValues, Options, PlannedData, Subject, Suite, Written};
+use crate::validation::Validation;
+use crate::{DataError, FileSource};
+
+/// Archives with a password, and masks.
+pub const ARCHIVES: Format =
+    Format::new("bliss", &[], |file| file.starts_with("train_") && file.ends_with(".txt.zip"));
+
+/// Strings as plain text.
+pub const TEXT: Format =
+    Format::new("text", &[], |file| file.starts_with("train_") && file.ends_with(".txt"));
+
+/// The suite.
+#[derive(Debug)]
+pub struct Bliss;
+
+impl Suite for Bliss {
+    fn name(&self) -> &'static str {
+        "bliss"
+    }
+
+    fn question(&self) -> &'static str {
+        "how much can be learned from how little?"
+    }
+
+    fn measure(&self) -> &'static str {
+        "B-index"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction"
+    }
+
+    fn formats(&self) -> &'static [Format] {
+        &[ARCHIVES, TEXT, JSONL]
+    }
+
+    fn options(&self) -> Vec<DataOption> {
+        let sizes = OptionValues::Counts { default: &SIZES, limits: (50, 1_000_000) };
+        let tests = OptionValues::Choice { names: &["described", "stored"] };
+        [("sizes", sizes), ("tests", tests)]
+            .map(|(name, values)| DataOption { name: name.to_owned(), values })
+            .to_vec()
+    }
+
+    fn default_seed(&self) -> u64 {
+        u64::from(SEED)
+    }
+
+    fn members(&self) -> Vec<&'static str> {
+        Published::ALL.map(Published::name).to_vec()
+    }
+
+    fn plan(
+        &self,
+        member: &str,
+        reading: Reading,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn PlannedData>, DataError> {
+        let named = registry::find(member)?;
+        named.build(reading)?;
+        let sizes = options.counts("sizes")?;
+        let store_tests = options.choice("tests")? == "stored";
+        Ok(Box::new(Planned { named, reading, sizes, store_tests }))
+    }
+
+    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+        let named = registry::find(subject.name)?;
+        let language = named.build(subject.reading)?;
+        validate(files, &named, language.as_ref(), subject.reading)
+    }
+
+    fn released(&self) -> &'static [&'static dyn ReleasedCorpus] {
+        &RELEASED
+    }
+}
+
+struct Planned {
+    named: Named,
+    reading: Reading,
+    sizes: Vec<usize>,
+    store_tests: bool,
+}
+
+impl PlannedData for Planned {
+    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+        let Self { named, reading, sizes, store_tests } = self;
+        let layout = if format == TEXT {
+            Layout::Text
+        } else if format == JSONL {
+            Layout::Rows
+        } else {
+            Layout::Archives
+        };
+        let facts = write(named, sizes, *reading, seed, layout, *store_tests, out)?;
+        Ok(Written { name: named.spelled(), spec: json!({ "sizes": sizes }), facts })
+    }
+}

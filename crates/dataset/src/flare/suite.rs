@@ -1,0 +1,115 @@
+//! FLaRe in the list of suites.
+
+use serde_json::{Value, json};
+use wug_language::registry::{self, Named};
+use wug_language::{LengthRange, Reading};
+
+use super::{Ranges, validate, validate_jsonl};
+use crate::manifest::{Manifest, Recorder};
+use crate::recognition::{SplitSpec, default_splits, generate, write, write_jsonl};
+use crate::suite::{
+    DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, parse_lengths, range_text,
+};
+use crate::validation::Validation;
+use crate::{DataError, FileSource, Seed};
+
+/// Directories as published.
+pub const FORMAT: Format = Format::new("flare", &["datasets/"], |file| file.ends_with("main.tok"));
+
+/// The suite.
+#[derive(Debug)]
+pub struct Flare;
+
+impl Suite for Flare {
+    fn name(&self) -> &'static str {
+        "flare"
+    }
+
+    fn question(&self) -> &'static str {
+        "can it recognise the language at unseen lengths?"
+    }
+
+    fn measure(&self) -> &'static str {
+        "recognition accuracy and cross-entropy, by length and edit distance"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages"
+    }
+
+    fn formats(&self) -> &'static [Format] {
+        &[FORMAT, JSONL]
+    }
+
+    fn options(&self) -> Vec<DataOption> {
+        let of = |split: SplitSpec| {
+            [
+                DataOption::count(size_option(&split.name), split.size),
+                DataOption::lengths(lengths_option(&split.name), split.lengths),
+            ]
+        };
+        default_splits().into_iter().flat_map(of).collect()
+    }
+
+    fn plan(
+        &self,
+        member: &str,
+        reading: Reading,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn PlannedData>, DataError> {
+        let named = registry::find(member)?;
+        named.build(reading)?;
+        let mut splits = default_splits();
+        for split in &mut splits {
+            split.size = options.count(&size_option(&split.name))?;
+            split.lengths = options.lengths(&lengths_option(&split.name))?;
+        }
+        Ok(Box::new(Planned { named, reading, splits }))
+    }
+
+    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+        let language = registry::find(subject.name)?.build(subject.reading)?;
+        let check = if subject.format == FORMAT { validate } else { validate_jsonl };
+        check(files, subject.name, language.as_ref(), subject.reading, &ranges(subject.manifest))
+    }
+}
+
+fn size_option(split: &str) -> String {
+    format!("{split}.size")
+}
+
+fn lengths_option(split: &str) -> String {
+    format!("{split}.lengths")
+}
+
+/// The length ranges of the splits, as the manifest has them.
+fn ranges(manifest: Option<&Manifest>) -> Ranges {
+    let splits = manifest.and_then(|manifest| manifest.spec["data"].as_object());
+    let range = |(name, split): (&String, &Value)| -> Option<(String, LengthRange)> {
+        Some((name.clone(), parse_lengths(split["lengths"].as_str()?)?))
+    };
+    splits.into_iter().flatten().filter_map(range).collect()
+}
+
+struct Planned {
+    named: Named,
+    reading: Reading,
+    splits: Vec<SplitSpec>,
+}
+
+impl PlannedData for Planned {
+    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+        let language = self.named.build(self.reading)?;
+        let data = generate(language.as_ref(), &self.splits, self.reading, Seed::new(seed))?;
+        if format == JSONL {
+            write_jsonl(&data.splits, language.alphabet(), out)?;
+        } else {
+            write(&data.splits, language.as_ref(), out)?;
+        }
+        let spec = self.splits.iter().map(|split| {
+            (split.name.clone(), json!({ "size": split.size, "lengths": range_text(&split.lengths) }))
+        });
+        let spec = Value::Object(spec.collect());
+        Ok(Written { name: self.named.spelled(), spec, facts: data.facts() })
+    }
+}

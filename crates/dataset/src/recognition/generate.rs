@@ -1,0 +1,177 @@
+//! Drawing the splits of a language.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use wug_language::negative::{Coin, Negatives};
+use wug_language::{Distribution, Language, LengthRange, Reading, Word, draw};
+
+use super::{Labelled, Split, TRAINING};
+use crate::{DataError, Seed};
+
+/// How a split is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitSpec {
+    /// Its name.
+    pub name: String,
+    /// How many strings.
+    pub size: usize,
+    /// Their lengths.
+    pub lengths: LengthRange,
+    /// What is special about it.
+    pub kind: SplitKind,
+}
+
+/// What is special about a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SplitKind {
+    /// Nothing: a fair coin for each label.
+    Plain,
+    /// No string of the splits before it (of those that are not longer) may occur; if that cannot be, the
+    /// split is left out.
+    HeldOut,
+    /// Negatives alone, with their exact edit distance; for regular languages.
+    Distance,
+}
+
+/// The splits of Butoi et al. (2025, §3.1 and §4): their five, and the one for edit distances.
+pub fn default_splits() -> Vec<SplitSpec> {
+    let split = |name: &str, size, longest, kind| SplitSpec {
+        name: name.to_owned(),
+        size,
+        lengths: 0..=longest,
+        kind,
+    };
+    vec![
+        split(TRAINING, 10_000, 40, SplitKind::Plain),
+        split("validation-short", 1_000, 40, SplitKind::Plain),
+        split("validation-long", 1_000, 80, SplitKind::Plain),
+        split("test", 5_010, 500, SplitKind::Plain),
+        split("test-short-held-out", 1_000, 40, SplitKind::HeldOut),
+        split("test-edit-distance", 50, 500, SplitKind::Distance),
+    ]
+}
+
+/// The data of one language.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// The splits that could be made, in order.
+    pub splits: Vec<Split>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and what was left
+    /// out.
+    pub fn facts(&self) -> Value {
+        let splits = self.splits.iter().map(|split| {
+            let facts = json!({
+                "examples": split.examples.len(),
+                "positives": split.positives(),
+                "distinct": split.distinct().len(),
+                "perturbed_negatives": split.examples.iter().filter(|e| e.edits.is_some()).count(),
+            });
+            (split.name.clone(), facts)
+        });
+        json!({ "splits": Value::Object(splits.collect()), "notes": self.notes })
+    }
+
+    /// The strings up to a length in all splits but the long test.
+    fn seen(&self, longest: usize) -> BTreeSet<Word> {
+        let splits = self.splits.iter().filter(|split| split.name != "test");
+        let words = splits.flat_map(|split| split.examples.iter().map(|example| &example.word));
+        words.filter(|word| word.len() <= longest).cloned().collect()
+    }
+}
+
+/// Draws the splits of a language. In the published reading the coin of negatives is tossed for every
+/// proposal; `language` must be built in the same reading.
+pub fn generate(
+    language: &dyn Language,
+    specs: &[SplitSpec],
+    reading: Reading,
+    seed: Seed,
+) -> Result<Dataset, DataError> {
+    let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
+    for spec in specs {
+        let source = Source::new(language, spec, reading)?;
+        let seed = seed.derive("flare").derive(&spec.name);
+        let examples = match spec.kind {
+            SplitKind::Plain => Some(source.draw(spec.size, seed, &BTreeSet::new())?),
+            SplitKind::HeldOut => match source.draw(spec.size, seed, &dataset.seen(*spec.lengths.end())) {
+                Ok(examples) => Some(examples),
+                Err(error) => {
+                    dataset.notes.push(format!("{}: left out: {error}", spec.name));
+                    None
+                }
+            },
+            SplitKind::Distance => source.negatives_with_distances(spec.size, seed)?,
+        };
+        dataset.splits.extend(examples.map(|examples| Split { name: spec.name.clone(), examples }));
+    }
+    Ok(dataset)
+}
+
+/// The two samplers of a split.
+struct Source<'a> {
+    language: &'a dyn Language,
+    positives: Box<dyn Distribution + 'a>,
+    negatives: Negatives<'a>,
+    patience: usize,
+}
+
+impl<'a> Source<'a> {
+    fn new(language: &'a dyn Language, spec: &SplitSpec, reading: Reading) -> Result<Self, DataError> {
+        let coin = Coin::of(reading);
+        Ok(Self {
+            language,
+            positives: language.by_length(spec.lengths.clone())?,
+            negatives: Negatives::new(language, spec.lengths.clone(), coin)?,
+            patience: coin.patience(),
+        })
+    }
+
+    fn draw(&self, size: usize, seed: Seed, avoid: &BTreeSet<Word>) -> Result<Vec<Labelled>, DataError> {
+        let mut rng = seed.rng();
+        (0..size)
+            .map(|_| {
+                if draw::coin(&mut rng) {
+                    self.positive(&mut rng, avoid)
+                } else {
+                    self.negative(&mut rng, avoid)
+                }
+            })
+            .collect()
+    }
+
+    /// Negatives with their edit distance from the language; `None` if it is not regular.
+    fn negatives_with_distances(&self, size: usize, seed: Seed) -> Result<Option<Vec<Labelled>>, DataError> {
+        let Some(dfa) = self.language.automaton() else { return Ok(None) };
+        let mut rng = seed.rng();
+        let examples: Result<Vec<Labelled>, DataError> =
+            (0..size).map(|_| self.negative(&mut rng, &BTreeSet::new())).collect();
+        let mut examples = examples?;
+        for example in &mut examples {
+            example.distance = dfa.nearest(&example.word).map(|near| near.distance);
+        }
+        Ok(Some(examples))
+    }
+
+    fn positive(&self, rng: &mut dyn rand_core::Rng, avoid: &BTreeSet<Word>) -> Result<Labelled, DataError> {
+        for _ in 0..self.patience {
+            let word = self.positives.sample(rng);
+            if !avoid.contains(&word) {
+                let next = Some(self.language.next_sets(&word));
+                let log_prob = Some(self.positives.log_prob(&word));
+                return Ok(Labelled { log_prob, next, ..Labelled::new(word, true) });
+            }
+        }
+        Err(DataError::Request(format!("{} members in a row were seen before", self.patience)))
+    }
+
+    fn negative(&self, rng: &mut dyn rand_core::Rng, avoid: &BTreeSet<Word>) -> Result<Labelled, DataError> {
+        let negative = self.negatives.sample_where(rng, |word| !avoid.contains(word))?;
+        Ok(Labelled { edits: negative.edits, ..Labelled::new(negative.word, false) })
+    }
+}

@@ -1,0 +1,164 @@
+//! The suites: published benchmarks, each with its members, files and checks.
+//!
+//! A suite is a type that implements [`Suite`], in the module of its data, and a line in [`SUITES`].
+
+mod format;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Debug;
+
+use serde_json::Value;
+use wug_language::Reading;
+use wug_language::registry::{self, LANGUAGES};
+
+use crate::corpus::ReleasedCorpus;
+use crate::manifest::{Manifest, Recorder};
+use crate::validation::Validation;
+use crate::{DataError, FileSource, bliss, find, flare, tse, wade};
+
+pub use format::{Format, JSONL};
+pub(crate) use options::range_text;
+pub use options::{DataOption, LONGEST, OptionValues, Options, parse_lengths};
+
+/// Every suite, in the order of the design.
+pub const SUITES: &[&dyn Suite] = &[&bliss::Bliss, &wade::Wade, &flare::Flare, &tse::Tse, &find::Find];
+
+/// A published benchmark. Its members are languages or tasks.
+pub trait Suite: Debug + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// The question it puts to a model.
+    fn question(&self) -> &'static str;
+
+    /// What it measures.
+    fn measure(&self) -> &'static str;
+
+    /// The paper.
+    fn citation(&self) -> &'static str;
+
+    /// Every format that one of its members is written in.
+    fn formats(&self) -> &'static [Format];
+
+    /// The formats that a member, or the suite as a whole, can be written in; the first is the default.
+    fn formats_of(&self, _member: Option<&str>) -> &'static [Format] {
+        self.formats()
+    }
+
+    /// What can be set, in the order of messages.
+    fn options(&self) -> Vec<DataOption> {
+        Vec::new()
+    }
+
+    /// The seed if none is given.
+    fn default_seed(&self) -> u64 {
+        0
+    }
+
+    /// Its tasks, in the paper's order; none if its members are languages.
+    fn tasks(&self) -> Vec<TaskSummary> {
+        Vec::new()
+    }
+
+    /// The languages or tasks of the paper.
+    fn members(&self) -> Vec<&'static str> {
+        let tasks = self.tasks();
+        if tasks.is_empty() {
+            return LANGUAGES.iter().filter(|e| e.suite == self.name()).map(|e| e.name).collect();
+        }
+        tasks.iter().map(|task| task.name).collect()
+    }
+
+    /// The members with the settings of the paper, as [`plan`](Self::plan) reads them.
+    fn published_members(&self) -> Vec<String> {
+        self.members().into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether a name, with or without settings, is one of its languages or tasks.
+    fn contains(&self, name: &str) -> bool {
+        registry::find(name).is_ok_and(|named| named.entry.suite == self.name())
+    }
+
+    /// Checks a member with its settings and the options that it reads.
+    fn plan(
+        &self,
+        member: &str,
+        reading: Reading,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn PlannedData>, DataError>;
+
+    /// Checks the files of a member against the oracle.
+    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError>;
+
+    /// The corpora that were released with the paper, by language.
+    fn released(&self) -> &'static [&'static dyn ReleasedCorpus] {
+        &[]
+    }
+}
+
+/// A task, in one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// What it asks.
+    pub summary: &'static str,
+}
+
+/// A data set that was checked and can be written.
+pub trait PlannedData {
+    /// Draws the data and writes them in one of the member's formats.
+    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError>;
+}
+
+/// What the manifest says of a data set beside its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The language or task, in its canonical spelling.
+    pub name: String,
+    /// The sizes, lengths and settings that determine the content.
+    pub spec: Value,
+    /// What was counted while the data were drawn.
+    pub facts: Value,
+}
+
+/// What a data set is checked as.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The layout of its files.
+    pub format: Format,
+    /// The language or task, with its settings.
+    pub name: &'a str,
+    /// The reading to check against.
+    pub reading: Reading,
+    /// Its manifest, if it has one.
+    pub manifest: Option<&'a Manifest>,
+}
+
+impl<'a> Subject<'a> {
+    /// The name without settings.
+    pub fn base(&self) -> &'a str {
+        self.name.split(':').next().unwrap_or(self.name)
+    }
+
+    /// The suite of the data: the only one with this format, that of the manifest, or the one with a member of this name.
+    pub fn suite(&self) -> Result<&'static dyn Suite, DataError> {
+        let owners: Vec<_> = SUITES.iter().filter(|suite| suite.formats().contains(&self.format)).collect();
+        if let [owner] = owners[..] {
+            return Ok(*owner);
+        }
+        let stated = self.manifest.and_then(|manifest| named(&manifest.suite));
+        let found = stated.or_else(|| SUITES.iter().copied().find(|suite| suite.contains(self.name)));
+        found.ok_or_else(|| match registry::find(self.name) {
+            Err(error) => error.into(),
+            Ok(_) => DataError::Request(format!("no suite has `{}`", self.name)),
+        })
+    }
+}
+
+/// The suite of a name.
+pub fn named(name: &str) -> Option<&'static dyn Suite> {
+    SUITES.iter().copied().find(|suite| suite.name() == name)
+}

@@ -1,0 +1,111 @@
+//! TSE in the list of suites.
+
+use serde_json::json;
+use wug_language::Reading;
+use wug_language::registry::{self, Named};
+
+use super::{NearMissKind, Sizes, generate, validate, write, write_jsonl};
+use crate::manifest::Recorder;
+use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, range_text};
+use crate::validation::Validation;
+use crate::{DataError, FileSource, Seed};
+
+/// Rows as released.
+pub const FORMAT: Format = Format::new("tse", &[], |file| file == "test_pair.jsonl");
+
+/// The sizes of the vocabulary in the paper.
+const TERMINALS: [usize; 5] = [5, 10, 50, 100, 500];
+
+/// The suite.
+#[derive(Debug)]
+pub struct Tse;
+
+impl Suite for Tse {
+    fn name(&self) -> &'static str {
+        "tse"
+    }
+
+    fn question(&self) -> &'static str {
+        "does it prefer the grammatical string?"
+    }
+
+    fn measure(&self) -> &'static str {
+        "minimal-pair accuracy"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy"
+    }
+
+    fn formats(&self) -> &'static [Format] {
+        &[FORMAT, JSONL]
+    }
+
+    fn options(&self) -> Vec<DataOption> {
+        let Sizes { train, validation, test, out_of_distribution, lengths, greater_lengths } =
+            Sizes::default();
+        vec![
+            DataOption::count("train", train),
+            DataOption::count("validation", validation),
+            DataOption::count("test", test),
+            DataOption::count("ood", out_of_distribution),
+            DataOption::lengths("lengths", lengths),
+            DataOption::lengths("ood.lengths", greater_lengths),
+        ]
+    }
+
+    fn published_members(&self) -> Vec<String> {
+        let with = |name: &str| TERMINALS.map(|terminals| format!("{name}:terminals={terminals}"));
+        self.members().into_iter().flat_map(with).collect()
+    }
+
+    fn plan(
+        &self,
+        member: &str,
+        reading: Reading,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn PlannedData>, DataError> {
+        let named = registry::find(member)?;
+        let language = named.build(reading)?;
+        NearMissKind::of(&named, language.as_ref())?;
+        let sizes = Sizes {
+            train: options.count("train")?,
+            validation: options.count("validation")?,
+            test: options.count("test")?,
+            out_of_distribution: options.count("ood")?,
+            lengths: options.lengths("lengths")?,
+            greater_lengths: options.lengths("ood.lengths")?,
+        };
+        Ok(Box::new(Planned { named, reading, sizes }))
+    }
+
+    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+        let language = registry::find(subject.name)?.build(subject.reading)?;
+        validate(files, subject.name, language.as_ref(), subject.reading)
+    }
+}
+
+struct Planned {
+    named: Named,
+    reading: Reading,
+    sizes: Sizes,
+}
+
+impl PlannedData for Planned {
+    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+        let Self { named, reading, sizes } = self;
+        let language = named.build(*reading)?;
+        let data = generate(named, sizes, *reading, Seed::new(seed))?;
+        if format == JSONL {
+            write_jsonl(&data, language.alphabet(), out)?;
+        } else {
+            write(&data, language.alphabet(), out)?;
+        }
+        let spec = json!({
+            "train": sizes.train, "validation": sizes.validation, "test": sizes.test,
+            "ood": sizes.out_of_distribution,
+            "lengths": range_text(&sizes.lengths), "ood.lengths": range_text(&sizes.greater_lengths),
+        });
+        Ok(Written { name: named.spelled(), spec, facts: data.facts(language.as_ref()) })
+    }
+}

@@ -1,0 +1,86 @@
+//! WADE in the list of suites.
+
+use serde_json::json;
+use wug_language::Reading;
+
+use super::{Settings, TASKS, Task, dataset_with, task, validate, write};
+use crate::manifest::Recorder;
+use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
+use crate::validation::Validation;
+use crate::{DataError, FileSource, Seed};
+
+/// The suite.
+#[derive(Debug)]
+pub struct Wade;
+
+impl Suite for Wade {
+    fn name(&self) -> &'static str {
+        "wade"
+    }
+
+    fn question(&self) -> &'static str {
+        "how fast does it learn?"
+    }
+
+    fn measure(&self) -> &'static str {
+        "WADE"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Cisneros, Sivic and Mikolov 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing"
+    }
+
+    fn formats(&self) -> &'static [Format] {
+        &[JSONL]
+    }
+
+    fn options(&self) -> Vec<DataOption> {
+        vec![DataOption::count("n", 1_200)]
+    }
+
+    fn tasks(&self) -> Vec<TaskSummary> {
+        TASKS.iter().map(|task| TaskSummary { name: task.name, summary: task.summary }).collect()
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        task(name.split(':').next().unwrap_or(name)).is_ok()
+    }
+
+    fn plan(
+        &self,
+        member: &str,
+        reading: Reading,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn PlannedData>, DataError> {
+        let (name, rest) = member.split_once(':').unwrap_or((member, ""));
+        let task = task(name).map_err(DataError::request)?;
+        let mut settings = task.settings(reading);
+        for setting in rest.split(',').filter(|s| !s.is_empty()) {
+            settings = settings.with(setting).map_err(DataError::request)?;
+        }
+        Ok(Box::new(Planned { task, settings, count: options.count("n")? }))
+    }
+
+    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+        validate(files, task(subject.base()).map_err(DataError::request)?, subject.reading)
+    }
+}
+
+struct Planned {
+    task: &'static Task,
+    settings: Settings,
+    count: usize,
+}
+
+impl PlannedData for Planned {
+    fn write(&self, _format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+        let data = dataset_with(self.task, &self.settings, self.count, Seed::new(seed));
+        write(&data, out)?;
+        let facts = json!({
+            "drawn": data.drawn, "distinct": data.sequences.len(), "missing": data.missing(),
+            "train": data.train.len(), "test": data.test.len(),
+        });
+        let spec = json!({ "n": self.count, "settings": self.settings.to_string() });
+        Ok(Written { name: self.task.name.to_owned(), spec, facts })
+    }
+}
