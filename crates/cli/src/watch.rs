@@ -74,7 +74,7 @@ impl Observer for Watch {
         self.tell(worker, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(worker)));
     }
 
-    fn judging(&self, worker: usize, split: &str) {
+    fn evaluating(&self, worker: usize, split: &str) {
         self.tell(worker, format!("{}: evaluating {split}", self.label(worker)));
     }
 

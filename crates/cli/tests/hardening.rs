@@ -69,7 +69,10 @@ fn signals_save_checkpoints_and_the_same_command_goes_on() {
         let output = signalled(dir.path(), signal, &long);
         assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
         let said = text(&output.stderr);
-        assert!(said.contains("wug: interrupted; 1 run is saved and goes on with the same command"), "{said}");
+        assert!(
+            said.contains("wug: interrupted; 1 run is saved and goes on with the same command"),
+            "{said}"
+        );
         assert_eq!(std::fs::read_dir(dir.path().join("sweep/checkpoints")).unwrap().count(), 2);
         let status = wug(dir.path(), &["status", "sweep"]).output().unwrap();
         assert!(text(&status.stdout).contains("1 interrupted"), "{}", text(&status.stdout));

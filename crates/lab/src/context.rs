@@ -13,5 +13,5 @@ pub trait RunContext {
     fn epoch(&mut self, done: usize, validation: f64);
 
     /// A split is about to be evaluated. If the run is to stop, this does not return, as above.
-    fn judging(&mut self, split: &str);
+    fn evaluating(&mut self, split: &str);
 }

@@ -1,5 +1,5 @@
 //! Files on disk. They are written under a temporary name, synced, and take their own name only when they are
-//! complete; so nobody ever reads half a file, whatever is killed when.
+//! complete; so no reader ever sees half a file, whatever is killed when.
 
 mod files;
 mod part;

@@ -25,7 +25,7 @@ pub trait Observer: Sync {
     fn epoch(&self, worker: usize, done: usize, validation: f64);
 
     /// A worker's run is about to evaluate a split.
-    fn judging(&self, worker: usize, split: &str);
+    fn evaluating(&self, worker: usize, split: &str);
 
     /// A run is over.
     fn ends(&self, worker: usize, result: &RunResult, took: Duration, progress: Progress);

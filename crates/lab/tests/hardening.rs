@@ -64,7 +64,7 @@ impl Observer for Watch {
             self.stop.store(true, Ordering::SeqCst);
         }
     }
-    fn judging(&self, _: usize, _: &str) {}
+    fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {}
     fn note(&self, message: &str) {
         self.notes.lock().unwrap().push(message.to_owned());
@@ -522,7 +522,7 @@ struct Breaks;
 impl Observer for Breaks {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
-    fn judging(&self, _: usize, _: &str) {}
+    fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {
         panic!("the observer broke");
     }

@@ -1,4 +1,4 @@
-//! Temporary names. Whoever writes under one holds a lock on it, which the system releases when the process dies:
+//! Temporary names. A process that writes under one holds a lock on it, which the system releases when the process dies:
 //! what is not locked was left by a killed process, and the next command removes it.
 
 use std::fs::{self, File};
@@ -71,7 +71,8 @@ pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Removes what killed processes left in a folder under temporary names. What cannot be removed stays: it harms nobody.
+/// Removes what killed processes left in a folder under temporary names. What cannot be removed stays: readers
+/// pass it over.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

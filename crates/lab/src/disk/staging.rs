@@ -209,7 +209,7 @@ fn recover(target: &Path) -> Result<(), LabError> {
     if !old.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         return Ok(());
     }
-    // Somebody is at it.
+    // Another process is replacing it.
     let lock = File::open(&old);
     if !lock.as_ref().is_ok_and(|lock| lock.try_lock().is_ok()) {
         return Ok(());

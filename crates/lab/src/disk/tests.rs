@@ -1,5 +1,3 @@
-use std::io::Write as _;
-
 use wug_dataset::FileSink as _;
 
 use super::*;

@@ -38,7 +38,7 @@ impl RunContext for Drawer {
         self.epochs = done;
     }
 
-    fn judging(&mut self, split: &str) {
+    fn evaluating(&mut self, split: &str) {
         self.judged.push(split.to_owned());
     }
 }

@@ -43,7 +43,7 @@ struct Count(AtomicUsize);
 impl Observer for Count {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
-    fn judging(&self, _: usize, _: &str) {}
+    fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -176,7 +176,7 @@ struct Releases(std::sync::Mutex<Option<Claim>>);
 impl Observer for Releases {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
-    fn judging(&self, _: usize, _: &str) {}
+    fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, progress: Progress) {
         assert!(progress.done > 0 && progress.done <= progress.total);
         self.0.lock().unwrap().take();
@@ -304,7 +304,7 @@ fn a_run_resumed_between_epochs_ends_with_the_same_bytes() {
             self.after = self.after.saturating_sub(1);
         }
         fn epoch(&mut self, _: usize, _: f64) {}
-        fn judging(&mut self, _: &str) {}
+        fn evaluating(&mut self, _: &str) {}
     }
     for run in experiment(&[("max_epochs", "4")]).runs {
         let mut cache = crate::plan::DataCache::default();

@@ -235,10 +235,10 @@ impl RunContext for WorkerContext<'_> {
         self.observer.epoch(self.worker, done, validation);
     }
 
-    fn judging(&mut self, split: &str) {
+    fn evaluating(&mut self, split: &str) {
         if self.stopping() {
             resume_unwind(Box::new(Stopped));
         }
-        self.observer.judging(self.worker, split);
+        self.observer.evaluating(self.worker, split);
     }
 }
