@@ -257,7 +257,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) staff: StaffArgs,
+    pub(crate) workers: WorkerArgs,
     /// How much of it: smoke (seconds), quick (an evening) or paper (all of it)
     #[arg(long, default_value = "paper", value_parser = scale)]
     pub(crate) scale: Scale,
@@ -310,11 +310,11 @@ fn report_format(text: &str) -> Result<wug_report::Format, String> {
 }
 
 #[derive(ClapArgs)]
-pub(crate) struct StaffArgs {
+pub(crate) struct WorkerArgs {
     /// Runs at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
-    /// Put unfinished runs away after so many seconds, to be taken up again if killed
+    /// Save checkpoints of unfinished runs every so many seconds, to resume from if killed
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     pub(crate) checkpoint: u64,
 }
@@ -333,7 +333,7 @@ pub(crate) struct Worker {
     /// The directory of the sweep
     pub(crate) dir: PathBuf,
     #[command(flatten)]
-    pub(crate) staff: StaffArgs,
+    pub(crate) workers: WorkerArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,7 +7,7 @@ use wug_lab::data::{self, Request};
 use wug_lab::suite::Format;
 
 use crate::args::Data;
-use crate::exit::Exit;
+use crate::exit::{Exit, say};
 
 pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
     let mut request = Request::parse(&args.what)?;
@@ -41,9 +41,8 @@ pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
 }
 
 /// Says what is being made, if somebody watches.
-#[expect(clippy::print_stderr, reason = "progress is talk")]
 fn progress(name: &str) {
     if std::io::stderr().is_terminal() {
-        eprintln!("making {name}");
+        say(&format!("making {name}"));
     }
 }

@@ -1,17 +1,23 @@
-//! How the program ends: 0 if all went well, 1 for a failure, 2 for a mistake in what was typed.
+//! How the program ends: 0 if all went well, 1 for a failure (of a file, of the disk, of wug itself), 2 for a mistake in
+//! what was typed, 128 and the number of a signal that ended it.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use wug_lab::LabError;
 use wug_lab::dataset::DataError;
 use wug_lab::language::registry::BuildError;
 
+/// Prints a line to stderr. A stderr that is closed or full is no reason to stop: the line is lost.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Why the program ends early.
 pub(crate) enum Exit {
     Usage(String),
     Failure(String),
-    /// Nobody reads the output any more, as in `wug sample parity | head`: no reason to complain.
+    /// The output is no longer read, as in `wug sample parity | head`: that is no error.
     ClosedPipe,
 }
 
@@ -20,15 +26,14 @@ impl Exit {
         Self::Usage(message.into())
     }
 
-    #[expect(clippy::print_stderr, reason = "the one place that talks of errors")]
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Usage(message) => {
-                eprintln!("wug: {message}");
+                say(&format!("wug: {message}"));
                 ExitCode::from(2)
             }
             Self::Failure(message) => {
-                eprintln!("wug: {message}");
+                say(&format!("wug: {message}"));
                 ExitCode::FAILURE
             }
             Self::ClosedPipe => ExitCode::SUCCESS,
@@ -49,7 +54,11 @@ impl From<LabError> for Exit {
     fn from(error: LabError) -> Self {
         match error {
             LabError::Usage(message) => Self::Usage(message),
-            other => Self::Failure(other.to_string()),
+            LabError::Corrupt { .. }
+            | LabError::Disk { .. }
+            | LabError::Exists { .. }
+            | LabError::Data(_)
+            | LabError::Internal(_) => Self::Failure(error.to_string()),
         }
     }
 }

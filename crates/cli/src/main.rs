@@ -1,5 +1,4 @@
-//! The `wug` command line: it reads what is typed, lets the lab do the work, and prints. Data go to stdout,
-//! talk to stderr.
+//! The `wug` command line: it parses arguments, calls the lab, and prints. Data go to stdout, messages to stderr.
 
 mod args;
 mod check;
@@ -10,6 +9,7 @@ mod report;
 mod run;
 mod sample;
 mod show;
+mod signals;
 mod validate;
 mod watch;
 
@@ -46,8 +46,7 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Export(args) => report::export(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
         Command::Completions { shell } => {
-            // A generator writes to memory first: a closed pipe is then ours to report, not its to panic
-            // over.
+            // To memory first: the generator panics when a pipe is closed.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "wug", &mut script);
             out.write_all(&script)?;

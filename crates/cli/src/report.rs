@@ -7,7 +7,7 @@ use wug_lab::sweep::{RunState, Sweep};
 use wug_report::{RecordFormat, records, render};
 
 use crate::args::{Export, Report};
-use crate::exit::Exit;
+use crate::exit::{Exit, say};
 
 pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
     let results = results(&args.dir)?;
@@ -30,18 +30,17 @@ pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
 }
 
 /// What has come out of a sweep so far; files that are no results are named on stderr, and left out.
-#[expect(clippy::print_stderr, reason = "talk")]
 fn results(dir: &std::path::Path) -> Result<Vec<wug_lab::score::RunResult>, Exit> {
     let sweep = Sweep::open(dir)?;
     let status = sweep.status()?;
     for (_, state) in &status.runs {
         if let RunState::Broken(message) = state {
-            eprintln!("wug: left out: {message}");
+            say(&format!("wug: left out: {message}"));
         }
     }
     let open = status.count(|state| !matches!(state, RunState::Done(_)));
     if open > 0 {
-        eprintln!("wug: {open} of {} runs are not done yet", status.runs.len());
+        say(&format!("wug: {open} of {} runs are not done yet", status.runs.len()));
     }
     Ok(status.results())
 }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wug_lab::LabError;
 use wug_lab::plan::RunPlan;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{RunState, Status, Sweep};
-use wug_lab::work::{Tally, WorkerOptions, work};
+use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
-use crate::args::{Run, StaffArgs, StatusArgs, Worker};
-use crate::exit::Exit;
+use crate::args::{Run, StatusArgs, Worker, WorkerArgs};
+use crate::exit::{Exit, say};
+use crate::signals::Signals;
 use crate::watch::Watch;
 
 pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         return Ok(ExitCode::SUCCESS);
     }
     let sweep = Sweep::begin(&root, &experiment)?;
-    work_on(&sweep, &args.staff, args.json, out)
+    work_on(&sweep, &args.workers, args.json, out)
 }
 
 /// Prints the runs of an experiment.
@@ -41,7 +41,7 @@ fn plan(experiment: &Experiment, json: bool, out: &mut dyn Write) -> Result<(), 
 }
 
 pub(crate) fn worker(args: &Worker, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    work_on(&Sweep::open(&args.dir)?, &args.staff, args.json, out)
+    work_on(&Sweep::open(&args.dir)?, &args.workers, args.json, out)
 }
 
 fn default_directory(experiment: &Experiment) -> PathBuf {
@@ -52,46 +52,62 @@ fn default_directory(experiment: &Experiment) -> PathBuf {
     Path::new("runs").join(folder)
 }
 
-fn work_on(sweep: &Sweep, staff: &StaffArgs, json: bool, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    let jobs = staff.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let staff =
-        WorkerOptions { jobs: jobs.min(sweep.runs.len()), checkpoint: Duration::from_secs(staff.checkpoint) };
-    let watch = Watch::new(sweep, staff.jobs);
-    let tally = work(sweep, staff, &watch);
+fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    let jobs = workers.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let signals = Signals::watch()?;
+    let options = WorkerOptions {
+        jobs: jobs.min(sweep.runs.len()),
+        checkpoint: Duration::from_secs(workers.checkpoint),
+        stop: signals.stop(),
+    };
+    let watch = Watch::new(sweep, options.jobs);
+    let summary = work(sweep, options, &watch);
     watch.close();
-    let tally = tally?;
+    let summary = summary?;
     let status = sweep.status()?;
-    finish(sweep, &status, tally, json, out)?;
-    let well = status.ended("failed") == 0 && tally.waiting == 0;
+    finish(sweep, &status, summary, json, out)?;
+    if let Some(code) = signals.exit_code().filter(|_| summary.interrupted + summary.waiting > 0) {
+        let saved = runs(summary.interrupted);
+        let verb = if summary.interrupted == 1 { ("is", "goes") } else { ("are", "go") };
+        say(&format!("wug: interrupted; {saved} {} saved and {} on with the same command", verb.0, verb.1));
+        return Ok(code);
+    }
+    let well = status.ended("failed") == 0 && summary.waiting == 0;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Says what came out, and where it is.
-fn finish(sweep: &Sweep, status: &Status, tally: Tally, json: bool, out: &mut dyn Write) -> Result<(), Exit> {
+fn finish(
+    sweep: &Sweep,
+    status: &Status,
+    summary: WorkSummary,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Exit> {
     let dir = sweep.root().display();
     if json {
-        let Tally { done, failed, elsewhere, waiting } = tally;
+        let WorkSummary { done, failed, interrupted, elsewhere, waiting } = summary;
         let line = json!({
-            "directory": dir.to_string(), "done": done, "failed": failed, "elsewhere": elsewhere, "waiting": waiting
+            "directory": dir.to_string(), "done": done, "failed": failed, "interrupted": interrupted,
+            "elsewhere": elsewhere, "waiting": waiting
         });
         writeln!(out, "{line}")?;
         return Ok(());
     }
-    if tally.elsewhere > 0 {
-        let runs = runs(tally.elsewhere);
-        writeln!(out, "{runs} in other hands; `wug status {dir}` tells how they do")?;
+    if summary.elsewhere > 0 {
+        let verb = if summary.elsewhere == 1 { "is" } else { "are" };
+        let runs = runs(summary.elsewhere);
+        writeln!(out, "{runs} {verb} held by other workers; `wug status {dir}` shows them")?;
     }
-    if tally.waiting > 0 {
-        writeln!(out, "{} still to be done; `wug worker {dir}` does them", runs(tally.waiting))?;
+    if summary.waiting > 0 {
+        writeln!(out, "{} still to be done; `wug worker {dir}` does them", runs(summary.waiting))?;
     }
-    if tally.elsewhere + tally.waiting > 0 {
+    if summary.elsewhere + summary.waiting > 0 {
         return Ok(());
     }
     let results = status.clone().results();
     writeln!(out, "{}", wug_report::render(&results, wug_report::Format::Table)?)?;
-    let page = sweep.root().join("report.html");
-    let html = wug_report::render(&results, wug_report::Format::Html)?;
-    wug_lab::disk::write_whole(&page, html.as_bytes())?;
+    let page = sweep.write_report(&wug_report::render(&results, wug_report::Format::Html)?)?;
     writeln!(out, "{} in {dir}; the report is {}", runs(results.len()), page.display())?;
     let failed = status.ended("failed");
     if failed > 0 {
@@ -117,7 +133,7 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
         writeln!(out, "{}", json!({ "plan": sweep.header, "counts": counts, "runs": runs }))?;
         return Ok(());
     }
-    writeln!(out, "{} (scale {}, wug {})", sweep.header.title, sweep.header.scale, sweep.header.version)?;
+    writeln!(out, "{} (scale {}, {})", sweep.header.title, sweep.header.scale, sweep.header.made_by())?;
     if !sweep.header.about.is_empty() {
         writeln!(out, "{}", sweep.header.about.trim())?;
     }
@@ -195,6 +211,9 @@ pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> 
 
 impl From<wug_report::ReportError> for Exit {
     fn from(error: wug_report::ReportError) -> Self {
-        LabError::Usage(error.to_string()).into()
+        match error {
+            wug_report::ReportError::Empty => Self::Usage(error.to_string()),
+            error => Self::Failure(error.to_string()),
+        }
     }
 }

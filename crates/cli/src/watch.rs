@@ -1,4 +1,4 @@
-//! Progress on stderr: a line per finished run, and on a terminal what every context is at.
+//! Progress on stderr: a line per finished run, and on a terminal a line per worker.
 
 use std::time::Duration;
 
@@ -7,10 +7,12 @@ use wug_lab::score::{Ending, Measurement, RunResult};
 use wug_lab::sweep::{PlannedRun, Sweep};
 use wug_lab::work::{Observer, Progress};
 
+use crate::exit::say;
+
 /// Watches a sweep.
 pub(crate) struct Watch {
     bars: MultiProgress,
-    desks: Vec<ProgressBar>,
+    workers: Vec<ProgressBar>,
     total: usize,
     terminal: bool,
 }
@@ -20,9 +22,9 @@ impl Watch {
         let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let terminal = !bars.is_hidden();
         let style = ProgressStyle::with_template("  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        let desks =
+        let workers =
             (0..jobs).map(|_| bars.add(ProgressBar::new_spinner().with_style(style.clone()))).collect();
-        let watch = Self { bars, desks, total: sweep.runs.len(), terminal };
+        let watch = Self { bars, workers, total: sweep.runs.len(), terminal };
         watch.say(&format!(
             "{} ({}, scale {})",
             sweep.header.title,
@@ -35,49 +37,48 @@ impl Watch {
         watch
     }
 
-    /// Takes the moving lines away.
+    /// Removes the lines of the workers.
     pub(crate) fn close(&self) {
         let _ = self.bars.clear();
     }
 
-    #[expect(clippy::print_stderr, reason = "progress is talk")]
     fn say(&self, line: &str) {
         if self.terminal {
             let _ = self.bars.println(line);
         } else {
-            eprintln!("{line}");
+            say(line);
         }
     }
 
-    fn tell(&self, context: usize, message: String) {
-        if let Some(bar) = self.desks.get(context) {
+    fn tell(&self, worker: usize, message: String) {
+        if let Some(bar) = self.workers.get(worker) {
             bar.set_message(message);
             bar.tick();
         }
     }
 
-    fn label(&self, context: usize) -> String {
-        self.desks.get(context).map_or_else(String::new, ProgressBar::prefix)
+    fn label(&self, worker: usize) -> String {
+        self.workers.get(worker).map_or_else(String::new, ProgressBar::prefix)
     }
 }
 
 impl Observer for Watch {
-    fn begins(&self, context: usize, run: &PlannedRun) {
-        if let Some(bar) = self.desks.get(context) {
+    fn begins(&self, worker: usize, run: &PlannedRun) {
+        if let Some(bar) = self.workers.get(worker) {
             bar.set_prefix(run.plan.label());
         }
-        self.tell(context, run.plan.label());
+        self.tell(worker, run.plan.label());
     }
 
-    fn epoch(&self, context: usize, done: usize, validation: f64) {
-        self.tell(context, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(context)));
+    fn epoch(&self, worker: usize, done: usize, validation: f64) {
+        self.tell(worker, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(worker)));
     }
 
-    fn judging(&self, context: usize, split: &str) {
-        self.tell(context, format!("{}: judging {split}", self.label(context)));
+    fn evaluating(&self, worker: usize, split: &str) {
+        self.tell(worker, format!("{}: evaluating {split}", self.label(worker)));
     }
 
-    fn ends(&self, context: usize, result: &RunResult, took: Duration, progress: Progress) {
+    fn ends(&self, worker: usize, result: &RunResult, took: Duration, progress: Progress) {
         let width = self.total.to_string().len();
         let ending = match &result.ending {
             Ending::Failed { message } => format!("failed: {message}"),
@@ -98,9 +99,13 @@ impl Observer for Watch {
             "[{:width$}/{}] {}: {ending}{test} ({}){left}",
             progress.done,
             progress.total,
-            self.label(context),
+            self.label(worker),
             span(took)
         ));
+    }
+
+    fn note(&self, message: &str) {
+        self.say(&format!("wug: {message}"));
     }
 }
 

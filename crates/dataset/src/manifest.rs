@@ -1,8 +1,11 @@
-//! What a written data set says of itself, so that anyone can make it again and see that it is the same.
+//! The manifest of a data set: what it is, so that anyone can make it again and see that it is the same.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::{Component, Path};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use wug_language::Reading;
 
@@ -27,9 +30,10 @@ pub struct Manifest {
     pub seed: u64,
     /// Everything else that determines the content: sizes, ranges, options.
     pub spec: Value,
-    /// What was found out while making it: counts, shares, ceilings, what was left out.
+    /// Facts found while making it: counts, shares, ceilings, what was left out.
     pub facts: Value,
-    /// The files.
+    /// The files. Names that lead out of the directory, and the same name twice, are refused when a manifest is read.
+    #[serde(deserialize_with = "checked_files")]
     pub files: Vec<FileRecord>,
     /// A hash over all files' names and contents.
     pub content: String,
@@ -39,7 +43,7 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileRecord {
-    /// Its name.
+    /// Its name from the directory on, with `/` between folders.
     pub name: String,
     /// Its size.
     pub bytes: u64,
@@ -47,7 +51,26 @@ pub struct FileRecord {
     pub blake3: String,
 }
 
-/// Writes the files of one data set and keeps account of them.
+/// Whoever reads a manifest joins its names to a directory: they must stay inside it.
+fn checked_files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileRecord>, D::Error> {
+    let files = Vec::<FileRecord>::deserialize(deserializer)?;
+    let mut names = BTreeSet::new();
+    for FileRecord { name, .. } in &files {
+        let normal = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let odd = name.contains(['\\', '\0']) || name.split('/').any(|part| matches!(part, "" | "."));
+        if !normal || odd {
+            return Err(D::Error::custom(format!(
+                "`{name}` is no name of a file inside the directory; names are relative, such as `test/main.tok`"
+            )));
+        }
+        if !names.insert(name) {
+            return Err(D::Error::custom(format!("`{name}` is listed twice")));
+        }
+    }
+    Ok(files)
+}
+
+/// Writes the files of one data set and records their names, sizes and hashes.
 pub struct Recorder<'a> {
     sink: &'a mut dyn FileSink,
     prefix: String,
@@ -147,7 +170,7 @@ pub struct About {
     pub seed: Seed,
     /// What determines the content.
     pub spec: Value,
-    /// What was found out.
+    /// Facts found while making it.
     pub facts: Value,
 }
 
@@ -167,5 +190,37 @@ impl Write for Counted<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(names: &[&str]) -> Result<Manifest, serde_json::Error> {
+        let file = |name: &&str| FileRecord { name: (*name).to_owned(), bytes: 1, blake3: "0".to_owned() };
+        let manifest = Manifest {
+            wug: "0.1.0".to_owned(),
+            suite: "flare".to_owned(),
+            name: "parity".to_owned(),
+            reading: "corrected".to_owned(),
+            seed: 0,
+            spec: Value::Null,
+            facts: Value::Null,
+            files: names.iter().map(file).collect(),
+            content: "0".to_owned(),
+        };
+        serde_json::from_value(serde_json::to_value(manifest).unwrap())
+    }
+
+    #[test]
+    fn names_in_a_manifest_stay_inside_its_directory() {
+        assert_eq!(manifest(&["main.tok", "datasets/test/main.tok", "..a"]).unwrap().files.len(), 3);
+        for name in ["../x", "a/../../x", "/etc/x", "", "a//b", "./a", "a/", "..", "a\\..\\x", "a\0"] {
+            let error = manifest(&["main.tok", name]).unwrap_err().to_string();
+            assert!(error.contains("is no name of a file inside the directory"), "{name}: {error}");
+        }
+        let error = manifest(&["main.tok", "main.tok"]).unwrap_err().to_string();
+        assert!(error.contains("`main.tok` is listed twice"), "{error}");
     }
 }

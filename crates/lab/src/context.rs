@@ -1,16 +1,17 @@
-//! Where a run is done: somebody looks on, and unfinished work can be put away and taken up again.
+//! What a run sees of its worker: an observer of its progress, and checkpoints.
 
-/// What a run sees of the world.
+/// What a run sees of its worker.
 pub trait RunContext {
-    /// Unfinished work of the same run, if there is any.
+    /// The last checkpoint of the same run, if there is one.
     fn load_checkpoint(&mut self) -> Option<Vec<u8>>;
 
-    /// Offers to put unfinished work away; the context decides whether it is time to.
+    /// Offers to save a checkpoint; the context decides whether it is time to. If the run is to stop, this does not
+    /// return: it unwinds to the worker.
     fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>);
 
     /// An epoch is over, with this validation loss.
     fn epoch(&mut self, done: usize, validation: f64);
 
-    /// A split is about to be judged.
-    fn judging(&mut self, split: &str);
+    /// A split is about to be evaluated. If the run is to stop, this does not return, as above.
+    fn evaluating(&mut self, split: &str);
 }

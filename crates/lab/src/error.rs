@@ -1,4 +1,4 @@
-//! What can go wrong in the lab, and whose fault it is.
+//! What can go wrong in the lab, and whose fault it is: the request's, a file's, the disk's or our own.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,18 @@ use wug_language::registry::BuildError;
 /// Why the lab could not do what was asked.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// Something was asked for that does not exist or cannot be: the caller's words are to be mended.
+    /// The request asks for something that does not exist or cannot be.
     #[error("{0}")]
     Usage(String),
-    /// The disk said no.
+    /// A file of ours is damaged, or something else is in its place.
+    #[error("{} {problem}", path.display())]
+    Corrupt {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it, as the end of a sentence that begins with the path.
+        problem: String,
+    },
+    /// The operating system refused to read or write.
     #[error("{}: {source}", path.display())]
     Disk {
         /// The file or directory.
@@ -30,6 +38,9 @@ pub enum LabError {
     /// The data are not what they should be.
     #[error(transparent)]
     Data(DataError),
+    /// An error in wug itself, such as a panic in a worker.
+    #[error("an error in wug itself: {0}")]
+    Internal(String),
 }
 
 impl LabError {
@@ -40,6 +51,14 @@ impl LabError {
 
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         |source| Self::Disk { path: path.to_path_buf(), source }
+    }
+
+    pub(crate) fn corrupt(path: &Path, problem: impl Into<String>) -> Self {
+        Self::Corrupt { path: path.to_path_buf(), problem: problem.into() }
+    }
+
+    pub(crate) fn internal(error: impl std::fmt::Display) -> Self {
+        Self::Internal(error.to_string())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Training at a context: epoch by epoch, with a curve, and taken up again where it was put away.
+//! Training in a run context: epoch by epoch, with a curve, and resumed from a checkpoint.
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
@@ -9,18 +9,18 @@ use wug_score::{Ending, Point};
 use crate::LabError;
 use crate::context::RunContext;
 
-/// What is kept between epochs beside the trainer's own bytes.
+/// What a checkpoint holds beside the trainer's own bytes.
 #[derive(Serialize, Deserialize)]
 struct Header {
     curve: Vec<Point>,
     state: String,
 }
 
-/// What training leaves.
+/// What comes out of training.
 pub(crate) struct Learned<R> {
     /// The parameters of the best checkpoint.
     pub(crate) best: Vec<R>,
-    /// Those of the last.
+    /// The parameters after the last epoch.
     pub(crate) last: Vec<R>,
     /// The loss over time.
     pub(crate) curve: Vec<Point>,
@@ -37,12 +37,12 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
     context: &mut dyn RunContext,
 ) -> Result<Learned<R>, LabError> {
     let fresh = || Trainer::new(objective, spec, seed).map_err(|error| LabError::Usage(error.to_string()));
-    let kept = context.load_checkpoint().and_then(|bytes| unpack(&bytes));
-    let load_checkpoint =
-        kept.and_then(|(header, saved)| Some((Trainer::resume(objective, spec, &saved).ok()?, header.curve)));
+    let checkpoint = context.load_checkpoint().and_then(|bytes| unpack(&bytes));
+    let resumed = checkpoint
+        .and_then(|(header, saved)| Some((Trainer::resume(objective, spec, &saved).ok()?, header.curve)));
     // A checkpoint that cannot be read costs time, not the run.
-    let (mut trainer, mut curve) = match load_checkpoint {
-        Some(kept) => kept,
+    let (mut trainer, mut curve) = match resumed {
+        Some(resumed) => resumed,
         None => (fresh()?, Vec::new()),
     };
     let outcome = loop {

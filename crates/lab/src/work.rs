@@ -1,36 +1,37 @@
-//! Doing the runs of a sweep: one after the other, several at a time, by any number of processes.
+//! Doing the runs of a sweep: several at a time, by any number of processes.
+
+mod run;
 
 use std::any::Any;
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use wug_score::{Ending, RunResult};
+use wug_score::RunResult;
 
 use crate::LabError;
-use crate::context::RunContext;
-use crate::disk::write_whole;
-use crate::plan::{DataCache, RunPlan};
-use crate::protocol::Outcome;
+use crate::plan::DataCache;
 use crate::sweep::{PlannedRun, RunState, Sweep};
+use run::RunEnd;
 
-/// Somebody who looks on. Called from several threads.
+/// Is told of progress, from several threads.
 pub trait Observer: Sync {
-    /// A run begins at a context (numbered from 0).
-    fn begins(&self, context: usize, run: &PlannedRun);
+    /// A worker (numbered from 0) begins a run.
+    fn begins(&self, worker: usize, run: &PlannedRun);
 
-    /// An epoch of the run at a context is over.
-    fn epoch(&self, context: usize, done: usize, validation: f64);
+    /// An epoch of a worker's run is over.
+    fn epoch(&self, worker: usize, done: usize, validation: f64);
 
-    /// The run at a context is about to judge a split.
-    fn judging(&self, context: usize, split: &str);
+    /// A worker's run is about to evaluate a split.
+    fn evaluating(&self, worker: usize, split: &str);
 
     /// A run is over.
-    fn ends(&self, context: usize, result: &RunResult, took: Duration, progress: Progress);
+    fn ends(&self, worker: usize, result: &RunResult, took: Duration, progress: Progress);
+
+    /// Something that the user should know.
+    fn note(&self, _message: &str) {}
 }
 
 /// How far a sweep has come.
@@ -46,14 +47,16 @@ pub struct Progress {
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Runs done here and now.
+pub struct WorkSummary {
+    /// Runs done by this call.
     pub done: usize,
     /// Runs among them that failed.
     pub failed: usize,
-    /// Runs that others are at.
+    /// Runs that were stopped in the middle because the process is to end.
+    pub interrupted: usize,
+    /// Runs that are held by other workers.
     pub elsewhere: usize,
-    /// Runs that are not done and that nobody is at: somebody let go of them at the last moment.
+    /// Runs that are not done and that no worker holds.
     pub waiting: usize,
 }
 
@@ -68,7 +71,7 @@ impl Pace {
         Ok(Self { begun: Instant::now(), open: open(sweep)?.1 })
     }
 
-    /// How far all who work on the sweep have come together.
+    /// How far all workers on the sweep have come together.
     fn progress(&self, sweep: &Sweep) -> Result<Progress, LabError> {
         let (runs, cost) = open(sweep)?;
         let done = (self.open - cost).max(f64::MIN_POSITIVE);
@@ -86,64 +89,50 @@ fn open(sweep: &Sweep) -> Result<(usize, f64), LabError> {
 }
 
 /// How to work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct WorkerOptions {
     /// Runs at a time.
     pub jobs: usize,
-    /// Unfinished work is put away this often: what is lost when a process is killed is at most this much and an epoch.
+    /// How often checkpoints are saved: a process that is killed loses at most this much and an epoch.
     pub checkpoint: Duration,
+    /// Once this is set, every run saves a checkpoint and stops.
+    pub stop: Arc<AtomicBool>,
 }
 
 impl WorkerOptions {
     /// So many runs at a time.
     pub fn new(jobs: usize) -> Self {
-        Self { jobs, checkpoint: Duration::from_secs(20) }
+        Self { jobs, checkpoint: Duration::from_secs(20), stop: Arc::default() }
     }
 }
 
-/// Works on a sweep until nothing is left that nobody is at. The first error of the disk ends the work; a run that fails or
-/// diverges is a result.
-pub fn work(sweep: &Sweep, staff: WorkerOptions, observer: &dyn Observer) -> Result<Tally, LabError> {
+/// Works on a sweep until every run is done or held by another worker. The first error of the disk ends the work; a run
+/// that fails or diverges is a result.
+pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> Result<WorkSummary, LabError> {
     sweep.usable()?;
-    let status = sweep.status()?;
-    if let Some((_, RunState::Broken(message))) =
-        status.runs.iter().find(|(_, state)| matches!(state, RunState::Broken(_)))
-    {
-        return Err(LabError::Usage(format!(
-            "{message}. `wug retry {}` sets it aside, and the run is done again",
-            sweep.root().display()
-        )));
+    sweep.make_folders()?;
+    for (run, state) in sweep.status()?.runs {
+        if let RunState::Broken(message) = state {
+            let root = sweep.root().display();
+            let problem =
+                format!("is broken ({message}). `wug retry {root}` sets it aside, and the run is done again");
+            return Err(LabError::corrupt(&sweep.result_path(&run.id), problem));
+        }
     }
+    let WorkerOptions { jobs, checkpoint, stop } = options;
     let pace = Pace::begin(sweep)?;
-    let team = WorkerPool { sweep, observer, pace, stop: AtomicBool::new(false), every: staff.checkpoint };
-    let tallies = std::thread::scope(|scope| {
-        let desks: Vec<_> = (0..staff.jobs.max(1))
-            .map(|context| {
-                scope.spawn({
-                    let team = &team;
-                    move || team.work(context)
-                })
-            })
-            .collect();
-        desks
-            .into_iter()
-            .map(|context| context.join().unwrap_or_else(|panic| Err(broken(panic.as_ref()))))
-            .collect::<Vec<_>>()
-    });
-    let mut sum = Tally::default();
-    for tally in tallies {
-        let tally = tally?;
-        sum.done += tally.done;
-        sum.failed += tally.failed;
+    let pool = WorkerPool { sweep, observer, pace, failed: AtomicBool::new(false), stop, every: checkpoint };
+    let mut sum = WorkSummary::default();
+    for summary in pool.all(jobs) {
+        let summary = summary?;
+        sum.done += summary.done;
+        sum.failed += summary.failed;
+        sum.interrupted += summary.interrupted;
     }
     let status = sweep.status()?;
     sum.elsewhere = status.count(|state| matches!(state, RunState::Running));
     sum.waiting = status.count(|state| matches!(state, RunState::Waiting | RunState::Interrupted));
     Ok(sum)
-}
-
-fn broken(panic: &(dyn Any + Send)) -> LabError {
-    LabError::Usage(format!("a worker broke: {}", words(panic)))
 }
 
 /// What a panic said.
@@ -156,168 +145,75 @@ struct WorkerPool<'a> {
     sweep: &'a Sweep,
     observer: &'a dyn Observer,
     pace: Pace,
-    stop: AtomicBool,
+    /// A worker met an error that concerns all of them.
+    failed: AtomicBool,
+    stop: Arc<AtomicBool>,
     every: Duration,
 }
 
 impl WorkerPool<'_> {
-    fn work(&self, context: usize) -> Result<Tally, LabError> {
+    /// Lets all workers work, the calling thread among them. If the system gives fewer threads, fewer workers do it all.
+    fn all(&self, jobs: usize) -> Vec<Result<WorkSummary, LabError>> {
+        thread::scope(|scope| {
+            let mut others = Vec::new();
+            for worker in 1..jobs {
+                match thread::Builder::new().spawn_scoped(scope, move || self.work(worker)) {
+                    Ok(handle) => others.push(handle),
+                    Err(error) => {
+                        self.observer.note(&format!(
+                            "the system gives no more threads ({error}): {worker} of {jobs} runs at a time"
+                        ));
+                        break;
+                    }
+                }
+            }
+            let first = catch_unwind(AssertUnwindSafe(|| self.work(0)));
+            let others = others.into_iter().map(thread::ScopedJoinHandle::join);
+            let broken = |panic: Box<dyn Any + Send>| {
+                Err(LabError::Internal(format!("a worker broke: {}", words(panic.as_ref()))))
+            };
+            std::iter::once(first).chain(others).map(|end| end.unwrap_or_else(broken)).collect()
+        })
+    }
+
+    fn ending(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
+    }
+
+    fn work(&self, worker: usize) -> Result<WorkSummary, LabError> {
         let mut cache = DataCache::default();
-        let mut tally = Tally::default();
-        // What somebody else was at may have been let go since: look again until there is nothing to be had.
+        let mut summary = WorkSummary::default();
+        // Other workers may have released runs since: pass again until there is nothing to be had.
         loop {
-            let before = tally.done;
-            self.pass(context, &mut cache, &mut tally)?;
-            if tally.done == before {
-                return Ok(tally);
+            let before = summary.done;
+            self.pass(worker, &mut cache, &mut summary)
+                .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            if summary.done == before || self.ending() {
+                return Ok(summary);
             }
         }
     }
 
-    /// Does every run that can be had, one after the other.
-    fn pass(&self, context: usize, cache: &mut DataCache, tally: &mut Tally) -> Result<(), LabError> {
-        for run in &self.sweep.runs {
-            if self.stop.load(Ordering::Relaxed) {
+    /// Does every run that can be had, one after the other; those that have died before come last.
+    fn pass(&self, worker: usize, cache: &mut DataCache, summary: &mut WorkSummary) -> Result<(), LabError> {
+        let deaths = self.sweep.deaths()?;
+        let mut runs: Vec<&PlannedRun> = self.sweep.runs.iter().collect();
+        runs.sort_by_key(|run| deaths.get(&run.id).copied().unwrap_or(0));
+        for run in runs {
+            if self.ending() {
                 break;
             }
-            let outcome = self.sweep.claim(&run.id).and_then(|claim| match claim {
-                None => Ok(None),
-                Some(_held) => self.execute(context, run, cache).map(Some),
-            });
-            match outcome {
-                Ok(None) => {}
-                Ok(Some(failed)) => {
-                    tally.done += 1;
-                    tally.failed += usize::from(failed);
+            let Some(_held) = self.sweep.claim(&run.id)? else { continue };
+            match self.execute(worker, run, cache)? {
+                RunEnd::Done => summary.done += 1,
+                RunEnd::Failed => {
+                    summary.done += 1;
+                    summary.failed += 1;
                 }
-                Err(error) => {
-                    self.stop.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
+                RunEnd::Interrupted => summary.interrupted += 1,
+                RunEnd::Postponed => {}
             }
         }
         Ok(())
-    }
-
-    /// Does a run that is ours, and says whether it failed.
-    fn execute(&self, context: usize, run: &PlannedRun, cache: &mut DataCache) -> Result<bool, LabError> {
-        #[expect(clippy::disallowed_methods, reason = "this is the lab")]
-        let begun = SystemTime::now();
-        let timer = RunTimer::begin(self.sweep.spent_path(&run.id));
-        self.observer.begins(context, run);
-        let mut at = WorkerContext {
-            observer: self.observer,
-            context,
-            checkpoint: self.sweep.checkpoint_path(&run.id),
-            timer: &timer,
-            saved: Instant::now(),
-            every: self.every,
-        };
-        let outcome = catch_unwind(AssertUnwindSafe(|| run.plan.execute(cache, &mut at)));
-        let result = match outcome {
-            Ok(Ok(result)) => result,
-            Ok(Err(LabError::Disk { path, source })) => return Err(LabError::Disk { path, source }),
-            Ok(Err(error)) => failed(&run.plan, error.to_string()),
-            Err(panic) => failed(&run.plan, format!("wug itself broke: {}", words(panic.as_ref()))),
-        };
-        self.sweep.keep(&result, &log(begun, &timer.spent()))?;
-        self.observer.ends(context, &result, timer.clock.elapsed(), self.pace.progress(self.sweep)?);
-        Ok(matches!(result.ending, Ending::Failed { .. }))
-    }
-}
-
-/// The result of a run that could not be done.
-fn failed(plan: &RunPlan, message: String) -> RunResult {
-    let outcome = Outcome {
-        ending: Ending::Failed { message },
-        parameters: None,
-        data: Value::Null,
-        curve: Vec::new(),
-        scores: Vec::new(),
-        hardest: Vec::new(),
-        strings: Vec::new(),
-    };
-    plan.result(String::new(), outcome)
-}
-
-/// What differs between two runs of one plan.
-fn log(begun: SystemTime, spent: &Spent) -> Value {
-    let since = begun.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    json!({
-        "begun": since.as_secs(),
-        "seconds": spent.seconds,
-        "cpu_seconds": spent.cpu_seconds,
-        "sittings": spent.sittings,
-        "host": fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).ok(),
-        "machine": std::env::consts::ARCH,
-        "instructions": wug_learner::kernel::instruction_set(),
-        "processors": std::thread::available_parallelism().map(usize::from).ok(),
-    })
-}
-
-/// What a run has taken so far, in all its sittings. Of a timer that was killed, what came after its last checkpoint is
-/// not counted: that work was lost.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Spent {
-    seconds: f64,
-    cpu_seconds: f64,
-    sittings: usize,
-}
-
-/// Working at a run without a break.
-struct RunTimer {
-    clock: Instant,
-    cpu: cpu_time::ThreadTime,
-    before: Spent,
-    /// Where the time is noted beside the checkpoint.
-    path: PathBuf,
-}
-
-impl RunTimer {
-    fn begin(path: PathBuf) -> Self {
-        let before = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let (clock, cpu) = (Instant::now(), cpu_time::ThreadTime::now());
-        Self { clock, cpu, before: before.unwrap_or_default(), path }
-    }
-
-    fn spent(&self) -> Spent {
-        Spent {
-            seconds: self.before.seconds + self.clock.elapsed().as_secs_f64(),
-            cpu_seconds: self.before.cpu_seconds + self.cpu.elapsed().as_secs_f64(),
-            sittings: self.before.sittings + 1,
-        }
-    }
-}
-
-struct WorkerContext<'a> {
-    observer: &'a dyn Observer,
-    context: usize,
-    checkpoint: PathBuf,
-    timer: &'a RunTimer,
-    saved: Instant,
-    every: Duration,
-}
-
-impl RunContext for WorkerContext<'_> {
-    fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
-        fs::read(&self.checkpoint).ok()
-    }
-
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
-        if self.saved.elapsed() < self.every {
-            return;
-        }
-        self.saved = Instant::now();
-        // Without it a kill costs more time; the result is the same.
-        let _ = write_whole(&self.checkpoint, &bytes());
-        let _ = write_whole(&self.timer.path, json!(self.timer.spent()).to_string().as_bytes());
-    }
-
-    fn epoch(&mut self, done: usize, validation: f64) {
-        self.observer.epoch(self.context, done, validation);
-    }
-
-    fn judging(&mut self, split: &str) {
-        self.observer.judging(self.context, split);
     }
 }

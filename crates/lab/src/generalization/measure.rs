@@ -46,7 +46,7 @@ pub(super) fn evaluated<L: NextSymbol>(
     data: &Data,
     context: &mut dyn RunContext,
 ) -> Result<Evaluated, LabError> {
-    context.judging(TEST);
+    context.evaluating(TEST);
     let all = marks(learner, plan, data, context)?;
     let mut scores = Vec::new();
     for ((marks, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.margins) {
@@ -75,7 +75,7 @@ fn marks<L: NextSymbol>(
 ) -> Result<Vec<StepScores>, LabError> {
     let mut mark = |exam: &Evaluation<'_>| {
         let of = plan.test.strings;
-        let watch = |done: usize| context.judging(&format!("{TEST}, {done} of {of} strings"));
+        let watch = |done: usize| context.evaluating(&format!("{TEST}, {done} of {of} strings"));
         evaluate_steps_watched(learner, data.strings(), exam, watch)
             .map_err(|error| LabError::Usage(error.to_string()))
     };
@@ -154,7 +154,7 @@ pub(super) fn training_scores<L: NextSymbol>(
     data: &Data,
     context: &mut dyn RunContext,
 ) -> Result<Vec<Measurement>, LabError> {
-    context.judging(TRAINING);
+    context.evaluating(TRAINING);
     let Some(natural) = data.language.natural() else { return Ok(Vec::new()) };
     let distinct = data.distinct();
     let said: Vec<(Labelled, Prediction)> = distinct

@@ -39,7 +39,7 @@ impl RunContext for OneCheckpoint {
         self.epochs = done;
     }
 
-    fn judging(&mut self, split: &str) {
+    fn evaluating(&mut self, split: &str) {
         self.evaluated.push(split.to_owned());
     }
 }

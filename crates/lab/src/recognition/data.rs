@@ -122,7 +122,7 @@ impl Data {
         }
         let written = match std::fs::read(path.join(MANIFEST)) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| {
-                LabError::Usage(format!("{} cannot be read: {error}", path.join(MANIFEST).display()))
+                LabError::corrupt(&path.join(MANIFEST), format!("cannot be read: {error}"))
             })?,
             Err(_) => None,
         };

@@ -37,7 +37,7 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
     for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
         // What could not be made is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
-        context.judging(name);
+        context.evaluating(name);
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
         let measured = measure(&mut trained, data, part, detail, seed)?;
         scores.extend(measured.scores);

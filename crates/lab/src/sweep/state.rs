@@ -1,25 +1,26 @@
 //! How far a sweep has come, and setting aside what went wrong.
 
-use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::fs::{File, TryLockError};
 
 use wug_score::{Ending, RunResult};
 
-use super::{PlannedRun, Sweep};
+use super::claim::is_there;
+use super::{PlannedRun, Sweep, seal};
 use crate::LabError;
+use crate::disk::{open_own, read_own};
 
 /// How far one run has come.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunState {
     /// It is over.
     Done(Box<RunResult>),
-    /// There is a file where its result should be, but it is none.
+    /// There is something where its result should be, but it is no result, or a damaged one.
     Broken(String),
-    /// Somebody is at it.
+    /// A worker holds it.
     Running,
-    /// It was begun, and nobody is at it.
+    /// It has a checkpoint, and no worker holds it.
     Interrupted,
-    /// It was not begun.
+    /// It has not begun.
     Waiting,
 }
 
@@ -58,39 +59,41 @@ impl Sweep {
     /// How far a run has come.
     pub fn state(&self, id: &str) -> Result<RunState, LabError> {
         let path = self.result_path(id);
-        match fs::read_to_string(&path) {
-            Ok(text) => {
-                return Ok(match RunResult::from_text(&text) {
-                    Ok(result) if result.run.plan == id => RunState::Done(Box::new(result)),
-                    Ok(result) => RunState::Broken(format!(
-                        "{} is the result of run {}",
-                        path.display(),
-                        result.run.plan
-                    )),
-                    Err(error) => RunState::Broken(format!("{}: {error}", path.display())),
+        match read_own(&path) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => {
+                return Ok(match self.result(id, &bytes) {
+                    Ok(result) => RunState::Done(Box::new(result)),
+                    Err(message) => RunState::Broken(format!("{}: {message}", path.display())),
                 });
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::IsADirectory) => {
-                return Ok(RunState::Broken(format!("{}: not a result: {error}", path.display())));
-            }
-            Err(error) => return Err(LabError::disk(&path)(error)),
+            Err(error @ LabError::Corrupt { .. }) => return Ok(RunState::Broken(error.to_string())),
+            Err(error) => return Err(error),
         }
-        let claim = self.root.join("claims").join(id);
-        // Shared: those who look do not keep each other from seeing.
-        let held = File::open(&claim)
-            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+        // Shared: several who look do not see each other as workers.
+        let claim = open_own(&self.claim_path(id), File::options().read(true))?;
+        let held = claim.is_some_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
         Ok(if held {
             RunState::Running
-        } else if self.checkpoint_path(id).exists() {
+        } else if is_there(&self.checkpoint_path(id)) {
             RunState::Interrupted
         } else {
             RunState::Waiting
         })
     }
 
-    /// Sets aside the results that are failures or no results at all, so that their runs are done again. Nothing is
-    /// deleted: they go to `aside/`.
+    fn result(&self, id: &str, bytes: &[u8]) -> Result<RunResult, String> {
+        let sealed = str::from_utf8(bytes).map_err(|error| format!("not a result: {error}"))?;
+        let text = seal::open_result(sealed, !self.header.build.is_empty())?;
+        let result = RunResult::from_text(&text).map_err(|error| error.to_string())?;
+        if result.run.plan == id {
+            Ok(result)
+        } else {
+            Err(format!("it is the result of run {}", result.run.plan))
+        }
+    }
+
+    /// Moves the results that are failures or no results at all to `aside/`, so that their runs are done again.
     pub fn retry(&self) -> Result<Vec<PlannedRun>, LabError> {
         self.usable()?;
         let mut again = Vec::new();
@@ -101,17 +104,7 @@ impl Sweep {
                 _ => false,
             };
             if failed {
-                let aside = self.root.join("aside");
-                fs::create_dir_all(&aside).map_err(LabError::disk(&aside))?;
-                let mut to = aside.join(format!("{}.json", run.id));
-                for n in 1.. {
-                    if !to.exists() {
-                        break;
-                    }
-                    to = aside.join(format!("{}.{n}.json", run.id));
-                }
-                let from = self.result_path(&run.id);
-                fs::rename(&from, &to).map_err(LabError::disk(&from))?;
+                self.set_aside(&self.result_path(&run.id), &run.id, "json")?;
                 again.push(run);
             }
         }

@@ -2,6 +2,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use wug_score::RunResult;
+
+use std::fs::File;
+
+use super::claim::Claim;
 use super::*;
 use crate::recognition::Recognition;
 use crate::spec::Scale;
@@ -39,7 +44,7 @@ struct Count(AtomicUsize);
 impl Observer for Count {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
-    fn judging(&self, _: usize, _: &str) {}
+    fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -52,13 +57,13 @@ fn results(root: &Path) -> BTreeMap<String, String> {
 
 fn swept(root: &Path, jobs: usize) -> BTreeMap<String, String> {
     let sweep = Sweep::begin(root, &experiment(&[])).unwrap();
-    let tally = work(&sweep, WorkerOptions::new(jobs), &Count::default()).unwrap();
-    assert_eq!((tally.failed, tally.elsewhere), (0, 0));
+    let summary = work(&sweep, WorkerOptions::new(jobs), &Count::default()).unwrap();
+    assert_eq!((summary.failed, summary.elsewhere), (0, 0));
     results(root)
 }
 
 #[test]
-fn the_same_bytes_with_one_desk_and_with_two_and_again() {
+fn the_same_bytes_with_one_worker_and_with_two_and_again() {
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let one = swept(dirs[0].path(), 1);
     let two = swept(dirs[1].path(), 2);
@@ -86,15 +91,15 @@ fn two_workers_on_one_directory_do_each_run_once() {
 }
 
 #[test]
-fn what_is_claimed_is_left_alone_and_what_was_let_go_is_taken_up() {
+fn a_claimed_run_is_left_alone_and_a_released_one_is_resumed() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     let id = &sweep.runs[0].id;
     let held = sweep.claim(id).unwrap().unwrap();
     assert!(sweep.claim(id).unwrap().is_none());
     assert_eq!(sweep.state(id).unwrap(), RunState::Running);
-    let tally = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
-    assert_eq!((tally.done, tally.elsewhere, tally.waiting), (7, 1, 0));
+    let summary = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
+    assert_eq!((summary.done, summary.elsewhere, summary.waiting), (7, 1, 0));
     drop(held);
     assert_eq!(work(&sweep, WorkerOptions::new(1), &Count::default()).unwrap().done, 1);
 }
@@ -147,7 +152,7 @@ fn truncated_results_and_other_versions_are_named_and_nothing_is_lost() {
 }
 
 #[test]
-fn somebody_who_looks_keeps_nobody_from_a_run() {
+fn looking_at_a_sweep_keeps_no_worker_from_a_run() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     let id = &sweep.runs[0].id;
@@ -166,13 +171,13 @@ fn somebody_who_looks_keeps_nobody_from_a_run() {
     });
 }
 
-/// Lets go of a run once another is over: whoever passed it by finds it in the next pass.
-struct LetsGo(std::sync::Mutex<Option<Claim>>);
+/// Releases a run once another is over: a worker that passed it by finds it in the next pass.
+struct Releases(std::sync::Mutex<Option<Claim>>);
 
-impl Observer for LetsGo {
+impl Observer for Releases {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
-    fn judging(&self, _: usize, _: &str) {}
+    fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, progress: Progress) {
         assert!(progress.done > 0 && progress.done <= progress.total);
         self.0.lock().unwrap().take();
@@ -180,12 +185,12 @@ impl Observer for LetsGo {
 }
 
 #[test]
-fn a_run_that_was_let_go_meanwhile_is_done_in_the_next_pass() {
+fn a_run_that_was_released_meanwhile_is_done_in_the_next_pass() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     let held = sweep.claim(&sweep.runs[0].id).unwrap();
-    let tally = work(&sweep, WorkerOptions::new(1), &LetsGo(held.into())).unwrap();
-    assert_eq!((tally.done, tally.elsewhere, tally.waiting), (8, 0, 0));
+    let summary = work(&sweep, WorkerOptions::new(1), &Releases(held.into())).unwrap();
+    assert_eq!((summary.done, summary.elsewhere, summary.waiting), (8, 0, 0));
 }
 
 #[test]
@@ -247,21 +252,18 @@ fn a_directory_in_the_place_of_a_result_is_broken_and_can_be_set_aside() {
 }
 
 #[test]
-fn the_log_of_a_run_counts_its_sittings_and_their_time() {
+fn the_log_of_a_run_counts_its_starts_and_their_time() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
     let id = &sweep.runs[0].id;
-    fs::write(sweep.spent_path(id), r#"{"seconds":1000.0,"cpu_seconds":500.0,"sittings":2}"#).unwrap();
+    fs::write(sweep.spent_path(id), r#"{"seconds":1000.0,"cpu_seconds":500.0,"starts":2}"#).unwrap();
     work(&sweep, WorkerOptions { checkpoint: Duration::ZERO, ..WorkerOptions::new(1) }, &Count::default())
         .unwrap();
     let log = |id: &str| {
         let text = fs::read_to_string(dir.path().join("logs").join(format!("{id}.json"))).unwrap();
         serde_json::from_str::<serde_json::Value>(&text).unwrap()
     };
-    assert_eq!(
-        (log(id)["sittings"].as_u64(), log(&sweep.runs[1].id)["sittings"].as_u64()),
-        (Some(3), Some(1))
-    );
+    assert_eq!((log(id)["starts"].as_u64(), log(&sweep.runs[1].id)["starts"].as_u64()), (Some(3), Some(1)));
     assert!(log(id)["seconds"].as_f64() > Some(1000.0) && log(id)["cpu_seconds"].as_f64() > Some(500.0));
     assert_eq!(fs::read_dir(dir.path().join("checkpoints")).unwrap().count(), 0);
 }
@@ -275,8 +277,8 @@ fn a_run_that_cannot_be_done_is_a_record() {
     plan.language = "gone".to_owned();
     sweep.runs[0].plan = RunPlan::new::<Recognition>(plan);
     sweep.runs[0].id = sweep.runs[0].plan.id();
-    let tally = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
-    assert_eq!((tally.done, tally.failed), (8, 1));
+    let summary = work(&sweep, WorkerOptions::new(2), &Count::default()).unwrap();
+    assert_eq!((summary.done, summary.failed), (8, 1));
     let RunState::Done(result) = sweep.state(&sweep.runs[0].id).unwrap() else { panic!("no result") };
     assert!(
         matches!(&result.ending, wug_score::Ending::Failed { message } if message.contains("unknown language `gone`"))
@@ -287,9 +289,9 @@ fn a_run_that_cannot_be_done_is_a_record() {
     assert_eq!(sweep.retry().unwrap().len(), 1);
 }
 
-// A checkpoint taken up in the middle gives the bytes of a run that was never interrupted.
+// A checkpoint resumed in the middle gives the bytes of a run that was never interrupted.
 #[test]
-fn a_run_taken_up_between_epochs_ends_with_the_same_bytes() {
+fn a_run_resumed_between_epochs_ends_with_the_same_bytes() {
     struct Killed {
         after: usize,
         bytes: Option<Vec<u8>>,
@@ -305,7 +307,7 @@ fn a_run_taken_up_between_epochs_ends_with_the_same_bytes() {
             self.after = self.after.saturating_sub(1);
         }
         fn epoch(&mut self, _: usize, _: f64) {}
-        fn judging(&mut self, _: &str) {}
+        fn evaluating(&mut self, _: &str) {}
     }
     for run in experiment(&[("max_epochs", "4")]).runs {
         let mut cache = crate::plan::DataCache::default();

@@ -1,0 +1,46 @@
+//! SIGINT (Ctrl-C) and SIGTERM: the first asks the runs to save a checkpoint and stop, the second ends the process at once.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The signals that have come.
+pub(crate) struct Signals {
+    stop: Arc<AtomicBool>,
+    number: Arc<AtomicUsize>,
+}
+
+impl Signals {
+    /// Begins to watch for signals.
+    #[cfg(unix)]
+    pub(crate) fn watch() -> io::Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::flag;
+        let signals = Self { stop: Arc::default(), number: Arc::default() };
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the first signal finds the flag unset.
+            flag::register_conditional_shutdown(signal, 128 + signal, signals.stop())?;
+            flag::register(signal, signals.stop())?;
+            flag::register_usize(signal, Arc::clone(&signals.number), signal as usize)?;
+        }
+        Ok(signals)
+    }
+
+    /// Elsewhere a signal ends the process at once; the runs go on from their last checkpoints.
+    #[cfg(not(unix))]
+    pub(crate) fn watch() -> io::Result<Self> {
+        Ok(Self { stop: Arc::default(), number: Arc::default() })
+    }
+
+    /// Set once a signal has come.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// How a process ends that was asked to by a signal.
+    pub(crate) fn exit_code(&self) -> Option<ExitCode> {
+        let number = u8::try_from(self.number.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)?;
+        Some(ExitCode::from(128 + number))
+    }
+}
