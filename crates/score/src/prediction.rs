@@ -42,7 +42,7 @@ pub enum Verdict {
     Probability(f64),
 }
 
-/// What may come at each prefix: one row per prefix, with a place for every symbol in the order of the
+/// What may come at each prefix: one row per prefix, with an entry for every symbol in the order of the
 /// alphabet and the last for the end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -61,7 +61,7 @@ impl Prediction {
 }
 
 impl Verdict {
-    /// Whether the string is accepted; `None` if the answer is no number.
+    /// Whether the string is accepted; `None` if the answer is NaN.
     pub fn accepts(self) -> Option<bool> {
         let (x, threshold) = match self {
             Self::Logit(z) => (z, 0.0),

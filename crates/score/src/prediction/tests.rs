@@ -46,7 +46,7 @@ fn unknown_fields_are_refused() {
 }
 
 #[test]
-fn no_number_is_no_verdict() {
+fn nan_is_no_verdict() {
     assert_eq!(Verdict::Logit(f64::NAN).accepts(), None);
     assert_eq!(Verdict::Logit(0.0).accepts(), Some(true));
     assert_eq!(Verdict::Logit(-0.0).accepts(), Some(true));

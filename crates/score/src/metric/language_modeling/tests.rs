@@ -88,19 +88,19 @@ fn negatives_do_not_count() {
     let said = Prediction { log_probs: Some(vec![-1.0]), ..Prediction::default() };
     let z = mean_inverse_length(1..=4).unwrap();
     let example = Example::new(&truth, &said, parity.alphabet()).unwrap().drawn_from(sampler.as_ref(), z);
-    for metric in crate::METRICS.iter().filter(|m| m.name.starts_with("language")) {
+    for metric in crate::EXAMPLE_METRICS.iter().filter(|m| m.metric.name.starts_with("language")) {
         let score = metric.score(&[example]);
-        assert_eq!((score.tally.n, score.value(), score.chance), (0, None, None), "{}", metric.name);
+        assert_eq!((score.totals.n, score.value(), score.chance), (0, None, None), "{}", metric.metric.name);
     }
 }
 
 #[test]
-fn an_impossible_symbol_costs_more_than_can_be_said() {
+fn a_symbol_of_probability_zero_leaves_the_cross_entropy_undefined() {
     let parity = registry::build("parity").unwrap();
     let truth = Labelled::new(vec![], true);
     let said = Prediction { log_probs: Some(vec![f64::NEG_INFINITY]), ..Prediction::default() };
     let example = Example::new(&truth, &said, parity.alphabet()).unwrap();
     let score = LANGUAGE_MODELING_CROSS_ENTROPY.score(&[example]);
-    assert_eq!((score.value(), score.tally.n), (None, 1));
+    assert_eq!((score.value(), score.totals.n), (None, 1));
     assert!((score.chance.unwrap() - 3.0_f64.ln()).abs() < 1e-15);
 }
