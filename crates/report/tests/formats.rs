@@ -2,20 +2,21 @@
 
 mod fixtures;
 
-use fixtures::{accuracy, as_in_the_paper, cross_entropy, flare, scored};
+use fixtures::{accuracy, as_in_the_paper, cross_entropy, recognition, scored};
 use serde_json::json;
 use wug_report::{Format, render};
-use wug_score::{Ending, Reading, RunResult};
+use wug_score::{Coordinates, Ending, Reading, RunResult};
 
 fn few() -> Vec<RunResult> {
-    let mut failed = flare(["parity", "lstm", "R", "short"], 3, Vec::new());
-    failed.ending = Ending::Failed { message: "no room | left".to_owned() };
-    // It failed before it saw any data, which does not make the data differ.
+    let mut failed = recognition(["parity", "lstm", "R", "short"], 3, Vec::new());
+    failed.ending = Ending::Failed { message: "out of memory | disk".to_owned() };
+    // It failed before its data were known, which does not make the data differ.
     failed.run.data_hash.clear();
-    let mut other =
-        flare(["parity", "lstm", "R", "short"], 1, vec![accuracy("test", 0.5), cross_entropy("test", 0.7)]);
-    "wade".clone_into(&mut other.run.suite);
-    (other.run.size, other.run.loss, other.run.validation) = (None, None, None);
+    // A protocol that this crate does not know.
+    let scores = vec![accuracy("final", 0.5), cross_entropy("final", 0.7)];
+    let mut other = recognition(["", "", "", ""], 1, scores);
+    "speed".clone_into(&mut other.run.protocol);
+    other.run.coordinates = Coordinates::default().with("task", "copy").with("delay", 10_usize);
     vec![
         scored(["parity", "lstm", "R", "short"], 1, 0.9349),
         scored(["parity", "lstm", "R", "short"], 2, 0.9349),
@@ -27,7 +28,7 @@ fn few() -> Vec<RunResult> {
 }
 
 #[test]
-fn a_terminal_gets_the_headlines() {
+fn a_terminal_shows_the_headlines() {
     insta::assert_snapshot!(render(&few(), Format::Table).unwrap(), @r###"
     Runs:     6: 1 failed, 5 finished
     Suites:   flare, wade
@@ -101,7 +102,7 @@ fn csv_has_a_row_per_cell_with_numbers_in_full() {
     flare-published-2,flare,published,parity,,,,,,,Expressivity: LSTM,,,,1,
     flare-published-2,flare,published,parity,,,,,,,Chance,0.5,,,,
     "###);
-    insta::assert_snapshot!(lines("wade"), @r###"
+    insta::assert_snapshot!(lines("speed"), @r###"
     wade-published-other,wade,published,parity,lstm,,,test,,,recognition_accuracy,0.5,,1,,
     wade-published-other,wade,published,parity,lstm,,,test,,,recognition_cross_entropy,0.7,,1,,
     "###);
@@ -110,7 +111,7 @@ fn csv_has_a_row_per_cell_with_numbers_in_full() {
 }
 
 #[test]
-fn json_says_what_was_run() {
+fn json_has_a_summary_and_every_table() {
     let value: serde_json::Value = serde_json::from_str(&render(&few(), Format::Json).unwrap()).unwrap();
     insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"suites":["flare","wade"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
     insta::assert_snapshot!(value["tables"][0]["rows"][0]["cells"][2], @r###"{"ours":{"value":0.9349,"std":0.0},"paper":{"value":0.9,"std":0.2},"n":2,"best":true}"###);
@@ -130,7 +131,7 @@ fn readings_are_never_mixed() {
 }
 
 #[test]
-fn our_figures_are_rounded_once_whatever_the_reading() {
+fn our_values_are_rounded_once_whatever_the_reading() {
     // By way of three decimals these would be 0.94 and 0.99.
     for (value, shown) in [(0.9349, "| 0.93 (1)"), (4985.0 / 5010.0, "| 1.00 (1)")] {
         for reading in Reading::ALL {
@@ -149,7 +150,7 @@ fn no_line_of_a_terminal_table_is_wider_than_100() {
         ["gru", "mamba-with-a-long-name"].map(|learner| scored(["parity", learner, "R", "short"], 1, 0.5)),
     );
     let mut larger = scored(["parity", "lstm", "R", "long"], 1, 0.5);
-    larger.run.size = Some(128_000);
+    larger.run.coordinates.set("size", 128_000_usize);
     results.push(larger);
     let text = render(&results, Format::Table).unwrap();
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
@@ -158,7 +159,7 @@ fn no_line_of_a_terminal_table_is_wider_than_100() {
 }
 
 #[test]
-fn what_makes_a_table_doubtful_is_said() {
+fn cautions_name_what_makes_a_table_unreliable() {
     let mut results = few();
     results.push(results[0].clone());
     results[0].run.data_hash = "other".to_owned();
@@ -174,31 +175,31 @@ fn what_makes_a_table_doubtful_is_said() {
 }
 
 #[test]
-fn what_has_no_place_in_the_paper_is_shown_all_the_same() {
-    let place = ["parity", "lstm", "R", "short"];
+fn runs_that_are_not_as_in_the_paper_are_shown_by_protocol() {
+    let at = ["parity", "lstm", "R", "short"];
     let other = |change: fn(&mut RunResult)| {
-        let mut result = scored(place, 1, 0.123);
+        let mut result = scored(at, 1, 0.123);
         change(&mut result);
         render(&[result], Format::Csv).unwrap()
     };
     let changes: [fn(&mut RunResult); 5] = [
-        |r| "dyck-9-9".clone_into(&mut r.run.language),
-        |r| r.run.size = Some(7),
-        |r| r.run.loss = Some("hinge".to_owned()),
-        |r| r.run.validation = None,
-        |r| "vibes".clone_into(&mut r.run.suite),
+        |r| r.run.coordinates.set("language", "dyck-9-9"),
+        |r| r.run.coordinates.set("size", 7_usize),
+        |r| r.run.coordinates.set("loss", "hinge"),
+        |r| r.run.coordinates.remove("validation"),
+        |r| "vibes".clone_into(&mut r.run.protocol),
     ];
     for change in changes {
         let text = other(change);
         assert!(text.contains("published-other") && text.contains("0.123"), "{text}");
     }
-    let text = other(|r| "gru".clone_into(&mut r.run.learner));
+    let text = other(|r| r.run.coordinates.set("learner", "gru"));
     assert!(text.contains("Inductive bias: GRU,0.123,,1,,") && !text.contains("other"), "{text}");
 }
 
 #[test]
 fn messages_cannot_break_a_terminal_table() {
-    let mut result = flare(["parity", "lstm", "R", "short"], 1, Vec::new());
+    let mut result = recognition(["parity", "lstm", "R", "short"], 1, Vec::new());
     result.ending = Ending::Failed { message: format!("\u{1b}[31m red\n{}", "漢字 ".repeat(50)) };
     let text = render(&[result], Format::Table).unwrap();
     let line = text.lines().find(|line| line.contains("red") && line.contains("漢字")).unwrap();
@@ -219,10 +220,10 @@ fn the_hardest_strings_are_cut_and_ranked() {
 }
 
 #[test]
-fn small_experiments_are_seen_at_a_glance() {
+fn small_experiments_have_an_overview() {
     let small = |learner: &str, test: f64| {
         let mut result = as_in_the_paper(scored(["parity", learner, "R", "short"], 1, test));
-        result.run.size = Some(8000);
+        result.run.coordinates.set("size", 8000_usize);
         result.plan["data"]["longest"] = 200.into();
         result
     };
@@ -255,10 +256,10 @@ fn small_experiments_are_seen_at_a_glance() {
 }
 
 #[test]
-fn a_glance_says_how_sure_it_is_and_of_how_many_runs() {
+fn an_overview_shows_intervals_and_the_number_of_runs() {
     let small = |seed, test| {
         let mut result = scored(["parity", "rnn", "R", "short"], seed, test);
-        result.run.size = Some(8000);
+        result.run.coordinates.set("size", 8000_usize);
         let interval =
             json!({ "low": 0.4, "high": 0.61, "level": 0.95, "over": "examples", "n": 9, "resamples": 9 });
         result.scores[0].interval = serde_json::from_value(interval).unwrap();
@@ -268,7 +269,7 @@ fn a_glance_says_how_sure_it_is_and_of_how_many_runs() {
         let text = render(results, Format::Markdown).unwrap();
         (text.lines().find(|line| line.starts_with("| parity")).unwrap().to_owned(), text)
     };
-    // A learner that is compared with none is not the best.
+    // A single learner is compared with none, and is not the best.
     let (one, text) = row(&[small(1, 0.5)]);
     assert_eq!(one, r"| parity | 0.50 \[0.40, 0.61\] (1) | 0.50 |");
     assert!(text.contains("95% bootstrap interval"), "{text}");
