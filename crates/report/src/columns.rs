@@ -19,8 +19,8 @@ impl VaryingColumns {
     pub(crate) fn of<'r>(names: &[impl AsRef<str>], rows: impl IntoIterator<Item = &'r [String]>) -> Self {
         let mut values: Vec<BTreeSet<&str>> = vec![BTreeSet::new(); names.len()];
         for row in rows {
-            values.iter_mut().zip(row).for_each(|(seen, value)| {
-                seen.insert(value);
+            values.iter_mut().zip(row).for_each(|(known, value)| {
+                known.insert(value);
             });
         }
         let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();

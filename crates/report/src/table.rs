@@ -101,7 +101,7 @@ pub struct Cell {
     pub ours: Option<Value>,
     /// The paper's value, where it has one.
     pub paper: Option<Value>,
-    /// How many runs our value is of, where that is not said elsewhere in the row.
+    /// How many runs our value is of, where no other cell of the row shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
     /// Whether it is the best of those it is compared with.
@@ -120,7 +120,7 @@ impl Cell {
         Self { ours: Value::of_runs(measured, decimals), n: Some(measured.len()), ..Self::default() }
     }
 
-    /// How many runs, in brackets, where it is said here.
+    /// How many runs, in brackets, where the cell shows it.
     pub(crate) fn count(&self) -> String {
         self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({n})"))
     }
@@ -306,7 +306,7 @@ impl Table {
         })
     }
 
-    /// Without spreads, intervals and the number of runs in each cell, which is said once in a note instead.
+    /// Without spreads, intervals and the number of runs in each cell, which a note gives once instead.
     pub(crate) fn compact(mut self) -> Self {
         let run = self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ours.is_some());
         let counts: Vec<usize> = run.filter_map(|cell| cell.n).collect();

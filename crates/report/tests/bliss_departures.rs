@@ -37,7 +37,7 @@ fn only_runs_as_in_the_paper_are_shown_beside_it() {
         ("baby-ntm", "/learner/memory", json!(50), "2,050 rows"),
         ("lstm", "/test/after", json!("after-last"), "longer strings"),
     ];
-    for (learner, at, value, said) in departures {
+    for (learner, at, value, words) in departures {
         for value in [value, Value::Null] {
             let mut result = solving(planned("an-bn", learner, 1, 100), [true, false]);
             if (at, &value) == ("/factor", &Value::Null) {
@@ -51,7 +51,7 @@ fn only_runs_as_in_the_paper_are_shown_beside_it() {
             );
             assert!(tables.iter().flat_map(|t| &t.rows).flat_map(|r| &r.cells).all(|c| c.paper.is_none()));
             let notes = tables[0].notes.join("\n");
-            assert!(notes.contains("Not to be compared") && notes.contains(said), "{at}: {notes}");
+            assert!(notes.contains("Not to be compared") && notes.contains(words), "{at}: {notes}");
         }
     }
     let mut result = solving(configured(2, "none", 0.0, 7), [true, false]);
@@ -174,10 +174,10 @@ fn every_format_has_the_index() {
     let text = render(&results, Format::Table).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     insta::assert_snapshot!(text, @r###"
-    Runs:     30: 30 finished
-    Suites:   bliss
-    Readings: published
-    Versions: wug 0.1.0
+    Runs:      30: 30 finished
+    Protocols: generalization
+    Readings:  published
+    Versions:  wug 0.1.0
 
     Table 2: the index 𝔹 (published reading)
     ours/paper; – was not run
@@ -196,16 +196,15 @@ fn every_format_has_the_index() {
 
       Largest b so that a model trained on 10^N/b strings solves the next 10^N·b: best of all
       configurations and seeds, each cell by itself.
-      All steps: at most a share ε of all steps is wrong, as in the paper's Table 2. Every string: of
-      each string by itself; at ε = 0 both are the same.
+      All steps: at most a share ε of all steps is incorrect, as in the paper's Table 2. Every string:
+      of each string by itself; at ε = 0 both are the same.
       <1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.
       The paper's figures: 21 configurations of LSTM, 4 of Stack-LSTM, 2 of Baby-NTM with 3 seeds each;
       MDLRNN once per configuration.
 
-    Figure 3: largest n solved against the number of strings learned from, as a table (published
-    reading)
+    Figure 3: largest n solved against the number of training strings, as a table (published reading)
 
-                                strings learned from
+                                training strings
     language  learner           100  250  500  1000
     ────────  ────────────────  ───  ───  ───  ────
     an-bn     lstm               22   22   22    22

@@ -87,9 +87,9 @@ fn notes_say_what_the_papers_values_are_of() {
             assert_eq!(notes.contains("published data"), reading == Reading::Corrected, "{}", table.id);
         }
         let text = render(&results, Format::Table).unwrap();
-        let said = |what: &str| text.matches(what).count();
-        assert_eq!((said("maximum of 40 runs"), said("best of 10 runs")), (1, 1), "{text}");
-        assert_eq!(said("published data"), if reading == Reading::Corrected { 2 } else { 0 }, "{text}");
+        let count = |what: &str| text.matches(what).count();
+        assert_eq!((count("maximum of 40 runs"), count("best of 10 runs")), (1, 1), "{text}");
+        assert_eq!(count("published data"), if reading == Reading::Corrected { 2 } else { 0 }, "{text}");
     }
 }
 

@@ -4,7 +4,7 @@ mod fixtures;
 
 use fixtures::{accuracy, as_in_the_paper, cross_entropy, recognition, scored};
 use serde_json::json;
-use wug_report::{Format, render};
+use wug_report::{Format, RecordFormat, records, render};
 use wug_score::{Coordinates, Ending, Reading, RunResult};
 
 fn few() -> Vec<RunResult> {
@@ -30,10 +30,10 @@ fn few() -> Vec<RunResult> {
 #[test]
 fn a_terminal_shows_the_headlines() {
     insta::assert_snapshot!(render(&few(), Format::Table).unwrap(), @r###"
-    Runs:     6: 1 failed, 5 finished
-    Suites:   flare, wade
-    Readings: published
-    Versions: wug 0.1.0
+    Runs:      6: 1 failed, 5 finished
+    Protocols: recognition, speed
+    Readings:  published
+    Versions:  wug 0.1.0
 
     Table 2: recognition accuracy on the long test set (published reading)
     ours/paper; – was not run
@@ -49,22 +49,22 @@ fn a_terminal_shows_the_headlines() {
       The paper's figures: inductive bias, the mean of 10 runs; expressivity, the maximum of 40 runs.
       Runs per cell: 1 to 2.
 
-    wade: all that was measured (published reading)
+    speed: all that was measured (published reading)
 
-    language  learner  split  recognition_accuracy  recognition_cross_entropy
-    ────────  ───────  ─────  ────────────────────  ─────────────────────────
-    parity    lstm     test              0.500 (1)                  0.700 (1)
+    task  delay  split  recognition_accuracy  recognition_cross_entropy
+    ────  ─────  ─────  ────────────────────  ─────────────────────────
+    copy  10     final             0.500 (1)                  0.700 (1)
 
       Mean ± population standard deviation over runs; in brackets the number of runs.
-      recognition_accuracy: share of strings rightly accepted or rejected (fraction; chance 0.500).
-      recognition_cross_entropy: minus the log-probability of the right label, averaged over strings
+      recognition_accuracy: share of strings correctly accepted or rejected (fraction; chance 0.500).
+      recognition_cross_entropy: minus the log-probability of the correct label, averaged over strings
       (nats).
 
     Runs that diverged or failed
 
     reading    language  learner  size   loss  validation  seed  ending  why
-    ─────────  ────────  ───────  ─────  ────  ──────────  ────  ──────  ──────────────
-    published  parity    lstm     64000  R     short       3     failed  no room | left
+    ─────────  ────────  ───────  ─────  ────  ──────────  ────  ──────  ────────────────────
+    published  parity    lstm     64000  R     short       3     failed  out of memory | disk
 
 
     Markdown, CSV, JSON and HTML reports have every table in full.
@@ -80,7 +80,7 @@ fn markdown_has_every_table() {
     ## Table 2: recognition accuracy on the long test set (published reading)
     ## Table 3: the losses behind Table 2 (published reading)
     ## Table 6: full results on parity (published reading)
-    ## wade: all that was measured (published reading)
+    ## speed: all that was measured (published reading)
     ## Runs that diverged or failed
     "###);
     let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
@@ -92,19 +92,19 @@ fn markdown_has_every_table() {
 fn csv_has_a_row_per_cell_with_numbers_in_full() {
     let text = render(&few(), Format::Csv).unwrap();
     let lines = |of: &str| text.lines().filter(|line| line.contains(of)).collect::<Vec<_>>().join("\n");
-    insta::assert_snapshot!(text.lines().next().unwrap(), @r###"table,suite,reading,language,learner,loss,validation,split,size,seed,column,ours,ours_std,n,paper,paper_std"###);
+    insta::assert_snapshot!(text.lines().next().unwrap(), @r###"table,suite,protocol,reading,language,learner,loss,validation,task,delay,split,size,seed,column,ours,ours_std,n,paper,paper_std"###);
     insta::assert_snapshot!(lines("published-2,"), @r###"
-    flare-published-2,flare,published,parity,,,,,,,Inductive bias: Tf,,,,0.56,0.03
-    flare-published-2,flare,published,parity,,,,,,,Inductive bias: RNN,0.7,,1,0.71,0.24
-    flare-published-2,flare,published,parity,,,,,,,Inductive bias: LSTM,0.9349,0,2,0.9,0.2
-    flare-published-2,flare,published,parity,,,,,,,Expressivity: Tf,,,,0.6,
-    flare-published-2,flare,published,parity,,,,,,,Expressivity: RNN,1,,1,1,
-    flare-published-2,flare,published,parity,,,,,,,Expressivity: LSTM,,,,1,
-    flare-published-2,flare,published,parity,,,,,,,Chance,0.5,,,,
+    flare-published-2,flare,,published,parity,,,,,,,,,Inductive bias: Tf,,,,0.56,0.03
+    flare-published-2,flare,,published,parity,,,,,,,,,Inductive bias: RNN,0.7,,1,0.71,0.24
+    flare-published-2,flare,,published,parity,,,,,,,,,Inductive bias: LSTM,0.9349,0,2,0.9,0.2
+    flare-published-2,flare,,published,parity,,,,,,,,,Expressivity: Tf,,,,0.6,
+    flare-published-2,flare,,published,parity,,,,,,,,,Expressivity: RNN,1,,1,1,
+    flare-published-2,flare,,published,parity,,,,,,,,,Expressivity: LSTM,,,,1,
+    flare-published-2,flare,,published,parity,,,,,,,,,Chance,0.5,,,,
     "###);
     insta::assert_snapshot!(lines("speed"), @r###"
-    wade-published-other,wade,published,parity,lstm,,,test,,,recognition_accuracy,0.5,,1,,
-    wade-published-other,wade,published,parity,lstm,,,test,,,recognition_cross_entropy,0.7,,1,,
+    speed-published-other,,speed,published,,,,,copy,10,final,,,recognition_accuracy,0.5,,1,,
+    speed-published-other,,speed,published,,,,,copy,10,final,,,recognition_cross_entropy,0.7,,1,,
     "###);
     let width = text.lines().next().unwrap().split(',').count();
     assert!(text.lines().all(|line| line.split(',').count() == width));
@@ -113,8 +113,43 @@ fn csv_has_a_row_per_cell_with_numbers_in_full() {
 #[test]
 fn json_has_a_summary_and_every_table() {
     let value: serde_json::Value = serde_json::from_str(&render(&few(), Format::Json).unwrap()).unwrap();
-    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"suites":["flare","wade"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
+    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"protocols":["recognition","speed"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
     insta::assert_snapshot!(value["tables"][0]["rows"][0]["cells"][2], @r###"{"ours":{"value":0.9349,"std":0.0},"paper":{"value":0.9,"std":0.2},"n":2,"best":true}"###);
+}
+
+#[test]
+fn records_of_several_protocols_share_one_table() {
+    let text = records(&few(), RecordFormat::Csv).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    insta::assert_snapshot!(head, @"plan,protocol,language,learner,size,loss,validation,task,delay,seed,reading,version,data_hash,split,stratum,metric,unit,value,numerator,denominator,n,spread,chance,interval_low,interval_high,interval_level");
+    insta::assert_snapshot!(rows.lines().next().unwrap(), @"parity-lstm-R-short-1,recognition,parity,lstm,64000,R,short,,,1,published,0.1.0,data of parity,test,all,recognition_accuracy,fraction,0.9349,0.9349,1,1,0.1,0.5,,,");
+    insta::assert_snapshot!(rows.lines().last().unwrap(), @"----1,speed,,,,,,copy,10,1,published,0.1.0,data of ,final,all,recognition_cross_entropy,nats,0.7,0.7,1,1,0.1,,,,");
+    let lines = records(&few(), RecordFormat::Jsonl).unwrap();
+    assert_eq!(lines.lines().count() + 1, text.lines().count());
+    insta::assert_snapshot!(lines.lines().last().unwrap(), @r#"{"plan":"----1","protocol":"speed","task":"copy","delay":10,"seed":1,"reading":"published","version":"0.1.0","data_hash":"data of ","split":"final","stratum":"all","metric":"recognition_cross_entropy","unit":"nats","value":0.7,"numerator":0.7,"denominator":1.0,"n":1,"spread":0.1}"#);
+}
+
+#[test]
+fn a_new_protocol_is_shown_by_its_coordinates() {
+    let run = |delay: usize, value: f64| {
+        let mut result = recognition(["", "", "", ""], 1, vec![accuracy("final", value)]);
+        "speed".clone_into(&mut result.run.protocol);
+        result.run.plan = delay.to_string();
+        result.run.data_hash = delay.to_string();
+        result.run.coordinates = Coordinates::default().with("task", "copy").with("delay", delay);
+        result
+    };
+    let mut results = vec![run(10, 0.5), run(2, 0.75)];
+    results[1].run.coordinates.set("memory", "stack");
+    let text = render(&results, Format::Markdown).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r"
+    | task | delay | memory | split | recognition\_accuracy |
+    | --- | --- | --- | --- | ---: |
+    | copy | 2 | stack | final | 0.750 (1) |
+    | copy | 10 |  | final | 0.500 (1) |
+    ");
+    assert!(!text.contains("Caution"), "{text}");
 }
 
 #[test]
@@ -231,14 +266,14 @@ fn small_experiments_have_an_overview() {
     results[0].ending = Ending::Finished;
     let text = render(&results, Format::Table).unwrap();
     insta::assert_snapshot!(text, @r"
-    Runs:     2: 1 finished, 1 stopped
-    Suites:   flare
-    Readings: published
-    Versions: wug 0.1.0
-    Caution:  1 of 2 runs reached their last epoch before they would have stopped; more epochs may score
-              higher
+    Runs:      2: 1 finished, 1 stopped
+    Protocols: recognition
+    Readings:  published
+    Versions:  wug 0.1.0
+    Caution:   1 of 2 runs reached their last epoch before they would have stopped; more epochs may
+               score higher
 
-    flare: accuracy on the long test set (published reading)
+    recognition: accuracy on the long test set (published reading)
 
     language   rnn  lstm  chance
     ────────  ────  ────  ──────

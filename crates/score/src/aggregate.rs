@@ -1,10 +1,10 @@
-//! Many runs in one number, each way of doing so by its name.
+//! Many runs in one number.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ratio::{finite, sorted};
 
-/// A way to put the scores of several runs (or examples) in one number.
+/// A way to summarise the scores of several runs (or examples) in one number.
 ///
 /// ```
 /// use wug_score::Aggregate;
@@ -54,7 +54,7 @@ impl Aggregate {
     /// finite.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let values = sorted(values.iter().copied());
-        // In this order whatever is not finite stands at the ends.
+        // Values that are not finite are sorted to the ends.
         let (min, max) = (finite(*values.first()?)?, finite(*values.last()?)?);
         let n = values.len() as f64;
         // Values that are all the same have that very mean, not one that rounding has moved.

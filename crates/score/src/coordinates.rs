@@ -111,7 +111,7 @@ impl From<bool> for Coordinate {
 pub struct Coordinates(Vec<(String, Coordinate)>);
 
 impl Coordinates {
-    /// The same with one more at the end, or with another value in its place.
+    /// The same with one more at the end, or with its value replaced.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Coordinate>) -> Self {
         self.set(name, value);

@@ -9,7 +9,7 @@ use crate::{Measurement, Record, Run};
 /// The layout of result files. One that is written in another is refused, not guessed at.
 pub const FORMAT: u32 = 2;
 
-/// The result of one run. Two runs of one plan give the same bytes: times and hosts are kept elsewhere.
+/// The result of one run. Two runs of one plan give the same bytes: times and hosts are in the logs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunResult {
@@ -104,7 +104,7 @@ pub struct ScoredString {
 /// Text that is no result.
 #[derive(Debug, Error)]
 pub enum ResultError {
-    /// Not JSON, or not the right fields.
+    /// Not JSON, or not the fields of a result.
     #[error("not a result: {0}")]
     Json(#[from] serde_json::Error),
     /// Written by another version.

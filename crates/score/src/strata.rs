@@ -69,8 +69,8 @@ pub enum NegativeKind {
     Uniform,
 }
 
-/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre is where
-/// it says.
+/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre
+/// is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Window {

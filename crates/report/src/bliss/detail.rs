@@ -61,7 +61,7 @@ fn table(group: &RunGroup<'_>, (language, measure): (&str, &str), all: &RunsByRo
 
 /// Where accuracy is the same at every margin, it is shown once.
 fn heads(margins: &[Margin], deterministic: bool) -> Vec<Column> {
-    const STEPS: [&str; 4] = ["best", "incorrect", "mean", "chance"];
+    const STEPS: [&str; 4] = ["best", "errors", "mean", "chance"];
     let mut columns: Vec<Column> =
         STEPS.iter().filter(|_| deterministic).map(|name| Column::of("correct steps", *name)).collect();
     for margin in margins {
@@ -107,21 +107,21 @@ fn best<'a>(runs: &[IndexRun<'a>], margin: Margin) -> Option<IndexRun<'a>> {
     best(&whole).or_else(|| best(&stopped))
 }
 
-/// The best share of correct steps, how many are incorrect there, the mean over the runs that were evaluated to the end, and
+/// The best share of correct steps, how many are errors there, the mean over the runs that were evaluated to the end, and
 /// the chance level.
 fn steps(runs: &[IndexRun<'_>], margin: Margin) -> Vec<Cell> {
     let Some(best) = best(runs, margin) else { return vec![Cell::default(); 4] };
-    let incorrect = best.steps(margin).map(|steps| (steps.scored - steps.correct, steps.scored));
-    let (share, incorrect) = match best.stopped() {
+    let errors = best.steps(margin).map(|steps| (steps.scored - steps.correct, steps.scored));
+    let (share, errors) = match best.stopped() {
         Some((strings, of)) => (
             Some(Value::from(STOPPED)),
-            incorrect.map(|(incorrect, _)| {
-                format!("{} in {} of {} strings", grouped(incorrect), grouped(strings), grouped(of))
+            errors.map(|(errors, _)| {
+                format!("{} in {} of {} strings", grouped(errors), grouped(strings), grouped(of))
             }),
         ),
         None => (
             best.accuracy(margin).map(|x| Value::number(x, DECIMALS)),
-            incorrect.map(|(incorrect, scored)| format!("{} of {}", grouped(incorrect), grouped(scored))),
+            errors.map(|(errors, scored)| format!("{} of {}", grouped(errors), grouped(scored))),
         ),
     };
     let whole = runs.iter().filter(|run| run.stopped().is_none());
@@ -129,7 +129,7 @@ fn steps(runs: &[IndexRun<'_>], margin: Margin) -> Vec<Cell> {
     let mean = Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, spread(&scores), DECIMALS));
     vec![
         Cell { ours: share, ..Cell::default() },
-        Cell { ours: incorrect.map(Value::from), ..Cell::default() },
+        Cell { ours: errors.map(Value::from), ..Cell::default() },
         Cell { ours: mean, n: Some(scores.len()), ..Cell::default() },
         Cell { ours: best.chance(margin).map(|x| Value::number(x, DECIMALS)), ..Cell::default() },
     ]
@@ -192,7 +192,7 @@ fn notes(deterministic: bool) -> Vec<String> {
         "Correct steps: those at which exactly the symbols that can come have probabilities above ε."
     };
     vec![
-        format!("{steps} Best: the run with the most, of equals the first in the order of the paper's grids, then of seeds; incorrect, accepted, first failure, configuration and training are of that run. Mean: over the runs evaluated to the end, in brackets how many."),
+        format!("{steps} Best: the run with the most, of equals the first in the order of the paper's grids, then of seeds; errors, accepted, first failure, configuration and training are of that run. Mean: over the runs evaluated to the end, in brackets how many."),
         "Chance: repeating the last symbol, or where several can come giving each the same probability. Accepted: the share of strings that are accepted by themselves. Longest: up to which length some run, not always the best, accepts every string. First failure: the first string that is rejected at the smallest ε.".to_owned(),
         "Stopped: evaluation ends where nothing can be solved any more; what was evaluated until then are the shortest strings, so it is not compared with the rest.".to_owned(),
         "Training above optimum: cross-entropy on the training strings above that of the grammar they were drawn from, in nats per symbol, and on a scale where 1 is giving every symbol the same probability.".to_owned(),

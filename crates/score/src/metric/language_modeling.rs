@@ -20,8 +20,8 @@ use crate::{Example, Ratio};
 /// let alphabet = Alphabet::new(["a"]);
 /// let truths = [Labelled::new(vec![], true), Labelled::new(vec![Symbol(0); 2], true)];
 /// // One symbol (the end) at 4 nats; three symbols at 1 nat each.
-/// let says = |logs| Prediction { log_probs: Some(logs), ..Prediction::default() };
-/// let answers = [vec![-4.0], vec![-1.0; 3]].map(says);
+/// let predicts = |logs| Prediction { log_probs: Some(logs), ..Prediction::default() };
+/// let answers = [vec![-4.0], vec![-1.0; 3]].map(predicts);
 /// let examples = [0, 1].map(|i| Example::new(&truths[i], &answers[i], &alphabet).unwrap());
 /// assert_eq!(LANGUAGE_MODELING_CROSS_ENTROPY.score(&examples).value(), Some((4.0 + 1.0) / 2.0));
 /// assert_eq!(LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY.score(&examples).value(), Some((4.0 + 3.0) / 4.0));
@@ -46,11 +46,11 @@ pub static LANGUAGE_MODELING_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
 /// let sampler = repeat.by_length(0..=2).unwrap(); // the empty string and 01, one half each
 /// let truths = [Labelled::new(vec![], true), Labelled::new(vec![Symbol(0), Symbol(1)], true)];
 /// let z = mean_inverse_length([0, 2]).unwrap(); // (1 + 1/3) / 2 = 2/3
-/// let said = Prediction::default();
+/// let prediction = Prediction::default();
 /// let examples = truths.each_ref().map(|truth| {
-///     Example::new(truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), z)
+///     Example::new(truth, &prediction, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), z)
 /// });
-/// // The best model says 3/4 and 1/4: 1/2 over 1 and over 3, divided by 2/3.
+/// // The best model gives them 3/4 and 1/4: 1/2 over 1 and over 3, divided by 2/3.
 /// let expected = (-0.75_f64.ln() - 0.25_f64.ln() / 3.0) / 2.0;
 /// assert!((LANGUAGE_MODELING_OPTIMUM.score(&examples).value().unwrap() - expected).abs() < 1e-12);
 /// // Over all symbols: two strings at ln 2, four symbols.
@@ -76,8 +76,8 @@ pub static LANGUAGE_MODELING_OPTIMUM: ExampleMetric = ExampleMetric {
 /// let repeat = registry::build("repeat-01").unwrap();
 /// let sampler = repeat.by_length(0..=0).unwrap(); // always the empty string, at 0 nats
 /// let truth = Labelled::new(vec![], true);
-/// let said = Prediction { log_probs: Some(vec![-0.5]), ..Prediction::default() };
-/// let example = Example::new(&truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
+/// let prediction = Prediction { log_probs: Some(vec![-0.5]), ..Prediction::default() };
+/// let example = Example::new(&truth, &prediction, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
 /// assert_eq!(LANGUAGE_MODELING_EXCESS.score(&[example]).value(), Some(0.5));
 /// assert_eq!(LANGUAGE_MODELING_SYMBOL_EXCESS.score(&[example]).value(), Some(0.5));
 /// ```
@@ -137,8 +137,8 @@ pub static LANGUAGE_MODELING_SYMBOL_EXCESS: ExampleMetric = ExampleMetric {
 /// let sampler = repeat.by_length(0..=0).unwrap(); // always the empty string, at 0 nats
 /// let truth = Labelled::new(vec![], true);
 /// // Half of ln 3, the cost of one out of 0, 1 and the end.
-/// let said = Prediction { log_probs: Some(vec![-0.5 * 3.0_f64.ln()]), ..Prediction::default() };
-/// let example = Example::new(&truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
+/// let prediction = Prediction { log_probs: Some(vec![-0.5 * 3.0_f64.ln()]), ..Prediction::default() };
+/// let example = Example::new(&truth, &prediction, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
 /// let value = LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE.score(&[example]).value().unwrap();
 /// assert!((value - 0.5).abs() < 1e-12);
 /// ```

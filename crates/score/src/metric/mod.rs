@@ -136,7 +136,7 @@ pub struct Metric {
     pub unit: Unit,
     /// Which values are better.
     pub better: Direction,
-    /// What it says, in one line.
+    /// What it measures, in one line.
     pub meaning: &'static str,
     /// What the chance level is that of, if there is one.
     pub chance_of: Option<&'static str>,
@@ -156,6 +156,9 @@ impl Metric {
     }
 }
 
+/// The chance level on some examples.
+type Chance = fn(&[Example<'_>]) -> Option<f64>;
+
 /// A metric that scores examples one by one.
 #[derive(Debug)]
 pub struct ExampleMetric {
@@ -164,7 +167,7 @@ pub struct ExampleMetric {
     /// One example's part; `None` where the metric does not apply.
     each: fn(&Example<'_>) -> Option<Ratio>,
     /// What a model that has not read the examples scores on them.
-    chance: Option<fn(&[Example<'_>]) -> Option<f64>>,
+    chance: Option<Chance>,
 }
 
 impl PartialEq for ExampleMetric {
@@ -233,7 +236,7 @@ impl Score {
     }
 }
 
-/// The mean of what `each` says of the examples that it applies to; `None` without any.
+/// The mean of `each` over the examples that it applies to; `None` without any.
 fn mean_over(examples: &[Example<'_>], each: impl Fn(&Example<'_>) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = examples.iter().filter_map(each).collect();
     Aggregate::Mean.of(&values)

@@ -5,7 +5,7 @@
 //! known.
 //!
 //! The released `next_symbols_string_accuracy` counts padding as incorrect, so that a string that is shorter than
-//! the longest of its batch can never be correct. It depends on how strings were put in batches and is no
+//! the longest of its batch can never be correct. It depends on how strings were batched and is no
 //! function of predictions; only the corrected one is here.
 
 use wug_language::{NextSet, Symbol};
@@ -25,8 +25,8 @@ use crate::{Example, NextAnswer, Ratio};
 /// let truth = Labelled { next: Some(vec![NextSet::only_end()]), ..Labelled::new(vec![], true) };
 /// // `a` may not come, given 1/2; the end may, given 3/4.
 /// let logits = vec![vec![0.0, 3.0_f64.ln()]];
-/// let said = Prediction { next: Some(NextAnswer::Logits(logits)), ..Prediction::default() };
-/// let score = NEXT_SYMBOLS_CROSS_ENTROPY.score(&[Example::new(&truth, &said, &alphabet).unwrap()]);
+/// let prediction = Prediction { next: Some(NextAnswer::Logits(logits)), ..Prediction::default() };
+/// let score = NEXT_SYMBOLS_CROSS_ENTROPY.score(&[Example::new(&truth, &prediction, &alphabet).unwrap()]);
 /// let expected = (2.0_f64.ln() + (4.0_f64 / 3.0).ln()) / 2.0;
 /// assert!((score.value().unwrap() - expected).abs() < 1e-15);
 /// ```
@@ -53,8 +53,8 @@ pub static NEXT_SYMBOLS_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
 /// let next = Some(vec![NextSet::of([Symbol(0)]), NextSet::only_end()]);
 /// let truth = Labelled { next, ..Labelled::new(vec![Symbol(0)], true) };
 /// let sets = vec![vec![true, false], vec![true, true]]; // incorrect only in allowing a second `a`
-/// let said = Prediction { next: Some(NextAnswer::Sets(sets)), ..Prediction::default() };
-/// let examples = [Example::new(&truth, &said, &alphabet).unwrap()];
+/// let prediction = Prediction { next: Some(NextAnswer::Sets(sets)), ..Prediction::default() };
+/// let examples = [Example::new(&truth, &prediction, &alphabet).unwrap()];
 /// assert_eq!(NEXT_SYMBOLS_SYMBOL_ACCURACY.score(&examples).value(), Some(3.0 / 4.0));
 /// assert_eq!(NEXT_SYMBOLS_SET_ACCURACY.score(&examples).value(), Some(1.0 / 2.0));
 /// assert_eq!(NEXT_SYMBOLS_STRING_ACCURACY.score(&examples).value(), Some(0.0));
@@ -104,7 +104,7 @@ const NEXT_SYMBOLS: Metric = Metric {
     cite: "Butoi et al. 2025, §3.3",
 };
 
-/// What is true and what was said, where both are known.
+/// The true sets and the answers, where both are known.
 fn known<'a>(example: &Example<'a>) -> Option<(&'a [NextSet], &'a NextAnswer)> {
     let truth = example.truth().next.as_ref().filter(|_| example.truth().label)?;
     Some((truth, example.prediction().next.as_ref()?))
@@ -140,7 +140,7 @@ fn correct(example: &Example<'_>) -> Option<Correct> {
             // NaN is no answer.
             if z.is_nan() { None } else { Some(z >= 0.0) }
         }),
-        NextAnswer::Sets(rows) => count_correct(truth, rows, choices, |&says| Some(says)),
+        NextAnswer::Sets(rows) => count_correct(truth, rows, choices, |&in_set| Some(in_set)),
     };
     let sets = correct.iter().filter(|&&n| n == choices).count();
     Some(Correct { symbols: correct.iter().sum(), sets })
@@ -151,10 +151,10 @@ fn count_correct<T>(
     truth: &[NextSet],
     rows: &[Vec<T>],
     choices: usize,
-    says: impl Fn(&T) -> Option<bool>,
+    in_set: impl Fn(&T) -> Option<bool>,
 ) -> Vec<usize> {
     let correct = |set: &NextSet, row: &[T]| {
-        row.iter().enumerate().filter(|(i, x)| says(x) == Some(allowed(set, *i, choices))).count()
+        row.iter().enumerate().filter(|(i, x)| in_set(x) == Some(allowed(set, *i, choices))).count()
     };
     truth.iter().zip(rows).map(|(set, row)| correct(set, row)).collect()
 }
@@ -198,8 +198,9 @@ mod tests {
         let sets = dyck.next_sets(&word);
         let truth = Labelled { next: Some(sets.clone()), ..Labelled::new(word, true) };
         for (height, accuracy, loss) in [(1e4, 1.0, 0.0), (-1e4, 0.0, 1e4)] {
-            let said = Prediction { next: Some(rows(dyck.as_ref(), &sets, height)), ..Prediction::default() };
-            let example = [Example::new(&truth, &said, dyck.alphabet()).unwrap()];
+            let prediction =
+                Prediction { next: Some(rows(dyck.as_ref(), &sets, height)), ..Prediction::default() };
+            let example = [Example::new(&truth, &prediction, dyck.alphabet()).unwrap()];
             assert_eq!(NEXT_SYMBOLS_CROSS_ENTROPY.score(&example).value(), Some(loss));
             for metric in
                 [&NEXT_SYMBOLS_SYMBOL_ACCURACY, &NEXT_SYMBOLS_SET_ACCURACY, &NEXT_SYMBOLS_STRING_ACCURACY]
@@ -215,8 +216,8 @@ mod tests {
         let truth = Labelled { next: Some(vec![NextSet::only_end()]), ..Labelled::new(vec![], true) };
         let constant = libm::log(0.25 / 0.75); // one of four may come
         let next = Some(NextAnswer::Logits(vec![vec![constant; 4]]));
-        let said = Prediction { next, ..Prediction::default() };
-        let example = [Example::new(&truth, &said, &alphabet).unwrap()];
+        let prediction = Prediction { next, ..Prediction::default() };
+        let example = [Example::new(&truth, &prediction, &alphabet).unwrap()];
         let loss = NEXT_SYMBOLS_CROSS_ENTROPY.score(&example);
         assert!((loss.value().unwrap() - loss.chance.unwrap()).abs() < 1e-15);
         let accuracy = NEXT_SYMBOLS_SYMBOL_ACCURACY.score(&example);

@@ -109,12 +109,12 @@ mod tests {
     fn score(metric: &'static ExampleMetric, answers: &[(bool, Verdict)]) -> Score {
         let alphabet = Alphabet::new(["a"]);
         let truths: Vec<Labelled> = answers.iter().map(|(label, _)| Labelled::new(vec![], *label)).collect();
-        let said: Vec<Prediction> = answers
+        let predictions: Vec<Prediction> = answers
             .iter()
             .map(|(_, verdict)| Prediction { recognition: Some(*verdict), ..Prediction::default() })
             .collect();
         let examples: Vec<Example<'_>> =
-            truths.iter().zip(&said).map(|(t, p)| Example::new(t, p, &alphabet).unwrap()).collect();
+            truths.iter().zip(&predictions).map(|(t, p)| Example::new(t, p, &alphabet).unwrap()).collect();
         metric.score(&examples)
     }
 
