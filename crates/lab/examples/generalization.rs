@@ -16,7 +16,7 @@ use wug_learner::kernel::Real;
 use wug_learner::model::{
     BodySpec, Cell, Initialization, LanguageModel, LanguageModelSpec, Output, RecurrentSpec, Start,
 };
-use wug_score::{StepRule, right_steps};
+use wug_score::{StepRule, correct_steps};
 
 const HIDDEN: usize = 32;
 const VOCABULARY: usize = 3;
@@ -37,7 +37,7 @@ fn time<R: Real>(name: &str, counts: bool, until: Until) {
     let marks =
         evaluate_steps(&mut learner, test_after(&*language, 40, 10_000), &exam).expect("an LSTM reads all");
     let (cpu, wall) = (start.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
-    let tally = right_steps(&marks.strings);
+    let tally = correct_steps(&marks.strings);
     println!(
         "{{\"lstm\": \"{name}\", \"numbers\": \"{}\", \"until\": \"{until:?}\", \"cpu_seconds\": {cpu:.3}, \
          \"wall_seconds\": {wall:.3}, \"steps\": {}, \"strings\": {}, \"right\": {}, \"scored\": {}}}",

@@ -18,7 +18,7 @@ use wug_learner::model::{
     RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
 use wug_score::{
-    Acceptance, StepRule, StringSteps, first_rejected, generalization_index, index_sizes, right_steps,
+    Acceptance, StepRule, StringSteps, correct_steps, first_rejected, generalization_index, index_sizes,
 };
 
 const STRICT: StepRule = StepRule::Deterministic { margin: 0.0 };
@@ -57,7 +57,7 @@ fn by_hand<L: NextSymbol>(learner: &mut L, word: &Word, mask: &[bool], rule: Ste
             }
         };
         steps.scored += usize::from(verdict.is_some());
-        steps.right += usize::from(verdict == Some(true));
+        steps.correct += usize::from(verdict == Some(true));
     }
     steps
 }
@@ -99,7 +99,7 @@ fn agrees<L: NextSymbol>(learner: &mut L, language: Published, count: usize) -> 
     let sure = stopped.strings.len() - usize::from(stopped.stopped);
     assert_eq!(stopped.strings[..sure], expected[..sure]);
     // So does stopping when there are too many, and no sooner.
-    let wrong = |strings: &[StringSteps]| strings.iter().map(|s| s.scored - s.right).sum::<usize>();
+    let wrong = |strings: &[StringSteps]| strings.iter().map(|s| s.scored - s.correct).sum::<usize>();
     let most = wrong(&expected) / 20;
     let hopeless =
         evaluate_steps(learner, words(), &Evaluation { until: Until::MoreErrorsThan(most), ..exam }).unwrap();
@@ -185,7 +185,7 @@ fn index<L: NextSymbol>(
         let solved = marks.iter().map(|marks| by.holds(marks, rule.forgiven()) == Some(true));
         generalization_index(factors.iter().copied().zip(solved))
     });
-    (index, marks.iter().filter_map(|marks| right_steps(marks).value()).collect())
+    (index, marks.iter().filter_map(|marks| correct_steps(marks).value()).collect())
 }
 
 fn close(given: &[f64], expected: &[f64], tolerance: f64) {

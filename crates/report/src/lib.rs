@@ -1,10 +1,11 @@
-//! Results of runs as tables, figures and one page, with the papers' figures beside ours.
+//! Results of runs as tables, figures and one page, with the papers' values beside ours.
 //!
-//! This room takes results and gives text. It knows no files, no learners and no terminals. [`tables`] and
-//! [`figures`] say what there is to show; [`render`] writes it in a [`Format`]. A cell that was not run is
-//! visibly empty, and a run that has no place in the tables of a paper appears in a table of its own.
+//! This crate takes results and gives text. It knows no files, no learners and no terminals. [`tables`] and
+//! [`figures`] list what there is to show; [`render`] writes it in a [`Format`]. A cell that was not run is
+//! visibly empty, and a run that no [suite] claims appears in the tables of its protocol.
 
 mod bliss;
+mod columns;
 mod flare;
 mod format;
 mod generic;
@@ -13,6 +14,7 @@ mod overview;
 mod plot;
 mod published;
 mod records;
+pub mod suite;
 mod summary;
 mod table;
 mod write;
@@ -22,6 +24,7 @@ use wug_score::RunResult;
 
 pub use format::Format;
 pub use plot::Figure;
+pub use published::PublishedTable;
 pub use records::{RecordFormat, records};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Decimals, Row, Table, Value};
@@ -59,37 +62,29 @@ pub fn render(results: &[RunResult], format: Format) -> Result<String, ReportErr
 
 /// Every table for which there is a run.
 pub fn tables(results: &[RunResult]) -> Vec<Table> {
-    let others = others(results);
-    let mut tables = flare::tables(results);
-    tables.extend(bliss::tables(results));
-    tables.extend(overview::tables(&others));
-    tables.extend(generic::tables(&others));
+    let (claims, unclaimed) = suite::split(results);
+    let mut tables: Vec<Table> = claims.iter().flat_map(|(suite, own)| suite.tables(own)).collect();
+    tables.extend(overview::tables(&unclaimed));
+    tables.extend(generic::tables(&unclaimed));
     tables.extend(summary::bad_runs(results));
     tables
 }
 
 /// Every figure for which there is a run.
 pub fn figures(results: &[RunResult]) -> Vec<Figure> {
-    let mut figures = flare::figures(results);
-    figures.extend(bliss::figures(results));
-    figures.extend(overview::figures(&others(results)));
+    let (claims, unclaimed) = suite::split(results);
+    let mut figures: Vec<Figure> = claims.iter().flat_map(|(suite, own)| suite.figures(own)).collect();
+    figures.extend(overview::figures(&unclaimed));
     figures
 }
 
-/// The tables that say most, small enough for a terminal.
+/// The most important tables, small enough for a terminal. What the overview shows is not listed in full as well.
 fn headline(results: &[RunResult]) -> Vec<Table> {
-    let others = others(results);
-    let glance = overview::headline(&others);
-    let mut tables = flare::headline(results);
-    tables.extend(bliss::headline(results));
-    // What can be seen at a glance is not listed in full as well.
-    tables.extend(if glance.is_empty() { generic::tables(&others) } else { glance });
+    let (claims, unclaimed) = suite::split(results);
+    let (_, others): (Vec<_>, Vec<_>) = unclaimed.iter().partition(|result| overview::shows(result));
+    let mut tables: Vec<Table> = claims.iter().flat_map(|(suite, own)| suite.headline(own)).collect();
+    tables.extend(overview::headline(&unclaimed));
+    tables.extend(generic::tables(&others));
     tables.extend(summary::bad_runs(results));
     tables
-}
-
-/// The runs that have no place in the tables of a paper. Those of the index have tables of their own, whatever they are of.
-fn others(results: &[RunResult]) -> Vec<&RunResult> {
-    let placed = |result: &RunResult| flare::has_place(result) || bliss::Trial::of(result).is_some();
-    results.iter().filter(|result| !placed(result)).collect()
 }

@@ -1,14 +1,14 @@
-//! What a run measured, found among its scores.
+//! Measurements of a run, found among its scores.
 
 use wug_score::metric::RECOGNITION_ACCURACY;
 use wug_score::{Measurement, Metric, RunResult, Stratum};
 
-/// The split whose strings are longer than those learned from.
+/// The split whose strings are longer than those of the training set.
 pub(crate) const TEST: &str = "test";
 
 /// Recognition accuracy on the long test set.
 pub(crate) fn test_accuracy(run: &RunResult) -> Option<f64> {
-    run.value(TEST, RECOGNITION_ACCURACY.name)
+    run.value(TEST, RECOGNITION_ACCURACY.metric.name)
 }
 
 /// The test accuracies of the runs that have one.
@@ -18,7 +18,7 @@ pub(crate) fn accuracies(runs: &[&RunResult]) -> Vec<f64> {
 
 /// The test accuracy of always giving the commoner answer.
 pub(crate) fn chance(run: &RunResult) -> Option<f64> {
-    run.whole(TEST, RECOGNITION_ACCURACY.name)?.chance
+    run.whole(TEST, RECOGNITION_ACCURACY.metric.name)?.chance
 }
 
 /// A metric on the strings of the long test set that are about as long as each other.

@@ -1,36 +1,36 @@
-//! Runs that no paper has a place for, at a glance: a row per language and a column per learner, and their
+//! Recognition accuracy of the runs that no suite claims: a row per language and a column per learner, and a figure of
 //! accuracy against length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
-use wug_score::metric::{Direction, RECOGNITION_ACCURACY};
+use wug_score::metric::RECOGNITION_ACCURACY;
 use wug_score::select::first_best;
-use wug_score::{Reading, RunResult};
+use wug_score::{Metric, Reading, RunResult};
 
-use crate::flare::departures;
+use crate::columns::{VaryingColumns, coordinate_names, show_key, sort_key};
+use crate::generic::by_protocol;
 use crate::measured::{TEST, by_length, chance, test_accuracy};
 use crate::plot::{Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, mark_best};
+use crate::suite::SUITES;
+use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, Value, distinct, set_best};
 
-/// The runs of a suite in one reading.
-type Group<'a> = BTreeMap<(&'a str, Reading), Vec<&'a RunResult>>;
+const METRIC: &Metric = &RECOGNITION_ACCURACY.metric;
 
-fn groups<'a>(results: &[&'a RunResult]) -> Group<'a> {
-    let mut groups = Group::new();
-    let shown = |result: &&&RunResult| result.run.suite == "flare" && test_accuracy(result).is_some();
-    for result in results.iter().filter(shown) {
-        groups.entry((&result.run.suite, result.run.reading)).or_default().push(result);
-    }
-    groups
+/// Whether the overview shows a run: those with a recognition accuracy on the long test set.
+pub(crate) fn shows(result: &RunResult) -> bool {
+    test_accuracy(result).is_some()
 }
 
-/// One table per suite and reading: recognition accuracy on the long test.
+fn groups<'a>(results: &[&'a RunResult]) -> BTreeMap<(&'a str, Reading), Vec<&'a RunResult>> {
+    let shown: Vec<&RunResult> = results.iter().copied().filter(|result| shows(result)).collect();
+    by_protocol(&shown)
+}
+
+/// One table per protocol and reading.
 pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
     let full = |mut table: Table| {
-        table.notes.push(
-            "Mean ± population standard deviation over runs; in brackets the number of runs.".to_owned(),
-        );
+        table.notes.push(MEAN_NOTE.to_owned());
         table.notes.extend(table.interval_note());
         table
     };
@@ -47,86 +47,66 @@ pub(crate) fn headline(results: &[&RunResult]) -> Vec<Table> {
 }
 
 fn each(results: &[&RunResult]) -> impl Iterator<Item = Table> {
-    groups(results).into_iter().map(|((suite, reading), runs)| table(suite, reading, &runs))
+    groups(results).into_iter().map(|((protocol, reading), runs)| table(protocol, reading, &runs))
 }
 
-fn table(suite: &str, reading: Reading, runs: &[&RunResult]) -> Table {
+fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
     let learners = learners(runs);
-    let mut rows: BTreeMap<Vec<String>, Vec<&RunResult>> = BTreeMap::new();
+    let names = coordinate_names(runs.iter().map(|run| &run.run));
+    let names: Vec<&str> = names.into_iter().filter(|name| !["language", "learner"].contains(name)).collect();
+    let mut rows: BTreeMap<_, Vec<&RunResult>> = BTreeMap::new();
     for run in runs {
-        rows.entry(keys(run)).or_default().push(run);
+        rows.entry((run.run.language(), sort_key(&run.run.coordinates, &names))).or_default().push(*run);
     }
-    // What is the same everywhere is said once, below.
-    let values = |i: usize| rows.keys().map(|key| key[i].as_str()).collect::<BTreeSet<&str>>();
-    let (differs, same): (Vec<usize>, Vec<usize>) =
-        (0..KEYS.len()).partition(|&i| i == 0 || values(i).len() > 1);
-    let row = |(key, runs): (&Vec<String>, &Vec<&RunResult>)| {
+    let rows: Vec<(&str, Vec<String>, Vec<&RunResult>)> =
+        rows.into_iter().map(|((language, key), runs)| (language, show_key(&key), runs)).collect();
+    let columns = VaryingColumns::of(&names, rows.iter().map(|(_, key, _)| key.as_slice()));
+    let row = |(language, key, runs): &(&str, Vec<String>, Vec<&RunResult>)| {
         let mut cells: Vec<Cell> = learners.iter().map(|learner| cell(runs, learner)).collect();
-        mark_best(&mut cells);
+        set_best(&mut cells, METRIC.better);
         let chance = runs.iter().find_map(|run| chance(run));
         cells.push(Cell { ours: chance.map(|x| Value::number(x, Decimals(2))), ..Cell::default() });
-        Row { keys: differs.iter().map(|&i| key[i].clone()).collect(), cells }
+        Row { keys: std::iter::once((*language).to_owned()).chain(columns.values(key)).collect(), cells }
     };
-    let same = same.into_iter().flat_map(|i| values(i).into_iter().map(move |value| (KEYS[i], value)));
-    let keys: Vec<&str> = differs.iter().map(|&i| KEYS[i]).collect();
-    let title = format!("{suite}: accuracy on the long test set");
-    Table {
-        notes: notes(runs, same),
+    let title = format!("{protocol}: accuracy on the long test set");
+    let mut table = Table {
+        notes: notes(runs, columns.constant(": ")),
         columns: learners.iter().copied().chain(["chance"]).map(Column::new).collect(),
         rows: rows.iter().map(row).collect(),
-        ..Table::blank(suite, reading, "overview", &title, &keys)
-    }
+        ..Table::blank(Scope::Protocol(protocol), reading, "overview", &title, &["language"])
+    };
+    table.keys.extend(columns.names());
+    table
 }
 
-/// What is the same of all runs, how to read the table, and why it is not one of the paper's.
-fn notes<'a>(runs: &[&RunResult], same: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
-    let said = same.filter(|(_, value)| !value.is_empty()).map(|(key, value)| format!("{key}: {value}"));
-    let said = said.collect::<Vec<_>>().join(", ");
-    let setting: Vec<String> =
-        lengths(runs).into_iter().chain(Some(said)).filter(|s| !s.is_empty()).collect();
-    let departures: BTreeSet<&str> = runs.iter().flat_map(|run| departures(run)).collect();
-    let departures = departures.into_iter().collect::<Vec<_>>().join(", ");
-    let notes = [
-        setting.join("; "),
-        if departures.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "Not to be compared with the paper's figures, which are of other data or settings: {departures}."
-            )
-        },
-        "Chance is the accuracy of always giving the commoner answer.".to_owned(),
-    ];
-    notes.into_iter().filter(|note| !note.is_empty()).collect()
-}
-
-const KEYS: [&str; 4] = ["language", "size", "loss", "validation"];
-
-fn keys(result: &RunResult) -> Vec<String> {
-    let run = &result.run;
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let size = run.size.map_or_else(String::new, |size| size.to_string());
-    vec![run.language.clone(), size, text(&run.loss), text(&run.validation)]
+/// What is the same for all runs, why they are not comparable with a paper's, and what the chance level is.
+fn notes(runs: &[&RunResult], constant: String) -> Vec<String> {
+    let setting = lengths(runs).into_iter().chain(Some(constant)).filter(|part| !part.is_empty());
+    let setting = setting.collect::<Vec<_>>().join("; ");
+    let mut notes: Vec<String> = Some(setting).filter(|note| !note.is_empty()).into_iter().collect();
+    notes.extend(SUITES.iter().filter_map(|suite| suite.not_comparable(runs)));
+    notes.push("Chance is the accuracy of always giving the commoner answer.".to_owned());
+    notes
 }
 
 /// The learners, in the order in which they were run.
 fn learners<'a>(runs: &[&'a RunResult]) -> Vec<&'a str> {
-    distinct(runs.iter().map(|run| run.run.learner.as_str()))
+    distinct(runs.iter().map(|run| run.run.learner()))
 }
 
 fn cell(runs: &[&RunResult], learner: &str) -> Cell {
-    let of = runs.iter().filter(|run| run.run.learner == learner);
-    let measured: Vec<_> = of.filter_map(|run| run.whole(TEST, RECOGNITION_ACCURACY.name)).collect();
+    let of = runs.iter().filter(|run| run.run.learner() == learner);
+    let measured: Vec<_> = of.filter_map(|run| run.whole(TEST, METRIC.name)).collect();
     Cell::of_runs(&measured, Decimals(2))
 }
 
-/// The lengths of a plan's data: the longest string learned from, and the longest of the test.
+/// The lengths of a plan's data: the longest training string, and the longest test string.
 fn longest(run: &RunResult) -> Option<(f64, f64)> {
     let of = |name: &str| run.plan.get("data")?.get(name).and_then(Json::as_f64);
     Some((of("short")?, of("longest")?))
 }
 
-/// What was learned from and what was asked, if that is the same everywhere.
+/// The lengths of training and test strings, if they are the same for all runs.
 fn lengths(runs: &[&RunResult]) -> Option<String> {
     let all: Option<Vec<(f64, f64)>> = runs.iter().map(|run| longest(run)).collect();
     let all = all?;
@@ -136,20 +116,20 @@ fn lengths(runs: &[&RunResult]) -> Option<String> {
 
 /// Accuracy against length, a panel per language: of each learner the run with the best accuracy.
 pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
-    let figure = |((suite, reading), runs): ((&str, Reading), Vec<&RunResult>)| {
+    let figure = |((protocol, reading), runs): ((&str, Reading), Vec<&RunResult>)| {
         let learners = learners(&runs);
-        let languages: BTreeSet<&str> = runs.iter().map(|run| run.run.language.as_str()).collect();
+        let languages: BTreeSet<&str> = runs.iter().map(|run| run.run.language()).collect();
         let panels: Vec<Panel> =
             languages.into_iter().filter_map(|language| panel(language, &learners, &runs)).collect();
-        let title = format!("{suite}: accuracy against length ({reading} reading)");
+        let title = format!("{protocol}: accuracy against length ({reading} reading)");
         let series: Vec<String> = learners.iter().map(|&learner| learner.to_owned()).collect();
         (!panels.is_empty()).then(|| Figure {
-            id: format!("{suite}-{reading}-lengths"),
+            id: format!("{protocol}-{reading}-lengths"),
             svg: drawing(&title, &series, &panels),
             title,
             notes: vec![
-                "Long test set, of each learner the run with the best accuracy: the share of right answers among strings of lengths n - 10 to n + 10.".to_owned(),
-                "Dashed upright: the longest string learned from. Dashed across: a fair coin.".to_owned(),
+                "Long test set, of each learner the run with the best accuracy: the share of correct answers among strings of lengths n - 10 to n + 10.".to_owned(),
+                "Dashed upright: the longest training string. Dashed across: a fair coin.".to_owned(),
             ],
         })
     };
@@ -158,18 +138,18 @@ pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
 
 fn panel(language: &str, learners: &[&str], runs: &[&RunResult]) -> Option<Panel> {
     let mut marks = Vec::new();
-    let mut cut = None;
+    let mut longest_trained = None;
     for (series, learner) in learners.iter().enumerate() {
-        let of: Vec<&&RunResult> =
-            runs.iter().filter(|r| r.run.language == language && r.run.learner == *learner).collect();
-        let Some(best) = first_best(&of, Direction::Higher, |run| test_accuracy(run)) else { continue };
-        let windows = by_length(best, &RECOGNITION_ACCURACY);
+        let is = |run: &&&RunResult| run.run.language() == language && run.run.learner() == *learner;
+        let of: Vec<&&RunResult> = runs.iter().filter(is).collect();
+        let Some(best) = first_best(&of, METRIC.better, |run| test_accuracy(run)) else { continue };
+        let windows = by_length(best, METRIC);
         let points: Vec<(f64, f64)> = windows.iter().map(|w| (w.centre, w.value)).collect();
-        cut = cut.or(longest(best).map(|(short, _)| short));
+        longest_trained = longest_trained.or(longest(best).map(|(short, _)| short));
         if !points.is_empty() {
             marks.push(Mark::Line { series, points, thin: false });
         }
     }
-    marks.extend(cut.map(Mark::Vertical));
+    marks.extend(longest_trained.map(Mark::Vertical));
     Panel::fitted(language, ("length (symbols)", "accuracy"), 1.0, 0.5, marks)
 }

@@ -1,8 +1,9 @@
-//! Every measurement as a row that is complete in itself, for other programs.
+//! Every measurement as a row with everything about its run, for other programs.
 
 use wug_score::{Record, RunResult};
 
 use crate::ReportError;
+use crate::columns::coordinate_names;
 use crate::write::csv_line;
 
 /// What rows can be written as.
@@ -28,14 +29,15 @@ impl RecordFormat {
 
     /// The format of a name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rows| rows.name() == name)
+        Self::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 
-/// Every measurement of these results.
-pub fn records(results: &[RunResult], rows: RecordFormat) -> Result<String, ReportError> {
+/// Every measurement of these results. In a table, every coordinate of any result is a column, in the order in which they
+/// first come; it is empty for results without it.
+pub fn records(results: &[RunResult], format: RecordFormat) -> Result<String, ReportError> {
     let all = results.iter().flat_map(RunResult::records);
-    match rows {
+    match format {
         RecordFormat::Jsonl => {
             let mut out = String::new();
             for record in all {
@@ -45,51 +47,47 @@ pub fn records(results: &[RunResult], rows: RecordFormat) -> Result<String, Repo
             Ok(out)
         }
         RecordFormat::Csv => {
-            Ok(csv_line(&HEAD.map(str::to_owned)) + &all.map(|r| csv_line(&fields(&r))).collect::<String>())
+            let coordinates = coordinate_names(results.iter().map(|result| &result.run));
+            let rows = all.map(|record| csv_line(&fields(&record, &coordinates)));
+            Ok(csv_line(&head(&coordinates)) + &rows.collect::<String>())
         }
     }
 }
 
-const HEAD: [&str; 24] = [
-    "plan",
-    "suite",
-    "language",
-    "learner",
-    "size",
-    "loss",
-    "validation",
-    "seed",
-    "reading",
-    "version",
-    "data_hash",
-    "split",
-    "stratum",
-    "metric",
-    "unit",
-    "value",
-    "numerator",
-    "denominator",
-    "n",
-    "spread",
-    "chance",
-    "interval_low",
-    "interval_high",
-    "interval_level",
+/// The columns before the coordinates, between them and the measurement, and of the measurement.
+const COLUMNS: [&[&str]; 3] = [
+    &["plan", "protocol"],
+    &["seed", "reading", "version", "data_hash"],
+    &[
+        "split",
+        "stratum",
+        "metric",
+        "unit",
+        "value",
+        "numerator",
+        "denominator",
+        "n",
+        "spread",
+        "chance",
+        "interval_low",
+        "interval_high",
+        "interval_level",
+    ],
 ];
 
+/// The head of a table with these coordinates.
+fn head(coordinates: &[&str]) -> Vec<String> {
+    let [run, more, measurement] = COLUMNS;
+    [run, coordinates, more, measurement].concat().into_iter().map(str::to_owned).collect()
+}
+
 /// In the order of the head; what is absent is empty.
-fn fields(record: &Record<'_>) -> [String; 24] {
+fn fields(record: &Record<'_>, coordinates: &[&str]) -> Vec<String> {
     let (run, m) = (record.run, record.measurement);
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-    [
-        run.plan.clone(),
-        run.suite.clone(),
-        run.language.clone(),
-        run.learner.clone(),
-        run.size.map_or_else(String::new, |size| size.to_string()),
-        text(&run.loss),
-        text(&run.validation),
+    let mut fields = vec![run.plan.clone(), run.protocol.clone()];
+    fields.extend(coordinates.iter().map(|name| run.coordinates.show(name)));
+    fields.extend([
         run.seed.to_string(),
         run.reading.to_string(),
         run.version.clone(),
@@ -107,5 +105,6 @@ fn fields(record: &Record<'_>) -> [String; 24] {
         number(m.interval.map(|i| i.low)),
         number(m.interval.map(|i| i.high)),
         number(m.interval.map(|i| i.level)),
-    ]
+    ]);
+    fields
 }

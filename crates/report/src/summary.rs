@@ -1,11 +1,12 @@
-//! What was run at all: how many, by which version, how they ended, and what should make a reader careful.
+//! What was run: how many runs, of which versions, how they ended, and what to be cautious about.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use wug_score::{Ending, RunResult};
 
-use crate::bliss::Trial;
+use crate::columns::coordinate_names;
+use crate::suite;
 use crate::table::{Cell, Column, Row, Table};
 
 /// What was run.
@@ -15,13 +16,13 @@ pub struct Summary {
     pub runs: usize,
     /// How they ended: name and number.
     pub endings: BTreeMap<&'static str, usize>,
-    /// The suites they are of.
-    pub suites: BTreeSet<String>,
+    /// The protocols they are of.
+    pub protocols: BTreeSet<String>,
     /// The readings they are of.
     pub readings: BTreeSet<&'static str>,
     /// The versions of wug that ran them.
     pub versions: BTreeSet<String>,
-    /// What makes the tables less than they seem.
+    /// What makes the tables less reliable.
     pub cautions: Vec<String>,
 }
 
@@ -35,21 +36,21 @@ impl Summary {
         Self {
             runs: results.len(),
             endings,
-            suites: results.iter().map(|result| result.run.suite.clone()).collect(),
+            protocols: results.iter().map(|result| result.run.protocol.clone()).collect(),
             readings: results.iter().map(|result| result.run.reading.name()).collect(),
             versions: results.iter().map(|result| result.run.version.clone()).collect(),
             cautions: cautions(results),
         }
     }
 
-    /// In a few words per line: what is said, and what it is.
+    /// As lines: a name and what there is to say.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         let endings: Vec<String> = self.endings.iter().map(|(name, n)| format!("{n} {name}")).collect();
         let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
         let readings: Vec<&str> = self.readings.iter().copied().collect();
         let mut lines = vec![
             ("Runs", format!("{}: {}", self.runs, endings.join(", "))),
-            ("Suites", list(&self.suites)),
+            ("Protocols", list(&self.protocols)),
             ("Readings", readings.join(", ")),
             ("Versions", format!("wug {}", list(&self.versions))),
         ];
@@ -67,7 +68,7 @@ fn cautions(results: &[RunResult]) -> Vec<String> {
     let repeated = repeated(results);
     if repeated > 0 {
         cautions.push(format!(
-            "{repeated} seeds were run more than once at the same place of a table, by different plans; means mix them"
+            "{repeated} seeds were run more than once in the same cell of a table, by different plans; means mix them"
         ));
     }
     let trained = |result: &&RunResult| result.plan.get("max_epochs").is_some();
@@ -85,75 +86,68 @@ fn cautions(results: &[RunResult]) -> Vec<String> {
     cautions
 }
 
-/// How many seeds occur twice among runs that only their plan tells apart.
+/// How many seeds occur more than once among runs that only their plan tells apart.
 fn repeated(results: &[RunResult]) -> usize {
     let mut times: BTreeMap<_, usize> = BTreeMap::new();
-    // Trials of the index have no such place: their plans differ by factor and configuration, which are told apart.
-    for run in results.iter().filter(|result| Trial::of(result).is_none()).map(|result| &result.run) {
-        let place = (&run.suite, &run.language, &run.learner, run.size, &run.loss, &run.validation);
-        *times.entry((place, run.reading, run.seed)).or_default() += 1;
+    for result in results {
+        let run = &result.run;
+        let variant = suite::of(result).map_or_else(String::new, |suite| suite.variant(result));
+        *times.entry((&run.protocol, &run.coordinates, run.reading, run.seed, variant)).or_default() += 1;
     }
     times.values().filter(|n| **n > 1).count()
 }
 
-/// The languages whose runs of one reading saw different data.
+/// The languages whose runs of one protocol and reading had different data.
 fn mixed_data(results: &[RunResult]) -> Vec<&str> {
     let mut hashes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
-    // A run that failed early has seen no data.
-    for result in results.iter().filter(|result| !result.run.data_hash.is_empty()) {
+    // A run that failed early has no data.
+    let with_data =
+        |result: &&RunResult| !result.run.data_hash.is_empty() && !result.run.language().is_empty();
+    for result in results.iter().filter(with_data) {
         let run = &result.run;
-        let corpus = Trial::of(result).map_or_else(String::new, Trial::corpus);
-        let key = (run.suite.as_str(), run.language.as_str(), run.reading, corpus);
+        let data = suite::of(result).map_or_else(String::new, |suite| suite.data_key(result));
+        let key = (run.language(), &run.protocol, run.reading, data);
         hashes.entry(key).or_default().insert(&run.data_hash);
     }
-    let mixed: BTreeSet<&str> = hashes
-        .into_iter()
-        .filter(|(_, hashes)| hashes.len() > 1)
-        .map(|((_, language, ..), _)| language)
-        .collect();
-    mixed.into_iter().collect()
+    let mixed = hashes.into_iter().filter(|(_, hashes)| hashes.len() > 1).map(|((language, ..), _)| language);
+    mixed.collect::<BTreeSet<&str>>().into_iter().collect()
 }
 
-/// How many of the runs ended badly, such as `1 diverged, 2 failed`; empty if none did.
+/// How many of the runs diverged or failed, such as `1 diverged, 2 failed`; empty if none did.
 pub(crate) fn bad_endings(runs: &[&RunResult]) -> String {
     let count = |is: fn(&Ending) -> bool| runs.iter().filter(|run| is(&run.ending)).count();
     let diverged = count(|ending| matches!(ending, Ending::Diverged { .. }));
     let failed = count(|ending| matches!(ending, Ending::Failed { .. }));
     let parts = [(diverged, "diverged"), (failed, "failed")];
-    let said = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
-    said.collect::<Vec<_>>().join(", ")
+    let shown = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// The runs that diverged or failed, and why; `None` if there are none.
 pub(crate) fn bad_runs(results: &[RunResult]) -> Option<Table> {
-    let told = |result: &RunResult| match &result.ending {
+    let why = |result: &RunResult| match &result.ending {
         Ending::Finished | Ending::Stopped => None,
         Ending::Diverged { step } => Some(format!("not finite after {step} updates")),
         Ending::Failed { message } => Some(message.clone()),
     };
-    let row = |result: &RunResult| {
+    let bad: Vec<(&RunResult, String)> =
+        results.iter().filter_map(|result| Some((result, why(result)?))).collect();
+    let names = coordinate_names(bad.iter().map(|(result, _)| &result.run));
+    let row = |(result, why): &(&RunResult, String)| {
         let run = &result.run;
-        let or_none = |text: &Option<String>| text.clone().unwrap_or_default();
-        let keys = vec![
-            run.reading.name().to_owned(),
-            run.language.clone(),
-            run.learner.clone(),
-            run.size.map_or_else(String::new, |size| size.to_string()),
-            or_none(&run.loss),
-            or_none(&run.validation),
-            run.seed.to_string(),
-        ];
-        Some(Row { keys, cells: vec![Cell::ours(result.ending.name()), Cell::ours(told(result)?)] })
+        let coordinates = names.iter().map(|name| run.coordinates.show(name));
+        let keys = std::iter::once(run.reading.name().to_owned()).chain(coordinates);
+        let cells = vec![Cell::ours(result.ending.name()), Cell::ours(why.as_str())];
+        Row { keys: keys.chain([run.seed.to_string()]).collect(), cells }
     };
-    let rows: Vec<Row> = results.iter().filter_map(row).collect();
-    let keys = ["reading", "language", "learner", "size", "loss", "validation", "seed"];
-    (!rows.is_empty()).then(|| Table {
+    let keys = ["reading"].into_iter().chain(names.iter().copied()).chain(["seed"]);
+    (!bad.is_empty()).then(|| Table {
         id: "endings".to_owned(),
         title: "Runs that diverged or failed".to_owned(),
         about: BTreeMap::new(),
         notes: Vec::new(),
-        keys: keys.map(str::to_owned).to_vec(),
+        keys: keys.map(str::to_owned).collect(),
         columns: ["ending", "why"].map(Column::new).to_vec(),
-        rows,
+        rows: bad.iter().map(row).collect(),
     })
 }

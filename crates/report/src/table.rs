@@ -3,11 +3,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use wug_score::select::rounded;
+use wug_score::metric::Direction;
+use wug_score::select::{first_best, rounded};
 use wug_score::{Aggregate, Interval, Measurement, Reading};
 
-/// What stands where there is no value.
+/// What is shown where there is no value.
 pub const ABSENT: &str = "–";
+
+/// The note of tables whose cells are means over runs.
+pub(crate) const MEAN_NOTE: &str =
+    "Mean ± population standard deviation over runs; in brackets the number of runs.";
+
+/// Whose table it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope<'a> {
+    /// One of a suite, by its name.
+    Suite(&'a str),
+    /// One of the runs of a protocol, by its name.
+    Protocol(&'a str),
+}
+
+impl Scope<'_> {
+    /// The name, which begins the ids of tables and figures.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Suite(name) | Self::Protocol(name) => name,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Suite(_) => "suite",
+            Self::Protocol(_) => "protocol",
+        }
+    }
+}
 
 /// A table, not yet laid out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,9 +46,9 @@ pub struct Table {
     pub id: String,
     /// What it shows.
     pub title: String,
-    /// What all its rows have in common, such as the suite and the reading.
+    /// What all its rows have in common, such as the suite or protocol, and the reading.
     pub about: BTreeMap<String, String>,
-    /// How its values came about.
+    /// How its values were obtained.
     pub notes: Vec<String>,
     /// What the names of its rows are names of.
     pub keys: Vec<String>,
@@ -71,7 +101,7 @@ pub struct Cell {
     pub ours: Option<Value>,
     /// The paper's value, where it has one.
     pub paper: Option<Value>,
-    /// How many runs our value is of, where that is not said elsewhere in the row.
+    /// How many runs our value is of, where no other cell of the row shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
     /// Whether it is the best of those it is compared with.
@@ -86,11 +116,11 @@ impl Cell {
     }
 
     /// What was measured of some runs, and how many of them.
-    pub(crate) fn of_runs(measured: &[&Measurement], places: Decimals) -> Self {
-        Self { ours: Value::of_runs(measured, places), n: Some(measured.len()), ..Self::default() }
+    pub(crate) fn of_runs(measured: &[&Measurement], decimals: Decimals) -> Self {
+        Self { ours: Value::of_runs(measured, decimals), n: Some(measured.len()), ..Self::default() }
     }
 
-    /// How many runs, in brackets, where it is said here.
+    /// How many runs, in brackets, where the cell shows it.
     pub(crate) fn count(&self) -> String {
         self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({n})"))
     }
@@ -112,7 +142,7 @@ pub enum Value {
         interval: Option<Interval>,
         /// How it is rounded.
         #[serde(skip)]
-        places: Decimals,
+        decimals: Decimals,
     },
     /// Words.
     Text(String),
@@ -131,24 +161,24 @@ impl Decimals {
 
 impl Value {
     /// A number without a spread.
-    pub fn number(value: f64, places: Decimals) -> Self {
-        Self::Number { value, std: None, interval: None, places }
+    pub fn number(value: f64, decimals: Decimals) -> Self {
+        Self::Number { value, std: None, interval: None, decimals }
     }
 
     /// A number with its standard deviation, where it has one.
-    pub fn with_std(value: f64, std: Option<f64>, places: Decimals) -> Self {
-        Self::Number { value, std, interval: None, places }
+    pub fn with_std(value: f64, std: Option<f64>, decimals: Decimals) -> Self {
+        Self::Number { value, std, interval: None, decimals }
     }
 
     /// What was measured of several runs: the mean and the population standard deviation, or of a single run its
     /// value and interval; `None` of none.
-    pub(crate) fn of_runs(measured: &[&Measurement], places: Decimals) -> Option<Self> {
+    pub(crate) fn of_runs(measured: &[&Measurement], decimals: Decimals) -> Option<Self> {
         let values: Vec<f64> = measured.iter().filter_map(|m| m.value).collect();
         let interval = match measured {
             [one] => one.interval,
             _ => None,
         };
-        Some(Self::Number { value: Aggregate::Mean.of(&values)?, std: spread(&values), interval, places })
+        Some(Self::Number { value: Aggregate::Mean.of(&values)?, std: spread(&values), interval, decimals })
     }
 
     /// As it is shown. Standard deviations have two decimals, as in print.
@@ -162,21 +192,21 @@ impl Value {
     pub fn show(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Number { value, std, interval, places } => {
+            Self::Number { value, std, interval, decimals } => {
                 let std = std.map_or_else(String::new, |std| format!(" ± {}", Decimals(2).show(std)));
                 let interval = interval.map_or_else(String::new, |interval| {
-                    format!(" [{}, {}]", places.show(interval.low), places.show(interval.high))
+                    format!(" [{}, {}]", decimals.show(interval.low), decimals.show(interval.high))
                 });
-                places.show(*value) + &std + &interval
+                decimals.show(*value) + &std + &interval
             }
         }
     }
 
-    /// As it is shown, without its spread.
-    pub(crate) fn show_short(&self) -> String {
+    /// A number as it is rounded when shown; words have none.
+    fn rounded(&self) -> Option<f64> {
         match self {
-            Self::Text(text) => text.clone(),
-            Self::Number { value, places, .. } => places.show(*value),
+            Self::Text(_) => None,
+            Self::Number { value, decimals, .. } => rounded(*value, decimals.0),
         }
     }
 }
@@ -193,7 +223,7 @@ impl From<String> for Value {
     }
 }
 
-/// A value as it is shown, or the sign that there is none.
+/// A value as it is shown, or [`ABSENT`].
 pub(crate) fn shown(value: Option<&Value>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), Value::show)
 }
@@ -203,15 +233,15 @@ pub(crate) fn spread(scores: &[f64]) -> Option<f64> {
     Aggregate::PopulationStd.of(scores).filter(|_| scores.len() > 1)
 }
 
-/// Marks the best of some cells as it is shown: all of them where several show the same, none where there is
-/// nothing to compare.
-pub(crate) fn mark_best(cells: &mut [Cell]) {
-    let shown: Vec<Option<String>> =
-        cells.iter().map(|cell| cell.ours.as_ref().map(Value::show_short)).collect();
-    let best = shown.iter().flatten().max();
-    let compared = shown.iter().flatten().count() > 1;
-    for (cell, shown) in cells.iter_mut().zip(&shown) {
-        cell.best = compared && shown.as_ref() == best;
+/// Finds the best of some cells by their values as rounded when shown. Ties are all the best; with fewer than two values
+/// there is nothing to compare, and none is.
+pub(crate) fn set_best(cells: &mut [Cell], better: Direction) {
+    let values: Vec<Option<f64>> = cells.iter().map(|cell| cell.ours.as_ref()?.rounded()).collect();
+    let compared = values.iter().flatten().count() > 1;
+    let best = first_best(&values, better, |value| *value).copied().flatten();
+    for (cell, value) in cells.iter_mut().zip(values) {
+        let ties = value.zip(best).is_some_and(|(value, best)| !better.improves(best, value));
+        cell.best = compared && ties;
     }
 }
 
@@ -233,13 +263,13 @@ pub(crate) fn distinct<T: PartialEq>(names: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Table {
-    /// A table of one suite and reading, still without columns and rows.
-    pub(crate) fn blank(suite: &str, reading: Reading, name: &str, title: &str, keys: &[&str]) -> Self {
+    /// A table of one scope and reading, still without columns and rows.
+    pub(crate) fn blank(scope: Scope<'_>, reading: Reading, name: &str, title: &str, keys: &[&str]) -> Self {
         Self {
-            id: format!("{suite}-{reading}-{name}"),
+            id: format!("{}-{reading}-{name}", scope.name()),
             title: format!("{title} ({reading} reading)"),
             about: BTreeMap::from([
-                ("suite".to_owned(), suite.to_owned()),
+                (scope.kind().to_owned(), scope.name().to_owned()),
                 ("reading".to_owned(), reading.name().to_owned()),
             ]),
             notes: Vec::new(),
@@ -249,12 +279,12 @@ impl Table {
         }
     }
 
-    /// Whether a paper's value stands beside ours.
+    /// Whether a paper's value is shown beside ours.
     pub(crate) fn has_paper(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.paper.is_some())
     }
 
-    /// Whether a column holds words of ours alone, which begin at the left.
+    /// Whether a column holds only words of ours, which are aligned to the left.
     pub(crate) fn is_words(&self, column: usize) -> bool {
         let words = |cell: &Cell| matches!(cell.ours, None | Some(Value::Text(_))) && cell.paper.is_none();
         self.rows.iter().all(|row| words(&row.cells[column]))
@@ -276,7 +306,7 @@ impl Table {
         })
     }
 
-    /// Without spreads, intervals and the number of runs in each cell, which is said once in a note instead.
+    /// Without spreads, intervals and the number of runs in each cell, which a note gives once instead.
     pub(crate) fn compact(mut self) -> Self {
         let run = self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ours.is_some());
         let counts: Vec<usize> = run.filter_map(|cell| cell.n).collect();
@@ -293,5 +323,36 @@ impl Table {
             self.notes.push(format!("Runs per cell: {range}."));
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(values: &[Option<f64>], decimals: usize, better: Direction) -> Vec<bool> {
+        let cell = |x: &Option<f64>| Cell {
+            ours: x.map(|x| Value::number(x, Decimals(decimals))),
+            ..Cell::default()
+        };
+        let mut cells: Vec<Cell> = values.iter().map(cell).collect();
+        set_best(&mut cells, better);
+        cells.iter().map(|cell| cell.best).collect()
+    }
+
+    #[test]
+    fn the_best_cell_is_found_by_value_and_direction() {
+        // As text, 9 would be above 10.
+        let values = [Some(9.0), Some(10.0), None];
+        assert_eq!(best(&values, 0, Direction::Higher), [false, true, false]);
+        assert_eq!(best(&values, 0, Direction::Lower), [true, false, false]);
+        assert_eq!(best(&[Some(-2.0), Some(-1.0)], 1, Direction::Higher), [false, true]);
+    }
+
+    #[test]
+    fn ties_as_shown_are_all_best_and_a_single_value_is_not() {
+        assert_eq!(best(&[Some(0.931), Some(0.9349), Some(0.5)], 2, Direction::Higher), [true, true, false]);
+        assert_eq!(best(&[Some(0.931), Some(0.9349)], 3, Direction::Higher), [false, true]);
+        assert_eq!(best(&[Some(0.9), None, Some(f64::NAN)], 2, Direction::Higher), [false; 3]);
     }
 }

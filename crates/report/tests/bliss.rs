@@ -1,24 +1,24 @@
-//! The index of Lan, Chemla and Katzir: what its cells say, and that they say no more than was measured.
+//! The index of Lan, Chemla and Katzir: its cells show what was measured, and no more.
 
 mod fixtures;
 
-use fixtures::index::{
-    FACTORS, Marks, configured, detailed, index, marked, planned, solving, stopped, with_index,
+use fixtures::generalization::{
+    Counts, FACTORS, configured, detailed, evaluated, index, planned, solving, stopped, with_index,
 };
 use fixtures::{named, printed, row};
 use wug_report::{ABSENT, tables};
 use wug_score::{Ending, Reading, RunResult};
 
-const PRINTED: &str = include_str!("../src/published/bliss_index.csv");
+const PRINTED: &str = include_str!("../src/bliss/published/index.csv");
 
 #[test]
-fn the_papers_table_fed_in_is_given_back() {
+fn the_papers_values_give_the_papers_table() {
     let number = |text: &str| if text == "<1" { None } else { Some(text.parse().unwrap()) };
     let results: Vec<RunResult> = printed(PRINTED)
         .into_iter()
         .flat_map(|row| {
             let [lenient, strict] = [row[2], row[3]].map(number);
-            // Whoever solves a test without error solves it with some.
+            // A test that is solved without errors is solved with some.
             assert!(strict.is_none() || strict == lenient || (lenient, strict) == (Some(10), Some(1)));
             FACTORS.map(|b| {
                 let strict = strict == Some(b);
@@ -42,23 +42,23 @@ fn the_papers_table_fed_in_is_given_back() {
 const WINDOWS: [(usize, usize, usize); 4] = [(1, 25, 1024), (2, 23, 2022), (4, 21, 4020), (10, 21, 10_020)];
 
 #[test]
-fn who_repeats_the_last_symbol_is_wrong_once_per_string() {
+fn repeating_the_last_symbol_is_incorrect_once_per_string() {
     let mut results: Vec<RunResult> = Vec::new();
     for (factor, first, last) in WINDOWS {
         let (strings, scored) = (last - first + 1, (first..=last).sum::<usize>());
-        // One wrong step in n is forgiven from n = 200 on.
-        let marks: [Marks; 2] = [
+        // One incorrect step in n is forgiven from n = 200 on.
+        let counts: [Counts; 2] = [
             ("0.005", [scored - strings, scored], [last - 199, strings]),
             ("0", [scored - strings, scored], [0, strings]),
         ];
-        results.push(marked(planned("an-bn", "repeat-last", factor, 0), &marks));
+        results.push(evaluated(planned("an-bn", "repeat-last", factor, 0), &counts));
         let all = ([scored, scored], [strings, strings]);
-        let marks = [("0.005", all.0, all.1), ("0", all.0, all.1)];
-        results.push(marked(planned("an-bn", "true-grammar", factor, 0), &marks));
+        let counts = [("0.005", all.0, all.1), ("0", all.0, all.1)];
+        results.push(evaluated(planned("an-bn", "true-grammar", factor, 0), &counts));
     }
     assert_eq!(index(&results, "an-bn", "repeat-last"), ["10", "<1", "<1", "<1", "1, 2, 4, 10", "1 × 1"]);
     assert_eq!(index(&results, "an-bn", "true-grammar"), ["10", "10", "10", "10", "1, 2, 4, 10", "1 × 1"]);
-    // The paper's learners are there with its figures, and without ours.
+    // The paper's learners are there with its values, and without ours.
     assert_eq!(index(&results, "an-bn", "mdlrnn"), [ABSENT; 6]);
     let tables = tables(&results);
     let learners: Vec<&str> =
@@ -70,7 +70,7 @@ fn who_repeats_the_last_symbol_is_wrong_once_per_string() {
 }
 
 #[test]
-fn what_was_not_run_is_not_judged() {
+fn factors_that_were_not_run_leave_the_index_open() {
     let mut results = with_index("an-bn", "lstm", [Some(2), None]);
     assert_eq!(index(&results, "an-bn", "lstm")[..2], ["2", "<1"]);
     results.truncate(2);
@@ -79,23 +79,23 @@ fn what_was_not_run_is_not_judged() {
     // Smaller factors cannot make a larger index.
     let results = with_index("an-bn", "lstm", [Some(10), Some(10)]).split_off(3);
     assert_eq!(index(&results, "an-bn", "lstm")[..2], ["10", "10"]);
-    // A run that failed says nothing.
+    // A failed run counts as not run.
     let mut results = with_index("an-bn", "lstm", [None, None]);
     results[3].scores.clear();
-    results[3].ending = Ending::Failed { message: "no room".to_owned() };
+    results[3].ending = Ending::Failed { message: "out of memory".to_owned() };
     assert_eq!(index(&results, "an-bn", "lstm")[0], "none of 1, 2, 4");
     assert!(named(&tables(&results), "bliss-published-2").notes.join("\n").contains("Of 4 runs, 1 failed"));
 }
 
 #[test]
-fn a_stopped_marking_is_not_solved_however_good_its_start() {
+fn a_stopped_evaluation_is_not_solved_however_good_its_start() {
     let results = FACTORS.map(|b| stopped(solving(planned("an-bn", "lstm", b, 100), [true, true]), 40));
     assert_eq!(index(&results, "an-bn", "lstm")[..4], ["<1"; 4]);
     let tables = tables(&results);
     let shown = row(named(&tables, "bliss-published-an-bn"), &["lstm", "1"]);
     assert_eq!(shown[..5], ["stopped", "0 in 40 of 1,000 strings", ABSENT, "0.2500", "stopped"]);
     assert!(shown.contains(&"1 × 1 (1 stopped)".to_owned()), "{shown:?}");
-    // Beside a run that was marked to the end, it is not counted in the mean nor taken for the best.
+    // Beside a run that was evaluated to the end, it is neither counted in the mean nor the best.
     let mut results = results.to_vec();
     results.push(solving(planned("an-bn", "lstm", 1, 101), [false, false]));
     let tables = wug_report::tables(&results);
@@ -104,22 +104,22 @@ fn a_stopped_marking_is_not_solved_however_good_its_start() {
 }
 
 #[test]
-fn both_ways_of_accepting_stand_apart() {
-    // One wrong step among many: all steps forgive it, its string does not.
-    let marks = [("0.005", [99_999, 100_000], [999, 1000]), ("0", [99_999, 100_000], [999, 1000])];
-    let results = [marked(planned("an-bn", "lstm", 1, 100), &marks)];
+fn both_criteria_of_acceptance_are_shown() {
+    // One incorrect step among many is forgiven over all steps, but not within its string.
+    let counts = [("0.005", [99_999, 100_000], [999, 1000]), ("0", [99_999, 100_000], [999, 1000])];
+    let results = [evaluated(planned("an-bn", "lstm", 1, 100), &counts)];
     assert_eq!(index(&results, "an-bn", "lstm")[..4], ["≥1", "none of 1", "none of 1", "none of 1"]);
-    // Of a Dyck language nothing is forgiven.
-    let results = [marked(planned("dyck-1", "lstm", 1, 100), &marks)];
+    // For a Dyck language nothing is forgiven.
+    let results = [evaluated(planned("dyck-1", "lstm", 1, 100), &counts)];
     assert_eq!(index(&results, "dyck-1", "lstm")[..4], ["none of 1"; 4]);
-    // A set in which nothing was asked is not solved.
-    let marks = [("0.005", [0, 0], [1000, 1000]), ("0", [0, 0], [1000, 1000])];
-    let results = [marked(planned("dyck-1", "lstm", 1, 100), &marks)];
+    // Without scored steps the index is not known.
+    let counts = [("0.005", [0, 0], [1000, 1000]), ("0", [0, 0], [1000, 1000])];
+    let results = [evaluated(planned("dyck-1", "lstm", 1, 100), &counts)];
     assert_eq!(index(&results, "dyck-1", "lstm")[..4], [ABSENT; 4]);
 }
 
 #[test]
-fn ties_go_to_the_first_of_the_papers_grid_and_counts_are_true() {
+fn ties_go_to_the_first_of_the_papers_grid() {
     let grid = [(128, "l1", 1.0), (2, "none", 0.0), (2, "l2", 1.0), (2, "l1", 0.01), (2, "l1", 0.1)];
     let mut results: Vec<RunResult> = Vec::new();
     for (hidden, regularization, lambda) in grid {
@@ -139,9 +139,9 @@ fn ties_go_to_the_first_of_the_papers_grid_and_counts_are_true() {
     );
     results.remove(0);
     assert_eq!(behind(&results)[10], "9 of 5 × 2");
-    // One better run decides, wherever it stands.
-    let marks = [("0.005", [99_501, 100_000], [1000, 1000]), ("0", [99_501, 100_000], [0, 1000])];
-    results.push(marked(configured(32, "l2", 0.1, 102), &marks));
+    // A better run is the best, wherever it is in the grid.
+    let counts = [("0.005", [99_501, 100_000], [1000, 1000]), ("0", [99_501, 100_000], [0, 1000])];
+    results.push(evaluated(configured(32, "l2", 0.1, 102), &counts));
     let shown = behind(&results);
     assert_eq!(shown[9..11], ["32 units, L2 0.1, 1000 epochs", "10 of 6 × 3"], "{shown:?}");
     assert_eq!(shown[4], "1.0000");

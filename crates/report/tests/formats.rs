@@ -2,20 +2,21 @@
 
 mod fixtures;
 
-use fixtures::{accuracy, as_in_the_paper, cross_entropy, flare, scored};
+use fixtures::{accuracy, as_in_the_paper, cross_entropy, recognition, scored};
 use serde_json::json;
-use wug_report::{Format, render};
-use wug_score::{Ending, Reading, RunResult};
+use wug_report::{Format, RecordFormat, records, render};
+use wug_score::{Coordinates, Ending, Reading, RunResult};
 
 fn few() -> Vec<RunResult> {
-    let mut failed = flare(["parity", "lstm", "R", "short"], 3, Vec::new());
-    failed.ending = Ending::Failed { message: "no room | left".to_owned() };
-    // It failed before it saw any data, which does not make the data differ.
+    let mut failed = recognition(["parity", "lstm", "R", "short"], 3, Vec::new());
+    failed.ending = Ending::Failed { message: "out of memory | disk".to_owned() };
+    // It failed before its data were known, which does not make the data differ.
     failed.run.data_hash.clear();
-    let mut other =
-        flare(["parity", "lstm", "R", "short"], 1, vec![accuracy("test", 0.5), cross_entropy("test", 0.7)]);
-    "wade".clone_into(&mut other.run.suite);
-    (other.run.size, other.run.loss, other.run.validation) = (None, None, None);
+    // A protocol that this crate does not know.
+    let scores = vec![accuracy("final", 0.5), cross_entropy("final", 0.7)];
+    let mut other = recognition(["", "", "", ""], 1, scores);
+    "speed".clone_into(&mut other.run.protocol);
+    other.run.coordinates = Coordinates::default().with("task", "copy").with("delay", 10_usize);
     vec![
         scored(["parity", "lstm", "R", "short"], 1, 0.9349),
         scored(["parity", "lstm", "R", "short"], 2, 0.9349),
@@ -27,12 +28,12 @@ fn few() -> Vec<RunResult> {
 }
 
 #[test]
-fn a_terminal_gets_the_headlines() {
+fn a_terminal_shows_the_headlines() {
     insta::assert_snapshot!(render(&few(), Format::Table).unwrap(), @r###"
-    Runs:     6: 1 failed, 5 finished
-    Suites:   flare, wade
-    Readings: published
-    Versions: wug 0.1.0
+    Runs:      6: 1 failed, 5 finished
+    Protocols: recognition, speed
+    Readings:  published
+    Versions:  wug 0.1.0
 
     Table 2: recognition accuracy on the long test set (published reading)
     ours/paper; – was not run
@@ -48,22 +49,22 @@ fn a_terminal_gets_the_headlines() {
       The paper's figures: inductive bias, the mean of 10 runs; expressivity, the maximum of 40 runs.
       Runs per cell: 1 to 2.
 
-    wade: all that was measured (published reading)
+    speed: all that was measured (published reading)
 
-    language  learner  split  recognition_accuracy  recognition_cross_entropy
-    ────────  ───────  ─────  ────────────────────  ─────────────────────────
-    parity    lstm     test              0.500 (1)                  0.700 (1)
+    task  delay  split  recognition_accuracy  recognition_cross_entropy
+    ────  ─────  ─────  ────────────────────  ─────────────────────────
+    copy  10     final             0.500 (1)                  0.700 (1)
 
       Mean ± population standard deviation over runs; in brackets the number of runs.
-      recognition_accuracy: share of strings rightly accepted or rejected (fraction; chance 0.500).
-      recognition_cross_entropy: minus the log-probability of the right label, averaged over strings
+      recognition_accuracy: share of strings correctly accepted or rejected (fraction; chance 0.500).
+      recognition_cross_entropy: minus the log-probability of the correct label, averaged over strings
       (nats).
 
     Runs that diverged or failed
 
     reading    language  learner  size   loss  validation  seed  ending  why
-    ─────────  ────────  ───────  ─────  ────  ──────────  ────  ──────  ──────────────
-    published  parity    lstm     64000  R     short       3     failed  no room | left
+    ─────────  ────────  ───────  ─────  ────  ──────────  ────  ──────  ────────────────────
+    published  parity    lstm     64000  R     short       3     failed  out of memory | disk
 
 
     Markdown, CSV, JSON and HTML reports have every table in full.
@@ -79,7 +80,7 @@ fn markdown_has_every_table() {
     ## Table 2: recognition accuracy on the long test set (published reading)
     ## Table 3: the losses behind Table 2 (published reading)
     ## Table 6: full results on parity (published reading)
-    ## wade: all that was measured (published reading)
+    ## speed: all that was measured (published reading)
     ## Runs that diverged or failed
     "###);
     let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
@@ -91,29 +92,64 @@ fn markdown_has_every_table() {
 fn csv_has_a_row_per_cell_with_numbers_in_full() {
     let text = render(&few(), Format::Csv).unwrap();
     let lines = |of: &str| text.lines().filter(|line| line.contains(of)).collect::<Vec<_>>().join("\n");
-    insta::assert_snapshot!(text.lines().next().unwrap(), @r###"table,suite,reading,language,learner,loss,validation,split,size,seed,column,ours,ours_std,n,paper,paper_std"###);
+    insta::assert_snapshot!(text.lines().next().unwrap(), @r###"table,suite,protocol,reading,language,learner,loss,validation,task,delay,split,size,seed,column,ours,ours_std,n,paper,paper_std"###);
     insta::assert_snapshot!(lines("published-2,"), @r###"
-    flare-published-2,flare,published,parity,,,,,,,Inductive bias: Tf,,,,0.56,0.03
-    flare-published-2,flare,published,parity,,,,,,,Inductive bias: RNN,0.7,,1,0.71,0.24
-    flare-published-2,flare,published,parity,,,,,,,Inductive bias: LSTM,0.9349,0,2,0.9,0.2
-    flare-published-2,flare,published,parity,,,,,,,Expressivity: Tf,,,,0.6,
-    flare-published-2,flare,published,parity,,,,,,,Expressivity: RNN,1,,1,1,
-    flare-published-2,flare,published,parity,,,,,,,Expressivity: LSTM,,,,1,
-    flare-published-2,flare,published,parity,,,,,,,Chance,0.5,,,,
+    flare-published-2,flare,,published,parity,,,,,,,,,Inductive bias: Tf,,,,0.56,0.03
+    flare-published-2,flare,,published,parity,,,,,,,,,Inductive bias: RNN,0.7,,1,0.71,0.24
+    flare-published-2,flare,,published,parity,,,,,,,,,Inductive bias: LSTM,0.9349,0,2,0.9,0.2
+    flare-published-2,flare,,published,parity,,,,,,,,,Expressivity: Tf,,,,0.6,
+    flare-published-2,flare,,published,parity,,,,,,,,,Expressivity: RNN,1,,1,1,
+    flare-published-2,flare,,published,parity,,,,,,,,,Expressivity: LSTM,,,,1,
+    flare-published-2,flare,,published,parity,,,,,,,,,Chance,0.5,,,,
     "###);
-    insta::assert_snapshot!(lines("wade"), @r###"
-    wade-published-other,wade,published,parity,lstm,,,test,,,recognition_accuracy,0.5,,1,,
-    wade-published-other,wade,published,parity,lstm,,,test,,,recognition_cross_entropy,0.7,,1,,
+    insta::assert_snapshot!(lines("speed"), @r###"
+    speed-published-other,,speed,published,,,,,copy,10,final,,,recognition_accuracy,0.5,,1,,
+    speed-published-other,,speed,published,,,,,copy,10,final,,,recognition_cross_entropy,0.7,,1,,
     "###);
     let width = text.lines().next().unwrap().split(',').count();
     assert!(text.lines().all(|line| line.split(',').count() == width));
 }
 
 #[test]
-fn json_says_what_was_run() {
+fn json_has_a_summary_and_every_table() {
     let value: serde_json::Value = serde_json::from_str(&render(&few(), Format::Json).unwrap()).unwrap();
-    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"suites":["flare","wade"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
+    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"protocols":["recognition","speed"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
     insta::assert_snapshot!(value["tables"][0]["rows"][0]["cells"][2], @r###"{"ours":{"value":0.9349,"std":0.0},"paper":{"value":0.9,"std":0.2},"n":2,"best":true}"###);
+}
+
+#[test]
+fn records_of_several_protocols_share_one_table() {
+    let text = records(&few(), RecordFormat::Csv).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    insta::assert_snapshot!(head, @"plan,protocol,language,learner,size,loss,validation,task,delay,seed,reading,version,data_hash,split,stratum,metric,unit,value,numerator,denominator,n,spread,chance,interval_low,interval_high,interval_level");
+    insta::assert_snapshot!(rows.lines().next().unwrap(), @"parity-lstm-R-short-1,recognition,parity,lstm,64000,R,short,,,1,published,0.1.0,data of parity,test,all,recognition_accuracy,fraction,0.9349,0.9349,1,1,0.1,0.5,,,");
+    insta::assert_snapshot!(rows.lines().last().unwrap(), @"----1,speed,,,,,,copy,10,1,published,0.1.0,data of ,final,all,recognition_cross_entropy,nats,0.7,0.7,1,1,0.1,,,,");
+    let lines = records(&few(), RecordFormat::Jsonl).unwrap();
+    assert_eq!(lines.lines().count() + 1, text.lines().count());
+    insta::assert_snapshot!(lines.lines().last().unwrap(), @r#"{"plan":"----1","protocol":"speed","task":"copy","delay":10,"seed":1,"reading":"published","version":"0.1.0","data_hash":"data of ","split":"final","stratum":"all","metric":"recognition_cross_entropy","unit":"nats","value":0.7,"numerator":0.7,"denominator":1.0,"n":1,"spread":0.1}"#);
+}
+
+#[test]
+fn a_new_protocol_is_shown_by_its_coordinates() {
+    let run = |delay: usize, value: f64| {
+        let mut result = recognition(["", "", "", ""], 1, vec![accuracy("final", value)]);
+        "speed".clone_into(&mut result.run.protocol);
+        result.run.plan = delay.to_string();
+        result.run.data_hash = delay.to_string();
+        result.run.coordinates = Coordinates::default().with("task", "copy").with("delay", delay);
+        result
+    };
+    let mut results = vec![run(10, 0.5), run(2, 0.75)];
+    results[1].run.coordinates.set("memory", "stack");
+    let text = render(&results, Format::Markdown).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r"
+    | task | delay | memory | split | recognition\_accuracy |
+    | --- | --- | --- | --- | ---: |
+    | copy | 2 | stack | final | 0.750 (1) |
+    | copy | 10 |  | final | 0.500 (1) |
+    ");
+    assert!(!text.contains("Caution"), "{text}");
 }
 
 #[test]
@@ -130,7 +166,7 @@ fn readings_are_never_mixed() {
 }
 
 #[test]
-fn our_figures_are_rounded_once_whatever_the_reading() {
+fn our_values_are_rounded_once_whatever_the_reading() {
     // By way of three decimals these would be 0.94 and 0.99.
     for (value, shown) in [(0.9349, "| 0.93 (1)"), (4985.0 / 5010.0, "| 1.00 (1)")] {
         for reading in Reading::ALL {
@@ -149,7 +185,7 @@ fn no_line_of_a_terminal_table_is_wider_than_100() {
         ["gru", "mamba-with-a-long-name"].map(|learner| scored(["parity", learner, "R", "short"], 1, 0.5)),
     );
     let mut larger = scored(["parity", "lstm", "R", "long"], 1, 0.5);
-    larger.run.size = Some(128_000);
+    larger.run.coordinates.set("size", 128_000_usize);
     results.push(larger);
     let text = render(&results, Format::Table).unwrap();
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
@@ -158,7 +194,7 @@ fn no_line_of_a_terminal_table_is_wider_than_100() {
 }
 
 #[test]
-fn what_makes_a_table_doubtful_is_said() {
+fn cautions_name_what_makes_a_table_unreliable() {
     let mut results = few();
     results.push(results[0].clone());
     results[0].run.data_hash = "other".to_owned();
@@ -174,31 +210,31 @@ fn what_makes_a_table_doubtful_is_said() {
 }
 
 #[test]
-fn what_has_no_place_in_the_paper_is_shown_all_the_same() {
-    let place = ["parity", "lstm", "R", "short"];
+fn runs_that_are_not_as_in_the_paper_are_shown_by_protocol() {
+    let at = ["parity", "lstm", "R", "short"];
     let other = |change: fn(&mut RunResult)| {
-        let mut result = scored(place, 1, 0.123);
+        let mut result = scored(at, 1, 0.123);
         change(&mut result);
         render(&[result], Format::Csv).unwrap()
     };
     let changes: [fn(&mut RunResult); 5] = [
-        |r| "dyck-9-9".clone_into(&mut r.run.language),
-        |r| r.run.size = Some(7),
-        |r| r.run.loss = Some("hinge".to_owned()),
-        |r| r.run.validation = None,
-        |r| "vibes".clone_into(&mut r.run.suite),
+        |r| r.run.coordinates.set("language", "dyck-9-9"),
+        |r| r.run.coordinates.set("size", 7_usize),
+        |r| r.run.coordinates.set("loss", "hinge"),
+        |r| r.run.coordinates.remove("validation"),
+        |r| "vibes".clone_into(&mut r.run.protocol),
     ];
     for change in changes {
         let text = other(change);
         assert!(text.contains("published-other") && text.contains("0.123"), "{text}");
     }
-    let text = other(|r| "gru".clone_into(&mut r.run.learner));
+    let text = other(|r| r.run.coordinates.set("learner", "gru"));
     assert!(text.contains("Inductive bias: GRU,0.123,,1,,") && !text.contains("other"), "{text}");
 }
 
 #[test]
 fn messages_cannot_break_a_terminal_table() {
-    let mut result = flare(["parity", "lstm", "R", "short"], 1, Vec::new());
+    let mut result = recognition(["parity", "lstm", "R", "short"], 1, Vec::new());
     result.ending = Ending::Failed { message: format!("\u{1b}[31m red\n{}", "漢字 ".repeat(50)) };
     let text = render(&[result], Format::Table).unwrap();
     let line = text.lines().find(|line| line.contains("red") && line.contains("漢字")).unwrap();
@@ -219,10 +255,10 @@ fn the_hardest_strings_are_cut_and_ranked() {
 }
 
 #[test]
-fn small_experiments_are_seen_at_a_glance() {
+fn small_experiments_have_an_overview() {
     let small = |learner: &str, test: f64| {
         let mut result = as_in_the_paper(scored(["parity", learner, "R", "short"], 1, test));
-        result.run.size = Some(8000);
+        result.run.coordinates.set("size", 8000_usize);
         result.plan["data"]["longest"] = 200.into();
         result
     };
@@ -230,14 +266,14 @@ fn small_experiments_are_seen_at_a_glance() {
     results[0].ending = Ending::Finished;
     let text = render(&results, Format::Table).unwrap();
     insta::assert_snapshot!(text, @r"
-    Runs:     2: 1 finished, 1 stopped
-    Suites:   flare
-    Readings: published
-    Versions: wug 0.1.0
-    Caution:  1 of 2 runs reached their last epoch before they would have stopped; more epochs may score
-              higher
+    Runs:      2: 1 finished, 1 stopped
+    Protocols: recognition
+    Readings:  published
+    Versions:  wug 0.1.0
+    Caution:   1 of 2 runs reached their last epoch before they would have stopped; more epochs may
+               score higher
 
-    flare: accuracy on the long test set (published reading)
+    recognition: accuracy on the long test set (published reading)
 
     language   rnn  lstm  chance
     ────────  ────  ────  ──────
@@ -255,10 +291,10 @@ fn small_experiments_are_seen_at_a_glance() {
 }
 
 #[test]
-fn a_glance_says_how_sure_it_is_and_of_how_many_runs() {
+fn an_overview_shows_intervals_and_the_number_of_runs() {
     let small = |seed, test| {
         let mut result = scored(["parity", "rnn", "R", "short"], seed, test);
-        result.run.size = Some(8000);
+        result.run.coordinates.set("size", 8000_usize);
         let interval =
             json!({ "low": 0.4, "high": 0.61, "level": 0.95, "over": "examples", "n": 9, "resamples": 9 });
         result.scores[0].interval = serde_json::from_value(interval).unwrap();
@@ -268,7 +304,7 @@ fn a_glance_says_how_sure_it_is_and_of_how_many_runs() {
         let text = render(results, Format::Markdown).unwrap();
         (text.lines().find(|line| line.starts_with("| parity")).unwrap().to_owned(), text)
     };
-    // A learner that is compared with none is not the best.
+    // A single learner is compared with none, and is not the best.
     let (one, text) = row(&[small(1, 0.5)]);
     assert_eq!(one, r"| parity | 0.50 \[0.40, 0.61\] (1) | 0.50 |");
     assert!(text.contains("95% bootstrap interval"), "{text}");

@@ -4,7 +4,7 @@
 
 mod fixtures;
 
-use fixtures::{flare, many};
+use fixtures::{many, recognition};
 use wug_report::{Format, figures, render};
 use wug_score::{Ending, RunResult};
 
@@ -12,7 +12,7 @@ fn page(results: &[RunResult]) -> String {
     render(results, Format::Html).unwrap()
 }
 
-/// The page without the line that says it is HTML, which is no XML.
+/// The page without its doctype, which is no XML.
 fn parsed(page: &str) -> roxmltree::Document<'_> {
     roxmltree::Document::parse(page.strip_prefix("<!DOCTYPE html>\n").unwrap()).unwrap()
 }
@@ -37,7 +37,7 @@ fn a_page_is_well_formed_and_needs_no_other_file() {
 }
 
 #[test]
-fn every_line_of_the_contents_leads_to_its_section() {
+fn every_entry_of_the_contents_links_to_its_section() {
     let page = page(&many());
     let document = parsed(&page);
     let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
@@ -58,12 +58,12 @@ fn wide_tables_scroll_in_a_box_of_their_own() {
 }
 
 #[test]
-fn whatever_a_result_says_is_text_to_the_page() {
-    let mut result = flare(["parity", "lstm", "R", "short"], 1, Vec::new());
+fn text_of_results_is_escaped() {
+    let mut result = recognition(["parity", "lstm", "R", "short"], 1, Vec::new());
     result.ending = Ending::Failed { message: "<script>\"&\u{0}\u{1b}</script>".to_owned() };
     "<b>&".clone_into(&mut result.run.version);
-    "\"><svg".clone_into(&mut result.run.learner);
-    "<i>".clone_into(&mut result.run.suite);
+    result.run.coordinates.set("learner", "\"><svg");
+    "<i>".clone_into(&mut result.run.protocol);
     let page = page(&[result]);
     let document = parsed(&page);
     assert!(page.contains("&lt;script&gt;"));

@@ -1,10 +1,10 @@
-//! Many runs in one number, each way of doing so by its name.
+//! Many runs in one number.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ratio::{finite, sorted};
 
-/// A way to put the scores of several runs (or examples) in one number.
+/// A way to summarise the scores of several runs (or examples) in one number.
 ///
 /// ```
 /// use wug_score::Aggregate;
@@ -54,7 +54,7 @@ impl Aggregate {
     /// finite.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let values = sorted(values.iter().copied());
-        // In this order whatever is not finite stands at the ends.
+        // Values that are not finite are sorted to the ends.
         let (min, max) = (finite(*values.first()?)?, finite(*values.last()?)?);
         let n = values.len() as f64;
         // Values that are all the same have that very mean, not one that rounding has moved.
@@ -74,10 +74,10 @@ impl Aggregate {
 /// The value below which a share of the sorted values lies, with straight lines between neighbours (Hyndman
 /// and Fan's definition 7).
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
-    let place = share * sorted.len().checked_sub(1)? as f64;
-    let below = *sorted.get(place as usize)?;
-    let above = *sorted.get(place as usize + 1).unwrap_or(&below);
-    let weight = place.fract();
+    let position = share * sorted.len().checked_sub(1)? as f64;
+    let below = *sorted.get(position as usize)?;
+    let above = *sorted.get(position as usize + 1).unwrap_or(&below);
+    let weight = position.fract();
     // Equal neighbours give themselves, whatever the weight.
     finite(if weight > 0.0 { below + weight * (above - below) } else { below })
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_leaves_all_undefined() {
+    fn non_finite_values_leave_every_aggregate_undefined() {
         for bad in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             for a in Aggregate::ALL {
                 assert_eq!((a.of(&[1.0, bad, 2.0]), a.of(&[bad])), (None, None), "{}", a.name());

@@ -1,4 +1,4 @@
-//! How sure a score is: percentile intervals from resampling examples or seeds.
+//! Confidence in a score: percentile intervals from resampling examples or seeds.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -9,7 +9,7 @@ use crate::aggregate::quantile;
 use crate::ratio::{finite, sorted};
 use crate::{Aggregate, Ratio};
 
-/// What was drawn again and again.
+/// What was resampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
@@ -37,7 +37,7 @@ pub struct Interval {
     pub resamples: usize,
 }
 
-/// A bootstrap that cannot be.
+/// Why there is no bootstrap.
 #[derive(Debug, Error, PartialEq)]
 pub enum BadBootstrap {
     /// A level that is no share.
@@ -55,12 +55,12 @@ pub enum BadBootstrap {
 /// use wug_dataset::Seed;
 /// use wug_score::{Bootstrap, Ratio};
 /// let bootstrap = Bootstrap::new(Seed::new(1), 1_000, 0.95).unwrap();
-/// let coin: Vec<Ratio> = (0..100).map(|i| Ratio::right(i % 2 == 0)).collect();
+/// let coin: Vec<Ratio> = (0..100).map(|i| Ratio::correct(i % 2 == 0)).collect();
 /// let interval = bootstrap.over_examples(&coin).unwrap();
 /// // The exact 95 % interval of a share of 50 in 100 is about 0.40..0.60.
 /// assert!((interval.low - 0.4).abs() < 0.02 && (interval.high - 0.6).abs() < 0.02);
 /// assert_eq!((interval.n, interval.level), (100, 0.95));
-/// assert_eq!(bootstrap.over_examples(&coin[..1]), None); // one example says nothing of its spread
+/// assert_eq!(bootstrap.over_examples(&coin[..1]), None); // one example has no spread
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
@@ -82,7 +82,7 @@ impl Bootstrap {
     }
 
     /// The interval of a micro-average, examples being drawn with replacement; `None` with fewer than two, or
-    /// if it is no finite number.
+    /// if it is not finite.
     pub fn over_examples(&self, ratios: &[Ratio]) -> Option<Interval> {
         let mut ratios = ratios.to_vec();
         ratios.sort_unstable_by(|a, b| {
@@ -141,7 +141,7 @@ mod tests {
         for i in 0..400 {
             let seed = Seed::new(3).nth(i);
             let mut rng = seed.derive("data").rng();
-            let data: Vec<Ratio> = (0..100).map(|_| Ratio::right(draw::chance(&mut rng, truth))).collect();
+            let data: Vec<Ratio> = (0..100).map(|_| Ratio::correct(draw::chance(&mut rng, truth))).collect();
             let interval = Bootstrap::new(seed, 300, 0.9).unwrap().over_examples(&data).unwrap();
             covered += usize::from((interval.low..=interval.high).contains(&truth));
         }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_nothing_and_the_seed_is_everything() {
+    fn intervals_depend_on_the_seed_and_not_on_the_order() {
         let values = [0.3, 0.9, 0.5, 0.7];
         let reversed = [0.7, 0.5, 0.9, 0.3];
         let of = |seed, values: &[f64]| {

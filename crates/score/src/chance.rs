@@ -1,11 +1,11 @@
-//! What a model scores that has not looked at the string. A score means little without it.
+//! What a model scores that has not read the string. A score means little without it.
 
 use crate::ratio::finite;
 
-/// The cross-entropy of a fair coin, `ln 2`: above it, a right answer has less than half of the probability.
+/// The cross-entropy of a fair coin, `ln 2`: above it, the correct answer has less than half of the probability.
 pub const FAIR_COIN: f64 = std::f64::consts::LN_2;
 
-/// The accuracy of always giving the commoner of two answers, one of which is right in `yes` of `n` cases;
+/// The accuracy of always giving the commoner of two answers, one of which is correct in `yes` of `n` cases;
 /// `None` without cases.
 ///
 /// ```
@@ -23,7 +23,7 @@ pub fn majority_share(yes: f64, n: f64) -> Option<f64> {
 /// ```
 /// use wug_score::chance::{FAIR_COIN, share_entropy};
 /// assert_eq!(share_entropy(2.0, 4.0), Some(FAIR_COIN));
-/// assert_eq!(share_entropy(4.0, 4.0), Some(0.0)); // always yes, and always right
+/// assert_eq!(share_entropy(4.0, 4.0), Some(0.0)); // always yes, and always correct
 /// assert_eq!(share_entropy(0.0, 0.0), None);
 /// ```
 pub fn share_entropy(yes: f64, n: f64) -> Option<f64> {

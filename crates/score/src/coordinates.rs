@@ -1,12 +1,13 @@
 //! What tells the runs of an experiment apart: language, learner, size, loss, factor, … in the order tables list them.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// The value of a coordinate: a word, a number or a switch.
-#[derive(Clone, Debug, PartialEq)]
+/// The value of a coordinate: a word, a number or a switch. Words are ordered before numbers, numbers before switches.
+#[derive(Clone, Debug)]
 pub enum Coordinate {
     /// A name, such as that of a language.
     Text(String),
@@ -17,6 +18,39 @@ pub enum Coordinate {
     /// On or off.
     Switch(bool),
 }
+
+impl Coordinate {
+    /// What it is ordered by.
+    fn order(&self) -> (u8, &str, f64) {
+        match self {
+            Self::Text(text) => (0, text, 0.0),
+            Self::Integer(n) => (1, "", *n as f64),
+            Self::Number(x) => (1, "", *x),
+            Self::Switch(on) => (2, "", f64::from(*on)),
+        }
+    }
+}
+
+impl Ord for Coordinate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let ((a, text, x), (b, other, y)) = (self.order(), other.order());
+        a.cmp(&b).then_with(|| text.cmp(other)).then_with(|| x.total_cmp(&y))
+    }
+}
+
+impl PartialOrd for Coordinate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Coordinate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Coordinate {}
 
 impl fmt::Display for Coordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,11 +107,11 @@ impl From<bool> for Coordinate {
 /// assert_eq!((at.text("language"), at.integer("size"), at.text("loss")), (Some("parity"), Some(64_000), None));
 /// assert_eq!(serde_json::to_string(&at).unwrap(), r#"{"language":"parity","size":64000}"#);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Coordinates(Vec<(String, Coordinate)>);
 
 impl Coordinates {
-    /// The same with one more at the end, or with another value in its place.
+    /// The same with one more at the end, or with its value replaced.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Coordinate>) -> Self {
         self.set(name, value);
@@ -239,5 +273,13 @@ mod tests {
         assert_eq!(serde_json::from_str::<Coordinates>(&text).unwrap(), all);
         assert!(serde_json::from_str::<Coordinates>(r#"{"a":1,"a":2}"#).is_err());
         assert!(serde_json::from_str::<Coordinates>(r#"{"a":[1]}"#).is_err());
+    }
+
+    #[test]
+    fn numbers_are_ordered_by_value_and_words_by_letter() {
+        let ordered: [Coordinate; 6] =
+            ["a".into(), "b".into(), 0.5.into(), 2_usize.into(), 10_usize.into(), true.into()];
+        assert!(ordered.is_sorted());
+        assert_eq!(Coordinate::from(2.0), Coordinate::from(2_usize));
     }
 }

@@ -1,12 +1,12 @@
-//! Published metrics as pure functions of predictions, and what is kept of a run: a [`RunResult`] with a
+//! Published metrics as pure functions of predictions, and the result of a run: a [`RunResult`] with a
 //! [`Measurement`] per metric and part of a split.
 //!
-//! A [`Prediction`] is plain data that any model can fill in, ours or another's. Put beside the string it
-//! answers it becomes an [`Example`], and a [`Metric`] gives each example a [`Ratio`]; a [`Score`] is the sum
-//! of numerators over the sum of denominators, so that parts can be put together again. Sums are taken in
-//! sorted order: the order of examples changes not one bit.
+//! A [`Prediction`] is plain data that any model can fill in, ours or another's. With the string it
+//! answers it becomes an [`Example`], and an [`ExampleMetric`] gives each example a [`Ratio`]; a [`Score`] is the sum
+//! of numerators over the sum of denominators, so that the scores of parts can be combined. Sums are taken in
+//! sorted order: results do not depend on the order of examples.
 //!
-//! What is undefined is `None`: there are no sentinels, and no NaN leaves this room. This crate knows no
+//! What is undefined is `None`: there are no sentinels, and no NaN leaves this crate. This crate knows no
 //! learners, no files and no reports.
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! let pairs = truths.iter().zip(&predictions);
 //! let examples: Vec<_> = pairs.map(|(t, p)| Example::new(t, p, &alphabet).unwrap()).collect();
 //! let score = metric::RECOGNITION_ACCURACY.score(&examples);
-//! assert_eq!((score.value(), score.tally.n, score.chance), (Some(0.5), 2, Some(0.5)));
+//! assert_eq!((score.value(), score.totals.n, score.chance), (Some(0.5), 2, Some(0.5)));
 //! ```
 
 pub mod aggregate;
@@ -39,14 +39,14 @@ pub mod strata;
 pub use aggregate::Aggregate;
 pub use bootstrap::{Bootstrap, Interval};
 pub use coordinates::{Coordinate, Coordinates};
-pub use metric::{METRICS, Metric, Score, Unit};
+pub use metric::{EXAMPLE_METRICS, ExampleMetric, METRICS, Metric, Score, Unit};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
-pub use ratio::{Ratio, Tally};
+pub use ratio::{Ratio, Totals};
 pub use record::{Measurement, Record, Run, reading_name};
 pub use result::{Ending, FORMAT, Point, ResultError, RunResult, ScoredString};
 pub use steps::{
-    Acceptance, StepRule, StringSteps, accepted_strings, first_rejected, generalization_index, index_sizes,
-    right_steps,
+    Acceptance, StepRule, StringSteps, accepted_strings, correct_steps, first_rejected, generalization_index,
+    index_sizes,
 };
 pub use strata::{Stratum, stratify};
 pub use wug_language::Reading;

@@ -1,4 +1,4 @@
-//! What a model says of a string, as plain data, and the string it says it of.
+//! The predictions of a model for a string, as plain data, together with the string.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,7 +7,7 @@ use wug_language::{Alphabet, Distribution};
 
 use crate::ratio::{finite, sum};
 
-/// Everything a model may say of one string; what it does not say is left out, and the metrics that need it
+/// The predictions of a model for one string; what it does not predict is left out, and the metrics that need it
 /// do not apply.
 ///
 /// ```
@@ -42,7 +42,7 @@ pub enum Verdict {
     Probability(f64),
 }
 
-/// What may come at each prefix: one row per prefix, with a place for every symbol in the order of the
+/// What may come at each prefix: one row per prefix, with an entry for every symbol in the order of the
 /// alphabet and the last for the end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -61,7 +61,7 @@ impl Prediction {
 }
 
 impl Verdict {
-    /// Whether the string is accepted; `None` if the answer is no number.
+    /// Whether the string is accepted; `None` if the answer is NaN.
     pub fn accepts(self) -> Option<bool> {
         let (x, threshold) = match self {
             Self::Logit(z) => (z, 0.0),
@@ -121,7 +121,7 @@ pub enum Mismatch {
 /// What single precision may add to the logarithm of one.
 const ROUNDING: f64 = 1e-5;
 
-/// A string with what is true of it and what a model said of it, known to fit together.
+/// A string with its true labels and the predictions of a model, which are known to fit together.
 #[derive(Clone, Copy, Debug)]
 pub struct Example<'a> {
     truth: &'a Labelled,
@@ -156,8 +156,8 @@ impl<'a> Example<'a> {
     }
 
     /// The same, with its exact probability under the sampler that drew it, which the optimum of language
-    /// modelling needs. (The data's own `log_prob` is not taken: published files have wrong ones.)
-    /// `mean_inverse_length` is what [`mean_inverse_length`] says.
+    /// modelling needs. (The data's own `log_prob` is not taken: those of published files are incorrect.)
+    /// `mean_inverse_length` is that of [`mean_inverse_length`].
     #[must_use]
     pub fn drawn_from(mut self, sampler: &dyn Distribution, mean_inverse_length: f64) -> Self {
         let log_prob = sampler.log_prob(&self.truth.word);
@@ -165,12 +165,12 @@ impl<'a> Example<'a> {
         self
     }
 
-    /// What is true of the string.
+    /// The string with its true labels.
     pub fn truth(&self) -> &'a Labelled {
         self.truth
     }
 
-    /// What the model said of it.
+    /// The predictions of the model.
     pub fn prediction(&self) -> &'a Prediction {
         self.prediction
     }

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
-    /// What was got.
+    /// What was scored.
     pub numerator: f64,
-    /// Out of how much.
+    /// How much there was to score.
     pub denominator: f64,
 }
 
 impl Ratio {
-    /// So much out of so much.
+    /// A numerator over a denominator.
     pub fn new(numerator: f64, denominator: f64) -> Self {
         Self { numerator, denominator }
     }
@@ -23,9 +23,9 @@ impl Ratio {
         Self::new(value, 1.0)
     }
 
-    /// One if right, nothing if wrong, out of one.
-    pub fn right(right: bool) -> Self {
-        Self::once(if right { 1.0 } else { 0.0 })
+    /// One if correct, zero if not, out of one.
+    pub fn correct(correct: bool) -> Self {
+        Self::once(if correct { 1.0 } else { 0.0 })
     }
 
     /// Numerator over denominator; `None` if that is no finite number.
@@ -34,18 +34,18 @@ impl Ratio {
     }
 }
 
-/// Sums over examples: what scores are made of, and all it takes to put the scores of parts together.
+/// Sums over examples: what scores are made of, and all it takes to combine the scores of parts.
 ///
 /// ```
-/// use wug_score::{Ratio, Tally};
-/// let first = Tally::of(&[Ratio::new(3.0, 4.0), Ratio::new(0.0, 1.0)]);
-/// let second = Tally::of(&[Ratio::new(1.0, 3.0)]);
+/// use wug_score::{Ratio, Totals};
+/// let first = Totals::of(&[Ratio::new(3.0, 4.0), Ratio::new(0.0, 1.0)]);
+/// let second = Totals::of(&[Ratio::new(1.0, 3.0)]);
 /// assert_eq!(first.value(), Some(3.0 / 5.0));
-/// assert_eq!(first.plus(second), Tally { numerator: 4.0, denominator: 8.0, n: 3 });
-/// assert_eq!(Tally::default().value(), None); // nothing was asked, so nothing is known
+/// assert_eq!(first.plus(second), Totals { numerator: 4.0, denominator: 8.0, n: 3 });
+/// assert_eq!(Totals::default().value(), None); // no examples, no value
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct Totals {
     /// The sum of the numerators.
     pub numerator: f64,
     /// The sum of the denominators.
@@ -54,7 +54,7 @@ pub struct Tally {
     pub n: usize,
 }
 
-impl Tally {
+impl Totals {
     /// The sums, independent of order.
     pub fn of(ratios: &[Ratio]) -> Self {
         Self {
@@ -64,12 +64,12 @@ impl Tally {
         }
     }
 
-    /// One number that is no mean of others, or none.
+    /// A single value that is not a mean, or none.
     pub fn whole(value: Option<usize>) -> Self {
         value.map_or_else(Self::default, |value| Self { numerator: value as f64, denominator: 1.0, n: 1 })
     }
 
-    /// The tally of both parts.
+    /// The sums of both parts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Tally {
     }
 
     /// The micro-average; `None` without examples, or if it is no finite number (a model that gave
-    /// probability zero to what happened, or whose answers were no numbers).
+    /// probability zero to the truth, or answered NaN).
     pub fn value(self) -> Option<f64> {
         Ratio::new(self.numerator, self.denominator).value()
     }
@@ -109,21 +109,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_number_has_no_value() {
+    fn non_finite_ratios_have_no_value() {
         assert_eq!(Ratio::new(0.0, 0.0).value(), None);
         assert_eq!(Ratio::once(f64::INFINITY).value(), None);
-        assert_eq!(Tally::of(&[Ratio::once(1.0), Ratio::once(f64::NAN)]).value(), None);
+        assert_eq!(Totals::of(&[Ratio::once(1.0), Ratio::once(f64::NAN)]).value(), None);
     }
 
     #[test]
-    fn nothing_is_not_minus_zero() {
+    fn an_empty_sum_is_positive_zero() {
         for ratios in [vec![], vec![Ratio::once(-0.0)]] {
-            assert!(Tally::of(&ratios).numerator.is_sign_positive());
+            assert!(Totals::of(&ratios).numerator.is_sign_positive());
         }
     }
 
     #[test]
-    fn the_order_of_terms_is_nothing() {
+    fn sums_do_not_depend_on_the_order_of_terms() {
         let terms = [1e16, 1.0, -1e16, 3.0, 0.1];
         let mut reversed = terms;
         reversed.reverse();

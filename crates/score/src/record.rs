@@ -1,4 +1,4 @@
-//! What is kept of a run: what it was, and a row per measurement.
+//! What a run was, and a row per measurement.
 
 use serde::{Deserialize, Serialize, Serializer};
 use wug_language::Reading;
@@ -15,7 +15,7 @@ pub struct Run {
     pub plan: String,
     /// The protocol: what was done.
     pub protocol: String,
-    /// Where it stands in the grid of its experiment: language, learner, and whatever else may vary.
+    /// Its coordinates in the grid of its experiment: language, learner, and whatever else may vary.
     pub coordinates: Coordinates,
     /// The seed of the run.
     pub seed: u64,
@@ -72,9 +72,9 @@ impl Measurement {
             metric: score.metric.name.to_owned(),
             unit: score.metric.unit,
             value: score.value(),
-            numerator: finite(score.tally.numerator),
-            denominator: finite(score.tally.denominator),
-            n: score.tally.n,
+            numerator: finite(score.totals.numerator),
+            denominator: finite(score.totals.denominator),
+            n: score.totals.n,
             spread: score.spread,
             chance: score.chance,
             interval: score.interval,

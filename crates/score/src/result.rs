@@ -1,4 +1,4 @@
-//! What is left of a run when it is over: everything that its plan determines, and nothing else.
+//! The result of a run: everything that its plan determines, and nothing else.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{Measurement, Record, Run};
 /// The layout of result files. One that is written in another is refused, not guessed at.
 pub const FORMAT: u32 = 2;
 
-/// The result of one run. Two runs of one plan give the same bytes: times and hosts are kept elsewhere.
+/// The result of one run. Two runs of one plan give the same bytes: times and hosts are in the logs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunResult {
@@ -21,7 +21,7 @@ pub struct RunResult {
     pub plan: Value,
     /// How it ended.
     pub ending: Ending,
-    /// How many numbers the learner had to learn.
+    /// How many trainable parameters the learner had.
     pub parameters: Option<usize>,
     /// What is known of the data.
     pub data: Value,
@@ -29,9 +29,9 @@ pub struct RunResult {
     pub curve: Vec<Point>,
     /// What was measured.
     pub scores: Vec<Measurement>,
-    /// The strings that were judged worst.
+    /// The strings with the highest cross-entropy, or the first that was rejected.
     pub hardest: Vec<ScoredString>,
-    /// Single strings with what the learner said of them, where a figure shows each.
+    /// Single strings with their scores, where a figure shows each.
     pub strings: Vec<ScoredString>,
 }
 
@@ -43,12 +43,12 @@ pub enum Ending {
     Finished,
     /// The validation loss no longer fell.
     Stopped,
-    /// A number was not finite after so many updates; what was best before was scored.
+    /// A value was not finite after so many updates; the best model before was scored.
     Diverged {
         /// Updates done before.
         step: u64,
     },
-    /// It could not be done.
+    /// It ended with an error.
     Failed {
         /// Why.
         message: String,
@@ -81,7 +81,7 @@ pub struct Point {
     pub validation: Option<f64>,
 }
 
-/// A string with what the learner said of it.
+/// A string with its score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScoredString {
@@ -104,7 +104,7 @@ pub struct ScoredString {
 /// Text that is no result.
 #[derive(Debug, Error)]
 pub enum ResultError {
-    /// Not JSON, or not the right fields.
+    /// Not JSON, or not the fields of a result.
     #[error("not a result: {0}")]
     Json(#[from] serde_json::Error),
     /// Written by another version.
@@ -179,10 +179,10 @@ mod tests {
     use super::*;
     use crate::metric::RECOGNITION_ACCURACY;
     use crate::strata::Window;
-    use crate::{Bootstrap, Coordinates, Ratio, Score, Stratum, Tally};
+    use crate::{Bootstrap, Coordinates, Ratio, Score, Stratum, Totals};
 
     fn result(ratios: &[Ratio]) -> RunResult {
-        let score = Score { tally: Tally::of(ratios), ..RECOGNITION_ACCURACY.score(&[]) };
+        let score = Score { totals: Totals::of(ratios), ..RECOGNITION_ACCURACY.score(&[]) };
         let interval = Bootstrap::new(Seed::new(1), 20, 0.9).unwrap().over_examples(ratios);
         let stratum = Stratum::Length(Window { lo: 40, hi: 60 });
         RunResult {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_result_is_read_as_it_was_written() {
-        for ratios in [vec![], vec![Ratio::right(true)], vec![Ratio::new(1.0, 3.0), Ratio::once(0.1)]] {
+        for ratios in [vec![], vec![Ratio::correct(true)], vec![Ratio::new(1.0, 3.0), Ratio::once(0.1)]] {
             let result = result(&ratios);
             assert_eq!(RunResult::from_text(&result.to_text().unwrap()).unwrap(), result);
         }
@@ -228,7 +228,7 @@ mod tests {
             r#""metric":"recognition_accuracy","unit":"fraction","value":1.0,"numerator":1.0,"#,
             r#""denominator":1.0,"n":1}"#,
         );
-        let result = result(&[Ratio::right(true)]);
+        let result = result(&[Ratio::correct(true)]);
         let lines: Vec<String> = result.records().map(|r| serde_json::to_string(&r).unwrap()).collect();
         assert_eq!(lines, [expected]);
     }

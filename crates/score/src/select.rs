@@ -1,4 +1,4 @@
-//! Which run stands for the others, and how a table rounds.
+//! Which run is shown for a group, and how a table rounds.
 
 use crate::metric::Direction;
 use crate::ratio::finite;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_wins_where_nobody_has_a_value() {
+    fn without_values_none_is_best() {
         assert_eq!(best_by_validation(&[None, Some(f64::NAN)], |x| *x), None);
         assert_eq!(best_by_validation(&[] as &[Option<f64>], |x| *x), None);
     }

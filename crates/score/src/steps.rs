@@ -1,22 +1,22 @@
-//! Right and wrong step by step: what the index of Lan, Chemla and Katzir (2023) is made of.
+//! Predictions scored step by step: what the index of Lan, Chemla and Katzir (2023) is made of.
 //!
 //! At each step a model gives a probability to everything that may come: the end of the string first, then
-//! the symbols in the order of the alphabet. A [`StepRule`] says whether that is right, a [`StringSteps`] counts over
+//! the symbols in the order of the alphabet. A [`StepRule`] says whether that is correct, a [`StringSteps`] counts over
 //! a string, and an [`Acceptance`] says whether a set of strings counts as solved.
 //!
 //! The paper leaves two things open. Its §3.5 asks that every string be accepted, its §5.3 that a share of
-//! *all* steps be right, and only the latter fits its Table 2: both are here. And "the majority probability" is
+//! *all* steps be correct, and only the latter fits its Table 2: both are here. And "the majority probability" is
 //! taken for the highest one, as in the code of the same authors (the first of equals).
 
 use wug_language::{NextSet, Symbol};
 
-use crate::{Ratio, Tally};
+use crate::{Ratio, Totals};
 
-/// What a right step is, with the error margin ε.
+/// When a step is correct, with the error margin ε.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepRule {
     /// *M*det: where only one thing can come, it has the highest probability. Other steps are not scored. The
-    /// margin is the share of wrong steps that is forgiven.
+    /// margin is the share of incorrect steps that is forgiven.
     ///
     /// ```
     /// use wug_dataset::language::{NextSet, Symbol};
@@ -24,8 +24,8 @@ pub enum StepRule {
     /// let rule = StepRule::Deterministic { margin: 0.005 };
     /// let only_b = NextSet::of([Symbol(1)]); // of the alphabet a b
     /// assert!(rule.scores(&only_b) && !rule.scores(&NextSet::of([Symbol(0), Symbol(1)])));
-    /// assert!(rule.right(&only_b, &[0.3, 0.3, 0.4]));
-    /// assert!(!rule.right(&only_b, &[0.4, 0.2, 0.4])); // the end comes first
+    /// assert!(rule.is_correct(&only_b, &[0.3, 0.3, 0.4]));
+    /// assert!(!rule.is_correct(&only_b, &[0.4, 0.2, 0.4])); // the end comes first
     /// ```
     Deterministic {
         /// ε, from 0 to 1.
@@ -39,8 +39,8 @@ pub enum StepRule {
     /// use wug_score::StepRule;
     /// let rule = StepRule::Categorical { margin: 0.005 };
     /// let end = NextSet::only_end();
-    /// assert!(rule.right(&end, &[0.99, 0.005, 0.005])); // at the margin is not above it
-    /// assert!(!rule.right(&end, &[0.98, 0.01, 0.01]));
+    /// assert!(rule.is_correct(&end, &[0.99, 0.005, 0.005])); // at the margin is not above it
+    /// assert!(!rule.is_correct(&end, &[0.98, 0.01, 0.01]));
     /// ```
     Categorical {
         /// ε, from 0 to 1.
@@ -57,19 +57,19 @@ impl StepRule {
         }
     }
 
-    /// Whether a step that is scored is right. `probabilities` has a place for the end, then one for each symbol.
+    /// Whether a step that is scored is correct. `probabilities` has an entry for the end, then one for each symbol.
     #[inline]
-    pub fn right(self, next: &NextSet, probabilities: &[f64]) -> bool {
+    pub fn is_correct(self, next: &NextSet, probabilities: &[f64]) -> bool {
         match self {
             Self::Deterministic { .. } => may_come(next, highest(probabilities)),
             Self::Categorical { margin } => {
-                let mut places = probabilities.iter().enumerate();
-                places.all(|(place, &p)| (p > margin) == may_come(next, place))
+                let mut entries = probabilities.iter().enumerate();
+                entries.all(|(i, &p)| (p > margin) == may_come(next, i))
             }
         }
     }
 
-    /// The share of wrong steps that is forgiven.
+    /// The share of incorrect steps that is forgiven.
     pub fn forgiven(self) -> f64 {
         match self {
             Self::Deterministic { margin } => margin,
@@ -78,19 +78,19 @@ impl StepRule {
     }
 }
 
-/// The place of the highest probability, the first of equals.
+/// The index of the highest probability, the first of equals.
 fn highest(probabilities: &[f64]) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
-    for (place, &p) in probabilities.iter().enumerate() {
+    for (i, &p) in probabilities.iter().enumerate() {
         if p > best.1 {
-            best = (place, p);
+            best = (i, p);
         }
     }
     best.0
 }
 
-fn may_come(next: &NextSet, place: usize) -> bool {
-    match place.checked_sub(1) {
+fn may_come(next: &NextSet, index: usize) -> bool {
+    match index.checked_sub(1) {
         None => next.end(),
         Some(symbol) => next.contains(Symbol(symbol as u16)),
     }
@@ -101,62 +101,62 @@ fn may_come(next: &NextSet, place: usize) -> bool {
 pub struct StringSteps {
     /// How many were scored.
     pub scored: usize,
-    /// How many of them were right.
-    pub right: usize,
+    /// How many of them were correct.
+    pub correct: usize,
 }
 
 impl StringSteps {
     /// Counts so many more steps.
     #[inline]
-    pub fn count(&mut self, right: bool, times: usize) {
+    pub fn count(&mut self, correct: bool, times: usize) {
         self.scored += times;
-        self.right += if right { times } else { 0 };
+        self.correct += if correct { times } else { 0 };
     }
 
-    /// Whether no more than this share of the steps is wrong; so too if none was scored.
+    /// Whether at most this share of the steps is incorrect; also if none was scored.
     ///
     /// ```
     /// use wug_score::StringSteps;
-    /// let steps = StringSteps { scored: 200, right: 199 };
+    /// let steps = StringSteps { scored: 200, correct: 199 };
     /// assert!(steps.accepted(0.005) && !steps.accepted(0.0)); // one in two hundred
     /// ```
     pub fn accepted(self, forgiven: f64) -> bool {
-        (self.scored - self.right) as f64 <= forgiven * self.scored as f64
+        (self.scored - self.correct) as f64 <= forgiven * self.scored as f64
     }
 
     fn plus(self, other: Self) -> Self {
-        Self { scored: self.scored + other.scored, right: self.right + other.right }
+        Self { scored: self.scored + other.scored, correct: self.correct + other.correct }
     }
 }
 
-/// The share of right steps over all strings alike: the micro-average.
+/// The share of correct steps over all strings: the micro-average.
 ///
 /// ```
-/// use wug_score::{StringSteps, right_steps};
-/// let strings = [StringSteps { scored: 2, right: 1 }, StringSteps { scored: 6, right: 6 }];
-/// assert_eq!(right_steps(&strings).value(), Some(7.0 / 8.0));
+/// use wug_score::{StringSteps, correct_steps};
+/// let strings = [StringSteps { scored: 2, correct: 1 }, StringSteps { scored: 6, correct: 6 }];
+/// assert_eq!(correct_steps(&strings).value(), Some(7.0 / 8.0));
 /// ```
-pub fn right_steps(strings: &[StringSteps]) -> Tally {
+pub fn correct_steps(strings: &[StringSteps]) -> Totals {
     let all = total(strings);
-    Tally { numerator: all.right as f64, denominator: all.scored as f64, n: strings.len() }
+    Totals { numerator: all.correct as f64, denominator: all.scored as f64, n: strings.len() }
 }
 
 /// The share of accepted strings.
 ///
 /// ```
 /// use wug_score::{StringSteps, accepted_strings};
-/// let strings = [StringSteps { scored: 2, right: 1 }, StringSteps { scored: 6, right: 6 }];
+/// let strings = [StringSteps { scored: 2, correct: 1 }, StringSteps { scored: 6, correct: 6 }];
 /// assert_eq!(accepted_strings(&strings, 0.0).value(), Some(1.0 / 2.0));
 /// ```
-pub fn accepted_strings(strings: &[StringSteps], forgiven: f64) -> Tally {
-    Tally::of(&strings.iter().map(|s| Ratio::right(s.accepted(forgiven))).collect::<Vec<_>>())
+pub fn accepted_strings(strings: &[StringSteps], forgiven: f64) -> Totals {
+    Totals::of(&strings.iter().map(|s| Ratio::correct(s.accepted(forgiven))).collect::<Vec<_>>())
 }
 
-/// Where the first string stands that is not accepted.
+/// The index of the first string that is not accepted.
 ///
 /// ```
 /// use wug_score::{StringSteps, first_rejected};
-/// let strings = [3, 2, 3].map(|right| StringSteps { scored: 3, right });
+/// let strings = [3, 2, 3].map(|correct| StringSteps { scored: 3, correct });
 /// assert_eq!(first_rejected(&strings, 0.0), Some(1));
 /// assert_eq!(first_rejected(&strings, 0.5), None);
 /// ```
@@ -167,7 +167,7 @@ pub fn first_rejected(strings: &[StringSteps], forgiven: f64) -> Option<usize> {
 /// When a test set is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// Enough of all steps are right: what Table 2 of the paper goes by.
+    /// Enough of all steps are correct: the criterion of Table 2 of the paper.
     AllSteps,
     /// Every string is accepted by itself: what §3.5 of the paper says.
     EveryString,
@@ -185,12 +185,12 @@ impl Acceptance {
         }
     }
 
-    /// Whether the strings are solved; `None` if no step was scored, so that nothing was asked.
+    /// Whether the strings are solved; `None` if no step was scored.
     ///
     /// ```
     /// use wug_score::{Acceptance, StringSteps};
-    /// // One wrong step in 21 is lost among 1,000 others, but not to its own string.
-    /// let strings = [StringSteps { scored: 21, right: 20 }, StringSteps { scored: 979, right: 979 }];
+    /// // One incorrect step in 21 is forgiven among 1,000 others, but not within its own string.
+    /// let strings = [StringSteps { scored: 21, correct: 20 }, StringSteps { scored: 979, correct: 979 }];
     /// assert_eq!(Acceptance::AllSteps.holds(&strings, 0.005), Some(true));
     /// assert_eq!(Acceptance::EveryString.holds(&strings, 0.005), Some(false));
     /// assert_eq!(Acceptance::AllSteps.holds(&[], 0.005), None);
@@ -209,7 +209,7 @@ fn total(strings: &[StringSteps]) -> StringSteps {
 }
 
 /// How many strings to train on and to test on for a factor: 10ᴺ/b and 10ᴺ·b; `None` if b does not divide 10ᴺ
-/// or the sizes are beyond all numbers.
+/// or the sizes overflow.
 ///
 /// ```
 /// use wug_score::index_sizes;

@@ -38,7 +38,7 @@ pub enum Stratum {
     /// Members, or the others.
     Label(Label),
     /// One kind of negative.
-    Kind(Kind),
+    Kind(NegativeKind),
     /// Strings of some lengths.
     Length(Window),
     /// Negatives made with so many edits.
@@ -62,15 +62,15 @@ pub enum Label {
 /// How a negative was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum NegativeKind {
     /// A member with some edits.
     Perturbed,
     /// Symbols drawn uniformly.
     Uniform,
 }
 
-/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre is where
-/// it says.
+/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre
+/// is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Window {
@@ -122,8 +122,8 @@ impl fmt::Display for Stratum {
             Self::All => f.write_str("all"),
             Self::Label(Label::Positive) => f.write_str("positive"),
             Self::Label(Label::Negative) => f.write_str("negative"),
-            Self::Kind(Kind::Perturbed) => f.write_str("perturbed negative"),
-            Self::Kind(Kind::Uniform) => f.write_str("uniform negative"),
+            Self::Kind(NegativeKind::Perturbed) => f.write_str("perturbed negative"),
+            Self::Kind(NegativeKind::Uniform) => f.write_str("uniform negative"),
             Self::Length(window) => write!(f, "length {window}"),
             Self::Edits(k) => write!(f, "{k} edits"),
             Self::Distance(d) => write!(f, "distance {d}"),
@@ -166,7 +166,7 @@ pub fn by_label(truth: &Labelled) -> Option<Stratum> {
 /// How a negative was made. One without a number of edits counts as uniform, so this is for data that have
 /// those numbers.
 pub fn by_kind(truth: &Labelled) -> Option<Stratum> {
-    let kind = if truth.edits.is_some() { Kind::Perturbed } else { Kind::Uniform };
+    let kind = if truth.edits.is_some() { NegativeKind::Perturbed } else { NegativeKind::Uniform };
     (!truth.label).then_some(Stratum::Kind(kind))
 }
 
@@ -214,7 +214,7 @@ mod tests {
         let window = Window { lo: -10, hi: 10 };
         assert!(window.centre().abs() < f64::EPSILON);
         let label = Stratum::Label(Label::Negative);
-        let kind = Stratum::Kind(Kind::Perturbed);
+        let kind = Stratum::Kind(NegativeKind::Perturbed);
         let margin = Stratum::Margin(Margin::new(0.005).unwrap());
         let length = Stratum::Length(window);
         for stratum in [Stratum::All, label, kind, length, Stratum::Edits(3), Stratum::Distance(1), margin] {

@@ -1,5 +1,4 @@
-//! What holds of every metric, whatever the examples: order is nothing, parts add up, and what is said is a
-//! finite number.
+//! What holds of every example metric: the order of examples does not matter, parts add up, and values are finite.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -9,7 +8,7 @@ use proptest::prelude::*;
 use wug_dataset::{Labelled, Seed};
 use wug_language::{Alphabet, Symbol, draw, registry};
 use wug_score::strata::{Windows, by_label};
-use wug_score::{Aggregate, Bootstrap, Example, METRICS, NextAnswer, Prediction, Tally, Verdict};
+use wug_score::{Aggregate, Bootstrap, EXAMPLE_METRICS, Example, NextAnswer, Prediction, Totals, Verdict};
 use wug_score::{mean_inverse_length, stratify};
 
 fn logit() -> impl Strategy<Value = f64> {
@@ -56,11 +55,11 @@ fn with_examples<T>(rows: &[(Labelled, Prediction)], then: impl FnOnce(&[Example
 
 proptest! {
     #[test]
-    fn the_order_of_examples_changes_not_one_bit(rows in rows(), seed in any::<u64>()) {
+    fn scores_do_not_depend_on_the_order_of_examples(rows in rows(), seed in any::<u64>()) {
         let mut shuffled = rows.clone();
         draw::shuffle(&mut Seed::new(seed).rng(), &mut shuffled);
         let bootstrap = Bootstrap::new(Seed::new(seed), 5, 0.5).unwrap();
-        for metric in METRICS {
+        for metric in EXAMPLE_METRICS {
             let [one, other] = [&rows, &shuffled]
                 .map(|rows| with_examples(rows, |examples| metric.score_with_interval(examples, &bootstrap)));
             prop_assert_eq!(one, other);
@@ -70,14 +69,14 @@ proptest! {
     #[test]
     fn values_are_finite_and_accuracies_are_shares(rows in rows()) {
         with_examples(&rows, |examples| {
-            for metric in METRICS {
+            for metric in EXAMPLE_METRICS {
                 let score = metric.score(examples);
-                prop_assert_eq!(score.value().is_some(), score.tally.n > 0, "{}", metric.name);
-                prop_assert_eq!(score.spread.is_some(), score.tally.n > 0, "{}", metric.name);
-                prop_assert_eq!(score.chance.is_some(), score.tally.n > 0 && metric.chance_of.is_some());
-                if metric.higher_is_better() {
+                prop_assert_eq!(score.value().is_some(), score.totals.n > 0, "{}", metric.metric.name);
+                prop_assert_eq!(score.spread.is_some(), score.totals.n > 0, "{}", metric.metric.name);
+                prop_assert_eq!(score.chance.is_some(), score.totals.n > 0 && metric.metric.chance_of.is_some());
+                if metric.metric.higher_is_better() {
                     prop_assert!(score.value().is_none_or(|x| (0.0..=1.0).contains(&x)));
-                } else if metric.name.ends_with("cross_entropy") {
+                } else if metric.metric.name.ends_with("cross_entropy") {
                     prop_assert!(score.value().is_none_or(|x| x >= 0.0));
                 }
             }
@@ -89,9 +88,9 @@ proptest! {
     fn the_parts_of_a_partition_add_up(rows in rows()) {
         with_examples(&rows, |examples| {
             let parts = stratify(examples, |e| by_label(e.truth()));
-            for metric in METRICS {
-                let whole = metric.score(examples).tally;
-                let sum = parts.values().map(|p| metric.score(p).tally).fold(Tally::default(), Tally::plus);
+            for metric in EXAMPLE_METRICS {
+                let whole = metric.score(examples).totals;
+                let sum = parts.values().map(|p| metric.score(p).totals).fold(Totals::default(), Totals::plus);
                 prop_assert_eq!(sum.n, whole.n);
                 let slack = 1e-9 * whole.numerator.abs().max(1.0);
                 prop_assert!((sum.numerator - whole.numerator).abs() <= slack);
@@ -112,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn aggregates_lie_where_they_should(values in prop::collection::vec(-1e3..1e3, 1..20_usize)) {
+    fn means_and_medians_lie_between_the_extremes(values in prop::collection::vec(-1e3..1e3, 1..20_usize)) {
         let of = |a: Aggregate| a.of(&values).unwrap();
         for middle in [Aggregate::Median, Aggregate::Mean] {
             prop_assert!(of(Aggregate::Min) <= of(middle) && of(middle) <= of(Aggregate::Max));

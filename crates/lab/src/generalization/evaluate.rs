@@ -92,14 +92,14 @@ const SYMBOLS: usize = 1 << 24;
 /// use wug_lab::language::registry;
 /// use wug_lab::generalization::{Evaluation, evaluate_steps};
 /// use wug_learner::baseline::RepeatLast;
-/// use wug_score::{StepRule, right_steps};
+/// use wug_score::{StepRule, correct_steps};
 /// let language = registry::build("an-bn").unwrap();
 /// let exam = Evaluation::published(&*language, StepRule::Deterministic { margin: 0.0 });
 /// let strings = test_after(&*language, 40, 10_000); // n = 21 to 10,020
 /// let marks = evaluate_steps(&mut RepeatLast::new(3), strings, &exam).unwrap();
 /// // Only the end of each string is missed.
 /// let steps = (21..=10_020).sum::<usize>();
-/// assert_eq!(right_steps(&marks.strings).value(), Some((steps - 10_000) as f64 / steps as f64));
+/// assert_eq!(correct_steps(&marks.strings).value(), Some((steps - 10_000) as f64 / steps as f64));
 /// ```
 pub fn evaluate_steps<L: NextSymbol>(
     learner: &mut L,
@@ -134,7 +134,7 @@ pub(super) fn evaluate_steps_watched<L: NextSymbol>(
         many *= 4;
         marks.lengths.extend(words.iter().map(Vec::len));
         let (marked, first_error, taken) = Trie::new(learner, exam, &words).mark();
-        wrong += marked.iter().map(|steps| steps.scored - steps.right).sum::<usize>();
+        wrong += marked.iter().map(|steps| steps.scored - steps.correct).sum::<usize>();
         marks.strings.extend(marked);
         marks.taken += taken;
         watch(marks.strings.len());

@@ -11,8 +11,8 @@ use wug_score::metric::{
 };
 use wug_score::strata::Margin;
 use wug_score::{
-    Example, Measurement, Prediction, ScoredString, Stratum, StringSteps, Tally, accepted_strings,
-    first_rejected, mean_inverse_length, right_steps,
+    Example, Measurement, Prediction, ScoredString, Stratum, StringSteps, Totals, accepted_strings,
+    correct_steps, first_rejected, mean_inverse_length,
 };
 
 use super::data::{Data, between_boundaries};
@@ -110,10 +110,10 @@ fn at_margin(
     let forgiven = plan.measure.rule(margin).forgiven();
     let solved = solved(marks, plan.test.from, forgiven);
     [
-        accuracy.measured(right_steps(&marks.strings), right_steps(chance).value()),
+        accuracy.measured(correct_steps(&marks.strings), correct_steps(chance).value()),
         acceptance
             .measured(accepted_strings(&marks.strings, forgiven), accepted_strings(chance, forgiven).value()),
-        SOLVED_LENGTH.measured(Tally::whole(solved), None),
+        SOLVED_LENGTH.measured(Totals::whole(solved), None),
     ]
     .into_iter()
 }

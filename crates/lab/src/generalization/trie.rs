@@ -154,7 +154,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
     }
 
     fn put_back(&mut self, edge: Edge<'a, L::State>) {
-        if self.exam.until == Until::FirstError && edge.steps.right < edge.steps.scored {
+        if self.exam.until == Until::FirstError && edge.steps.correct < edge.steps.scored {
             if self.first_error.is_none_or(|first| edge.earliest < first) {
                 self.first_error = Some(edge.earliest);
                 self.marked[edge.earliest] = edge.steps;
@@ -214,7 +214,7 @@ impl<S> Edge<'_, S> {
                 let answers = first.chunks_exact(choices).chain(again.chunks_exact(choices));
                 let (whole, more) = (times / block, times % block);
                 answers.take(times).enumerate().for_each(|(i, answer)| {
-                    self.steps.count(exam.rule.right(&next, answer), whole + usize::from(i < more));
+                    self.steps.count(exam.rule.is_correct(&next, answer), whole + usize::from(i < more));
                 });
             }
             t += times;

@@ -6,7 +6,7 @@ use wug_dataset::Seed;
 use wug_learner::interface::{Recognizer, RecognizerOutput, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::RecognizerModel;
-use wug_score::metric::{METRICS, Metric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
+use wug_score::metric::{EXAMPLE_METRICS, ExampleMetric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::strata::{Windows, by_distance, by_edits, by_kind, by_label};
 use wug_score::{
     Bootstrap, Example, Measurement, NextAnswer, Prediction, ScoredString, Stratum, Verdict,
@@ -51,7 +51,7 @@ pub(super) fn measure<R: Real>(
     let bootstrap =
         Bootstrap::new(seed.derive(name), 1000, 0.95).map_err(|e| LabError::Usage(e.to_string()))?;
     let mut scores = Vec::new();
-    for metric in METRICS {
+    for metric in EXAMPLE_METRICS {
         let recognition = [&RECOGNITION_ACCURACY, &RECOGNITION_CROSS_ENTROPY].contains(metric);
         let score = if recognition && detail == Detail::Parts {
             metric.score_with_interval(&examples, &bootstrap)
@@ -59,7 +59,7 @@ pub(super) fn measure<R: Real>(
             metric.score(&examples)
         };
         // A measure that applies to no string of the split says nothing.
-        if score.tally.n > 0 {
+        if score.totals.n > 0 {
             scores.push(Measurement::new(name, Stratum::All, &score));
         }
     }
@@ -107,7 +107,7 @@ fn examples<'a>(
 }
 
 fn strata(examples: &[Example<'_>], split: &str, scores: &mut Vec<Measurement>) {
-    let mut add = |strata: BTreeMap<Stratum, Vec<Example<'_>>>, metrics: &[&'static Metric]| {
+    let mut add = |strata: BTreeMap<Stratum, Vec<Example<'_>>>, metrics: &[&'static ExampleMetric]| {
         for (stratum, part) in strata {
             for metric in metrics {
                 scores.push(Measurement::new(split, stratum, &metric.score(&part)));

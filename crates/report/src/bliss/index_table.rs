@@ -1,89 +1,88 @@
-//! Table 2: the index of each language and learner, at each margin and by both ways of accepting.
+//! Table 2: the index of each language and learner, at each margin and by both criteria of acceptance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::strata::Margin;
 use wug_score::{Acceptance, generalization_index};
 
-use super::group::{Group, RowKey, TrialsByRow, VaryingColumns, counted, margins};
-use super::trial::Trial;
-use crate::published::bliss_learners;
+use super::index_run::IndexRun;
+use super::published::learners;
+use super::rows::{RowKey, RunGroup, RunsByRow, constant_note, counted, margins, varying};
 use crate::table::{Cell, Column, Row, Table, Value};
 
-/// The column that says which factors were run.
+/// The column of the factors that were run.
 const FACTORS_RUN: &str = "factors run";
 /// What a cell is, in short.
 const INDEX: &str = "Largest b so that a model trained on 10^N/b strings solves the next 10^N·b: best of all configurations and seeds, each cell by itself.";
 /// When a test is solved, in short.
-const BOTH: &str = "All steps: at most a share ε of all steps is wrong, as in the paper's Table 2. Every string: of each string by itself; at ε = 0 both are the same.";
-/// What stands for an index that is not known.
+const BOTH: &str = "All steps: at most a share ε of all steps is incorrect, as in the paper's Table 2. Every string: of each string by itself; at ε = 0 both are the same.";
+/// How an index is shown that is not known.
 const OPEN: &str = "<1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.";
 /// What the paper's figures are of.
 const PAPER: &str = "The paper's figures: 21 configurations of LSTM, 4 of Stack-LSTM, 2 of Baby-NTM with 3 seeds each; MDLRNN once per configuration.";
 
-/// The table; `None` without trials of the index.
-pub(super) fn table(group: &Group<'_>) -> Option<Table> {
-    let places = group.places(|trial| !trial.is_from_first() && trial.has_sizes_of_index());
-    let (told, margins, factors) = (VaryingColumns::of(&places), margins(&places), group.factors());
+/// The table; `None` without runs of the index.
+pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
+    let by_row = group.rows(|run| !run.is_from_first() && run.has_sizes_of_index());
+    let (columns, margins, factors) = (varying(&by_row), margins(&by_row), group.factors());
     if margins.is_empty() {
         return None;
     }
     let (name, title) =
         if group.of_paper { ("2", "Table 2: the index 𝔹") } else { ("index", "The index 𝔹") };
     let mut table = group.blank(name, title, &["language", "learner"]);
-    table.keys.extend(told.names());
+    table.keys.extend(columns.names());
     let heads = Acceptance::ALL.into_iter().flat_map(|acceptance| {
         margins.iter().map(move |margin| Column::of(shown(acceptance), format!("ε = {margin}")))
     });
     table.columns = heads.chain([FACTORS_RUN, "runs"].map(Column::new)).collect();
-    table.rows = rows(group, &places)
+    table.rows = rows(group, &by_row)
         .into_iter()
-        .map(|(place, trials)| {
-            let keys = [place.language, place.learner].map(str::to_owned);
-            let keys = keys.into_iter().chain(told.values(&place)).collect();
-            Row { keys, cells: cells(group, &place, trials, &margins, &factors) }
+        .map(|(key, runs)| {
+            let keys = [key.language, key.learner].map(str::to_owned);
+            let keys = keys.into_iter().chain(columns.values(&key.settings)).collect();
+            Row { keys, cells: cells(group, &key, runs, &margins, &factors) }
         })
         .collect();
     table.notes.extend(notes(group));
-    table.notes.extend(told.note());
+    table.notes.extend(constant_note(&columns));
     Some(table)
 }
 
-/// The trials of each row: those that were run and, in the table of the paper, none for what only the paper has.
-fn rows<'p, 'a>(group: &Group<'a>, places: &'p TrialsByRow<'a>) -> BTreeMap<RowKey<'a>, &'p [Trial<'a>]> {
-    let mut rows: BTreeMap<_, _> =
-        places.iter().map(|(place, trials)| (place.clone(), trials.as_slice())).collect();
-    for language in places.keys().map(|place| place.language).filter(|_| group.of_paper) {
-        let run = |learner: &str| places.keys().any(|p| p.language == language && p.learner == learner);
-        let in_print = bliss_learners().into_iter().filter(|learner| !run(learner));
+/// The runs of each row: those that were run and, in the table of the paper, none for what only the paper has.
+fn rows<'p, 'a>(group: &RunGroup<'a>, by_row: &'p RunsByRow<'a>) -> BTreeMap<RowKey<'a>, &'p [IndexRun<'a>]> {
+    let mut rows: BTreeMap<_, _> = by_row.iter().map(|(key, runs)| (key.clone(), runs.as_slice())).collect();
+    for language in by_row.keys().map(|key| key.language).filter(|_| group.of_paper) {
+        let run = |learner: &str| by_row.keys().any(|p| p.language == language && p.learner == learner);
+        let in_print = learners().into_iter().filter(|learner| !run(learner));
         rows.extend(in_print.map(|learner| (RowKey::in_print(language, learner), &[][..])));
     }
     rows
 }
 
 fn cells(
-    group: &Group<'_>,
-    place: &RowKey<'_>,
-    trials: &[Trial<'_>],
+    group: &RunGroup<'_>,
+    key: &RowKey<'_>,
+    runs: &[IndexRun<'_>],
     margins: &[Margin],
     factors: &BTreeSet<usize>,
 ) -> Vec<Cell> {
-    let possible = |factor: &usize| trials.first().is_some_and(|trial| trial.sizes(*factor).is_some());
+    let possible = |factor: &usize| runs.first().is_some_and(|run| run.sizes(*factor).is_some());
     let asked: BTreeSet<usize> = factors.iter().copied().filter(possible).collect();
     let cell = |margin: Margin, acceptance: Acceptance| Cell {
-        ours: index(trials, margin, acceptance, &asked).map(Value::from),
-        paper: paper(group, place, margin, acceptance),
+        ours: index(runs, margin, acceptance, &asked).map(Value::from),
+        paper: paper(group, key, margin, acceptance),
         ..Cell::default()
     };
     let indices =
         Acceptance::ALL.into_iter().flat_map(|acceptance| margins.iter().map(move |&m| (m, acceptance)));
-    indices.map(|(margin, acceptance)| cell(margin, acceptance)).chain(behind(trials, &asked)).collect()
+    indices.map(|(margin, acceptance)| cell(margin, acceptance)).chain(behind(runs, &asked)).collect()
 }
 
 /// The table in short.
-pub(super) fn headline(group: &Group<'_>) -> Option<Table> {
+pub(super) fn headline(group: &RunGroup<'_>) -> Option<Table> {
     let mut table = table(group)?;
-    // Cells say for themselves where factors are missing, and where nothing is forgiven, all steps are those of every string.
+    // Cells show where factors are missing, and where nothing is forgiven, both criteria are the same.
     let again = Column::of(self::shown(Acceptance::EveryString), "ε = 0");
     let shown: Vec<bool> =
         table.columns.iter().map(|column| column.name != FACTORS_RUN && *column != again).collect();
@@ -107,24 +106,24 @@ fn shown(acceptance: Acceptance) -> &'static str {
 }
 
 /// The paper's value, which goes by all steps.
-fn paper(group: &Group<'_>, place: &RowKey<'_>, margin: Margin, acceptance: Acceptance) -> Option<Value> {
+fn paper(group: &RunGroup<'_>, key: &RowKey<'_>, margin: Margin, acceptance: Acceptance) -> Option<Value> {
     let has = group.of_paper && acceptance == Acceptance::AllSteps;
-    place.printed(margin).filter(|_| has).map(Value::from)
+    key.printed(margin).filter(|_| has).map(Value::from)
 }
 
-/// The index of the best of these trials as far as it is known, without a word more; `None` if nothing was marked.
+/// The index of the best of these runs as far as it is known, and no further; `None` if nothing was evaluated.
 fn index(
-    trials: &[Trial<'_>],
+    runs: &[IndexRun<'_>],
     margin: Margin,
     acceptance: Acceptance,
     asked: &BTreeSet<usize>,
 ) -> Option<String> {
-    let marked = trials.iter().filter_map(|trial| Some((trial.factor, trial.solved(margin, acceptance)?)));
-    let marked: Vec<(usize, bool)> = marked.collect();
-    let run: BTreeSet<usize> = marked.iter().map(|(factor, _)| *factor).collect();
+    let evaluated = runs.iter().filter_map(|run| Some((run.factor, run.solved(margin, acceptance)?)));
+    let evaluated: Vec<(usize, bool)> = evaluated.collect();
+    let run: BTreeSet<usize> = evaluated.iter().map(|(factor, _)| *factor).collect();
     let least = run.first()?;
     let mut open = asked.difference(&run);
-    Some(match generalization_index(marked) {
+    Some(match generalization_index(evaluated) {
         Some(solved) if open.any(|factor| *factor > solved) => format!("≥{solved}"),
         Some(solved) => solved.to_string(),
         None if open.next().is_none() => format!("<{least}"),
@@ -132,12 +131,12 @@ fn index(
     })
 }
 
-/// Which factors were marked, and how many configurations and seeds of each.
-fn behind(trials: &[Trial<'_>], asked: &BTreeSet<usize>) -> [Cell; 2] {
-    let mut by_factor: BTreeMap<usize, Vec<Trial<'_>>> = BTreeMap::new();
-    let marked = |trial: &&Trial<'_>| trial.stopped().is_some() || !trial.margins().is_empty();
-    for trial in trials.iter().filter(marked) {
-        by_factor.entry(trial.factor).or_default().push(*trial);
+/// Which factors were evaluated, and how many configurations and seeds of each.
+fn behind(runs: &[IndexRun<'_>], asked: &BTreeSet<usize>) -> [Cell; 2] {
+    let mut by_factor: BTreeMap<usize, Vec<IndexRun<'_>>> = BTreeMap::new();
+    let evaluated = |run: &&IndexRun<'_>| run.stopped().is_some() || !run.margins().is_empty();
+    for run in runs.iter().filter(evaluated) {
+        by_factor.entry(run.factor).or_default().push(*run);
     }
     if by_factor.is_empty() {
         return Default::default();
@@ -159,15 +158,15 @@ fn list(factors: &BTreeSet<usize>) -> String {
     factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn notes(group: &Group<'_>) -> Vec<String> {
+fn notes(group: &RunGroup<'_>) -> Vec<String> {
     let paper = group.of_paper.then(|| PAPER.to_owned());
     let mut notes = vec![
         INDEX.to_owned(),
-        "All steps: of all scored steps of all strings, at most a share ε is wrong; only this fits the paper's Table 2. Every string: that holds for each string by itself, as its §3.5 says. At ε = 0 both are the same.".to_owned(),
-        "Where no step has a single possible symbol (Dyck), ε is the probability above which a symbol counts as possible, and every step must be right: at ε = 0 no softmax can pass unless it underflows.".to_owned(),
-        "Learners that know nothing are rows too: a score that one of them reaches says nothing about a learner. Repeating the last symbol is wrong once per string of aⁿbⁿ, which ε = 0.005 forgives over all steps.".to_owned(),
+        "All steps: of all scored steps of all strings, at most a share ε is incorrect; only this fits the paper's Table 2. Every string: that holds for each string by itself, as its §3.5 says. At ε = 0 both are the same.".to_owned(),
+        "Where no step has a single possible symbol (Dyck), ε is the probability above which a symbol counts as possible, and every step must be correct: at ε = 0 no softmax can pass unless it underflows.".to_owned(),
+        "Baselines are rows too: a score that one of them reaches says nothing about a learner. Repeating the last symbol is incorrect once per string of aⁿbⁿ, which ε = 0.005 forgives over all steps.".to_owned(),
         OPEN.to_owned(),
-        "Runs: configurations × seeds at each factor. A marking that was stopped, because nothing could be solved any more, counts as not solved.".to_owned(),
+        "Runs: configurations × seeds at each factor. An evaluation that was stopped, because nothing could be solved any more, counts as not solved.".to_owned(),
     ];
     notes.extend(paper);
     notes.extend(group.bad_note());

@@ -1,39 +1,73 @@
-//! The index of BLISS (Lan, Chemla and Katzir 2023): its Table 2 and Figure 3 with the paper's figures beside ours, what lies
-//! behind them, and the same for any other language, learner or setting.
+//! The index of BLISS (Lan, Chemla and Katzir 2023): its Table 2 and Figure 3 with the paper's values beside ours, the
+//! details behind them, and the same without the paper's values for any other language, learner or setting.
 
+mod departures;
 mod detail;
-mod group;
+mod index_run;
 mod index_table;
-mod reach;
-mod setting;
-mod trial;
+mod published;
+mod rows;
+mod solved;
 
 use wug_score::RunResult;
 
-use group::Group;
-pub(crate) use trial::Trial;
+use index_run::IndexRun;
+use rows::RunGroup;
 
 use crate::plot::Figure;
+use crate::published::PublishedTable;
+use crate::suite::Suite;
 use crate::table::Table;
 
-/// Every table for which there is a run, the paper's first.
-pub(crate) fn tables(results: &[RunResult]) -> Vec<Table> {
-    let mut tables = Vec::new();
-    for group in Group::all(results) {
-        tables.extend(index_table::table(&group));
-        tables.extend(reach::table(&group));
-        tables.extend(detail::tables(&group));
+const NAME: &str = "bliss";
+/// The protocol of its runs.
+const PROTOCOL: &str = "generalization";
+
+/// The suite. It claims every run of the index; those that are not as in the paper have tables without its values.
+pub(crate) struct Bliss;
+
+impl Suite for Bliss {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    tables
-}
 
-/// Every figure for which there is a run.
-pub(crate) fn figures(results: &[RunResult]) -> Vec<Figure> {
-    Group::all(results).iter().filter_map(reach::figure).collect()
-}
+    fn paper(&self) -> &'static str {
+        published::PAPER
+    }
 
-/// The tables that say most, without their detail.
-pub(crate) fn headline(results: &[RunResult]) -> Vec<Table> {
-    let of = |group: Group<'_>| [index_table::headline(&group), reach::headline(&group)];
-    Group::all(results).into_iter().flat_map(of).flatten().collect()
+    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
+        published::TABLES
+    }
+
+    fn claims(&self, result: &RunResult) -> bool {
+        IndexRun::of(result).is_some()
+    }
+
+    fn tables(&self, results: &[&RunResult]) -> Vec<Table> {
+        let mut tables = Vec::new();
+        for group in RunGroup::all(results) {
+            tables.extend(index_table::table(&group));
+            tables.extend(solved::table(&group));
+            tables.extend(detail::tables(&group));
+        }
+        tables
+    }
+
+    fn figures(&self, results: &[&RunResult]) -> Vec<Figure> {
+        RunGroup::all(results).iter().filter_map(solved::figure).collect()
+    }
+
+    fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
+        let of = |group: RunGroup<'_>| [index_table::headline(&group), solved::headline(&group)];
+        RunGroup::all(results).into_iter().flat_map(of).flatten().collect()
+    }
+
+    /// Runs of one factor differ in their configurations, which the tables tell apart.
+    fn variant(&self, result: &RunResult) -> String {
+        result.run.plan.clone()
+    }
+
+    fn data_key(&self, result: &RunResult) -> String {
+        IndexRun::of(result).map_or_else(String::new, IndexRun::data_key)
+    }
 }

@@ -4,30 +4,30 @@ use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::{Aggregate, RunResult};
 
 use super::blank;
-use super::runs::{LOSSES, Place, Runs, SIZE, VALIDATIONS, selected};
+use super::published::{FULL, languages};
+use super::runs::{CellKey, LOSSES, PaperRuns, SIZE, VALIDATIONS, selected};
 use crate::measured::accuracies;
-use crate::published::{FLARE_FULL, flare_languages};
 use crate::summary::bad_endings;
 use crate::table::{Cell, Column, Decimals, Row, Table, Value, range, spread};
 
-/// The columns of the model that was selected: head, column in print, split and metric.
+/// The columns of the selected model: head, column in print, split and metric.
 const SELECTED: [(&str, &str, &str, &str); 5] = [
-    ("Train", "train_acc", "training", RECOGNITION_ACCURACY.name),
-    ("Val. CE ↓", "val_ce", "validation", RECOGNITION_CROSS_ENTROPY.name),
-    ("Val.", "val_acc", "validation", RECOGNITION_ACCURACY.name),
-    ("S. Test", "short_test_acc", "test-short-held-out", RECOGNITION_ACCURACY.name),
-    ("L. Test", "long_test_acc", "test", RECOGNITION_ACCURACY.name),
+    ("Train", "train_acc", "training", RECOGNITION_ACCURACY.metric.name),
+    ("Val. CE ↓", "val_ce", "validation", RECOGNITION_CROSS_ENTROPY.metric.name),
+    ("Val.", "val_acc", "validation", RECOGNITION_ACCURACY.metric.name),
+    ("S. Test", "short_test_acc", "test-short-held-out", RECOGNITION_ACCURACY.metric.name),
+    ("L. Test", "long_test_acc", "test", RECOGNITION_ACCURACY.metric.name),
 ];
 
 const DECIMALS: Decimals = Decimals(3);
 
 /// One table per language that was run.
-pub(super) fn tables(runs: &Runs<'_>) -> Vec<Table> {
-    let numbered = (4..).zip(flare_languages());
+pub(super) fn tables(runs: &PaperRuns<'_>) -> Vec<Table> {
+    let numbered = (4..).zip(languages());
     numbered.filter_map(|(number, language)| table(runs, number, language)).collect()
 }
 
-fn table(runs: &Runs<'_>, number: usize, language: &str) -> Option<Table> {
+fn table(runs: &PaperRuns<'_>, number: usize, language: &str) -> Option<Table> {
     let own = runs.of_language(language);
     if own.is_empty() {
         return None;
@@ -41,7 +41,7 @@ fn table(runs: &Runs<'_>, number: usize, language: &str) -> Option<Table> {
     for learner in runs.learners() {
         for loss in LOSSES {
             for validation in VALIDATIONS {
-                table.rows.extend(row(runs, Place { language, learner, loss, validation, size: SIZE }));
+                table.rows.extend(row(runs, CellKey { language, learner, loss, validation, size: SIZE }));
             }
         }
     }
@@ -50,11 +50,11 @@ fn table(runs: &Runs<'_>, number: usize, language: &str) -> Option<Table> {
     Some(table)
 }
 
-/// The row of a place; `None` if it was neither run nor printed.
-fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
-    let own = runs.at(place);
-    let key = [place.language, place.learner, place.loss, place.validation];
-    if own.is_empty() && FLARE_FULL.text(&key, "long_test_mean").is_none() {
+/// The row of a setting; `None` if it was neither run nor printed.
+fn row(runs: &PaperRuns<'_>, at: CellKey<'_>) -> Option<Row> {
+    let own = runs.at(at);
+    let key = [at.language, at.learner, at.loss, at.validation];
+    if own.is_empty() && FULL.text(&key, "long_test_mean").is_none() {
         return None;
     }
     let model = selected(&own);
@@ -62,7 +62,7 @@ fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
         .iter()
         .map(|(_, printed, split, metric)| Cell {
             ours: model.and_then(|model| measured(model, split, metric)),
-            paper: FLARE_FULL.number(&key, printed),
+            paper: FULL.number(&key, printed),
             ..Cell::default()
         })
         .collect();
@@ -70,29 +70,29 @@ fn row(runs: &Runs<'_>, place: Place<'_>) -> Option<Row> {
     let std = spread(&scores);
     cells.push(Cell {
         ours: Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, std, DECIMALS)),
-        paper: FLARE_FULL.mean(&key, "long_test_mean", "long_test_std"),
+        paper: FULL.mean(&key, "long_test_mean", "long_test_std"),
         ..Cell::default()
     });
     cells.push(Cell {
         ours: Aggregate::Max.of(&scores).map(|max| Value::number(max, DECIMALS)),
-        paper: FLARE_FULL.number(&key, "long_test_max"),
+        paper: FULL.number(&key, "long_test_max"),
         ..Cell::default()
     });
     cells.push(counted(&own, scores.len()));
-    let keys = vec![place.learner.to_owned(), place.loss.to_owned(), place.validation.to_owned()];
+    let keys = vec![at.learner.to_owned(), at.loss.to_owned(), at.validation.to_owned()];
     Some(Row { keys, cells })
 }
 
-/// The validation set of a run is the one it was given.
+/// A metric on a split; the validation set is the one of the run.
 fn measured(model: &RunResult, split: &str, metric: &str) -> Option<Value> {
-    let measured = match (split, &model.run.validation) {
+    let measured = match (split, model.run.coordinates.text("validation")) {
         ("validation", Some(which)) => model.whole(&format!("validation-{which}"), metric),
         _ => model.whole(split, metric),
     };
     Value::of_runs(&[measured?], DECIMALS)
 }
 
-/// How many runs there are, and how many of them ended badly.
+/// How many runs were scored, and how many diverged or failed.
 fn counted(runs: &[&RunResult], scored: usize) -> Cell {
     if runs.is_empty() {
         return Cell::default();
@@ -101,7 +101,7 @@ fn counted(runs: &[&RunResult], scored: usize) -> Cell {
     Cell::ours(if bad.is_empty() { scored.to_string() } else { format!("{scored} ({bad})") })
 }
 
-fn notes(runs: &Runs<'_>, language: &str, own: &[&RunResult]) -> Vec<String> {
+fn notes(runs: &PaperRuns<'_>, language: &str, own: &[&RunResult]) -> Vec<String> {
     let mut notes = vec![
         "Train, Val., S. Test and L. Test: recognition accuracy, and Val. CE cross-entropy in nats, of the run with the lowest Val. CE.".to_owned(),
         "Mean ± population standard deviation and maximum of L. Test are over all runs; the last column counts those that were scored. The paper's are of 10 runs in each row.".to_owned(),
@@ -113,7 +113,8 @@ fn notes(runs: &Runs<'_>, language: &str, own: &[&RunResult]) -> Vec<String> {
     }
     let bad = bad_endings(own);
     if !bad.is_empty() {
-        notes.push(format!("Of {} runs, {bad}; a diverged run counts with what was best before.", own.len()));
+        notes
+            .push(format!("Of {} runs, {bad}; a diverged run counts with its best model before.", own.len()));
     }
     notes
 }

@@ -1,4 +1,4 @@
-//! The runs of FLaRe by their place in the tables, and which of them stand for the others.
+//! The runs of FLaRe by the cells of the tables, and which of them a cell shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,31 +7,32 @@ use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
 use wug_score::select::{best_by_validation, first_best, rounded};
 use wug_score::{Aggregate, Reading, RunResult};
 
-use super::setting::departures;
+use super::PROTOCOL;
+use super::departures::departures;
+use super::published::languages;
 use crate::measured::{accuracies, chance, test_accuracy};
-use crate::published::flare_languages;
 use crate::table::spread;
 
 /// The losses, in the order in which ties between them are resolved.
 pub(crate) const LOSSES: [&str; 4] = ["R", "R+LM", "R+NS", "R+LM+NS"];
 /// The validation sets: lengths up to 40, and up to 80.
 pub(crate) const VALIDATIONS: [&str; 2] = ["short", "long"];
-/// The learners of the paper, with the names that its tables give them.
+/// The learners of the paper, with their names in its tables.
 const LEARNERS: [(&str, &str); 3] = [("transformer", "Tf"), ("rnn", "RNN"), ("lstm", "LSTM")];
 /// The size of the models everywhere but in Table 22.
 pub(crate) const SIZE: u64 = 64_000;
 
-/// The runs of one reading that have a place in the tables of the paper, by seed.
-pub(crate) struct Runs<'a> {
+/// The runs of one reading that are as in the paper, by seed.
+pub(crate) struct PaperRuns<'a> {
     pub(crate) reading: Reading,
     all: Vec<&'a RunResult>,
-    /// Where among them those of a place are.
-    by_place: BTreeMap<Place<'a>, Vec<usize>>,
+    /// The indices of those of a cell.
+    by_cell: BTreeMap<CellKey<'a>, Vec<usize>>,
 }
 
 /// Which runs a cell is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place<'p> {
+pub(crate) struct CellKey<'p> {
     pub(crate) language: &'p str,
     pub(crate) learner: &'p str,
     pub(crate) loss: &'p str,
@@ -39,45 +40,47 @@ pub(crate) struct Place<'p> {
     pub(crate) size: u64,
 }
 
-/// A loss that was chosen, and its score.
-pub(crate) struct Chosen {
+/// The loss with the best score, and that score.
+pub(crate) struct BestLoss {
     pub(crate) loss: &'static str,
     pub(crate) value: f64,
     pub(crate) std: Option<f64>,
     /// Runs that the score is of.
     pub(crate) n: usize,
-    /// Losses that there was to choose from.
+    /// How many losses were compared.
     pub(crate) losses: usize,
 }
 
-/// Whether a run has a place in the tables of the paper.
-pub(crate) fn has_place(result: &RunResult) -> bool {
+/// Whether a run is as in the paper, so that the tables have a cell for it.
+pub(crate) fn is_of_paper(result: &RunResult) -> bool {
     let run = &result.run;
-    let known = |name: &Option<String>, names: &[&str]| name.as_deref().is_some_and(|n| names.contains(&n));
-    run.suite == "flare"
-        && flare_languages().contains(&run.language.as_str())
-        && known(&run.loss, &LOSSES)
-        && known(&run.validation, &VALIDATIONS)
+    let known =
+        |name: &str, names: &[&str]| run.coordinates.text(name).is_some_and(|text| names.contains(&text));
+    run.protocol == PROTOCOL
+        && known("language", &languages())
+        && known("loss", &LOSSES)
+        && known("validation", &VALIDATIONS)
         && (size(result) == SIZE || is_of_sizes(result))
         && departures(result).is_empty()
 }
 
 /// Whether a run belongs to the experiment with several sizes: recognition alone, long validation.
 fn is_of_sizes(result: &RunResult) -> bool {
-    result.run.loss.as_deref() == Some("R") && result.run.validation.as_deref() == Some("long")
+    let at = &result.run.coordinates;
+    at.text("loss") == Some("R") && at.text("validation") == Some("long")
 }
 
 fn size(result: &RunResult) -> u64 {
-    result.run.size.unwrap_or(SIZE)
+    result.run.coordinates.integer("size").unwrap_or(SIZE)
 }
 
-fn place(result: &RunResult) -> Place<'_> {
+fn cell_key(result: &RunResult) -> CellKey<'_> {
     let run = &result.run;
-    Place {
-        language: &run.language,
-        learner: &run.learner,
-        loss: run.loss.as_deref().unwrap_or_default(),
-        validation: run.validation.as_deref().unwrap_or_default(),
+    CellKey {
+        language: run.language(),
+        learner: run.learner(),
+        loss: run.coordinates.text("loss").unwrap_or_default(),
+        validation: run.coordinates.text("validation").unwrap_or_default(),
         size: size(result),
     }
 }
@@ -90,21 +93,21 @@ pub(crate) fn label(learner: &str) -> String {
 
 /// Recognition cross-entropy on the validation set that the run was given.
 pub(crate) fn validation_loss(run: &RunResult) -> Option<f64> {
-    let split = format!("validation-{}", run.run.validation.as_deref()?);
-    run.value(&split, RECOGNITION_CROSS_ENTROPY.name)
+    let split = format!("validation-{}", run.run.coordinates.text("validation")?);
+    run.value(&split, RECOGNITION_CROSS_ENTROPY.metric.name)
 }
 
-impl<'a> Runs<'a> {
+impl<'a> PaperRuns<'a> {
     /// Those of a reading, in the order of their seeds, on which ties depend.
-    pub(crate) fn of(results: &'a [RunResult], reading: Reading) -> Self {
+    pub(crate) fn of(results: &[&'a RunResult], reading: Reading) -> Self {
         let mut runs: Vec<&RunResult> =
-            results.iter().filter(|r| r.run.reading == reading && has_place(r)).collect();
+            results.iter().copied().filter(|result| result.run.reading == reading).collect();
         runs.sort_by_key(|r| (r.run.seed, &r.run.plan));
-        let mut by_place: BTreeMap<Place<'a>, Vec<usize>> = BTreeMap::new();
+        let mut by_cell: BTreeMap<CellKey<'a>, Vec<usize>> = BTreeMap::new();
         for (i, run) in runs.iter().enumerate() {
-            by_place.entry(place(run)).or_default().push(i);
+            by_cell.entry(cell_key(run)).or_default().push(i);
         }
-        Self { reading, all: runs, by_place }
+        Self { reading, all: runs, by_cell }
     }
 
     /// All of them.
@@ -119,23 +122,23 @@ impl<'a> Runs<'a> {
 
     /// Those of a language and the main size.
     pub(crate) fn of_language(&self, language: &str) -> Vec<&'a RunResult> {
-        self.main().into_iter().filter(|run| run.run.language == language).collect()
+        self.main().into_iter().filter(|run| run.run.language() == language).collect()
     }
 
-    /// Those of a place.
-    pub(crate) fn at(&self, place: Place<'_>) -> Vec<&'a RunResult> {
-        self.by_place.get(&place).into_iter().flatten().map(|i| self.all[*i]).collect()
+    /// Those of a cell.
+    pub(crate) fn at(&self, key: CellKey<'_>) -> Vec<&'a RunResult> {
+        self.by_cell.get(&key).into_iter().flatten().map(|i| self.all[*i]).collect()
     }
 
     /// The languages that were run, in the order of the paper.
     pub(crate) fn languages(&self) -> Vec<&'static str> {
-        let run = |language: &&str| self.all.iter().any(|run| run.run.language == *language);
-        flare_languages().into_iter().filter(run).collect()
+        let run = |language: &&str| self.all.iter().any(|run| run.run.language() == *language);
+        languages().into_iter().filter(run).collect()
     }
 
     /// The learners of the paper, and then the others that were run.
     pub(crate) fn learners(&self) -> Vec<&'a str> {
-        let others: BTreeSet<&str> = self.all.iter().map(|run| run.run.learner.as_str()).collect();
+        let others: BTreeSet<&str> = self.all.iter().map(|run| run.run.learner()).collect();
         let known = LEARNERS.map(|(name, _)| name);
         known.into_iter().chain(others.into_iter().filter(|name| !known.contains(name))).collect()
     }
@@ -151,41 +154,41 @@ impl<'a> Runs<'a> {
         self.all.iter().any(|run| size(run) != SIZE)
     }
 
-    /// The value that decides between losses. The published tables were made from printed ones, which have
+    /// The value by which losses are compared. The published tables were made from printed ones, which have
     /// three decimals.
-    fn judged(&self, x: f64) -> Option<f64> {
+    fn compared(&self, x: f64) -> Option<f64> {
         if self.reading == Reading::Published { rounded(x, 3) } else { Some(x) }
     }
 
-    fn choose(&self, chosen: &[Chosen]) -> Option<usize> {
-        let places: Vec<usize> = (0..chosen.len()).collect();
-        first_best(&places, Higher, |i| self.judged(chosen[*i].value)).copied()
+    fn choose(&self, losses: &[BestLoss]) -> Option<usize> {
+        let indices: Vec<usize> = (0..losses.len()).collect();
+        first_best(&indices, Higher, |i| self.compared(losses[*i].value)).copied()
     }
 
     /// Table 2, "Inductive bias": of the losses with short validation, the one with the best mean.
-    pub(crate) fn inductive_bias(&self, language: &str, learner: &str) -> Option<Chosen> {
-        let mut means: Vec<Chosen> = LOSSES
+    pub(crate) fn inductive_bias(&self, language: &str, learner: &str) -> Option<BestLoss> {
+        let mut means: Vec<BestLoss> = LOSSES
             .into_iter()
             .filter_map(|loss| {
-                let runs = self.at(Place { language, learner, loss, validation: "short", size: SIZE });
+                let runs = self.at(CellKey { language, learner, loss, validation: "short", size: SIZE });
                 let scores = accuracies(&runs);
                 let (value, std) = (Aggregate::Mean.of(&scores)?, spread(&scores));
-                Some(Chosen { loss, value, std, n: scores.len(), losses: 1 })
+                Some(BestLoss { loss, value, std, n: scores.len(), losses: 1 })
             })
             .collect();
         let losses = means.len();
         let best = self.choose(&means)?;
-        Some(Chosen { losses, ..means.swap_remove(best) })
+        Some(BestLoss { losses, ..means.swap_remove(best) })
     }
 
     /// Table 2, "Expressivity": the best of all runs with long validation, whatever the loss.
-    pub(crate) fn expressivity(&self, language: &str, learner: &str) -> Option<Chosen> {
-        let mut bests: Vec<Chosen> = LOSSES
+    pub(crate) fn expressivity(&self, language: &str, learner: &str) -> Option<BestLoss> {
+        let mut bests: Vec<BestLoss> = LOSSES
             .into_iter()
             .filter_map(|loss| {
-                let runs = self.at(Place { language, learner, loss, validation: "long", size: SIZE });
+                let runs = self.at(CellKey { language, learner, loss, validation: "long", size: SIZE });
                 let scores = accuracies(&runs);
-                Some(Chosen {
+                Some(BestLoss {
                     loss,
                     value: Aggregate::Max.of(&scores)?,
                     std: None,
@@ -196,19 +199,19 @@ impl<'a> Runs<'a> {
             .collect();
         let (losses, n) = (bests.len(), bests.iter().map(|best| best.n).sum());
         let best = self.choose(&bests)?;
-        Some(Chosen { n, losses, ..bests.swap_remove(best) })
+        Some(BestLoss { n, losses, ..bests.swap_remove(best) })
     }
 
     /// The model that the figures show: of all runs with long validation, the one with the best test accuracy.
     pub(crate) fn best_model(&self, language: &str, learner: &str) -> Option<&'a RunResult> {
-        let place = |loss| Place { language, learner, loss, validation: "long", size: SIZE };
-        let runs: Vec<&RunResult> = LOSSES.into_iter().flat_map(|loss| self.at(place(loss))).collect();
+        let key = |loss| CellKey { language, learner, loss, validation: "long", size: SIZE };
+        let runs: Vec<&RunResult> = LOSSES.into_iter().flat_map(|loss| self.at(key(loss))).collect();
         first_best(&runs, Higher, |run| test_accuracy(run)).copied()
     }
 
     /// The lowest and the highest chance level on the long test set, as the runs of a language (or all) have it.
     pub(crate) fn chance(&self, language: Option<&str>) -> Option<(f64, f64)> {
-        let of = self.all.iter().filter(|run| language.is_none_or(|l| run.run.language == l));
+        let of = self.all.iter().filter(|run| language.is_none_or(|l| run.run.language() == l));
         let levels: Vec<f64> = of.filter_map(|run| chance(run)).collect();
         Some((Aggregate::Min.of(&levels)?, Aggregate::Max.of(&levels)?))
     }

@@ -1,12 +1,12 @@
-//! Table 22: whether larger models reach further.
+//! Table 22: models of several sizes.
 
 use wug_score::Aggregate;
 
 use super::main_table::{DECIMALS, paper_column};
-use super::runs::{Place, Runs, label};
+use super::published::SIZES;
+use super::runs::{CellKey, PaperRuns, label};
 use super::{blank, shortened};
 use crate::measured::accuracies;
-use crate::published::FLARE_SIZES;
 use crate::summary::bad_endings;
 use crate::table::{Cell, Column, Row, Table, Value};
 
@@ -14,23 +14,24 @@ use crate::table::{Cell, Column, Row, Table, Value};
 const PAPER: &str = "The paper's figures are the best of 10 runs.";
 
 /// Table 22; `None` unless something of another size than usual was run.
-pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
+pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
     if !runs.has_sizes() {
         return None;
     }
     let (learners, sizes) = (runs.learners(), runs.sizes());
     let grid: Vec<(&str, u64)> =
         learners.iter().flat_map(|learner| sizes.iter().map(move |size| (*learner, *size))).collect();
-    let place = |language, (learner, size)| Place { language, learner, loss: "R", validation: "long", size };
+    let key = |language, (learner, size)| CellKey { language, learner, loss: "R", validation: "long", size };
     let row = |language: &'static str| Row {
         keys: vec![String::from(language)],
-        cells: grid.iter().map(|at| cell(runs, place(language, *at))).collect(),
+        cells: grid.iter().map(|at| cell(runs, key(language, *at))).collect(),
     };
     let mut table = blank(runs, "22", "Table 22: models of several sizes", &["language"]);
     table.columns = grid.iter().map(|(learner, size)| Column::of(label(learner), thousands(*size))).collect();
-    let run = |language: &&'static str| grid.iter().any(|at| !runs.at(place(language, *at)).is_empty());
+    let run = |language: &&'static str| grid.iter().any(|at| !runs.at(key(language, *at)).is_empty());
     table.rows = runs.languages().into_iter().filter(run).map(row).collect();
-    let all: Vec<_> = runs.all().iter().copied().filter(|run| run.run.loss.as_deref() == Some("R")).collect();
+    let all: Vec<_> =
+        runs.all().iter().copied().filter(|run| run.run.coordinates.text("loss") == Some("R")).collect();
     table.notes.push("Recognition accuracy on the long test set (lengths 0-500): the maximum over the runs with the loss R and validation on lengths 0-80; in brackets the number of runs.".to_owned());
     table.notes.push(PAPER.to_owned());
     table.notes.extend(
@@ -42,17 +43,17 @@ pub(super) fn table(runs: &Runs<'_>) -> Option<Table> {
 }
 
 /// Table 22 in short.
-pub(super) fn headline(runs: &Runs<'_>) -> Option<Table> {
+pub(super) fn headline(runs: &PaperRuns<'_>) -> Option<Table> {
     let ours = "The best run with the loss R and validation on lengths 0-80, tested on lengths 0-500.";
     table(runs).map(|table| shortened(runs, table, &[ours, PAPER]))
 }
 
-fn cell(runs: &Runs<'_>, place: Place<'_>) -> Cell {
-    let scores = accuracies(&runs.at(place));
-    let column = format!("{}_{}", paper_column(place.learner), thousands(place.size));
+fn cell(runs: &PaperRuns<'_>, key: CellKey<'_>) -> Cell {
+    let scores = accuracies(&runs.at(key));
+    let column = format!("{}_{}", paper_column(key.learner), thousands(key.size));
     Cell {
         ours: Aggregate::Max.of(&scores).map(|x| Value::number(x, DECIMALS)),
-        paper: FLARE_SIZES.number(&[place.language], &column),
+        paper: SIZES.number(&[key.language], &column),
         n: Some(scores.len()),
         best: false,
     }

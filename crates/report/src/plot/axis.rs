@@ -1,4 +1,4 @@
-//! An axis: what it shows, from where to where, and where numbers stand.
+//! An axis: its label, its ends and its ticks.
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub(crate) struct Axis {
 /// How values are laid out between the ends.
 #[derive(Clone, Debug, PartialEq)]
 enum Scale {
-    /// Evenly, with numbers this far apart.
+    /// Evenly, with ticks this far apart.
     Even { step: f64 },
     /// By their logarithms; both ends are powers of ten.
     Logarithmic,
@@ -36,7 +36,7 @@ impl Axis {
     }
 
     /// Where a value lies between the ends, 0 to 1; values outside lie on an end.
-    pub(crate) fn place(&self, x: f64) -> f64 {
+    pub(crate) fn position(&self, x: f64) -> f64 {
         let share = match self.scale {
             Scale::Even { .. } => (x - self.lo) / (self.hi - self.lo),
             Scale::Logarithmic => (x.max(self.lo) / self.lo).ln() / (self.hi / self.lo).ln(),
@@ -44,7 +44,7 @@ impl Axis {
         share.clamp(0.0, 1.0)
     }
 
-    /// The values at which numbers stand, as they are written.
+    /// The values of the ticks, with their labels.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Even { step } => self.even_ticks(step),
@@ -68,7 +68,7 @@ impl Axis {
     }
 }
 
-/// The round distance between numbers that makes three to five of them.
+/// The round distance between ticks that makes three to five of them.
 fn step(most: f64) -> f64 {
     let power = 10_f64.powf(most.log10().floor());
     let fits = |factor: &f64| most / (factor * power) <= 5.0;
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_round_and_few() {
+    fn ticks_are_round_and_few() {
         for (most, expected) in [
             (500.0, "0 100 200 300 400 500"),
             (0.7, "0.0 0.2 0.4 0.6 0.8"),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_numbers_are_powers_of_ten_and_more_where_those_are_few() {
+    fn logarithmic_ticks_are_powers_of_ten_and_more_where_those_are_few() {
         for (values, expected) in [
             (&[100.0, 250.0, 1000.0][..], "100 200 500 1000"),
             (&[1.0, 999.0], "1 10 100 1000"),
@@ -112,18 +112,18 @@ mod tests {
             assert_eq!(ticks.join(" "), expected, "{values:?}");
         }
         let axis = Axis::logarithmic("x", [1.0, 100.0].into_iter());
-        for (x, place) in [(0.0, 0.0), (1.0, 0.0), (10.0, 0.5), (100.0, 1.0), (1e9, 1.0)] {
-            assert!((axis.place(x) - place).abs() < 1e-12, "{x}");
+        for (x, position) in [(0.0, 0.0), (1.0, 0.0), (10.0, 0.5), (100.0, 1.0), (1e9, 1.0)] {
+            assert!((axis.position(x) - position).abs() < 1e-12, "{x}");
         }
     }
 
     #[test]
-    fn places_are_between_the_ends_whatever_is_given() {
+    fn positions_are_between_the_ends_whatever_is_given() {
         let axis = Axis::from_zero("x", [f64::NAN, 4.0, f64::INFINITY].into_iter());
-        for (x, place) in [(-1.0, 0.0), (0.0, 0.0), (2.0, 0.5), (9.0, 1.0), (f64::INFINITY, 1.0)] {
-            assert!((axis.place(x) - place).abs() < 1e-12, "{x}");
+        for (x, position) in [(-1.0, 0.0), (0.0, 0.0), (2.0, 0.5), (9.0, 1.0), (f64::INFINITY, 1.0)] {
+            assert!((axis.position(x) - position).abs() < 1e-12, "{x}");
         }
-        let nothing = Axis::from_zero("x", std::iter::empty());
-        assert!(nothing.place(0.0).is_finite() && !nothing.ticks().is_empty());
+        let empty = Axis::from_zero("x", std::iter::empty());
+        assert!(empty.position(0.0).is_finite() && !empty.ticks().is_empty());
     }
 }

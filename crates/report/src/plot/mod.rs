@@ -18,7 +18,7 @@ pub struct Figure {
     pub title: String,
     /// How to read it.
     pub notes: Vec<String>,
-    /// The drawing: a whole SVG file, which may also stand inside a page.
+    /// The drawing: a whole SVG file, which may also be part of a page.
     pub svg: String,
 }
 

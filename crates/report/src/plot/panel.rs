@@ -88,8 +88,8 @@ impl Panel {
     }
 
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
-        let across = LEFT + self.x.place(x) * (WIDTH - LEFT - RIGHT);
-        (across, HEIGHT - BOTTOM - self.y.place(y) * (HEIGHT - TOP - BOTTOM))
+        let across = LEFT + self.x.position(x) * (WIDTH - LEFT - RIGHT);
+        (across, HEIGHT - BOTTOM - self.y.position(y) * (HEIGHT - TOP - BOTTOM))
     }
 
     /// The drawing, from (0, 0).
@@ -164,7 +164,7 @@ impl Panel {
         }
     }
 
-    /// How far the points of a series are moved: together, those of all series stand around their place.
+    /// How far the points of a series are moved: together, those of all series are centred on their position.
     fn aside(&self, series: usize) -> f64 {
         let points = self.marks.iter().filter(|mark| matches!(mark, Mark::Points { .. }));
         let all: Vec<Option<usize>> = points.map(Mark::series).collect();

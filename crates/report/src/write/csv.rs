@@ -1,6 +1,6 @@
 //! Every cell in a row of its own.
 
-use crate::table::{Cell, Table, Value};
+use crate::table::{Cell, Table, Value, distinct};
 
 /// All tables in one: what a row is about comes first, then the column, then ours and the paper's. Numbers are
 /// given in full.
@@ -30,12 +30,10 @@ pub(crate) fn csv(tables: &[Table]) -> String {
 
 /// All that rows are named by, in any table.
 fn names(tables: &[Table]) -> Vec<String> {
-    let mut names = Vec::new();
-    for name in tables.iter().flat_map(|table| table.about.keys().rev().chain(&table.keys)) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    const FIRST: [&str; 3] = ["suite", "protocol", "reading"];
+    let all = tables.iter().flat_map(|table| table.about.keys().chain(&table.keys));
+    let mut names: Vec<String> = distinct(all).into_iter().cloned().collect();
+    names.sort_by_key(|name| FIRST.iter().position(|first| first == name).unwrap_or(FIRST.len()));
     names
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn json(summary: &Summary, tables: &[Table]) -> Result<String, serde_
     Ok(serde_json::to_string_pretty(&Report { summary, tables })? + "\n")
 }
 
-/// Text that may stand in HTML and XML, in a value of an attribute too. Characters that XML forbids are replaced.
+/// Text escaped for HTML and XML, attribute values included. Characters that XML forbids are replaced.
 pub(crate) fn escaped_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -16,7 +16,7 @@ const GAP: &str = "  ";
 pub(crate) fn text(summary: &Summary, tables: &[Table]) -> String {
     let mut out = String::new();
     for (name, line) in summary.lines() {
-        push_wrapped(&mut out, &format!("{:<10}", format!("{name}:")), &line);
+        push_wrapped(&mut out, &format!("{:<11}", format!("{name}:")), &line);
     }
     tables.iter().for_each(|table| push(&mut out, table));
     out.push_str("\nMarkdown, CSV, JSON and HTML reports have every table in full.\n");
@@ -37,15 +37,15 @@ fn push(out: &mut String, table: &Table) {
     table.notes.iter().for_each(|note| push_wrapped(out, "  ", note));
 }
 
-/// A column as it is written: its group, its name, and what stands below.
-struct Laid {
+/// A column as it is written: its group, and its name above its cells.
+struct TextColumn {
     group: String,
     cells: Vec<String>,
     width: usize,
     left: bool,
 }
 
-impl Laid {
+impl TextColumn {
     fn new(group: &str, cells: impl Iterator<Item = String>, left: bool) -> Self {
         let cells: Vec<String> = cells.map(|cell| cut(&one_line(&cell))).collect();
         let width = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
@@ -59,31 +59,31 @@ impl Laid {
 }
 
 /// The table in parts that are narrow enough, each with the names of the rows.
-fn parts(table: &Table) -> Vec<Vec<Laid>> {
+fn parts(table: &Table) -> Vec<Vec<TextColumn>> {
     let names = || {
         table.keys.iter().enumerate().map(|(i, key)| {
             let below = table.rows.iter().map(|row| row.keys[i].clone());
-            Laid::new("", std::iter::once(key.clone()).chain(below), true)
+            TextColumn::new("", std::iter::once(key.clone()).chain(below), true)
         })
     };
     let mut parts = Vec::new();
-    let mut part: Vec<Laid> = names().collect();
+    let mut part: Vec<TextColumn> = names().collect();
     for (i, column) in table.columns.iter().enumerate() {
         let below = table.rows.iter().map(|row| written(&row.cells[i]));
         let cells = std::iter::once(column.name.clone()).chain(below);
-        let laid = Laid::new(&column.group, cells, table.is_words(i));
-        let fits = width(&part) + GAP.len() + laid.width <= WIDTH;
+        let column = TextColumn::new(&column.group, cells, table.is_words(i));
+        let fits = width(&part) + GAP.len() + column.width <= WIDTH;
         if !fits && part.len() > table.keys.len() {
             parts.push(std::mem::replace(&mut part, names().collect()));
         }
-        part.push(laid);
+        part.push(column);
     }
     parts.push(part);
     parts
 }
 
-fn width(part: &[Laid]) -> usize {
-    part.iter().map(|laid| laid.width + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
+fn width(part: &[TextColumn]) -> usize {
+    part.iter().map(|column| column.width + GAP.len()).sum::<usize>().saturating_sub(GAP.len())
 }
 
 fn written(cell: &Cell) -> String {
@@ -94,36 +94,36 @@ fn written(cell: &Cell) -> String {
     }
 }
 
-fn push_part(out: &mut String, part: &[Laid]) {
-    if part.iter().any(|laid| !laid.group.is_empty()) {
+fn push_part(out: &mut String, part: &[TextColumn]) {
+    if part.iter().any(|column| !column.group.is_empty()) {
         push_line(out, &groups(part));
     }
-    let lines = part.first().map_or(0, |laid| laid.cells.len());
+    let lines = part.first().map_or(0, |column| column.cells.len());
     for i in 0..lines {
-        push_line(out, &part.iter().map(|laid| laid.aligned(i)).collect::<Vec<_>>().join(GAP));
+        push_line(out, &part.iter().map(|column| column.aligned(i)).collect::<Vec<_>>().join(GAP));
         if i == 0 {
-            push_line(out, &part.iter().map(|laid| "─".repeat(laid.width)).collect::<Vec<_>>().join(GAP));
+            push_line(out, &part.iter().map(|column| "─".repeat(column.width)).collect::<Vec<_>>().join(GAP));
         }
     }
 }
 
 /// The names of groups, each above the first of its columns.
-fn groups(part: &[Laid]) -> String {
+fn groups(part: &[TextColumn]) -> String {
     let mut line = String::new();
     let mut at = 0;
     let mut last = "";
-    for laid in part {
-        if laid.group != last {
+    for column in part {
+        if column.group != last {
             line.push_str(&" ".repeat(at - line.width().min(at)));
-            line.push_str(&laid.group);
-            last = &laid.group;
+            line.push_str(&column.group);
+            last = &column.group;
         }
-        at += laid.width + GAP.len();
+        at += column.width + GAP.len();
     }
     line
 }
 
-/// Without ends of lines, and without signs that a terminal would obey.
+/// Without line breaks and control characters.
 fn one_line(text: &str) -> String {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     plain.replace(char::is_control, "\u{fffd}")

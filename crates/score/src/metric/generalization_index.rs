@@ -1,31 +1,31 @@
-//! How much is learned from how little? The accuracies of Lan, Chemla and Katzir (2023), their index, and how far strings
-//! are solved.
+//! How much training data is needed? The accuracies of Lan, Chemla and Katzir (2023), their index, and how far strings
+//! are solved without exception.
 //!
-//! Test sets have millions of steps, which are counted as they pass ([`crate::steps`]) and never stored, so that these
-//! metrics are made of counts ([`Metric::measured`]) and apply to no [`Example`](crate::Example). Their chance level is
-//! what a degenerate learner scores on the same strings: one that repeats what it last read is right about nearly
-//! every step of aⁿbⁿ without having learned anything.
+//! Test sets have millions of steps, which are counted as they are evaluated ([`crate::steps`]) and never stored, so that these
+//! metrics are made of counts ([`Metric::measured`]) and score no [`Example`](crate::Example). Their chance level is
+//! what a degenerate learner scores on the same strings: repeating the last symbol is correct at nearly
+//! every step of aⁿbⁿ without any training.
 
-use super::{Direction, Metric, Unit, no_chance};
+use super::{Direction, Metric, Unit};
 
 /// *M*det over all deterministic steps of all strings.
 ///
 /// ```
-/// use wug_score::{StringSteps, metric::DETERMINISTIC_ACCURACY, right_steps};
+/// use wug_score::{StringSteps, metric::DETERMINISTIC_ACCURACY, correct_steps};
 /// // Repeating the last symbol of aaabbb: after the first b come b, b and the end, and only the end is missed.
-/// let score = DETERMINISTIC_ACCURACY.measured(right_steps(&[StringSteps { scored: 3, right: 2 }]), None);
+/// let score = DETERMINISTIC_ACCURACY.measured(correct_steps(&[StringSteps { scored: 3, correct: 2 }]), None);
 /// assert_eq!(score.value(), Some(2.0 / 3.0));
 /// ```
 pub static DETERMINISTIC_ACCURACY: Metric = Metric {
     name: "deterministic_accuracy",
-    meaning: "share of steps with one possible symbol at which it is the likeliest, over all strings alike",
+    meaning: "share of steps with one possible symbol at which it is the likeliest, over all strings",
     ..INDEX
 };
 
-/// The share of strings whose deterministic steps are right, up to the margin.
+/// The share of strings whose deterministic steps are correct, up to the margin.
 pub static DETERMINISTIC_ACCEPTANCE: Metric = Metric {
     name: "deterministic_acceptance",
-    meaning: "share of strings whose steps with one possible symbol are right, up to the error margin",
+    meaning: "share of strings whose steps with one possible symbol are correct, up to the error margin",
     ..INDEX
 };
 
@@ -37,7 +37,7 @@ pub static CATEGORICAL_ACCURACY: Metric = Metric {
     ..INDEX
 };
 
-/// The share of strings all of whose steps are right.
+/// The share of strings all of whose steps are correct.
 pub static CATEGORICAL_ACCEPTANCE: Metric = Metric {
     name: "categorical_acceptance",
     meaning: "share of strings at all of whose steps exactly the possible symbols are above the error margin",
@@ -48,11 +48,11 @@ pub static CATEGORICAL_ACCEPTANCE: Metric = Metric {
 /// The index 𝔹, absent where it is below every factor that was tried.
 ///
 /// ```
-/// use wug_score::{Tally, generalization_index, metric::GENERALIZATION_INDEX};
+/// use wug_score::{Totals, generalization_index, metric::GENERALIZATION_INDEX};
 /// let index = generalization_index([(1, true), (2, true), (4, false)]);
-/// let score = GENERALIZATION_INDEX.measured(Tally::whole(index), None);
+/// let score = GENERALIZATION_INDEX.measured(Totals::whole(index), None);
 /// assert_eq!(score.value(), Some(2.0));
-/// assert_eq!(GENERALIZATION_INDEX.measured(Tally::whole(None), None).value(), None); // "<1"
+/// assert_eq!(GENERALIZATION_INDEX.measured(Totals::whole(None), None).value(), None); // "<1"
 /// ```
 pub static GENERALIZATION_INDEX: Metric = Metric {
     name: "generalization_index",
@@ -80,6 +80,4 @@ const INDEX: Metric = Metric {
     meaning: "",
     chance_of: Some("repeating the last symbol"),
     cite: "Lan et al. 2023, §3.5",
-    each: |_| None,
-    chance: no_chance,
 };

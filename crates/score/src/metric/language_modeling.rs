@@ -4,11 +4,11 @@
 //! (`language_modeling_cross_entropy`), so a symbol of a short string weighs more. Its optimum is therefore
 //! not the sampler `p` but `q(w) = p(w) / (n + 1) / Z`, where `n` is the length of `w` and `Z` is the mean of
 //! `1 / (n + 1)`: among all distributions `q`, it is the one with the lowest mean of `-ln q(w) / (n + 1)`.
-//! The measures with `symbol` in their names pool all symbols of all strings, and there the sampler itself is
+//! The metrics with `symbol` in their names pool all symbols of all strings, and there the sampler itself is
 //! the optimum. Either optimum is one in expectation; on a finite sample a model may fall below it by luck.
 //! Negatives, and strings without an answer, are left out.
 
-use super::{Direction, Metric, Unit, mean_over, no_chance};
+use super::{Direction, ExampleMetric, Metric, Unit, mean_over};
 use crate::chance::uniform;
 use crate::{Example, Ratio};
 
@@ -20,19 +20,21 @@ use crate::{Example, Ratio};
 /// let alphabet = Alphabet::new(["a"]);
 /// let truths = [Labelled::new(vec![], true), Labelled::new(vec![Symbol(0); 2], true)];
 /// // One symbol (the end) at 4 nats; three symbols at 1 nat each.
-/// let says = |logs| Prediction { log_probs: Some(logs), ..Prediction::default() };
-/// let answers = [vec![-4.0], vec![-1.0; 3]].map(says);
+/// let predicts = |logs| Prediction { log_probs: Some(logs), ..Prediction::default() };
+/// let answers = [vec![-4.0], vec![-1.0; 3]].map(predicts);
 /// let examples = [0, 1].map(|i| Example::new(&truths[i], &answers[i], &alphabet).unwrap());
 /// assert_eq!(LANGUAGE_MODELING_CROSS_ENTROPY.score(&examples).value(), Some((4.0 + 1.0) / 2.0));
 /// assert_eq!(LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY.score(&examples).value(), Some((4.0 + 3.0) / 4.0));
 /// ```
-pub static LANGUAGE_MODELING_CROSS_ENTROPY: Metric = Metric {
-    name: "language_modeling_cross_entropy",
-    meaning: "nats per symbol of each member, averaged over members",
-    chance_of: UNIFORM,
+pub static LANGUAGE_MODELING_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_cross_entropy",
+        meaning: "nats per symbol of each member, averaged over members",
+        chance_of: UNIFORM,
+        ..LANGUAGE_MODELING
+    },
     each: |e| Some(per_string(e, nats(e)?)),
-    chance: uniform_chance,
-    ..LANGUAGE_MODELING
+    chance: Some(uniform_chance),
 };
 
 /// What [`LANGUAGE_MODELING_CROSS_ENTROPY`] would be of the best possible model.
@@ -44,22 +46,25 @@ pub static LANGUAGE_MODELING_CROSS_ENTROPY: Metric = Metric {
 /// let sampler = repeat.by_length(0..=2).unwrap(); // the empty string and 01, one half each
 /// let truths = [Labelled::new(vec![], true), Labelled::new(vec![Symbol(0), Symbol(1)], true)];
 /// let z = mean_inverse_length([0, 2]).unwrap(); // (1 + 1/3) / 2 = 2/3
-/// let said = Prediction::default();
+/// let prediction = Prediction::default();
 /// let examples = truths.each_ref().map(|truth| {
-///     Example::new(truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), z)
+///     Example::new(truth, &prediction, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), z)
 /// });
-/// // The best model says 3/4 and 1/4: 1/2 over 1 and over 3, divided by 2/3.
+/// // The best model gives them 3/4 and 1/4: 1/2 over 1 and over 3, divided by 2/3.
 /// let expected = (-0.75_f64.ln() - 0.25_f64.ln() / 3.0) / 2.0;
 /// assert!((LANGUAGE_MODELING_OPTIMUM.score(&examples).value().unwrap() - expected).abs() < 1e-12);
-/// // All symbols alike: two strings at ln 2, four symbols.
+/// // Over all symbols: two strings at ln 2, four symbols.
 /// let pooled = LANGUAGE_MODELING_SYMBOL_OPTIMUM.score(&examples).value().unwrap();
 /// assert!((pooled - 2.0 * 2.0_f64.ln() / 4.0).abs() < 1e-12);
 /// ```
-pub static LANGUAGE_MODELING_OPTIMUM: Metric = Metric {
-    name: "language_modeling_optimum",
-    meaning: "what the best possible model would score as language_modeling_cross_entropy",
+pub static LANGUAGE_MODELING_OPTIMUM: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_optimum",
+        meaning: "what the best possible model would score as language_modeling_cross_entropy",
+        ..LANGUAGE_MODELING
+    },
     each: |e| Some(per_string(e, tilted(e)?)),
-    ..LANGUAGE_MODELING
+    chance: None,
 };
 
 /// How far [`LANGUAGE_MODELING_CROSS_ENTROPY`] is above its optimum, over the members for which both are
@@ -71,44 +76,55 @@ pub static LANGUAGE_MODELING_OPTIMUM: Metric = Metric {
 /// let repeat = registry::build("repeat-01").unwrap();
 /// let sampler = repeat.by_length(0..=0).unwrap(); // always the empty string, at 0 nats
 /// let truth = Labelled::new(vec![], true);
-/// let said = Prediction { log_probs: Some(vec![-0.5]), ..Prediction::default() };
-/// let example = Example::new(&truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
+/// let prediction = Prediction { log_probs: Some(vec![-0.5]), ..Prediction::default() };
+/// let example = Example::new(&truth, &prediction, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
 /// assert_eq!(LANGUAGE_MODELING_EXCESS.score(&[example]).value(), Some(0.5));
 /// assert_eq!(LANGUAGE_MODELING_SYMBOL_EXCESS.score(&[example]).value(), Some(0.5));
 /// ```
-pub static LANGUAGE_MODELING_EXCESS: Metric = Metric {
-    name: "language_modeling_excess",
-    meaning: "language_modeling_cross_entropy above its optimum",
+pub static LANGUAGE_MODELING_EXCESS: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_excess",
+        meaning: "language_modeling_cross_entropy above its optimum",
+        ..LANGUAGE_MODELING
+    },
     each: |e| Some(per_string(e, nats(e)? - tilted(e)?)),
-    ..LANGUAGE_MODELING
+    chance: None,
 };
 
-/// Nats per symbol, all symbols of all members alike. Worked by hand at [`LANGUAGE_MODELING_CROSS_ENTROPY`].
-pub static LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY: Metric = Metric {
-    name: "language_modeling_symbol_cross_entropy",
-    meaning: "nats per symbol, averaged over all symbols of all members",
-    chance_of: UNIFORM,
+/// Nats per symbol, over all symbols of all members. Worked by hand at [`LANGUAGE_MODELING_CROSS_ENTROPY`].
+pub static LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_symbol_cross_entropy",
+        meaning: "nats per symbol, averaged over all symbols of all members",
+        chance_of: UNIFORM,
+        ..LANGUAGE_MODELING
+    },
     each: |e| Some(per_symbol(e, nats(e)?)),
-    chance: uniform_chance,
-    ..LANGUAGE_MODELING
+    chance: Some(uniform_chance),
 };
 
 /// What [`LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY`] is of the sampler itself. Worked by hand at
 /// [`LANGUAGE_MODELING_OPTIMUM`].
-pub static LANGUAGE_MODELING_SYMBOL_OPTIMUM: Metric = Metric {
-    name: "language_modeling_symbol_optimum",
-    meaning: "what the sampler itself scores as language_modeling_symbol_cross_entropy",
+pub static LANGUAGE_MODELING_SYMBOL_OPTIMUM: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_symbol_optimum",
+        meaning: "what the sampler itself scores as language_modeling_symbol_cross_entropy",
+        ..LANGUAGE_MODELING
+    },
     each: |e| Some(per_symbol(e, sampled(e)?)),
-    ..LANGUAGE_MODELING
+    chance: None,
 };
 
 /// How far [`LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY`] is above its optimum. Worked by hand at
 /// [`LANGUAGE_MODELING_EXCESS`].
-pub static LANGUAGE_MODELING_SYMBOL_EXCESS: Metric = Metric {
-    name: "language_modeling_symbol_excess",
-    meaning: "language_modeling_symbol_cross_entropy above its optimum",
+pub static LANGUAGE_MODELING_SYMBOL_EXCESS: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_symbol_excess",
+        meaning: "language_modeling_symbol_cross_entropy above its optimum",
+        ..LANGUAGE_MODELING
+    },
     each: |e| Some(per_symbol(e, nats(e)? - sampled(e)?)),
-    ..LANGUAGE_MODELING
+    chance: None,
 };
 
 /// [`LANGUAGE_MODELING_SYMBOL_EXCESS`] on a scale that is the same for all languages: 0 is the sampler itself, 1 is giving
@@ -120,24 +136,26 @@ pub static LANGUAGE_MODELING_SYMBOL_EXCESS: Metric = Metric {
 /// let repeat = registry::build("repeat-01").unwrap();
 /// let sampler = repeat.by_length(0..=0).unwrap(); // always the empty string, at 0 nats
 /// let truth = Labelled::new(vec![], true);
-/// // Half as bad as ln 3, the price of one out of 0, 1 and the end.
-/// let said = Prediction { log_probs: Some(vec![-0.5 * 3.0_f64.ln()]), ..Prediction::default() };
-/// let example = Example::new(&truth, &said, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
+/// // Half of ln 3, the cost of one out of 0, 1 and the end.
+/// let prediction = Prediction { log_probs: Some(vec![-0.5 * 3.0_f64.ln()]), ..Prediction::default() };
+/// let example = Example::new(&truth, &prediction, repeat.alphabet()).unwrap().drawn_from(sampler.as_ref(), 1.0);
 /// let value = LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE.score(&[example]).value().unwrap();
 /// assert!((value - 0.5).abs() < 1e-12);
 /// ```
-pub static LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE: Metric = Metric {
-    name: "language_modeling_symbol_excess_of_chance",
-    unit: Unit::OfChance,
-    meaning: "language_modeling_symbol_excess as a share of that of chance",
-    chance_of: UNIFORM,
-    cite: "Lan et al. 2023, §3.5",
+pub static LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "language_modeling_symbol_excess_of_chance",
+        unit: Unit::OfChance,
+        meaning: "language_modeling_symbol_excess as a share of that of chance",
+        chance_of: UNIFORM,
+        cite: "Lan et al. 2023, §3.5",
+        ..LANGUAGE_MODELING
+    },
     each: |e| {
         let best = sampled(e)?;
         Some(Ratio::new(nats(e)? - best, uniform(e.choices())? * e.prefixes() as f64 - best))
     },
-    chance: |examples| mean_over(examples, |e| nats(e).and(sampled(e)).map(|_| 1.0)),
-    ..LANGUAGE_MODELING
+    chance: Some(|examples| mean_over(examples, |e| nats(e).and(sampled(e)).map(|_| 1.0))),
 };
 
 const UNIFORM: Option<&str> = Some("giving every symbol and the end the same probability");
@@ -150,22 +168,20 @@ const LANGUAGE_MODELING: Metric = Metric {
     meaning: "",
     chance_of: None,
     cite: "Butoi et al. 2025, §3.3",
-    each: |_| None,
-    chance: no_chance,
 };
 
-/// What the model paid for a whole member, its end included.
+/// The model's cost of a whole member in nats, its end included.
 fn nats(example: &Example<'_>) -> Option<f64> {
     let logs = example.prediction().log_probs.as_ref().filter(|_| example.truth().label)?;
     Some(-logs.iter().sum::<f64>())
 }
 
-/// What the sampler pays for it.
+/// The sampler's cost of it.
 fn sampled(example: &Example<'_>) -> Option<f64> {
     example.drawn().filter(|_| example.truth().label).map(|drawn| -drawn.log_prob)
 }
 
-/// What the sampler pays for it once short strings weigh more.
+/// The sampler's cost of it when short strings weigh more.
 fn tilted(example: &Example<'_>) -> Option<f64> {
     let inverse = example.drawn()?.mean_inverse_length;
     Some(sampled(example)? + libm::log(example.prefixes() as f64) + libm::log(inverse))

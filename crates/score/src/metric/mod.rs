@@ -1,4 +1,5 @@
-//! The metrics, each with its meaning: one file per family, one entry in [`METRICS`].
+//! The metrics: one file per family, one entry in [`METRICS`]. A [`Metric`] says what is measured; an [`ExampleMetric`]
+//! also says how an example is scored.
 
 mod generalization_index;
 mod language_modeling;
@@ -22,10 +23,33 @@ pub use next_symbols::{
 };
 pub use recognition::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, binary_cross_entropy};
 
-use crate::{Aggregate, Bootstrap, Example, Interval, Ratio, Tally};
+use crate::{Aggregate, Bootstrap, Example, Interval, Ratio, Totals};
 
 /// Every metric, in the order reports list them.
 pub static METRICS: &[&Metric] = &[
+    &RECOGNITION_ACCURACY.metric,
+    &RECOGNITION_CROSS_ENTROPY.metric,
+    &LANGUAGE_MODELING_CROSS_ENTROPY.metric,
+    &LANGUAGE_MODELING_OPTIMUM.metric,
+    &LANGUAGE_MODELING_EXCESS.metric,
+    &LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY.metric,
+    &LANGUAGE_MODELING_SYMBOL_OPTIMUM.metric,
+    &LANGUAGE_MODELING_SYMBOL_EXCESS.metric,
+    &LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE.metric,
+    &NEXT_SYMBOLS_CROSS_ENTROPY.metric,
+    &NEXT_SYMBOLS_SYMBOL_ACCURACY.metric,
+    &NEXT_SYMBOLS_SET_ACCURACY.metric,
+    &NEXT_SYMBOLS_STRING_ACCURACY.metric,
+    &DETERMINISTIC_ACCURACY,
+    &DETERMINISTIC_ACCEPTANCE,
+    &CATEGORICAL_ACCURACY,
+    &CATEGORICAL_ACCEPTANCE,
+    &GENERALIZATION_INDEX,
+    &SOLVED_LENGTH,
+];
+
+/// The metrics that score examples, in the same order.
+pub static EXAMPLE_METRICS: &[&ExampleMetric] = &[
     &RECOGNITION_ACCURACY,
     &RECOGNITION_CROSS_ENTROPY,
     &LANGUAGE_MODELING_CROSS_ENTROPY,
@@ -39,12 +63,6 @@ pub static METRICS: &[&Metric] = &[
     &NEXT_SYMBOLS_SYMBOL_ACCURACY,
     &NEXT_SYMBOLS_SET_ACCURACY,
     &NEXT_SYMBOLS_STRING_ACCURACY,
-    &DETERMINISTIC_ACCURACY,
-    &DETERMINISTIC_ACCEPTANCE,
-    &CATEGORICAL_ACCURACY,
-    &CATEGORICAL_ACCEPTANCE,
-    &GENERALIZATION_INDEX,
-    &SOLVED_LENGTH,
 ];
 
 /// The metric of a name.
@@ -109,31 +127,21 @@ impl Direction {
     }
 }
 
-/// A measure, with all that is needed to read its values.
-#[derive(Debug)]
+/// What a metric is: all that is needed to read its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name in records: for the measures of a released code, the name they have there.
+    /// Its name in records: for the metrics of a released code, the name they have there.
     pub name: &'static str,
     /// What its values are numbers of.
     pub unit: Unit,
     /// Which values are better.
     pub better: Direction,
-    /// What it says, in one line.
+    /// What it measures, in one line.
     pub meaning: &'static str,
     /// What the chance level is that of, if there is one.
     pub chance_of: Option<&'static str>,
     /// Where it was defined.
     pub cite: &'static str,
-    /// One example's part; `None` where the measure does not apply.
-    each: fn(&Example<'_>) -> Option<Ratio>,
-    /// What a model scores on these examples that has not looked at them.
-    chance: fn(&[Example<'_>]) -> Option<f64>,
-}
-
-impl PartialEq for Metric {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
 }
 
 impl Metric {
@@ -142,12 +150,39 @@ impl Metric {
         self.better == Direction::Higher
     }
 
-    /// One example's part of the score; `None` where the measure does not apply.
+    /// The score of what was counted elsewhere, with the chance level on the same strings.
+    pub fn measured(&'static self, totals: Totals, chance: Option<f64>) -> Score {
+        Score { metric: self, totals, spread: None, chance, interval: None }
+    }
+}
+
+/// The chance level on some examples.
+type Chance = fn(&[Example<'_>]) -> Option<f64>;
+
+/// A metric that scores examples one by one.
+#[derive(Debug)]
+pub struct ExampleMetric {
+    /// What it is.
+    pub metric: Metric,
+    /// One example's part; `None` where the metric does not apply.
+    each: fn(&Example<'_>) -> Option<Ratio>,
+    /// What a model that has not read the examples scores on them.
+    chance: Option<Chance>,
+}
+
+impl PartialEq for ExampleMetric {
+    fn eq(&self, other: &Self) -> bool {
+        self.metric == other.metric
+    }
+}
+
+impl ExampleMetric {
+    /// One example's part of the score; `None` where the metric does not apply.
     pub fn ratio(&self, example: &Example<'_>) -> Option<Ratio> {
         (self.each)(example)
     }
 
-    /// The parts of all examples to which the measure applies, in their order.
+    /// The parts of all examples to which the metric applies, in their order.
     pub fn ratios(&self, examples: &[Example<'_>]) -> Vec<Ratio> {
         examples.iter().filter_map(self.each).collect()
     }
@@ -155,7 +190,7 @@ impl Metric {
     /// The chance level on these examples. In a stratum of one label it is that of knowing the label: compare
     /// strata with the whole set's.
     pub fn chance(&self, examples: &[Example<'_>]) -> Option<f64> {
-        (self.chance)(examples)
+        self.chance?(examples)
     }
 
     /// The score on these examples.
@@ -163,17 +198,12 @@ impl Metric {
         let ratios = self.ratios(examples);
         let values: Option<Vec<f64>> = ratios.iter().map(|r| r.value()).collect();
         Score {
-            metric: self,
-            tally: Tally::of(&ratios),
+            metric: &self.metric,
+            totals: Totals::of(&ratios),
             spread: values.and_then(|values| Aggregate::PopulationStd.of(&values)),
             chance: self.chance(examples),
             interval: None,
         }
-    }
-
-    /// The score of what was counted elsewhere, with the chance level on the same strings.
-    pub fn measured(&'static self, tally: Tally, chance: Option<f64>) -> Score {
-        Score { metric: self, tally, spread: None, chance, interval: None }
     }
 
     /// The score on these examples, with an interval over them.
@@ -183,13 +213,13 @@ impl Metric {
     }
 }
 
-/// A measured value that has not lost its meaning.
+/// A measured value with its metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// What was measured.
     pub metric: &'static Metric,
     /// The sums that the value is the ratio of.
-    pub tally: Tally,
+    pub totals: Totals,
     /// The population standard deviation of the examples' own values (the shades of Figure 3 of Butoi et al.
     /// 2025).
     pub spread: Option<f64>,
@@ -202,16 +232,11 @@ pub struct Score {
 impl Score {
     /// The value; `None` if there were no examples, or if it is no finite number.
     pub fn value(&self) -> Option<f64> {
-        self.tally.value()
+        self.totals.value()
     }
 }
 
-/// For measures that no model can be said to guess.
-fn no_chance(_: &[Example<'_>]) -> Option<f64> {
-    None
-}
-
-/// The mean of what `each` says of the examples that it applies to; `None` without any.
+/// The mean of `each` over the examples that it applies to; `None` without any.
 fn mean_over(examples: &[Example<'_>], each: impl Fn(&Example<'_>) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = examples.iter().filter_map(each).collect();
     Aggregate::Mean.of(&values)
@@ -223,7 +248,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn names_are_distinct_and_entries_are_whole() {
+    fn names_are_distinct_and_entries_are_complete() {
         let names: BTreeSet<&str> = METRICS.iter().map(|m| m.name).collect();
         assert_eq!(names.len(), METRICS.len());
         for metric in METRICS {
@@ -236,11 +261,20 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_known_of_no_examples() {
-        for metric in METRICS {
-            let score = metric.score(&[]);
-            assert_eq!((score.value(), score.spread, score.chance), (None, None, None), "{}", metric.name);
-            assert_eq!(score.tally, Tally::default());
+    fn every_example_metric_is_listed_and_names_its_chance_level() {
+        for scored in EXAMPLE_METRICS {
+            let (metric, chance) = (&scored.metric, scored.chance.is_some());
+            assert!(std::ptr::eq(find(metric.name).unwrap(), metric));
+            assert_eq!(metric.chance_of.is_some(), chance, "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn without_examples_every_score_is_undefined() {
+        for scored in EXAMPLE_METRICS {
+            let score = scored.score(&[]);
+            assert_eq!((score.value(), score.spread, score.chance), (None, None, None));
+            assert_eq!(score.totals, Totals::default());
         }
     }
 }

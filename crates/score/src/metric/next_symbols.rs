@@ -1,21 +1,21 @@
-//! Which symbols may come next? Answers at every prefix of every member, judged one by one, by prefix and by
+//! Which symbols may come next? Answers at every prefix of every member, scored one by one, by prefix and by
 //! string.
 //!
 //! A symbol is in the answered set if its logit is not negative. Only members count whose true sets are
 //! known.
 //!
-//! The released `next_symbols_string_accuracy` counts padding as wrong, so that a string that is shorter than
-//! the longest of its batch can never be right. It depends on how strings were put in batches and is no
-//! function of predictions; only the right one is here.
+//! The released `next_symbols_string_accuracy` counts padding as incorrect, so that a string that is shorter than
+//! the longest of its batch can never be correct. It depends on how strings were batched and is no
+//! function of predictions; only the corrected one is here.
 
 use wug_language::{NextSet, Symbol};
 
-use super::{Direction, Metric, Unit, mean_over, no_chance};
+use super::{Direction, ExampleMetric, Metric, Unit, mean_over};
 use crate::chance::{majority_share, share_entropy};
 use crate::metric::binary_cross_entropy;
 use crate::{Example, NextAnswer, Ratio};
 
-/// Minus the log-probability of the right yes or no for each symbol, averaged over symbols, then over
+/// Minus the log-probability of the correct yes or no for each symbol, averaged over symbols, then over
 /// prefixes, then over members.
 ///
 /// ```
@@ -25,23 +25,25 @@ use crate::{Example, NextAnswer, Ratio};
 /// let truth = Labelled { next: Some(vec![NextSet::only_end()]), ..Labelled::new(vec![], true) };
 /// // `a` may not come, given 1/2; the end may, given 3/4.
 /// let logits = vec![vec![0.0, 3.0_f64.ln()]];
-/// let said = Prediction { next: Some(NextAnswer::Logits(logits)), ..Prediction::default() };
-/// let score = NEXT_SYMBOLS_CROSS_ENTROPY.score(&[Example::new(&truth, &said, &alphabet).unwrap()]);
+/// let prediction = Prediction { next: Some(NextAnswer::Logits(logits)), ..Prediction::default() };
+/// let score = NEXT_SYMBOLS_CROSS_ENTROPY.score(&[Example::new(&truth, &prediction, &alphabet).unwrap()]);
 /// let expected = (2.0_f64.ln() + (4.0_f64 / 3.0).ln()) / 2.0;
 /// assert!((score.value().unwrap() - expected).abs() < 1e-15);
 /// ```
-pub static NEXT_SYMBOLS_CROSS_ENTROPY: Metric = Metric {
-    name: "next_symbols_cross_entropy",
-    unit: Unit::Nats,
-    better: Direction::Lower,
-    meaning: "minus the log-probability of each symbol's right yes or no, averaged within and over members",
-    chance_of: Some("always giving the share of symbols that may come"),
+pub static NEXT_SYMBOLS_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "next_symbols_cross_entropy",
+        unit: Unit::Nats,
+        better: Direction::Lower,
+        meaning: "minus the log-probability of each symbol's correct yes or no, averaged within and over members",
+        chance_of: Some("always giving the share of symbols that may come"),
+        ..NEXT_SYMBOLS
+    },
     each: cross_entropy,
-    chance: |examples| share_entropy(mean_over(examples, share_of)?, 1.0),
-    ..NEXT_SYMBOLS
+    chance: Some(|examples| share_entropy(mean_over(examples, share_of)?, 1.0)),
 };
 
-/// The share of right answers to "may this symbol come here?", the end among the symbols.
+/// The share of correct answers to "may this symbol come here?", the end among the symbols.
 ///
 /// ```
 /// use wug_dataset::{Labelled, language::{Alphabet, NextSet, Symbol}};
@@ -50,38 +52,46 @@ pub static NEXT_SYMBOLS_CROSS_ENTROPY: Metric = Metric {
 /// // Only `a` may come first, then only the end.
 /// let next = Some(vec![NextSet::of([Symbol(0)]), NextSet::only_end()]);
 /// let truth = Labelled { next, ..Labelled::new(vec![Symbol(0)], true) };
-/// let sets = vec![vec![true, false], vec![true, true]]; // wrong only in allowing a second `a`
-/// let said = Prediction { next: Some(NextAnswer::Sets(sets)), ..Prediction::default() };
-/// let examples = [Example::new(&truth, &said, &alphabet).unwrap()];
+/// let sets = vec![vec![true, false], vec![true, true]]; // incorrect only in allowing a second `a`
+/// let prediction = Prediction { next: Some(NextAnswer::Sets(sets)), ..Prediction::default() };
+/// let examples = [Example::new(&truth, &prediction, &alphabet).unwrap()];
 /// assert_eq!(NEXT_SYMBOLS_SYMBOL_ACCURACY.score(&examples).value(), Some(3.0 / 4.0));
 /// assert_eq!(NEXT_SYMBOLS_SET_ACCURACY.score(&examples).value(), Some(1.0 / 2.0));
 /// assert_eq!(NEXT_SYMBOLS_STRING_ACCURACY.score(&examples).value(), Some(0.0));
-/// assert_eq!(NEXT_SYMBOLS_CROSS_ENTROPY.score(&examples).tally.n, 0); // sets have no probabilities
+/// assert_eq!(NEXT_SYMBOLS_CROSS_ENTROPY.score(&examples).totals.n, 0); // sets have no probabilities
 /// ```
-pub static NEXT_SYMBOLS_SYMBOL_ACCURACY: Metric = Metric {
-    name: "next_symbols_symbol_accuracy",
-    meaning: "share of right answers to whether a symbol may come at a prefix",
-    chance_of: Some("always giving the commoner of yes and no"),
-    each: |e| verdicts(e).map(|v| Ratio::new(v.symbols as f64, (e.prefixes() * e.choices()) as f64)),
-    chance: symbol_chance,
-    ..NEXT_SYMBOLS
+pub static NEXT_SYMBOLS_SYMBOL_ACCURACY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "next_symbols_symbol_accuracy",
+        meaning: "share of correct answers to whether a symbol may come at a prefix",
+        chance_of: Some("always giving the commoner of yes and no"),
+        ..NEXT_SYMBOLS
+    },
+    each: |e| correct(e).map(|c| Ratio::new(c.symbols as f64, (e.prefixes() * e.choices()) as f64)),
+    chance: Some(symbol_chance),
 };
 
-/// The share of prefixes whose set is wholly right. Worked by hand at [`NEXT_SYMBOLS_SYMBOL_ACCURACY`].
-pub static NEXT_SYMBOLS_SET_ACCURACY: Metric = Metric {
-    name: "next_symbols_set_accuracy",
-    meaning: "share of prefixes whose next-symbol set is wholly right",
-    each: |e| verdicts(e).map(|v| Ratio::new(v.sets as f64, e.prefixes() as f64)),
-    ..NEXT_SYMBOLS
+/// The share of prefixes whose set is entirely correct. Worked by hand at [`NEXT_SYMBOLS_SYMBOL_ACCURACY`].
+pub static NEXT_SYMBOLS_SET_ACCURACY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "next_symbols_set_accuracy",
+        meaning: "share of prefixes whose next-symbol set is entirely correct",
+        ..NEXT_SYMBOLS
+    },
+    each: |e| correct(e).map(|c| Ratio::new(c.sets as f64, e.prefixes() as f64)),
+    chance: None,
 };
 
-/// The share of members whose sets are all right. Worked by hand at [`NEXT_SYMBOLS_SYMBOL_ACCURACY`]. The
-/// figure of the released code under this name is another, and lower: it takes padding for wrong answers.
-pub static NEXT_SYMBOLS_STRING_ACCURACY: Metric = Metric {
-    name: "next_symbols_string_accuracy",
-    meaning: "share of members whose next-symbol sets are all right",
-    each: |e| verdicts(e).map(|v| Ratio::right(v.sets == e.prefixes())),
-    ..NEXT_SYMBOLS
+/// The share of members whose sets are all correct. Worked by hand at [`NEXT_SYMBOLS_SYMBOL_ACCURACY`]. The
+/// figure of the released code under this name is another, and lower: it counts padding as incorrect answers.
+pub static NEXT_SYMBOLS_STRING_ACCURACY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "next_symbols_string_accuracy",
+        meaning: "share of members whose next-symbol sets are all correct",
+        ..NEXT_SYMBOLS
+    },
+    each: |e| correct(e).map(|c| Ratio::correct(c.sets == e.prefixes())),
+    chance: None,
 };
 
 /// What all four have in common.
@@ -92,19 +102,17 @@ const NEXT_SYMBOLS: Metric = Metric {
     meaning: "",
     chance_of: None,
     cite: "Butoi et al. 2025, §3.3",
-    each: |_| None,
-    chance: no_chance,
 };
 
-/// What is true and what was said, where both are known.
+/// The true sets and the answers, where both are known.
 fn known<'a>(example: &Example<'a>) -> Option<(&'a [NextSet], &'a NextAnswer)> {
     let truth = example.truth().next.as_ref().filter(|_| example.truth().label)?;
     Some((truth, example.prediction().next.as_ref()?))
 }
 
-/// Whether the choice at a place of a row may come: a symbol, or the end in the last place.
-fn allowed(set: &NextSet, place: usize, choices: usize) -> bool {
-    if place + 1 == choices { set.end() } else { set.contains(Symbol(place as u16)) }
+/// Whether the choice at an index of a row may come: a symbol, or the end as the last choice.
+fn allowed(set: &NextSet, index: usize, choices: usize) -> bool {
+    if index + 1 == choices { set.end() } else { set.contains(Symbol(index as u16)) }
 }
 
 fn cross_entropy(example: &Example<'_>) -> Option<Ratio> {
@@ -118,37 +126,37 @@ fn cross_entropy(example: &Example<'_>) -> Option<Ratio> {
     Some(Ratio::once(total / (example.prefixes() * choices) as f64))
 }
 
-/// How many answers and how many whole sets are right.
-struct Verdicts {
+/// How many answers and how many whole sets are correct.
+struct Correct {
     symbols: usize,
     sets: usize,
 }
 
-fn verdicts(example: &Example<'_>) -> Option<Verdicts> {
+fn correct(example: &Example<'_>) -> Option<Correct> {
     let (truth, answer) = known(example)?;
     let choices = example.choices();
-    let right: Vec<usize> = match answer {
-        NextAnswer::Logits(rows) => count_right(truth, rows, choices, |&z| {
-            // No number is no answer.
+    let correct: Vec<usize> = match answer {
+        NextAnswer::Logits(rows) => count_correct(truth, rows, choices, |&z| {
+            // NaN is no answer.
             if z.is_nan() { None } else { Some(z >= 0.0) }
         }),
-        NextAnswer::Sets(rows) => count_right(truth, rows, choices, |&says| Some(says)),
+        NextAnswer::Sets(rows) => count_correct(truth, rows, choices, |&in_set| Some(in_set)),
     };
-    let sets = right.iter().filter(|&&n| n == choices).count();
-    Some(Verdicts { symbols: right.iter().sum(), sets })
+    let sets = correct.iter().filter(|&&n| n == choices).count();
+    Some(Correct { symbols: correct.iter().sum(), sets })
 }
 
-/// The number of right answers at each prefix.
-fn count_right<T>(
+/// The number of correct answers at each prefix.
+fn count_correct<T>(
     truth: &[NextSet],
     rows: &[Vec<T>],
     choices: usize,
-    says: impl Fn(&T) -> Option<bool>,
+    in_set: impl Fn(&T) -> Option<bool>,
 ) -> Vec<usize> {
-    let right = |set: &NextSet, row: &[T]| {
-        row.iter().enumerate().filter(|(i, x)| says(x) == Some(allowed(set, *i, choices))).count()
+    let correct = |set: &NextSet, row: &[T]| {
+        row.iter().enumerate().filter(|(i, x)| in_set(x) == Some(allowed(set, *i, choices))).count()
     };
-    truth.iter().zip(rows).map(|(set, row)| right(set, row)).collect()
+    truth.iter().zip(rows).map(|(set, row)| correct(set, row)).collect()
 }
 
 /// How many choices may come at the prefixes of an example, of how many.
@@ -184,19 +192,20 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_is_right_in_everything_and_its_opposite_in_nothing() {
+    fn the_oracle_scores_one_and_its_opposite_zero() {
         let dyck = registry::build("dyck-2-3").unwrap();
         let word = dyck.alphabet().parse("(0 (1 )1 )0").unwrap();
         let sets = dyck.next_sets(&word);
         let truth = Labelled { next: Some(sets.clone()), ..Labelled::new(word, true) };
         for (height, accuracy, loss) in [(1e4, 1.0, 0.0), (-1e4, 0.0, 1e4)] {
-            let said = Prediction { next: Some(rows(dyck.as_ref(), &sets, height)), ..Prediction::default() };
-            let example = [Example::new(&truth, &said, dyck.alphabet()).unwrap()];
+            let prediction =
+                Prediction { next: Some(rows(dyck.as_ref(), &sets, height)), ..Prediction::default() };
+            let example = [Example::new(&truth, &prediction, dyck.alphabet()).unwrap()];
             assert_eq!(NEXT_SYMBOLS_CROSS_ENTROPY.score(&example).value(), Some(loss));
             for metric in
                 [&NEXT_SYMBOLS_SYMBOL_ACCURACY, &NEXT_SYMBOLS_SET_ACCURACY, &NEXT_SYMBOLS_STRING_ACCURACY]
             {
-                assert_eq!(metric.score(&example).value(), Some(accuracy), "{}", metric.name);
+                assert_eq!(metric.score(&example).value(), Some(accuracy), "{}", metric.metric.name);
             }
         }
     }
@@ -207,8 +216,8 @@ mod tests {
         let truth = Labelled { next: Some(vec![NextSet::only_end()]), ..Labelled::new(vec![], true) };
         let constant = libm::log(0.25 / 0.75); // one of four may come
         let next = Some(NextAnswer::Logits(vec![vec![constant; 4]]));
-        let said = Prediction { next, ..Prediction::default() };
-        let example = [Example::new(&truth, &said, &alphabet).unwrap()];
+        let prediction = Prediction { next, ..Prediction::default() };
+        let example = [Example::new(&truth, &prediction, &alphabet).unwrap()];
         let loss = NEXT_SYMBOLS_CROSS_ENTROPY.score(&example);
         assert!((loss.value().unwrap() - loss.chance.unwrap()).abs() < 1e-15);
         let accuracy = NEXT_SYMBOLS_SYMBOL_ACCURACY.score(&example);

@@ -1,11 +1,11 @@
 //! Is it a member? Accuracy and cross-entropy of the answer.
 
-use super::{Direction, Metric, Unit};
+use super::{Direction, ExampleMetric, Metric, Unit};
 use crate::chance::{majority_share, share_entropy};
 use crate::{Example, Ratio, Verdict};
 
-/// The share of strings rightly accepted or rejected. A string is accepted if its logit is not negative; an
-/// answer that is no number is wrong.
+/// The share of strings correctly accepted or rejected. A string is accepted if its logit is not negative; a NaN
+/// is incorrect.
 ///
 /// ```
 /// use wug_dataset::{Labelled, language::Alphabet};
@@ -21,21 +21,23 @@ use crate::{Example, Ratio, Verdict};
 /// assert_eq!(score.value(), Some(0.5));
 /// assert_eq!(score.chance, Some(0.5)); // two members of four
 /// ```
-pub static RECOGNITION_ACCURACY: Metric = Metric {
-    name: "recognition_accuracy",
-    unit: Unit::Fraction,
-    better: Direction::Higher,
-    meaning: "share of strings rightly accepted or rejected",
-    chance_of: Some("always giving the commoner label"),
-    cite: "Butoi et al. 2025, §5",
+pub static RECOGNITION_ACCURACY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "recognition_accuracy",
+        unit: Unit::Fraction,
+        better: Direction::Higher,
+        meaning: "share of strings correctly accepted or rejected",
+        chance_of: Some("always giving the commoner label"),
+        cite: "Butoi et al. 2025, §5",
+    },
     each: accuracy,
-    chance: |examples| {
+    chance: Some(|examples| {
         let (members, n) = labels(examples);
         majority_share(members, n)
-    },
+    }),
 };
 
-/// Minus the logarithm of the probability of the right label, averaged over strings.
+/// Minus the logarithm of the probability of the correct label, averaged over strings.
 ///
 /// ```
 /// use wug_dataset::{Labelled, language::Alphabet};
@@ -48,23 +50,25 @@ pub static RECOGNITION_ACCURACY: Metric = Metric {
 /// let expected = (2.0_f64.ln() + (4.0_f64 / 3.0).ln()) / 2.0;
 /// assert!((RECOGNITION_CROSS_ENTROPY.score(&examples).value().unwrap() - expected).abs() < 1e-15);
 /// ```
-pub static RECOGNITION_CROSS_ENTROPY: Metric = Metric {
-    name: "recognition_cross_entropy",
-    unit: Unit::Nats,
-    better: Direction::Lower,
-    meaning: "minus the log-probability of the right label, averaged over strings",
-    chance_of: Some("always giving the labels their shares"),
-    cite: "Butoi et al. 2025, §3.3 and §5",
+pub static RECOGNITION_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
+    metric: Metric {
+        name: "recognition_cross_entropy",
+        unit: Unit::Nats,
+        better: Direction::Lower,
+        meaning: "minus the log-probability of the correct label, averaged over strings",
+        chance_of: Some("always giving the labels their shares"),
+        cite: "Butoi et al. 2025, §3.3 and §5",
+    },
     each: cross_entropy,
-    chance: |examples| {
+    chance: Some(|examples| {
         let (members, n) = labels(examples);
         share_entropy(members, n)
-    },
+    }),
 };
 
 fn accuracy(example: &Example<'_>) -> Option<Ratio> {
     let verdict = example.prediction().recognition?;
-    Some(Ratio::right(verdict.accepts() == Some(example.truth().label)))
+    Some(Ratio::correct(verdict.accepts() == Some(example.truth().label)))
 }
 
 fn cross_entropy(example: &Example<'_>) -> Option<Ratio> {
@@ -89,10 +93,10 @@ pub fn binary_cross_entropy(label: bool, logit: f64) -> f64 {
     x.max(0.0) + libm::log1p(libm::exp(-x.abs()))
 }
 
-/// How many strings that were judged are members, of how many.
+/// How many strings with an answer are members, of how many.
 fn labels(examples: &[Example<'_>]) -> (f64, f64) {
-    let judged = || examples.iter().filter(|e| e.prediction().recognition.is_some());
-    (judged().filter(|e| e.truth().label).count() as f64, judged().count() as f64)
+    let answered = || examples.iter().filter(|e| e.prediction().recognition.is_some());
+    (answered().filter(|e| e.truth().label).count() as f64, answered().count() as f64)
 }
 
 #[cfg(test)]
@@ -102,15 +106,15 @@ mod tests {
     use wug_dataset::Labelled;
     use wug_language::Alphabet;
 
-    fn score(metric: &'static Metric, answers: &[(bool, Verdict)]) -> Score {
+    fn score(metric: &'static ExampleMetric, answers: &[(bool, Verdict)]) -> Score {
         let alphabet = Alphabet::new(["a"]);
         let truths: Vec<Labelled> = answers.iter().map(|(label, _)| Labelled::new(vec![], *label)).collect();
-        let said: Vec<Prediction> = answers
+        let predictions: Vec<Prediction> = answers
             .iter()
             .map(|(_, verdict)| Prediction { recognition: Some(*verdict), ..Prediction::default() })
             .collect();
         let examples: Vec<Example<'_>> =
-            truths.iter().zip(&said).map(|(t, p)| Example::new(t, p, &alphabet).unwrap()).collect();
+            truths.iter().zip(&predictions).map(|(t, p)| Example::new(t, p, &alphabet).unwrap()).collect();
         metric.score(&examples)
     }
 
@@ -127,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_and_wrong_is_no_finite_number() {
+    fn certain_and_incorrect_has_no_finite_cross_entropy() {
         let certain = [(true, Verdict::Logit(1e4)), (true, Verdict::Probability(0.0))];
         assert_eq!(score(&RECOGNITION_CROSS_ENTROPY, &certain).value(), None);
         assert_eq!(score(&RECOGNITION_CROSS_ENTROPY, &certain[..1]).value(), Some(0.0));
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_no_number_is_wrong_and_has_no_cross_entropy() {
+    fn a_nan_is_incorrect_and_has_no_cross_entropy() {
         let nan = Verdict::Logit(f64::NAN);
         assert_eq!(score(&RECOGNITION_ACCURACY, &[(true, nan), (false, nan)]).value(), Some(0.0));
         assert_eq!(score(&RECOGNITION_CROSS_ENTROPY, &[(true, nan)]).value(), None);

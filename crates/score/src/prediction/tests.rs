@@ -6,7 +6,7 @@ fn check(truth: &Labelled, prediction: &Prediction) -> Result<(), String> {
     Example::new(truth, prediction, &alphabet).map(drop).map_err(|e| e.to_string())
 }
 
-fn says(truth: &Labelled, prediction: &Prediction, expected: &str) {
+fn refused(truth: &Labelled, prediction: &Prediction, expected: &str) {
     assert_eq!(check(truth, prediction), Err(expected.to_owned()));
 }
 
@@ -14,20 +14,20 @@ fn says(truth: &Labelled, prediction: &Prediction, expected: &str) {
 fn a_prediction_that_does_not_fit_says_why() {
     let truth = Labelled::new(vec![Symbol(0)], true);
     let mut p = Prediction { recognition: Some(Verdict::Probability(1.5)), ..Prediction::default() };
-    says(&truth, &p, "1.5 was given as a probability, but probabilities are from 0 to 1");
+    refused(&truth, &p, "1.5 was given as a probability, but probabilities are from 0 to 1");
     p = Prediction { log_probs: Some(vec![-1.0]), ..Prediction::default() };
-    says(&truth, &p, "log-probabilities for 1 prefixes, but a string of 1 symbols has 2");
+    refused(&truth, &p, "log-probabilities for 1 prefixes, but a string of 1 symbols has 2");
     p.log_probs = Some(vec![-1.0, 0.5]);
-    says(&truth, &p, "0.5 was given as a log-probability at prefix 1, but those are at most 0");
+    refused(&truth, &p, "0.5 was given as a log-probability at prefix 1, but those are at most 0");
     p = Prediction {
         next: Some(NextAnswer::Sets(vec![vec![true; 3], vec![true; 2]])),
         ..Prediction::default()
     };
-    says(&truth, &p, "2 next-symbol answers at prefix 1, but the alphabet and the end make 3");
+    refused(&truth, &p, "2 next-symbol answers at prefix 1, but the alphabet and the end make 3");
     p.next = Some(NextAnswer::Logits(vec![]));
-    says(&truth, &p, "next-symbol answers for 0 prefixes, but a string of 1 symbols has 2");
+    refused(&truth, &p, "next-symbol answers for 0 prefixes, but a string of 1 symbols has 2");
     let broken = Labelled { next: Some(vec![NextSet::empty()]), ..truth };
-    says(
+    refused(
         &broken,
         &Prediction::default(),
         "the data have next-symbol sets for 1 prefixes, but the string has 2",
@@ -46,7 +46,7 @@ fn unknown_fields_are_refused() {
 }
 
 #[test]
-fn no_number_is_no_verdict() {
+fn nan_is_no_verdict() {
     assert_eq!(Verdict::Logit(f64::NAN).accepts(), None);
     assert_eq!(Verdict::Logit(0.0).accepts(), Some(true));
     assert_eq!(Verdict::Logit(-0.0).accepts(), Some(true));

@@ -46,10 +46,10 @@ fn no_model_is_below_the_optimum_and_the_sampler_is_above_it() {
         let language = registry::build(name).unwrap();
         let world = World::new(name, 0..=6);
         let sampler = language.by_length(0..=6).unwrap();
-        let said = Prediction::default();
+        let prediction = Prediction::default();
         let optimum: f64 = (world.members.iter().zip(&world.weights))
             .map(|(m, w)| {
-                let example = Example::new(m, &said, language.alphabet()).unwrap();
+                let example = Example::new(m, &prediction, language.alphabet()).unwrap();
                 let example = example.drawn_from(sampler.as_ref(), world.inverse());
                 w * LANGUAGE_MODELING_OPTIMUM.ratio(&example).unwrap().value().unwrap()
             })
@@ -73,8 +73,9 @@ fn a_string_that_is_never_drawn_leaves_the_optimum_undefined() {
     let parity = registry::build("parity").unwrap();
     let sampler = parity.by_length(1..=4).unwrap();
     let truth = Labelled::new(vec![], true);
-    let said = Prediction { log_probs: Some(vec![-1.0]), ..Prediction::default() };
-    let example = Example::new(&truth, &said, parity.alphabet()).unwrap().drawn_from(sampler.as_ref(), 0.3);
+    let prediction = Prediction { log_probs: Some(vec![-1.0]), ..Prediction::default() };
+    let example =
+        Example::new(&truth, &prediction, parity.alphabet()).unwrap().drawn_from(sampler.as_ref(), 0.3);
     assert_eq!(LANGUAGE_MODELING_SYMBOL_OPTIMUM.score(&[example]).value(), None);
     assert_eq!(LANGUAGE_MODELING_EXCESS.score(&[example]).value(), None);
     assert_eq!(LANGUAGE_MODELING_CROSS_ENTROPY.score(&[example]).value(), Some(1.0));
@@ -85,22 +86,23 @@ fn negatives_do_not_count() {
     let parity = registry::build("parity").unwrap();
     let sampler = parity.by_length(1..=4).unwrap();
     let truth = Labelled::new(vec![], false);
-    let said = Prediction { log_probs: Some(vec![-1.0]), ..Prediction::default() };
+    let prediction = Prediction { log_probs: Some(vec![-1.0]), ..Prediction::default() };
     let z = mean_inverse_length(1..=4).unwrap();
-    let example = Example::new(&truth, &said, parity.alphabet()).unwrap().drawn_from(sampler.as_ref(), z);
-    for metric in crate::METRICS.iter().filter(|m| m.name.starts_with("language")) {
+    let example =
+        Example::new(&truth, &prediction, parity.alphabet()).unwrap().drawn_from(sampler.as_ref(), z);
+    for metric in crate::EXAMPLE_METRICS.iter().filter(|m| m.metric.name.starts_with("language")) {
         let score = metric.score(&[example]);
-        assert_eq!((score.tally.n, score.value(), score.chance), (0, None, None), "{}", metric.name);
+        assert_eq!((score.totals.n, score.value(), score.chance), (0, None, None), "{}", metric.metric.name);
     }
 }
 
 #[test]
-fn an_impossible_symbol_costs_more_than_can_be_said() {
+fn a_symbol_of_probability_zero_leaves_the_cross_entropy_undefined() {
     let parity = registry::build("parity").unwrap();
     let truth = Labelled::new(vec![], true);
-    let said = Prediction { log_probs: Some(vec![f64::NEG_INFINITY]), ..Prediction::default() };
-    let example = Example::new(&truth, &said, parity.alphabet()).unwrap();
+    let prediction = Prediction { log_probs: Some(vec![f64::NEG_INFINITY]), ..Prediction::default() };
+    let example = Example::new(&truth, &prediction, parity.alphabet()).unwrap();
     let score = LANGUAGE_MODELING_CROSS_ENTROPY.score(&[example]);
-    assert_eq!((score.value(), score.tally.n), (None, 1));
+    assert_eq!((score.value(), score.totals.n), (None, 1));
     assert!((score.chance.unwrap() - 3.0_f64.ln()).abs() < 1e-15);
 }

@@ -1,4 +1,4 @@
-//! One run of the index: a learner trained on 10ᴺ/b strings and then marked, step by step, on others.
+//! One run of the index: a learner trained on 10ᴺ/b strings and evaluated, step by step, on others.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,13 +11,14 @@ use wug_score::metric::{
 use wug_score::strata::Margin;
 use wug_score::{Acceptance, Measurement, Metric, RunResult, StepRule, Stratum, StringSteps, index_sizes};
 
+use super::PROTOCOL;
 use crate::measured::TEST;
 
 /// A run of the index.
 #[derive(Clone, Copy)]
-pub(crate) struct Trial<'a> {
+pub(super) struct IndexRun<'a> {
     pub(super) result: &'a RunResult,
-    /// b: how many times fewer strings it learned from, and more it was tested on.
+    /// b: how many times fewer strings it was trained on, and more it was tested on.
     pub(super) factor: usize,
 }
 
@@ -31,26 +32,37 @@ pub(super) struct Configuration {
     constant: Reverse<u64>,
     memory: Option<usize>,
     epochs: Option<usize>,
-    /// All that was set, which tells apart whatever the above does not.
+    /// All settings: what distinguishes configurations that are equal so far.
     text: String,
 }
 
 const REGULARIZATIONS: [&str; 2] = ["l1", "l2"];
 
-impl<'a> Trial<'a> {
-    /// The trial that a result is of; `None` if it is of something else.
-    pub(crate) fn of(result: &'a RunResult) -> Option<Self> {
+impl<'a> IndexRun<'a> {
+    /// The run of a result; `None` if it is of something else.
+    pub(super) fn of(result: &'a RunResult) -> Option<Self> {
+        (result.run.protocol == PROTOCOL).then_some(())?;
         result.plan.pointer("/test/from")?;
         Some(Self { result, factor: whole(&result.plan, "/factor")? })
     }
 
-    /// Which data it is of: all that they depend on but the language and the reading.
-    pub(crate) fn corpus(self) -> String {
+    /// The language.
+    pub(super) fn language(self) -> &'a str {
+        self.result.run.language()
+    }
+
+    /// The learner.
+    pub(super) fn learner(self) -> &'a str {
+        self.result.run.learner()
+    }
+
+    /// What its data depend on besides the language and the reading.
+    pub(super) fn data_key(self) -> String {
         let parts = ["/order", "/factor", "/training", "/prior", "/data_seed", "/test"];
         parts.map(|at| self.planned(at)).join(" ")
     }
 
-    /// Something of its plan, as text.
+    /// A value of its plan, as text.
     pub(super) fn planned(self, at: &str) -> String {
         self.result.plan.pointer(at).map_or_else(String::new, |value| match value {
             Value::String(text) => text.clone(),
@@ -58,37 +70,36 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Whether the test begins with the shortest string, and not after the longest one learned from.
+    /// Whether the test begins with the shortest string, and not after the longest training string.
     pub(super) fn is_from_first(self) -> bool {
         self.planned("/test/from") == "first"
     }
 
-    /// How many strings it learned from.
+    /// How many strings it was trained on.
     pub(super) fn training(self) -> Option<usize> {
         whole(&self.result.plan, "/training")
     }
 
-    /// How many strings the index would have it learn from and be tested on for a factor; `None` if its order has no
-    /// such factor.
+    /// The sizes of the training and test sets that the index has for a factor; `None` if its order has no such factor.
     pub(super) fn sizes(self, factor: usize) -> Option<(usize, usize)> {
         let order = whole(&self.result.plan, "/order")?;
         index_sizes(u32::try_from(order).ok()?, factor)
     }
 
-    /// Whether its sets have the sizes that the index asks for.
+    /// Whether its sets have the sizes of the index.
     pub(super) fn has_sizes_of_index(self) -> bool {
         let planned = || whole(&self.result.plan, "/test/strings");
-        let strings = whole(&self.result.data, "/marked/of").or_else(planned);
+        let strings = whole(&self.result.data, "/evaluated/of").or_else(planned);
         let sizes = self.sizes(self.factor);
         sizes.is_some() && sizes == self.training().zip(strings)
     }
 
-    /// The length of the longest string that it learned from.
-    pub(super) fn longest_seen(self) -> Option<usize> {
+    /// The length of the longest training string.
+    pub(super) fn longest_trained(self) -> Option<usize> {
         whole(&self.result.data, "/longest")
     }
 
-    /// The margins that it was marked with.
+    /// The margins at which it was evaluated.
     pub(super) fn margins(self) -> BTreeSet<Margin> {
         let margin = |m: &Measurement| match m.stratum {
             Stratum::Margin(margin) if m.split == TEST => Some(margin),
@@ -103,65 +114,65 @@ impl<'a> Trial<'a> {
         self.result.scores.iter().find(is)
     }
 
-    /// What a right step is, the steps that were right, and the strings that were accepted.
-    fn marks(self, margin: Margin) -> Option<(StepRule, &'a Measurement, Option<&'a Measurement>)> {
+    /// When a step is correct, the correct steps, and the accepted strings.
+    fn scores(self, margin: Margin) -> Option<(StepRule, &'a Measurement, Option<&'a Measurement>)> {
         let value = margin.value();
-        let marks = |rule, accuracy, acceptance| {
+        let scores = |rule, accuracy, acceptance| {
             Some((rule, self.at(margin, accuracy)?, self.at(margin, acceptance)))
         };
         let deterministic = StepRule::Deterministic { margin: value };
-        marks(deterministic, &DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE).or_else(|| {
+        scores(deterministic, &DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE).or_else(|| {
             let categorical = StepRule::Categorical { margin: value };
-            marks(categorical, &CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE)
+            scores(categorical, &CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE)
         })
     }
 
-    /// Whether only steps are marked at which a single thing can come, so that accuracy is the same at every margin.
+    /// Whether only steps with a single possible symbol are scored, so that accuracy is the same at every margin.
     pub(super) fn is_deterministic(self) -> bool {
         self.result.scores.iter().any(|m| m.metric == DETERMINISTIC_ACCURACY.name)
     }
 
-    /// The steps of all strings that were marked; `None` if none was.
+    /// The steps of all evaluated strings; `None` if no step was scored.
     pub(super) fn steps(self, margin: Margin) -> Option<StringSteps> {
-        let (_, accuracy, _) = self.marks(margin)?;
-        let (right, scored) = (accuracy.numerator?, accuracy.denominator?);
-        (scored > 0.0).then_some(StringSteps { scored: scored as usize, right: right as usize })
+        let (_, accuracy, _) = self.scores(margin)?;
+        let (correct, scored) = (accuracy.numerator?, accuracy.denominator?);
+        (scored > 0.0).then_some(StringSteps { scored: scored as usize, correct: correct as usize })
     }
 
-    /// The share of right steps.
+    /// The share of correct steps.
     pub(super) fn accuracy(self, margin: Margin) -> Option<f64> {
-        self.marks(margin)?.1.value
+        self.scores(margin)?.1.value
     }
 
-    /// The share of right steps of a learner that knows nothing, on the same strings.
+    /// The chance level of that share, on the same strings.
     pub(super) fn chance(self, margin: Margin) -> Option<f64> {
-        self.marks(margin)?.1.chance
+        self.scores(margin)?.1.chance
     }
 
     /// The share of accepted strings.
     pub(super) fn accepted(self, margin: Margin) -> Option<f64> {
-        self.marks(margin)?.2?.value
+        self.scores(margin)?.2?.value
     }
 
     /// How far strings are accepted without exception: how many of them in tests from the first on, else up to which length.
-    /// It is known of a marking that was stopped, too: that is later than the first rejection.
-    pub(super) fn reach(self, margin: Margin) -> Option<f64> {
+    /// It is also known where evaluation was stopped: that is later than the first rejection.
+    pub(super) fn solved_length(self, margin: Margin) -> Option<f64> {
         self.at(margin, &SOLVED_LENGTH)?.value
     }
 
-    /// How many strings were marked, and of how many, if marking ended before the last.
+    /// How many strings were evaluated, and of how many, if evaluation was stopped before the last.
     pub(super) fn stopped(self) -> Option<(usize, usize)> {
-        let marked = self.result.data.get("marked")?;
-        let stopped = marked.get("stopped").and_then(Value::as_bool) == Some(true);
-        stopped.then(|| (whole(marked, "/strings").unwrap_or(0), whole(marked, "/of").unwrap_or(0)))
+        let evaluated = self.result.data.get("evaluated")?;
+        let stopped = evaluated.get("stopped").and_then(Value::as_bool) == Some(true);
+        stopped.then(|| (whole(evaluated, "/strings").unwrap_or(0), whole(evaluated, "/of").unwrap_or(0)))
     }
 
-    /// Whether it solved its test; `None` if it was not marked. Marking only stops where nothing can be solved any more.
+    /// Whether it solved its test; `None` if it was not evaluated. Evaluation only stops where nothing can be solved any more.
     pub(super) fn solved(self, margin: Margin, acceptance: Acceptance) -> Option<bool> {
         if self.stopped().is_some() {
             return Some(false);
         }
-        let (rule, _, accepted) = self.marks(margin)?;
+        let (rule, _, accepted) = self.scores(margin)?;
         match acceptance {
             Acceptance::AllSteps => Some(self.steps(margin)?.accepted(rule.forgiven())),
             Acceptance::EveryString => {
@@ -176,20 +187,20 @@ impl<'a> Trial<'a> {
         let plan = &self.result.plan;
         let regularization = self.planned("/learner/regularization");
         let constant = plan.pointer("/learner/lambda").and_then(Value::as_f64).unwrap_or(0.0);
-        let place = REGULARIZATIONS.iter().position(|name| *name == regularization);
+        let rank = REGULARIZATIONS.iter().position(|name| *name == regularization);
         Configuration {
             hidden: whole(plan, "/learner/hidden"),
-            regularization: place.unwrap_or(REGULARIZATIONS.len()),
+            regularization: rank.unwrap_or(REGULARIZATIONS.len()),
             constant: Reverse(constant.max(0.0).to_bits()),
             memory: whole(plan, "/learner/memory"),
             epochs: whole(plan, "/learner/epochs"),
-            text: self.planned("/learner") + self.result.run.loss.as_deref().unwrap_or_default(),
+            text: self.planned("/learner") + self.result.run.coordinates.text("loss").unwrap_or_default(),
         }
     }
 }
 
 impl Configuration {
-    /// In a few words; nothing of a learner that has nothing to set.
+    /// In a few words; empty for a learner without settings.
     pub(super) fn shown(&self) -> String {
         let regularized = REGULARIZATIONS.get(self.regularization);
         let parts = [

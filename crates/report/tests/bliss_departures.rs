@@ -1,15 +1,15 @@
-//! Which runs of the index stand beside the paper's figures, where the others are, and what all look like.
+//! Which runs of the index are shown beside the paper's values, where the others are shown, and the formats of both.
 
 mod fixtures;
 
-use fixtures::index::{configured, far, index, planned, solving, with_index};
+use fixtures::generalization::{configured, far, index, planned, solving, with_index};
 use fixtures::{named, row};
 use serde_json::{Value, json};
 use wug_report::{Format, figures, render, tables};
 use wug_score::RunResult;
 
 #[test]
-fn only_what_is_as_in_the_paper_stands_beside_it() {
+fn only_runs_as_in_the_paper_are_shown_beside_it() {
     let departures = [
         ("lstm", "/measure", json!("categorical"), "deterministic accuracy"),
         ("lstm", "/order", json!(2), "order 3"),
@@ -37,29 +37,32 @@ fn only_what_is_as_in_the_paper_stands_beside_it() {
         ("baby-ntm", "/learner/memory", json!(50), "2,050 rows"),
         ("lstm", "/test/after", json!("after-last"), "longer strings"),
     ];
-    for (learner, at, value, said) in departures {
+    for (learner, at, value, words) in departures {
         for value in [value, Value::Null] {
             let mut result = solving(planned("an-bn", learner, 1, 100), [true, false]);
             if (at, &value) == ("/factor", &Value::Null) {
-                continue; // That is no run of the index at all.
+                continue; // Without a factor it is no run of the index.
             }
             *result.plan.pointer_mut(at).unwrap() = value;
             let tables = tables(&[result]);
-            assert!(tables.iter().all(|table| table.id.starts_with("bliss-published-index")), "{at}");
+            assert!(
+                tables.iter().all(|table| table.id.starts_with("generalization-published-index")),
+                "{at}"
+            );
             assert!(tables.iter().flat_map(|t| &t.rows).flat_map(|r| &r.cells).all(|c| c.paper.is_none()));
             let notes = tables[0].notes.join("\n");
-            assert!(notes.contains("Not to be compared") && notes.contains(said), "{at}: {notes}");
+            assert!(notes.contains("Not to be compared") && notes.contains(words), "{at}: {notes}");
         }
     }
     let mut result = solving(configured(2, "none", 0.0, 7), [true, false]);
     result.plan["learner"]["lambda"] = Value::Null;
     assert_eq!(tables(std::slice::from_ref(&result))[0].id, "bliss-published-2");
-    result.run.loss = Some("sigmoid-mse".to_owned());
+    result.run.coordinates.set("loss", "sigmoid-mse");
     assert!(tables(&[result])[0].notes.join("\n").contains("softmax and cross-entropy"));
 }
 
 #[test]
-fn a_language_marked_in_two_ways_has_a_row_and_a_table_for_each() {
+fn a_language_evaluated_in_two_ways_has_a_row_and_a_table_for_each() {
     let run = |factor, measure: &str, solved| {
         let mut result = solving(planned("an-bn", "lstm", factor, 100), solved);
         result.plan["prior"] = json!(0.5);
@@ -80,26 +83,25 @@ fn a_language_marked_in_two_ways_has_a_row_and_a_table_for_each() {
 }
 
 #[test]
-fn any_language_and_learner_can_be_put_through_the_index() {
+fn any_language_and_learner_can_have_an_index() {
     let at = |prior: f64, factor: usize, solved: bool| {
         let mut result = solving(planned("dyck-2-3", "gru", factor, 1), [solved, false]);
         result.plan["prior"] = prior.into();
-        "mine".clone_into(&mut result.run.suite);
         result
     };
     let results = [at(0.3, 1, true), at(0.3, 5, false), at(0.5, 1, false), at(0.5, 5, true)];
     let tables = tables(&results);
-    let table = named(&tables, "mine-published-index");
+    let table = named(&tables, "generalization-published-index");
     assert_eq!(table.keys, ["language", "learner", "prior"]);
     assert_eq!(row(table, &["dyck-2-3", "gru", "0.3"])[..2], ["≥1", "none of 1, 5"]);
     assert_eq!(row(table, &["dyck-2-3", "gru", "0.5"])[..2], ["≥5", "none of 1, 5"]);
     assert_eq!(table.notes.iter().filter(|note| note.contains("order 3, data seed 100")).count(), 1);
-    assert_eq!(named(&tables, "mine-published-index-dyck-2-3").rows.len(), 4);
-    // Of ten strings no quarter can be taken, so that nothing is missing without it.
+    assert_eq!(named(&tables, "generalization-published-index-dyck-2-3").rows.len(), 4);
+    // Ten strings cannot be divided by four, so that factor is not missing.
     let small = [1, 2, 10].map(|factor| {
         let mut result = solving(planned("an-bn", "lstm", factor, 1), [factor == 2, false]);
         (result.plan["order"], result.plan["training"]) = (1.into(), (10 / factor).into());
-        result.data["marked"]["of"] = (10 * factor).into();
+        result.data["evaluated"]["of"] = (10 * factor).into();
         result
     });
     let table = &wug_report::tables(&small)[0];
@@ -107,11 +109,11 @@ fn any_language_and_learner_can_be_put_through_the_index() {
     // A learner of its own has a row in the paper's table, with nothing beside it.
     let results = with_index("an-bn", "gru", [Some(4), Some(4)]);
     assert_eq!(index(&results, "an-bn", "gru")[..2], ["4", "4"]);
-    // Sets of other sizes make no index, and are shown all the same.
+    // Sets of other sizes have no index, but their details are shown.
     let mut result = solving(planned("an-bn", "lstm", 1, 1), [true, true]);
-    result.data["marked"]["of"] = 500.into();
+    result.data["evaluated"]["of"] = 500.into();
     let ids: Vec<String> = wug_report::tables(&[result]).into_iter().map(|table| table.id).collect();
-    assert_eq!(ids, ["bliss-published-index-an-bn"]);
+    assert_eq!(ids, ["generalization-published-index-an-bn"]);
 }
 
 /// Figure 3: two learners, four sizes, three seeds.
@@ -128,14 +130,14 @@ fn figure_3() -> Vec<RunResult> {
 }
 
 #[test]
-fn the_figure_shows_every_run_and_what_was_learned_from() {
+fn the_figure_shows_every_run_and_the_training_strings() {
     let results = figure_3();
     let all = tables(&results);
     let table = named(&all, "bliss-published-figure-3");
     assert_eq!(row(table, &["an-bn", "seen in training"]), ["20", "20", "22", "24"]);
     assert_eq!(row(table, &["an-bn", "lstm"]), ["22"; 4]);
     assert_eq!(row(table, &["an-bn", "baby-ntm"]), ["20", "21", "60", "1000"]);
-    // Tests from the first string on make no index.
+    // Tests from the first string on have no index.
     assert_eq!(all.len(), 1);
     let figures = figures(&results);
     let document = roxmltree::Document::parse(&figures[0].svg).unwrap();
@@ -151,7 +153,7 @@ fn the_figure_shows_every_run_and_what_was_learned_from() {
     assert!(["100", "500", "1000", "1", "10"].iter().all(|tick| text.contains(tick)), "{text:?}");
     let mut short = far("lstm", 100, 40, 1, 20);
     short.plan["test"]["strings"] = 30.into();
-    assert_eq!(wug_report::tables(&[short])[0].id, "bliss-published-reach");
+    assert_eq!(wug_report::tables(&[short])[0].id, "generalization-published-solved");
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn every_format_has_the_index() {
         for table in tables(&results) {
             assert!(text.contains(&table.id) || text.contains(&table.title), "{format:?}: {}", table.id);
         }
-        // Configurations, factors and seeds are told apart, so that nothing is mixed.
+        // Configurations, factors and seeds are distinguished, so that nothing is mixed.
         assert!(!text.contains("means mix them") && !text.contains("the data differ"), "{text}");
     }
     let page = render(&results, Format::Html).unwrap();
@@ -172,10 +174,10 @@ fn every_format_has_the_index() {
     let text = render(&results, Format::Table).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     insta::assert_snapshot!(text, @r###"
-    Runs:     30: 30 finished
-    Suites:   bliss
-    Readings: published
-    Versions: wug 0.1.0
+    Runs:      30: 30 finished
+    Protocols: generalization
+    Readings:  published
+    Versions:  wug 0.1.0
 
     Table 2: the index 𝔹 (published reading)
     ours/paper; – was not run
@@ -194,16 +196,15 @@ fn every_format_has_the_index() {
 
       Largest b so that a model trained on 10^N/b strings solves the next 10^N·b: best of all
       configurations and seeds, each cell by itself.
-      All steps: at most a share ε of all steps is wrong, as in the paper's Table 2. Every string: of
-      each string by itself; at ε = 0 both are the same.
+      All steps: at most a share ε of all steps is incorrect, as in the paper's Table 2. Every string:
+      of each string by itself; at ε = 0 both are the same.
       <1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.
       The paper's figures: 21 configurations of LSTM, 4 of Stack-LSTM, 2 of Baby-NTM with 3 seeds each;
       MDLRNN once per configuration.
 
-    Figure 3: largest n solved against the number of strings learned from, as a table (published
-    reading)
+    Figure 3: largest n solved against the number of training strings, as a table (published reading)
 
-                                strings learned from
+                                training strings
     language  learner           100  250  500  1000
     ────────  ────────────────  ───  ───  ───  ────
     an-bn     lstm               22   22   22    22

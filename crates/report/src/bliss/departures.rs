@@ -1,20 +1,20 @@
-//! What all runs of the paper have in common (App. A). A figure of anything else does not belong beside the paper's.
+//! What all runs of the paper have in common (App. A). Values of other settings are not shown beside the paper's.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use wug_score::{Reading, RunResult};
 
-use super::trial::Trial;
+use super::index_run::IndexRun;
 
 /// The factors of the paper.
 pub(super) const FACTORS: [usize; 4] = [1, 2, 4, 10];
 /// Its margins.
 const MARGINS: [f64; 2] = [0.005, 0.0];
-/// How far Figure 3 goes.
-const FARTHEST: u64 = 1000;
+/// How many strings the tests of Figure 3 have.
+const FIGURE_3_STRINGS: u64 = 1000;
 
-/// What the paper has in words, where it is in a plan, and the values that it may have.
+/// A setting of the paper in words, its pointer in a plan, and the values that it may have.
 type Allowed = (&'static str, &'static str, &'static [f64]);
 type AllowedWords = (&'static str, &'static str, &'static [&'static str]);
 
@@ -53,46 +53,46 @@ const MEMORY_WORDS: [AllowedWords; 2] = [
 const STACK_ROWS: Allowed = ("stacks of 50 or 100 rows", "/learner/memory", &[50.0, 100.0]);
 const TAPE_ROWS: Allowed = ("tapes of 2,050 rows", "/learner/memory", &[2050.0]);
 
-/// What the paper has and a trial has not, in words. Learners that the paper has not are free in their own settings.
-pub(super) fn departures(trial: Trial<'_>) -> Vec<&'static str> {
-    let result = trial.result;
+/// The settings of the paper that a run does not have, in words. Learners that the paper does not have may have any.
+pub(super) fn departures(run: IndexRun<'_>) -> Vec<&'static str> {
+    let result = run.result;
     let mut departures = numbers(result, &DATA);
     if !has_margins(&result.plan) {
         departures.push("the margins 0.005 and 0");
     }
-    if trial.is_from_first() {
-        let farthest = result.plan.pointer("/test/strings").and_then(Value::as_u64);
-        departures.extend((farthest != Some(FARTHEST)).then_some("tests up to n = 1,000"));
+    if run.is_from_first() {
+        let strings = result.plan.pointer("/test/strings").and_then(Value::as_u64);
+        departures.extend((strings != Some(FIGURE_3_STRINGS)).then_some("tests up to n = 1,000"));
     } else {
-        departures.extend((!trial.has_sizes_of_index()).then_some("sets of 1,000/b and 1,000·b strings"));
-        departures.extend(other_place(result));
+        departures.extend((!run.has_sizes_of_index()).then_some("sets of 1,000/b and 1,000·b strings"));
+        departures.extend(other_test_start(result));
     }
     departures.extend(other_measure(result));
-    if result.run.loss.as_deref().is_some_and(|loss| loss != "cross-entropy") {
+    if result.run.coordinates.text("loss").is_some_and(|loss| loss != "cross-entropy") {
         departures.push("softmax and cross-entropy");
     }
     departures.extend(of_learner(result));
     departures
 }
 
-/// Of "right after the longest string" the released data leave several readings. The paper's own figures fit a square of
-/// pairs where strings have two counts, and longer strings elsewhere.
-fn other_place(result: &RunResult) -> Vec<&'static str> {
+/// "Right after the longest string" can be read in several ways. The paper's own figures fit a square of pairs where
+/// strings have two counts, and longer strings elsewhere.
+fn other_test_start(result: &RunResult) -> Vec<&'static str> {
     const TWO_COUNTS: AllowedWords = ("a square of pairs after the largest", "/test/after", &["square"]);
     const OTHERS: AllowedWords = ("tests of longer strings", "/test/after", &["square", "longer"]);
-    match (result.run.reading, result.run.language.as_str()) {
+    match (result.run.reading, result.run.language()) {
         (Reading::Corrected, _) => Vec::new(),
         (Reading::Published, "an-bm-cn-plus-m") => words(result, &[TWO_COUNTS]),
         (Reading::Published, _) => words(result, &[OTHERS]),
     }
 }
 
-/// Where a single thing can come at most steps, the paper marks those; in Dyck languages, whatever can come.
+/// Where most steps have a single possible symbol, the paper scores those; in Dyck languages, all steps.
 fn other_measure(result: &RunResult) -> Vec<&'static str> {
     const COUNTING: AllowedWords =
         ("deterministic accuracy but for Dyck languages", "/measure", &["deterministic"]);
     const DYCK: AllowedWords = ("categorical accuracy for Dyck languages", "/measure", &["categorical"]);
-    words(result, &[if result.run.language.starts_with("dyck-") { DYCK } else { COUNTING }])
+    words(result, &[if result.run.language().starts_with("dyck-") { DYCK } else { COUNTING }])
 }
 
 fn of_learner(result: &RunResult) -> Vec<&'static str> {
@@ -102,7 +102,7 @@ fn of_learner(result: &RunResult) -> Vec<&'static str> {
         departures.extend(words(result, &MEMORY_WORDS));
         departures
     };
-    match result.run.learner.as_str() {
+    match result.run.learner() {
         "lstm" => {
             let mut departures = numbers(result, &LSTM);
             departures.extend(words(result, &LSTM_WORDS));
@@ -117,17 +117,17 @@ fn of_learner(result: &RunResult) -> Vec<&'static str> {
 }
 
 fn numbers(result: &RunResult, allowed: &[Allowed]) -> Vec<&'static str> {
-    let other = |&(said, at, values): &Allowed| {
+    let other = |&(words, at, values): &Allowed| {
         let given = result.plan.pointer(at).and_then(Value::as_f64);
-        (!given.is_some_and(|x| values.contains(&x))).then_some(said)
+        (!given.is_some_and(|x| values.contains(&x))).then_some(words)
     };
     allowed.iter().filter_map(other).collect()
 }
 
 fn words(result: &RunResult, allowed: &[AllowedWords]) -> Vec<&'static str> {
-    let other = |&(said, at, values): &AllowedWords| {
+    let other = |&(words, at, values): &AllowedWords| {
         let given = result.plan.pointer(at).and_then(Value::as_str);
-        (!given.is_some_and(|x| values.contains(&x))).then_some(said)
+        (!given.is_some_and(|x| values.contains(&x))).then_some(words)
     };
     allowed.iter().filter_map(other).collect()
 }
@@ -143,8 +143,8 @@ fn has_margins(plan: &Value) -> bool {
     MARGINS.iter().all(|margin| given.contains(margin))
 }
 
-/// What the paper has and these trials have not, said once.
-pub(super) fn all_departures(trials: &[Trial<'_>]) -> String {
-    let all: BTreeSet<&str> = trials.iter().flat_map(|trial| departures(*trial)).collect();
+/// The settings of the paper that some of these runs do not have, each once.
+pub(super) fn all_departures(runs: &[IndexRun<'_>]) -> String {
+    let all: BTreeSet<&str> = runs.iter().flat_map(|run| departures(*run)).collect();
     all.into_iter().collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Which runs stand beside the paper's figures, and what is said of those figures.
+//! Which runs are shown beside the paper's values, and the notes on those values.
 
 mod fixtures;
 
@@ -16,11 +16,11 @@ fn ids(results: &[RunResult]) -> Vec<String> {
 }
 
 #[test]
-fn runs_of_other_data_or_settings_do_not_stand_beside_the_paper() {
+fn runs_of_other_data_or_settings_are_not_shown_beside_the_paper() {
     assert_eq!(ids(&[run()]), ["flare-published-2", "flare-published-3", "flare-published-6"]);
     let other = |changed: &RunResult, what: &str| {
         let tables = tables(std::slice::from_ref(changed));
-        assert_eq!(tables[0].id, "flare-published-overview", "{what}");
+        assert_eq!(tables[0].id, "recognition-published-overview", "{what}");
         let notes = tables[0].notes.join("\n");
         assert!(notes.contains("Not to be compared") && notes.contains(what), "{notes}");
     };
@@ -55,7 +55,7 @@ fn runs_of_other_data_or_settings_do_not_stand_beside_the_paper() {
 }
 
 #[test]
-fn the_paper_drew_some_settings_and_did_not_use_all_strings() {
+fn settings_that_the_paper_drew_may_vary() {
     let same = |at: &str, value: Value| {
         let mut changed = run();
         *changed.plan.pointer_mut(at).unwrap() = value;
@@ -66,7 +66,7 @@ fn the_paper_drew_some_settings_and_did_not_use_all_strings() {
     same("/batch_symbols", json!(128));
     same("/batch_symbols", json!(4096));
     same("/max_epochs", json!(60));
-    // What a directory holds counts, not what would have been drawn; and only the set that a run was validated on.
+    // The strings of a directory count, not what would have been drawn; and only the validation set of the run.
     same("/data/training", json!(7));
     let mut changed = run();
     changed.data["splits"]["validation-short"].take();
@@ -74,10 +74,10 @@ fn the_paper_drew_some_settings_and_did_not_use_all_strings() {
 }
 
 #[test]
-fn it_is_said_what_the_papers_figures_are_of() {
+fn notes_say_what_the_papers_values_are_of() {
     let mut results = many();
     results.push(run());
-    results.last_mut().unwrap().run.size = Some(128_000);
+    results.last_mut().unwrap().run.coordinates.set("size", 128_000_usize);
     for reading in Reading::ALL {
         results.iter_mut().for_each(|result| result.run.reading = reading);
         for table in tables(&results).iter().filter(|table| !table.id.ends_with("hardest")) {
@@ -87,9 +87,9 @@ fn it_is_said_what_the_papers_figures_are_of() {
             assert_eq!(notes.contains("published data"), reading == Reading::Corrected, "{}", table.id);
         }
         let text = render(&results, Format::Table).unwrap();
-        let said = |what: &str| text.matches(what).count();
-        assert_eq!((said("maximum of 40 runs"), said("best of 10 runs")), (1, 1), "{text}");
-        assert_eq!(said("published data"), if reading == Reading::Corrected { 2 } else { 0 }, "{text}");
+        let count = |what: &str| text.matches(what).count();
+        assert_eq!((count("maximum of 40 runs"), count("best of 10 runs")), (1, 1), "{text}");
+        assert_eq!(count("published data"), if reading == Reading::Corrected { 2 } else { 0 }, "{text}");
     }
 }
 
@@ -97,7 +97,7 @@ fn it_is_said_what_the_papers_figures_are_of() {
 fn every_table_and_figure_of_the_paper_is_in_every_full_report() {
     let mut results = many();
     results.push(run());
-    results.last_mut().unwrap().run.size = Some(32_000);
+    results.last_mut().unwrap().run.coordinates.set("size", 32_000_usize);
     let expected = ["2", "3", "5", "6", "9", "22", "hardest"].map(|name| format!("flare-published-{name}"));
     assert_eq!(ids(&results), expected);
     for format in [Format::Markdown, Format::Csv, Format::Json, Format::Html] {

@@ -1,11 +1,11 @@
-//! What all runs of the paper have in common. A figure of anything else does not belong beside the paper's.
+//! What all runs of the paper have in common. Values of other settings are not shown beside the paper's.
 
 use serde_json::Value;
 use wug_score::RunResult;
 
 /// A number of a plan: its name, where it is, and the least and the most that the paper has.
 const PLANNED: [(&str, &str, f64, f64); 10] = [
-    ("lengths learned from up to 40", "/data/short", 40.0, 40.0),
+    ("training lengths up to 40", "/data/short", 40.0, 40.0),
     ("long validation up to length 80", "/data/long", 80.0, 80.0),
     ("tests up to length 500", "/data/longest", 500.0, 500.0),
     ("dropout 0.1", "/dropout", 0.1, 0.1),
@@ -17,8 +17,8 @@ const PLANNED: [(&str, &str, f64, f64); 10] = [
     ("batches of 128 to 4,096 symbols", "/batch_symbols", 128.0, 4096.0),
 ];
 
-/// What the paper has and a run has not, in words. What is not known of a run is taken for the paper's.
-pub(crate) fn departures(result: &RunResult) -> Vec<&'static str> {
+/// The settings of the paper that a run does not have, in words. What is not known of a run is taken to be as in the paper.
+pub(super) fn departures(result: &RunResult) -> Vec<&'static str> {
     let mut departures = Vec::new();
     if !result.data.is_null() {
         departures.extend(other_data(result));
@@ -29,23 +29,23 @@ pub(crate) fn departures(result: &RunResult) -> Vec<&'static str> {
     departures
 }
 
-/// By the strings that there were: those of a directory may be more or fewer than a plan would draw.
+/// By the strings that there are: a directory may hold more or fewer than a plan would draw.
 fn other_data(result: &RunResult) -> impl Iterator<Item = &'static str> {
-    let validation = format!("validation-{}", result.run.validation.as_deref().unwrap_or_default());
+    let validation = format!("validation-{}", result.run.coordinates.text("validation").unwrap_or_default());
     let paper = [
-        ("10,000 strings to learn from", "training", 10_000),
-        ("1,000 strings of validation", &validation, 1_000),
-        ("5,010 strings of the long test", "test", 5_010),
+        ("10,000 training strings", "training", 10_000),
+        ("1,000 validation strings", &validation, 1_000),
+        ("5,010 long test strings", "test", 5_010),
     ];
     let examples = |split: &str| result.data.get("splits")?.get(split)?.get("examples")?.as_u64();
-    paper.map(|(said, split, n)| (examples(split) != Some(n)).then_some(said)).into_iter().flatten()
+    paper.map(|(words, split, n)| (examples(split) != Some(n)).then_some(words)).into_iter().flatten()
 }
 
 fn other_plan(plan: &Value) -> impl Iterator<Item = &'static str> {
     let number = |at: &str| plan.pointer(at).and_then(Value::as_f64);
-    let other = move |&(said, at, least, most): &(&'static str, &str, f64, f64)| {
+    let other = move |&(words, at, least, most): &(&'static str, &str, f64, f64)| {
         let same = number(at).is_some_and(|x| (least..=most).contains(&x));
-        (!same).then_some(said)
+        (!same).then_some(words)
     };
     let width = plan.get("matching").and_then(Value::as_str) != Some("published");
     PLANNED.iter().filter_map(other).chain(width.then_some("widths as published"))

@@ -1,17 +1,17 @@
-//! The paper's own figures, fed in as if we had measured them, must give the paper's tables back.
+//! The paper's own values, given as if we had measured them, must give the paper's tables.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod fixtures;
 
-use fixtures::{accuracy, cross_entropy, flare, named, printed};
+use fixtures::{accuracy, cross_entropy, named, printed, recognition};
 use wug_report::{Table, tables};
 use wug_score::RunResult;
 
-const FULL: &str = include_str!("../src/published/flare_full.csv");
-const MAIN: &str = include_str!("../src/published/flare_main.csv");
-const BEST_LOSS: &str = include_str!("../src/published/flare_best_loss.csv");
-const SIZES: &str = include_str!("../src/published/flare_model_size.csv");
+const FULL: &str = include_str!("../src/flare/published/full.csv");
+const MAIN: &str = include_str!("../src/flare/published/main.csv");
+const BEST_LOSS: &str = include_str!("../src/flare/published/best_loss.csv");
+const SIZES: &str = include_str!("../src/flare/published/model_size.csv");
 
 fn number(text: &str) -> f64 {
     text.parse().unwrap()
@@ -19,7 +19,7 @@ fn number(text: &str) -> f64 {
 
 /// Runs for every printed row: two whose mean and spread are those printed, and for a row of the long validation
 /// set one whose score is the printed maximum instead. The first has the lowest validation loss and all else
-/// that is printed of the selected run, but for its test accuracy where that would spoil the mean.
+/// that is printed of the selected run, except its test accuracy where that would change the mean.
 fn from_print() -> Vec<RunResult> {
     let mut results = Vec::new();
     for row in printed(FULL) {
@@ -37,7 +37,7 @@ fn from_print() -> Vec<RunResult> {
         let others =
             tests.into_iter().map(|x| vec![accuracy("test", x), cross_entropy(&split, number(row[5]) + 1.0)]);
         for (seed, scores) in (1..).zip(std::iter::once(selected).chain(others)) {
-            results.push(flare(at, seed, scores));
+            results.push(recognition(at, seed, scores));
         }
     }
     results
@@ -83,7 +83,7 @@ fn table_3_follows_from_tables_4_to_21() {
 }
 
 #[test]
-fn every_printed_figure_of_a_language_stands_in_its_table() {
+fn every_printed_value_of_a_language_is_in_its_table() {
     let tables = tables(&from_print());
     for (i, row) in printed(FULL).into_iter().enumerate() {
         let table = named(&tables, &format!("flare-published-{}", 4 + i / 24));
@@ -110,8 +110,8 @@ fn every_printed_figure_of_a_language_stands_in_its_table() {
 #[test]
 fn table_22_repeats_what_tables_4_to_21_say_of_64k() {
     let mut results = from_print();
-    let mut larger = flare(["parity", "lstm", "R", "long"], 1, vec![accuracy("test", 0.25)]);
-    larger.run.size = Some(128_000);
+    let mut larger = recognition(["parity", "lstm", "R", "long"], 1, vec![accuracy("test", 0.25)]);
+    larger.run.coordinates.set("size", 128_000_usize);
     results.push(larger);
     let tables = tables(&results);
     let table = named(&tables, "flare-published-22");

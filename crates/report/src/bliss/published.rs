@@ -1,0 +1,34 @@
+//! The table of Lan, Chemla and Katzir 2023.
+
+use crate::published::PublishedTable;
+use crate::table::distinct;
+
+/// The paper.
+pub(super) const PAPER: &str =
+    "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction";
+
+/// Table 2.
+pub(super) const INDEX: PublishedTable = PublishedTable { text: include_str!("published/index.csv") };
+
+/// All of them, by their names in print.
+pub(super) const TABLES: &[(&str, PublishedTable)] = &[("Table 2", INDEX)];
+
+/// The languages, in the order of the paper.
+pub(super) fn languages() -> Vec<&'static str> {
+    distinct(INDEX.rows().filter_map(|row| row.first().copied()))
+}
+
+/// The learners, in the order of the paper.
+pub(super) fn learners() -> Vec<&'static str> {
+    distinct(INDEX.rows().filter_map(|row| row.get(1).copied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_printed_row_is_here() {
+        assert_eq!((languages().len(), learners().len(), INDEX.rows().count()), (6, 4, 6 * 4));
+    }
+}

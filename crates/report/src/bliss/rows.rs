@@ -1,0 +1,195 @@
+//! The runs of one reading, by language, learner and setting: the rows of the tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wug_score::strata::Margin;
+use wug_score::{Reading, RunResult};
+
+use super::departures::{FACTORS, all_departures, departures};
+use super::index_run::{Configuration, IndexRun};
+use super::published::{INDEX, PAPER, languages, learners};
+use super::{NAME, PROTOCOL};
+use crate::columns::VaryingColumns;
+use crate::published::other_data;
+use crate::summary::bad_endings;
+use crate::table::{Scope, Table};
+
+/// Baselines, from those that know nothing to the one that knows everything.
+const BASELINES: [&str; 6] = ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar"];
+
+/// What distinguishes rows besides language and learner: its name, and its pointer in a plan.
+const SETTINGS: [(&str, &str); 7] = [
+    ("measure", "/measure"),
+    ("order", "/order"),
+    ("prior", "/prior"),
+    ("data seed", "/data_seed"),
+    ("test from", "/test/from"),
+    ("test after", "/test/after"),
+    ("precision", "/precision"),
+];
+
+/// The index of the measure among them. It is shown only for languages that were evaluated by two.
+const MEASURE: usize = 0;
+
+/// Runs that may be in one table.
+pub(super) struct RunGroup<'a> {
+    pub(super) reading: Reading,
+    /// Whether they are as in the paper, so that its values are shown beside theirs.
+    pub(super) of_paper: bool,
+    /// In the order of their configurations and seeds, on which ties depend.
+    pub(super) runs: Vec<IndexRun<'a>>,
+}
+
+/// Which runs a row is of. Rows are in this order.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RowKey<'a> {
+    /// Its rank in the paper, or after all that the paper has.
+    language_rank: usize,
+    pub(super) language: &'a str,
+    learner_rank: usize,
+    pub(super) learner: &'a str,
+    /// The values of [`SETTINGS`]; none for a row that only the paper has.
+    pub(super) settings: Vec<String>,
+}
+
+/// Runs by row.
+pub(super) type RunsByRow<'a> = BTreeMap<RowKey<'a>, Vec<IndexRun<'a>>>;
+
+fn is_of_paper(run: IndexRun<'_>) -> bool {
+    languages().contains(&run.language()) && departures(run).is_empty()
+}
+
+impl<'a> RunGroup<'a> {
+    /// The groups of these results: the paper's first, one reading after the other.
+    pub(super) fn all(results: &[&'a RunResult]) -> Vec<Self> {
+        let mut groups: BTreeMap<(bool, Reading), Vec<IndexRun<'a>>> = BTreeMap::new();
+        for run in results.iter().filter_map(|result| IndexRun::of(result)) {
+            groups.entry((!is_of_paper(run), run.result.run.reading)).or_default().push(run);
+        }
+        let group = |((other, reading), mut runs): ((bool, Reading), Vec<IndexRun<'a>>)| {
+            runs.sort_by_cached_key(|run| {
+                (run.configuration(), run.result.run.seed, run.result.run.plan.clone())
+            });
+            Self { reading, of_paper: !other, runs }
+        };
+        groups.into_iter().map(group).collect()
+    }
+
+    /// The rows of some of its runs.
+    pub(super) fn rows(&self, of: impl Fn(IndexRun<'a>) -> bool) -> RunsByRow<'a> {
+        let mut measures: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for run in &self.runs {
+            measures.entry(run.language()).or_default().insert(run.planned(SETTINGS[MEASURE].1));
+        }
+        let mut rows = RunsByRow::new();
+        for run in self.runs.iter().copied().filter(|run| of(*run)) {
+            let mut key = RowKey::of(run);
+            if measures[key.language].len() == 1 {
+                key.settings[MEASURE].clear();
+            }
+            rows.entry(key).or_default().push(run);
+        }
+        rows
+    }
+
+    /// The factors of an index: the paper's, and others that were run.
+    pub(super) fn factors(&self) -> BTreeSet<usize> {
+        let run = self.runs.iter().filter(|run| run.has_sizes_of_index()).map(|run| run.factor);
+        run.chain(FACTORS).collect()
+    }
+
+    /// The tables of the paper are the suite's, the others the protocol's.
+    pub(super) fn scope(&self) -> Scope<'static> {
+        if self.of_paper { Scope::Suite(NAME) } else { Scope::Protocol(PROTOCOL) }
+    }
+
+    /// A table without its rows.
+    pub(super) fn blank(&self, name: &str, title: &str, keys: &[&str]) -> Table {
+        let paper = self.of_paper.then(|| format!("Paper: {PAPER}."));
+        let departures = if self.of_paper { String::new() } else { all_departures(&self.runs) };
+        let other = (!departures.is_empty())
+            .then(|| format!("Not to be compared with the figures of {PAPER}, which has: {departures}."));
+        let notes = [paper, self.other_data(), other].into_iter().flatten().collect();
+        Table { notes, ..Table::blank(self.scope(), self.reading, name, title, keys) }
+    }
+
+    /// A note that the paper's values are of other data than ours, where they are.
+    pub(super) fn other_data(&self) -> Option<String> {
+        other_data(self.reading).filter(|_| self.of_paper)
+    }
+
+    /// A note on the runs that diverged or failed.
+    pub(super) fn bad_note(&self) -> Option<String> {
+        let runs: Vec<&RunResult> = self.runs.iter().map(|run| run.result).collect();
+        let bad = bad_endings(&runs);
+        (!bad.is_empty())
+            .then(|| format!("Of {} runs, {bad}; what was not evaluated counts as not run.", runs.len()))
+    }
+}
+
+impl<'a> RowKey<'a> {
+    fn of(run: IndexRun<'a>) -> Self {
+        let settings = SETTINGS.iter().map(|(_, at)| run.planned(at)).collect();
+        Self { settings, ..Self::in_print(run.language(), run.learner()) }
+    }
+
+    /// The row of a learner that only the paper has run.
+    pub(super) fn in_print(language: &'a str, learner: &'a str) -> Self {
+        let (language_rank, learner_rank) = (rank(&languages(), language), learner_rank(learner));
+        Self { language_rank, language, learner_rank, learner, settings: Vec::new() }
+    }
+
+    /// A row below those of the learners.
+    pub(super) fn below_learners(&self, name: &'a str) -> Self {
+        Self { learner_rank: usize::MAX, learner: name, ..self.clone() }
+    }
+
+    /// How the runs were evaluated, if runs of their language were evaluated in two ways.
+    pub(super) fn measure(&self) -> &str {
+        self.settings.get(MEASURE).map_or("", String::as_str)
+    }
+
+    /// The value of the paper for a margin.
+    pub(super) fn printed(&self, margin: Margin) -> Option<&'static str> {
+        INDEX.text(&[self.language, self.learner], &format!("b_eps_{margin}"))
+    }
+}
+
+/// The paper's learners, then other learners, then baselines.
+fn learner_rank(learner: &str) -> usize {
+    let paper = learners();
+    match BASELINES.iter().position(|name| *name == learner) {
+        Some(at) => paper.len() + 1 + at,
+        None => rank(&paper, learner),
+    }
+}
+
+fn rank(names: &[&str], name: &str) -> usize {
+    names.iter().position(|known| *known == name).unwrap_or(names.len())
+}
+
+/// The settings that differ between rows.
+pub(super) fn varying(rows: &RunsByRow<'_>) -> VaryingColumns {
+    VaryingColumns::of(&SETTINGS.map(|(name, _)| name), rows.keys().map(|key| key.settings.as_slice()))
+}
+
+/// A note on the settings that are the same in all rows.
+pub(super) fn constant_note(columns: &VaryingColumns) -> Option<String> {
+    let constant = columns.constant(" ");
+    (!constant.is_empty()).then(|| format!("All runs: {constant}."))
+}
+
+/// The margins of all runs, the most forgiving first, as in the paper.
+pub(super) fn margins(rows: &RunsByRow<'_>) -> Vec<Margin> {
+    let all: BTreeSet<Margin> = rows.values().flatten().flat_map(|run| run.margins()).collect();
+    all.into_iter().rev().collect()
+}
+
+/// How many configurations and seeds some runs are of, such as `21 × 3`.
+pub(super) fn counted(runs: &[IndexRun<'_>]) -> String {
+    let configurations =
+        runs.iter().map(|run| run.configuration()).collect::<BTreeSet<Configuration>>().len();
+    let seeds = runs.iter().map(|run| run.result.run.seed).collect::<BTreeSet<u64>>().len();
+    let whole = format!("{configurations} × {seeds}");
+    if runs.len() == configurations * seeds { whole } else { format!("{} of {whole}", runs.len()) }
+}
