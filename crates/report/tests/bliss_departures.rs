@@ -18,23 +18,23 @@ fn only_runs_as_in_the_paper_are_shown_beside_it() {
         ("lstm", "/factor", json!(5), "factors 1, 2, 4 and 10"),
         ("lstm", "/training", json!(999), "sets of 1,000/b"),
         ("lstm", "/margins", json!([0.005]), "margins 0.005 and 0"),
-        ("lstm", "/learner/hidden", json!(64), "2, 32 or 128 units"),
-        ("lstm", "/learner/layers", json!(2), "one layer"),
-        ("lstm", "/learner/epochs", json!(100), "1,000 epochs"),
-        ("lstm", "/learner/learning_rate", json!(0.01), "learning rate of 0.001"),
-        ("lstm", "/learner/regularization", json!("l3"), "L1, L2 or none"),
-        ("lstm", "/learner/lambda", json!(0.5), "1, 0.1 or 0.01"),
-        ("lstm", "/learner/batch", json!({ "examples": 10 }), "one batch"),
-        ("stack-lstm", "/learner/hidden", json!(9), "8 units"),
-        ("stack-lstm", "/learner/epochs", json!(4), "3 or 50 epochs"),
-        ("stack-lstm", "/learner/memory", json!(2050), "50 or 100 rows"),
-        ("stack-lstm", "/learner/test_memory", json!(50), "2,050 rows of memory in the test"),
-        ("stack-lstm", "/learner/memory_width", json!(6), "5 wide"),
-        ("stack-lstm", "/learner/gate", json!("gumbel"), "softmax gates"),
-        ("stack-lstm", "/learner/batch", json!("all"), "one string at a time"),
-        ("stack-lstm", "/learner/learning_rate", json!(0.1), "learning rate of 0.01"),
-        ("stack-lstm", "/learner/regularization", json!("l1"), "without regularization"),
-        ("baby-ntm", "/learner/memory", json!(50), "2,050 rows"),
+        ("lstm", "/settings/hidden", json!(64), "2, 32 or 128 units"),
+        ("lstm", "/settings/layers", json!(2), "one layer"),
+        ("lstm", "/settings/epochs", json!(100), "1,000 epochs"),
+        ("lstm", "/settings/learning_rate", json!(0.01), "learning rate of 0.001"),
+        ("lstm", "/settings/regularization", json!("l3"), "L1, L2 or none"),
+        ("lstm", "/settings/lambda", json!(0.5), "1, 0.1 or 0.01"),
+        ("lstm", "/settings/batch", json!(10), "one batch"),
+        ("stack-lstm", "/settings/hidden", json!(9), "8 units"),
+        ("stack-lstm", "/settings/epochs", json!(4), "3 or 50 epochs"),
+        ("stack-lstm", "/settings/memory", json!(2050), "50 or 100 rows"),
+        ("stack-lstm", "/settings/test_memory", json!(50), "2,050 rows of memory in the test"),
+        ("stack-lstm", "/settings/memory_width", json!(6), "5 wide"),
+        ("stack-lstm", "/settings/gate", json!("gumbel"), "softmax gates"),
+        ("stack-lstm", "/settings/batch", json!("all"), "one string at a time"),
+        ("stack-lstm", "/settings/learning_rate", json!(0.1), "learning rate of 0.01"),
+        ("stack-lstm", "/settings/regularization", json!("l1"), "without regularization"),
+        ("baby-ntm", "/settings/memory", json!(50), "2,050 rows"),
         ("lstm", "/test/after", json!("after-last"), "longer strings"),
     ];
     for (learner, at, value, words) in departures {
@@ -55,7 +55,7 @@ fn only_runs_as_in_the_paper_are_shown_beside_it() {
         }
     }
     let mut result = solving(configured(2, "none", 0.0, 7), [true, false]);
-    result.plan["learner"]["lambda"] = Value::Null;
+    result.plan["settings"]["lambda"] = Value::Null;
     assert_eq!(tables(std::slice::from_ref(&result))[0].id, "bliss-published-2");
     result.run.coordinates.set("loss", "sigmoid-mse");
     assert!(tables(&[result])[0].notes.join("\n").contains("softmax and cross-entropy"));

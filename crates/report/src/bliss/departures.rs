@@ -25,33 +25,33 @@ const DATA: [Allowed; 4] = [
     ("the factors 1, 2, 4 and 10", "/factor", &[1.0, 2.0, 4.0, 10.0]),
 ];
 
-const LSTM: [Allowed; 4] = [
-    ("an LSTM of 2, 32 or 128 units", "/learner/hidden", &[2.0, 32.0, 128.0]),
-    ("one layer", "/learner/layers", &[1.0]),
-    ("an LSTM trained for 1,000 epochs", "/learner/epochs", &[1000.0]),
-    ("an LSTM with a learning rate of 0.001", "/learner/learning_rate", &[0.001]),
+const LSTM: [Allowed; 5] = [
+    ("an LSTM of 2, 32 or 128 units", "/settings/hidden", &[2.0, 32.0, 128.0]),
+    ("one layer", "/settings/layers", &[1.0]),
+    ("an LSTM trained for 1,000 epochs", "/settings/epochs", &[1000.0]),
+    ("an LSTM with a learning rate of 0.001", "/settings/learning_rate", &[0.001]),
+    ("an LSTM without dropout", "/settings/dropout", &[0.0]),
 ];
 const LSTM_WORDS: [AllowedWords; 2] = [
-    ("L1, L2 or none", "/learner/regularization", &["none", "l1", "l2"]),
-    ("an LSTM given all strings in one batch", "/learner/batch", &["all"]),
+    ("L1, L2 or none", "/settings/regularization", &["none", "l1", "l2"]),
+    ("an LSTM given all strings in one batch", "/settings/batch", &["all"]),
 ];
-const CONSTANT: Allowed = ("regularization by 1, 0.1 or 0.01", "/learner/lambda", &[1.0, 0.1, 0.01]);
+const CONSTANT: Allowed = ("regularization by 1, 0.1 or 0.01", "/settings/lambda", &[1.0, 0.1, 0.01]);
 
-const MEMORY: [Allowed; 7] = [
-    ("memory networks of 8 units", "/learner/hidden", &[8.0]),
-    ("one layer", "/learner/layers", &[1.0]),
-    ("memory networks trained for 3 or 50 epochs", "/learner/epochs", &[3.0, 50.0]),
-    ("memory networks with a learning rate of 0.01", "/learner/learning_rate", &[0.01]),
-    ("memory networks given one string at a time, in order", "/learner/batch/in-order", &[1.0]),
-    ("memories 5 wide", "/learner/memory_width", &[5.0]),
-    ("2,050 rows of memory in the test", "/learner/test_memory", &[2050.0]),
+const MEMORY: [Allowed; 6] = [
+    ("memory networks of 8 units", "/settings/hidden", &[8.0]),
+    ("memory networks trained for 3 or 50 epochs", "/settings/epochs", &[3.0, 50.0]),
+    ("memory networks with a learning rate of 0.01", "/settings/learning_rate", &[0.01]),
+    ("memory networks given one string at a time", "/settings/batch", &[1.0]),
+    ("memories 5 wide", "/settings/memory_width", &[5.0]),
+    ("2,050 rows of memory in the test", "/settings/test_memory", &[2050.0]),
 ];
 const MEMORY_WORDS: [AllowedWords; 2] = [
-    ("memory networks without regularization", "/learner/regularization", &["none"]),
-    ("softmax gates", "/learner/gate", &["softmax"]),
+    ("memory networks without regularization", "/settings/regularization", &["none"]),
+    ("softmax gates", "/settings/gate", &["softmax"]),
 ];
-const STACK_ROWS: Allowed = ("stacks of 50 or 100 rows", "/learner/memory", &[50.0, 100.0]);
-const TAPE_ROWS: Allowed = ("tapes of 2,050 rows", "/learner/memory", &[2050.0]);
+const STACK_ROWS: Allowed = ("stacks of 50 or 100 rows", "/settings/memory", &[50.0, 100.0]);
+const TAPE_ROWS: Allowed = ("tapes of 2,050 rows", "/settings/memory", &[2050.0]);
 
 /// The settings of the paper that a run does not have, in words. Learners that the paper does not have may have any.
 pub(super) fn departures(run: IndexRun<'_>) -> Vec<&'static str> {
@@ -100,13 +100,15 @@ fn of_learner(result: &RunResult) -> Vec<&'static str> {
         let mut departures = numbers(result, &MEMORY);
         departures.extend(numbers(result, &[rows]));
         departures.extend(words(result, &MEMORY_WORDS));
+        let shuffled = result.plan.pointer("/settings/shuffle").and_then(Value::as_bool) != Some(false);
+        departures.extend(shuffled.then_some("strings in the order of the corpus"));
         departures
     };
     match result.run.learner() {
         "lstm" => {
             let mut departures = numbers(result, &LSTM);
             departures.extend(words(result, &LSTM_WORDS));
-            let none = result.plan.pointer("/learner/regularization").and_then(Value::as_str) == Some("none");
+            let none = result.plan.pointer("/settings/regularization").and_then(Value::as_str) == Some("none");
             departures.extend(if none { Vec::new() } else { numbers(result, &[CONSTANT]) });
             departures
         }

@@ -185,16 +185,16 @@ impl<'a> IndexRun<'a> {
 
     pub(super) fn configuration(self) -> Configuration {
         let plan = &self.result.plan;
-        let regularization = self.planned("/learner/regularization");
-        let constant = plan.pointer("/learner/lambda").and_then(Value::as_f64).unwrap_or(0.0);
+        let regularization = self.planned("/settings/regularization");
+        let constant = plan.pointer("/settings/lambda").and_then(Value::as_f64).unwrap_or(0.0);
         let rank = REGULARIZATIONS.iter().position(|name| *name == regularization);
         Configuration {
-            hidden: whole(plan, "/learner/hidden"),
+            hidden: whole(plan, "/settings/hidden"),
             regularization: rank.unwrap_or(REGULARIZATIONS.len()),
             constant: Reverse(constant.max(0.0).to_bits()),
-            memory: whole(plan, "/learner/memory"),
-            epochs: whole(plan, "/learner/epochs"),
-            text: self.planned("/learner") + self.result.run.coordinates.text("loss").unwrap_or_default(),
+            memory: whole(plan, "/settings/memory"),
+            epochs: whole(plan, "/settings/epochs"),
+            text: self.planned("/settings") + self.result.run.coordinates.text("loss").unwrap_or_default(),
         }
     }
 }

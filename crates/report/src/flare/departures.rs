@@ -4,11 +4,12 @@ use serde_json::Value;
 use wug_score::RunResult;
 
 /// A number of a plan: its name, where it is, and the least and the most that the paper has.
-const PLANNED: [(&str, &str, f64, f64); 10] = [
+const PLANNED: [(&str, &str, f64, f64); 11] = [
     ("training lengths up to 40", "/data/short", 40.0, 40.0),
     ("long validation up to length 80", "/data/long", 80.0, 80.0),
     ("tests up to length 500", "/data/longest", 500.0, 500.0),
-    ("dropout 0.1", "/dropout", 0.1, 0.1),
+    ("dropout 0.1", "/settings/dropout", 0.1, 0.1),
+    ("five layers", "/settings/layers", 5.0, 5.0),
     ("gradients clipped at 5", "/clip", 5.0, 5.0),
     ("learning rates of 0.0001 to 0.01", "/learning_rate", 1e-4, 1e-2),
     ("a decay of 0.5", "/decay", 0.5, 0.5),
