@@ -1,8 +1,9 @@
 //! Corpora for predicting the next symbol: training strings, and test strings by length.
 //!
-//! [`training`] gives the corpus of a language in either reading, [`test_after`] the strings that come right after the
+//! [`training()`] gives the corpus of a language in either reading, [`test_after`] the strings that come right after the
 //! longest training string, [`deterministic_steps`] and [`valid_next`] what a perfect model knows at each step. Test
-//! strings are lazy: long sets are never stored. What was [`released`] with a paper is reached by the language's name.
+//! strings are lazy: long sets are never stored. [`released()`] finds what came with a paper, by the name of the
+//! language.
 //!
 //! A model sees a string between two `#`, which is both start and end and has index 0 in the [`vocabulary`].
 //! Step `i` reads position `i` of `#string` and predicts position `i` of `string#`.

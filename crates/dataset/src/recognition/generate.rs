@@ -96,6 +96,7 @@ pub fn generate(
     let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
     for spec in specs {
         let source = Source::new(language, spec, reading)?;
+        // The name of the stream is fixed: another one would draw other strings.
         let seed = seed.derive("flare").derive(&spec.name);
         let examples = match spec.kind {
             SplitKind::Plain => Some(source.draw(spec.size, seed, &BTreeSet::new())?),

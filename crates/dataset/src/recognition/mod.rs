@@ -1,6 +1,6 @@
 //! Labelled strings: is this a member of the language or not?
 //!
-//! [`generate`] draws the splits of any language that has a sampler by length; [`write`] and [`read`] store them as a
+//! [`generate()`] draws the splits of any language that has a sampler by length; [`write()`] and [`read`] store them as a
 //! directory of parallel files, [`write_jsonl`] and [`read_jsonl`] as one row per string.
 
 mod files;
