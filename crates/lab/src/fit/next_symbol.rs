@@ -6,7 +6,9 @@ use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
 use wug_learner::registry::{Knowledge, Learner, NextSymbolBuild, NextSymbolLoss, Settings, train_spec};
-use wug_learner::train::{Average, BatchSize, Boundaries, NextSetString, LanguageModeling, NextSets, WeightedString};
+use wug_learner::train::{
+    Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString,
+};
 use wug_score::Ending;
 
 use super::TrainingSummary;
@@ -121,7 +123,10 @@ fn trained<R: Real>(
             let inner = |string: &'_ TrainingString| 1..string.symbols.len() - 1;
             let texts: Vec<WeightedString<'_>> = strings
                 .iter()
-                .map(|string| WeightedString { weight: string.weight, ..WeightedString::new(&string.symbols[inner(string)]) })
+                .map(|string| WeightedString {
+                    weight: string.weight,
+                    ..WeightedString::new(&string.symbols[inner(string)])
+                })
                 .collect();
             let ends = Boundaries { start: Some(0), end: Some(0) };
             let objective =

@@ -87,7 +87,8 @@ fn the_nearest_size_is_the_nearest_of_all() {
     for learner in with_role(Role::Recognizer) {
         let role = learner.recognizer.as_ref().unwrap();
         let settings = Settings::defaults(role.settings);
-        let count = |d: usize| RecognizerModel::new((role.build)(&settings, d, task)).unwrap().layout().count();
+        let count =
+            |d: usize| RecognizerModel::new((role.build)(&settings, d, task)).unwrap().layout().count();
         let unit = (role.unit)(&settings);
         for budget in [1, 3000, 7777, 20_000] {
             let found = matched_hidden(role, &settings, budget, task, Matching::Nearest).unwrap();

@@ -108,7 +108,8 @@ fn of_learner(result: &RunResult) -> Vec<&'static str> {
         "lstm" => {
             let mut departures = numbers(result, &LSTM);
             departures.extend(words(result, &LSTM_WORDS));
-            let none = result.plan.pointer("/settings/regularization").and_then(Value::as_str) == Some("none");
+            let none =
+                result.plan.pointer("/settings/regularization").and_then(Value::as_str) == Some("none");
             departures.extend(if none { Vec::new() } else { numbers(result, &[CONSTANT]) });
             departures
         }
