@@ -36,7 +36,7 @@ fn runs_of_other_data_or_settings_are_not_shown_beside_the_paper() {
         ("/data/short", json!(30), "up to 40"),
         ("/data/long", json!(60), "up to length 80"),
         ("/data/longest", json!(100), "up to length 500"),
-        ("/dropout", json!(0.2), "dropout 0.1"),
+        ("/settings/dropout", json!(0.2), "dropout 0.1"),
         ("/clip", json!(1.0), "clipped at 5"),
         ("/decay", json!(0.9), "decay of 0.5"),
         ("/decay_patience", json!(5), "after 4 bad"),
