@@ -1,0 +1,165 @@
+//! The contract between plans and reports: every run of every built-in experiment falls into the table and cell of the paper
+//! that it is meant for. A field of a plan that is renamed on one side alone would silently empty the tables.
+
+#![expect(clippy::unwrap_used, reason = "a test says why it fails")]
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use wug_lab::generalization::{Generalization, Measure};
+use wug_lab::plan::RunPlan;
+use wug_lab::protocol::Outcome;
+use wug_lab::recognition::Recognition;
+use wug_lab::score::metric::{
+    CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
+    RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH,
+};
+use wug_lab::score::strata::Margin;
+use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
+use wug_lab::spec::{Experiment, Scale};
+use wug_report::{Table, Value, suite, tables};
+
+fn planned(name: &str) -> Vec<RunPlan> {
+    Experiment::load(name, Scale::Paper, &[]).unwrap().runs
+}
+
+fn measured(split: &str, stratum: Stratum, metric: &'static Metric, value: f64) -> Measurement {
+    Measurement::new(split, stratum, &metric.measured(Totals::of(&[Ratio::once(value)]), Some(0.5)))
+}
+
+fn outcome(data: serde_json::Value, scores: Vec<Measurement>) -> Outcome {
+    Outcome {
+        ending: Ending::Finished,
+        parameters: Some(1),
+        data,
+        curve: Vec::new(),
+        scores,
+        hardest: Vec::new(),
+        strings: Vec::new(),
+    }
+}
+
+/// A result of recognition with this accuracy everywhere.
+fn recognized(plan: &RunPlan, accuracy: f64) -> RunResult {
+    let p = plan.of::<Recognition>().unwrap();
+    let splits: serde_json::Map<_, _> =
+        p.data.splits().iter().map(|s| (s.name.clone(), json!({ "examples": s.size }))).collect();
+    let on = |split: &str| {
+        let metric = &RECOGNITION_CROSS_ENTROPY.metric;
+        [
+            measured(split, Stratum::All, &RECOGNITION_ACCURACY.metric, accuracy),
+            measured(split, Stratum::All, metric, 1.0 - accuracy),
+        ]
+    };
+    let scores = ["training", p.validation.split(), "test-short-held-out", "test"].map(on).into_iter().flatten();
+    plan.result("hash".to_owned(), outcome(json!({ "splits": splits }), scores.collect()))
+}
+
+/// A result of generalization with every step correct, or none.
+fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
+    let p = plan.of::<Generalization>().unwrap();
+    let value = f64::from(u8::from(solved));
+    let (accuracy, acceptance) = match p.measure {
+        Measure::Deterministic => (&DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE),
+        Measure::Categorical => (&CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE),
+    };
+    let scores = p.margins.iter().flat_map(|&margin| {
+        let at = Stratum::Margin(Margin::new(margin).unwrap());
+        [(accuracy, value), (acceptance, value), (&SOLVED_LENGTH, 40.0)]
+            .map(|(metric, value)| measured("test", at, metric, value))
+    });
+    let strings = p.test.strings;
+    let facts = json!({ "longest": 40, "evaluated": { "strings": strings, "of": strings, "stopped": false } });
+    plan.result("hash".to_owned(), outcome(facts, scores.collect()))
+}
+
+fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
+    let ids = || tables.iter().map(|table| table.id.as_str()).collect::<Vec<_>>();
+    tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no {id} among {:?}", ids()))
+}
+
+fn cell(table: &Table, keys: &[&str], column: &str) -> String {
+    let row = table.rows.iter().find(|row| row.keys.iter().zip(keys).all(|(a, b)| a == b)).unwrap();
+    let at = table.columns.iter().position(|c| c.full_name() == column);
+    let at = at.unwrap_or_else(|| panic!("no {column} in {:?}", table.columns));
+    row.cells[at].ours.as_ref().map(Value::show).unwrap_or_default()
+}
+
+#[test]
+fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
+    for name in ["flare_table2", "flare_table22", "bliss_table2", "bliss_figure3"] {
+        let expected = name.split('_').next().unwrap();
+        for plan in planned(name) {
+            let result = if plan.protocol() == "recognition" {
+                recognized(&plan, 0.9)
+            } else {
+                generalized(&plan, true)
+            };
+            let claimed = suite::of(&result).map(|suite| suite.name());
+            assert_eq!(claimed, Some(expected), "{name}: {}", plan.label());
+        }
+    }
+}
+
+#[test]
+fn runs_of_flare_fill_the_cells_of_their_language_and_learner() {
+    // Each language and learner has an accuracy of its own.
+    let runs = planned("flare_table2");
+    let mut accuracies: BTreeMap<(String, String), f64> = BTreeMap::new();
+    let mut results = Vec::new();
+    for plan in &runs {
+        let p = plan.of::<Recognition>().unwrap();
+        let next = 0.5 + 0.004 * accuracies.len() as f64;
+        let accuracy = *accuracies.entry((p.language.clone(), p.learner.clone())).or_insert(next);
+        results.push(recognized(plan, accuracy));
+    }
+    assert_eq!(accuracies.len(), 18 * 3);
+    let tables = tables(&results);
+    let main = named(&tables, "flare-published-2");
+    assert_eq!(main.rows.len(), 18);
+    for ((language, learner), accuracy) in &accuracies {
+        let learner = match learner.as_str() {
+            "transformer" => "Tf",
+            "rnn" => "RNN",
+            _ => "LSTM",
+        };
+        let shown = cell(main, &[language], &format!("Inductive bias: {learner}"));
+        assert!(shown.starts_with(&format!("{accuracy:.2}")), "{language} {learner}: {shown} {accuracy}");
+        let shown = cell(main, &[language], &format!("Expressivity: {learner}"));
+        assert!(shown.starts_with(&format!("{accuracy:.2}")), "{language} {learner}: {shown} {accuracy}");
+    }
+    // Nothing is left over for the tables of what no paper has.
+    assert!(tables.iter().all(|table| table.id.starts_with("flare-published-")));
+    let sizes: Vec<RunResult> = planned("flare_table22").iter().map(|plan| recognized(plan, 0.75)).collect();
+    let tables = wug_report::tables(&sizes);
+    let table = named(&tables, "flare-published-22");
+    let cells: Vec<_> = table.rows.iter().flat_map(|row| &row.cells).collect();
+    assert!(!cells.is_empty() && cells.iter().any(|cell| cell.ours.is_some()));
+}
+
+#[test]
+fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
+    // What is solved at b = 4 by all learners, at no larger factor by any.
+    let solved = |plan: &RunPlan| plan.of::<Generalization>().unwrap().factor <= 4;
+    let results: Vec<RunResult> =
+        planned("bliss_table2").iter().map(|plan| generalized(plan, solved(plan))).collect();
+    let tables = tables(&results);
+    let table = named(&tables, "bliss-published-2");
+    let languages = ["an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cn-plus-m", "dyck-1", "dyck-2"];
+    for language in languages {
+        for (learner, grid) in
+            [("lstm", "21 × 3"), ("stack-lstm", "4 × 3"), ("baby-ntm", "2 × 3"), ("bigram", "1 × 1")]
+        {
+            for margin in ["0.005", "0"] {
+                let shown = cell(table, &[language, learner], &format!("all steps: ε = {margin}"));
+                assert_eq!(shown, "4", "{language} {learner}");
+            }
+            let runs = cell(table, &[language, learner], "runs");
+            assert!(runs.contains(grid), "{language} {learner}: {runs}, not {grid}");
+        }
+    }
+    assert!(tables.iter().all(|table| table.id.starts_with("bliss-published-")));
+    let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
+    assert!(wug_report::tables(&far).iter().all(|table| table.id.starts_with("bliss-published-")));
+    assert!(!wug_report::figures(&far).is_empty());
+}
