@@ -27,7 +27,10 @@ const BATCH: Recurrence = Recurrence { steps: 40, batch: 100, input: 40, hidden:
 
 /// Recurrent layers: `packed` with many strings, `lstm/fused` with many, `matvec` with one.
 mod recurrent {
-    use super::*;
+    use super::{
+        Accumulate, Activation, BATCH, Bencher, Inputs, ItemsCount, Mask, MaskedSlice, Recurrence,
+        RecurrentGradients, RecurrentWeights, lstm, lstm_backward, rnn, values,
+    };
 
     struct Layer {
         n: Recurrence,
@@ -112,18 +115,23 @@ mod recurrent {
     }
 }
 
-/// Single matrix products; the GEMM crate beside the kernels that replace it.
+/// Single matrix products. Where rows of `a` are padded, the product goes to the GEMM crate: the comparison for the kernel.
 mod product {
-    use super::*;
+    use super::{Accumulate, Bencher, ItemsCount, Mat, black_box, matmul, values};
 
-    fn bench(bencher: Bencher<'_, '_>, (m, k, n): (usize, usize, usize), transposed: [bool; 2]) {
-        let (a, b, mut c) = (values(m * k), values(k * n), vec![0.0; m * n]);
-        let view = |data, rows, cols, transposed| match transposed {
-            true => Mat::new(data, cols, rows).t(),
-            false => Mat::new(data, rows, cols),
-        };
+    /// `c[m,n] = a[m,k] · b[k,n]`, each operand stored as it is or as its transpose; the rows of `a` are `padding` further apart.
+    fn bench(
+        bencher: Bencher<'_, '_>,
+        (m, k, n): (usize, usize, usize),
+        stored_t: [bool; 2],
+        padding: usize,
+    ) {
+        let (rows, cols) = if stored_t[0] { (k, m) } else { (m, k) };
+        let (a, b, mut c) = (values(rows * (cols + padding)), values(k * n), vec![0.0; m * n]);
         bencher.counter(ItemsCount::new(2 * m * k * n)).bench_local(|| {
-            let (a, b) = (view(&a, m, k, transposed[0]), view(&b, k, n, transposed[1]));
+            let a = Mat::strided(&a, rows, cols, cols + padding);
+            let a = if stored_t[0] { a.t() } else { a };
+            let b = if stored_t[1] { Mat::new(&b, n, k).t() } else { Mat::new(&b, k, n) };
             matmul(black_box(&mut c), Accumulate::Set, a, b);
         });
     }
@@ -131,37 +139,31 @@ mod product {
     /// The recurrent matrix of an LSTM of 512 units (4 MB) times one state.
     #[divan::bench]
     fn matvec(bencher: Bencher<'_, '_>) {
-        bench(bencher, (1, 512, 2048), [false, true]);
+        bench(bencher, (1, 512, 2048), [false, true], 0);
     }
 
     /// The same matrix in the backward pass.
     #[divan::bench]
     fn vecmat(bencher: Bencher<'_, '_>) {
-        bench(bencher, (1, 2048, 512), [false, false]);
+        bench(bencher, (1, 2048, 512), [false, false], 0);
     }
 
-    /// An output layer of 3 symbols.
-    #[divan::bench]
-    fn packed_narrow(bencher: Bencher<'_, '_>) {
-        bench(bencher, (1000, 40, 3), [false, true]);
+    /// Output layers of (columns, padding): small vocabularies; with padding, by the GEMM crate.
+    #[divan::bench(args = [(3, 0), (3, 8), (8, 0), (8, 8), (32, 0), (32, 8)])]
+    fn packed_narrow(bencher: Bencher<'_, '_>, (columns, padding): (usize, usize)) {
+        bench(bencher, (1000, 32, columns), [false, true], padding);
     }
 
-    /// The gradient of a recurrent weight: `[4H, T·B] · [T·B, H]`.
-    #[divan::bench]
-    fn transposed(bencher: Bencher<'_, '_>) {
-        bench(bencher, (160, 4000, 40), [true, false]);
-    }
-
-    /// The same from a copy of the other layout, which the GEMM crate takes.
-    #[divan::bench]
-    fn transposed_by_gemm(bencher: Bencher<'_, '_>) {
-        bench(bencher, (160, 4000, 40), [false, false]);
+    /// The gradient of a recurrent weight, `[4H, T·B] · [T·B, H]`; with padding, by the GEMM crate.
+    #[divan::bench(args = [0, 8])]
+    fn transposed(bencher: Bencher<'_, '_>, padding: usize) {
+        bench(bencher, (156, 4000, 39), [true, false], padding);
     }
 }
 
 /// One training batch of attention: by head (8 heads of 4), by position (3 heads), by element (a single head).
 mod attend {
-    use super::*;
+    use super::{Attention, Bencher, Mask, attention, attention_backward, values};
 
     const SHAPES: &[(&str, usize, usize)] = &[("head", 32, 8), ("position", 33, 3), ("element", 32, 1)];
 
@@ -199,7 +201,10 @@ mod attend {
 
 /// Functions of 4,096 elements.
 mod elementwise {
-    use super::*;
+    use super::{
+        Activation, AdamStep, Bencher, ItemsCount, Mask, activate, adam, black_box, dropout, softmax_rows,
+        values,
+    };
 
     const N: usize = 4096;
 

@@ -135,9 +135,9 @@ impl<'a, R: Real> MaskedSlice<'a, R> {
         if self.mask.keeps_all() {
             return values;
         }
-        let seen = &mut workspace[..values.len()];
-        dropout(seen, values, self.mask, range.start);
-        seen
+        let dropped = &mut workspace[..values.len()];
+        dropout(dropped, values, self.mask, range.start);
+        dropped
     }
 }
 
@@ -234,9 +234,9 @@ mod tests {
         let (inp, mask) = (values(1, 200), Mask::new(7, 0.3));
         let mut whole = inp.clone();
         drop_in_place(&mut whole, mask, 0);
-        let (seen, mut workspace) = (MaskedSlice { values: &inp, mask }, vec![9.0; inp.len()]);
+        let (masked, mut workspace) = (MaskedSlice { values: &inp, mask }, vec![9.0; inp.len()]);
         for (from, to) in [(0, 200), (0, 5), (3, 9), (7, 16), (16, 32), (5, 100), (33, 33), (40, 200)] {
-            assert_eq!(seen.read(from..to, &mut workspace), &whole[from..to], "{from}..{to}");
+            assert_eq!(masked.read(from..to, &mut workspace), &whole[from..to], "{from}..{to}");
             let mut part = inp[from..to].to_vec();
             drop_in_place(&mut part, mask, from);
             assert_eq!(part, whole[from..to], "{from}..{to}");

@@ -33,7 +33,7 @@ pub struct Recurrence {
 
 impl Recurrence {
     /// Steps in a block of a layer with `sums` sums per unit (`G`): as many as keep the sums within 256 KiB, but not fewer than
-    /// make [`ROWS`] rows, because every block costs one more pass over the gradients of the weights.
+    /// make `ROWS` rows, because every block costs one more pass over the gradients of the weights.
     pub fn block<R>(&self, sums: usize) -> usize {
         let fitting = (1 << 18) / (self.batch * sums * self.hidden * size_of::<R>()).max(1);
         fitting.max(ROWS / self.batch.max(1)).clamp(1, self.steps.max(1))

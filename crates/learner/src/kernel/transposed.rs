@@ -35,10 +35,10 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: 
             let inside = (2 * lanes).min(n - first);
             let to = Place { add, first, inside, n };
             if inside > lanes {
-                lay(s, &mut two, b, to);
+                copy_panel(s, &mut two, b, to);
                 tiles::<R, S, 6, 2>(s, c, a, &two[..rows], m, to);
             } else {
-                lay(s, &mut one, b, to);
+                copy_panel(s, &mut one, b, to);
                 tiles::<R, S, 12, 1>(s, c, a, &one[..rows], m, to);
             }
         }
@@ -61,7 +61,7 @@ struct Place {
 
 /// Copies a panel of columns, so that its registers are contiguous.
 #[inline(always)]
-fn lay<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[R], at: Place) {
+fn copy_panel<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[R], at: Place) {
     let lanes = V::<R, S>::lanes();
     for (to, row) in panel.iter_mut().zip(b.chunks_exact(at.n)) {
         let row = &row[at.first..][..at.inside];

@@ -59,7 +59,7 @@ pub(super) fn elements<R: Real, S: Simd>(
 ) {
     let n = seq.n;
     for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2)).enumerate() {
-        let (weights, rest) = scratch.split_at_mut(n.seen(i));
+        let (weights, rest) = scratch.split_at_mut(n.visible(i));
         let factors = &mut rest[..weights.len()];
         let top = seq.exponentials(s, weights, i, None);
         seq.factors(factors, i);
@@ -92,7 +92,7 @@ pub(super) fn elements_backward<R: Real, S: Simd>(
     }
     let rows = dout.chunks_exact(n.width).zip(out.chunks_exact(n.width)).zip(stats.chunks_exact(2));
     for (i, ((dout, out), stats)) in rows.enumerate() {
-        let (weights, rest) = scratch.split_at_mut(n.seen(i));
+        let (weights, rest) = scratch.split_at_mut(n.visible(i));
         let (factors, dscores) = rest[..2 * weights.len()].split_at_mut(weights.len());
         seq.exponentials(s, weights, i, Some(stats[0]));
         seq.factors(factors, i);

@@ -76,7 +76,7 @@ fn heads<R: Real, S: Simd, const E: usize>(
     for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2 * lanes)).enumerate()
     {
         let q = V::<R, S>::array::<E>(s, at_q.row(seq.q, i, n.width)).map(|q| q * factor);
-        let weights = V::<R, S>::regs_mut(&mut scratch[..n.seen(i) * lanes]);
+        let weights = V::<R, S>::regs_mut(&mut scratch[..n.visible(i) * lanes]);
         let mut top = V::constant(s, -1e30);
         for (score, row) in weights.iter_mut().zip(seq.kv.chunks_exact(at_k.stride)) {
             let sum = dot(s, &q, &V::array(s, &row[at_k.offset..]));
@@ -125,7 +125,7 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
         // The term that the softmax subtracts from the gradient of every weight, Σ weight · dweight = dout · out.
         let taken = dot(s, &g, &V::array(s, out));
         let [top, share]: [V<R, S>; 2] = V::array(s, stats);
-        let weights = V::<R, S>::regs_mut(&mut scratch[..n.seen(i) * lanes]);
+        let weights = V::<R, S>::regs_mut(&mut scratch[..n.visible(i) * lanes]);
         for (score, row) in weights.iter_mut().zip(seq.kv.chunks_exact(at_k.stride)) {
             *score = dot(s, &q, &V::array(s, &row[at_k.offset..])).reg();
         }

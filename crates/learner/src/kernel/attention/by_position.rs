@@ -91,7 +91,7 @@ impl<R: Real> Head<'_, R> {
     fn forward<S: Simd>(&self, s: S, ot: &mut [R], stats: &mut [R], scores: &mut [R], qt: &[R]) {
         let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         for i in (0..n.queries).step_by(lanes) {
-            let keys = n.seen(i + lanes - 1);
+            let keys = n.visible(i + lanes - 1);
             let scores = &mut scores[..keys * lanes];
             for d in (0..n.size()).step_by(4) {
                 match n.size() - d {
@@ -237,17 +237,17 @@ impl<R: Real> Head<'_, R> {
             let taken: R = (0..e).map(|d| g[self.at(d)] * out[self.at(d)]).sum();
             let stats = &stats[i * 2 * n.heads..][..2 * n.heads];
             let (top, share) = (V::splat(s, stats[self.h]), V::splat(s, stats[n.heads + self.h]));
-            for j in (0..n.seen(i)).step_by(lanes) {
+            for j in (0..n.visible(i)).step_by(lanes) {
                 let (mut score, mut dweight) = (V::constant(s, 0.0), V::constant(s, 0.0));
                 for d in 0..e {
                     score = V::at(s, kt, d * width + j).mul_add(V::splat(s, q[self.at(d)]), score);
                     dweight = V::at(s, vt, d * width + j).mul_add(V::splat(s, g[self.at(d)]), dweight);
                 }
                 let mut weight = (score - top).exp() * share;
-                if j + lanes > n.seen(i) {
-                    let mut seen = [R::ZERO; MAX_LANES];
-                    seen[..n.seen(i) - j].fill(R::ONE);
-                    weight = weight * V::at(s, &seen, 0);
+                if j + lanes > n.visible(i) {
+                    let mut visible = [R::ZERO; MAX_LANES];
+                    visible[..n.visible(i) - j].fill(R::ONE);
+                    weight = weight * V::at(s, &visible, 0);
                 }
                 let mut used = weight;
                 if !self.seq.mask.keeps_all() {

@@ -48,7 +48,7 @@ impl Attention {
     }
 
     /// How many keys query `i` attends to.
-    fn seen(&self, i: usize) -> usize {
+    fn visible(&self, i: usize) -> usize {
         if self.causal { (i + 1).min(self.keys) } else { self.keys }
     }
 

@@ -20,7 +20,7 @@ fn naive(q: &[f64], kv: &[f64], mask: Mask, n: Attention, packed: bool) -> Vec<f
                 let q = head(&q[(b * n.queries + i) * q_row..][..d]);
                 let row = |j: usize, at: usize| head(&kv[(b * n.keys + j) * kv_row + at..][..d]);
                 let score = |j| libm::exp(dot(&q, &row(j, k_at)) / (e as f64).sqrt());
-                let weights: Vec<f64> = (0..n.seen(i)).map(score).collect();
+                let weights: Vec<f64> = (0..n.visible(i)).map(score).collect();
                 let sum: f64 = weights.iter().sum();
                 for (j, weight) in weights.iter().enumerate() {
                     let index = (i * n.keys + j) * n.heads + h;

@@ -90,7 +90,7 @@ impl<R: Lane, S: Simd> V<R, S> {
     }
 }
 
-/// x = n·ln 2 + r with |r| ≤ ½ ln 2: gives n + shifter and eʳ − 1.
+/// x = n·ln 2 + r with |r| ≤ ½ ln 2: returns n + shifter and eʳ − 1.
 #[inline(always)]
 fn reduce<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [[V<R, S>; M]; 2] {
     let s = x[0].s;
