@@ -139,7 +139,7 @@ pub struct Trained<M, R> {
 }
 
 impl<M, R: Real> Trained<M, R> {
-    /// The parameters must be laid out as the model says.
+    /// The parameters must have the layout of the model.
     pub fn new(model: M, params: Vec<R>) -> Self {
         Self { model, params, tape: Tape::default() }
     }

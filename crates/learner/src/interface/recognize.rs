@@ -97,7 +97,8 @@ mod tests {
             let softplus = |z: f64| libm::log1p(libm::exp(-z.abs())) + z.max(0.0);
             let cross_entropy = |z: f64, truth: bool| softplus(if truth { -z } else { z });
             let mean = |xs: Vec<f64>| xs.iter().sum::<f64>() / xs.len() as f64;
-            let outputs = Trained::new(model, params).predict(&strings, &|i| labels[i]);
+            let mut recognizer: Box<dyn Recognizer> = Box::new(Trained::new(model, params));
+            let outputs = recognizer.predict(&strings, &|i| labels[i]);
             let mut sum = 0.0;
             for (e, j) in batch.iter().zip(outputs) {
                 sum += cross_entropy(j.log_odds, e.label);

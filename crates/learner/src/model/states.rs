@@ -41,7 +41,7 @@ pub struct PrefixState<R> {
     /// What grows with the prefix, per layer. Transformers: keys and values `[length,2D]`. Networks with a memory: the rows
     /// in use, of their one layer. Recurrent bodies: no entry.
     pub(super) caches: Vec<Vec<R>>,
-    /// The state `[D]` that the output layer reads. Empty if there is no state before the first symbol.
+    /// The state `[D]` that the output layer reads. Empty before the first symbol if the body has no initial state.
     pub(crate) top: Vec<R>,
 }
 

@@ -65,10 +65,10 @@ pub enum StringProblem {
     #[error("symbol {symbol} is given, but the model has only {vocabulary}")]
     Symbol { symbol: u32, vocabulary: usize },
     #[error(
-        "position {position} is mtargets, but there are only {positions} (the end included, if it has a symbol)"
+        "position {position} is masked, but there are only {positions} (the end included, if it has a symbol)"
     )]
     Position { position: usize, positions: usize },
-    #[error("position {position} is mtargets twice; use a weight for a string that counts more than once")]
+    #[error("position {position} is masked twice; use a weight for a string that counts more than once")]
     Twice { position: usize },
     #[error(
         "a transformer predicts nothing before it has read a symbol; give a start symbol or mask position 0"

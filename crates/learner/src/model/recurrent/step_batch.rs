@@ -1,7 +1,7 @@
 //! Reading on after many prefixes, as one batch.
 //!
 //! Kernels sum small batches in another order than large ones. A batch of fewer than [`min_stable_rows`] strings is
-//! therefore padded with rows of zeros that nobody reads, so that a string has the same bits in a batch of any size.
+//! therefore padded with rows that are not used, so that a string has the same bits in a batch of any size.
 
 use super::{Cell, Recurrent};
 use crate::kernel::{Real, min_stable_rows};
