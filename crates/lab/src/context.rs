@@ -9,6 +9,11 @@ pub trait RunContext {
     /// return: it unwinds to the worker.
     fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>);
 
+    /// Offers to save a checkpoint once training is over: evaluation may take long, and has no checkpoints.
+    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+        self.checkpoint(bytes);
+    }
+
     /// An epoch is over, with this validation loss.
     fn epoch(&mut self, done: usize, validation: f64);
 

@@ -55,7 +55,11 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
             curve.push(point(&progress));
         }
         context.epoch(progress.epoch, progress.validation);
-        context.checkpoint(&mut || pack(&curve, &trainer.save()));
+        let mut bytes = || pack(&curve, &trainer.save());
+        match progress.outcome {
+            None => context.checkpoint(&mut bytes),
+            Some(_) => context.trained(&mut bytes),
+        }
     };
     let ending = match outcome {
         Outcome::Finished => Ending::Finished,

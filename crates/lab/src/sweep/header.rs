@@ -53,8 +53,8 @@ impl Header {
 
 pub(super) fn made_by(version: &str, build: &str) -> String {
     match build {
-        "" => format!("wug {version} (build unknown)"),
-        build => format!("wug {version} (build {build})"),
+        "" => format!("wug {version}, build unknown"),
+        build => format!("wug {version}, build {build}"),
     }
 }
 

@@ -31,6 +31,9 @@ pub(super) enum RunEnd {
     Postponed,
 }
 
+/// Training of at least so long is saved before evaluation begins.
+const TRAINED: Duration = Duration::from_secs(5);
+
 /// What unwinds from a run that is to stop, like a panic but without its message: protocols need no path for it.
 struct Stopped;
 
@@ -190,6 +193,22 @@ impl WorkerContext<'_> {
     fn stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+
+    /// Saves a checkpoint if the last one is at least so old, or the run is to stop.
+    fn save(&mut self, age: Duration, bytes: &mut dyn FnMut() -> Vec<u8>) {
+        let stopping = self.stopping();
+        if self.saved.elapsed() < age && !stopping {
+            return;
+        }
+        self.saved = Instant::now();
+        // Without it a kill costs more time; the result is the same.
+        let id = &self.run.id;
+        let _ = write_own(&self.sweep.checkpoint_path(id), &seal_checkpoint(id, &bytes()));
+        let _ = write_own(&self.timer.path, json!(self.timer.spent()).to_string().as_bytes());
+        if stopping {
+            resume_unwind(Box::new(Stopped));
+        }
+    }
 }
 
 impl RunContext for WorkerContext<'_> {
@@ -217,18 +236,11 @@ impl RunContext for WorkerContext<'_> {
     }
 
     fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
-        let stopping = self.stopping();
-        if self.saved.elapsed() < self.every && !stopping {
-            return;
-        }
-        self.saved = Instant::now();
-        // Without it a kill costs more time; the result is the same.
-        let id = &self.run.id;
-        let _ = write_own(&self.sweep.checkpoint_path(id), &seal_checkpoint(id, &bytes()));
-        let _ = write_own(&self.timer.path, json!(self.timer.spent()).to_string().as_bytes());
-        if stopping {
-            resume_unwind(Box::new(Stopped));
-        }
+        self.save(self.every, bytes);
+    }
+
+    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+        self.save(self.every.min(TRAINED), bytes);
     }
 
     fn epoch(&mut self, done: usize, validation: f64) {
