@@ -51,7 +51,8 @@ fn recognized(plan: &RunPlan, accuracy: f64) -> RunResult {
             measured(split, Stratum::All, metric, 1.0 - accuracy),
         ]
     };
-    let scores = ["training", p.validation.split(), "test-short-held-out", "test"].map(on).into_iter().flatten();
+    let scores =
+        ["training", p.validation.split(), "test-short-held-out", "test"].map(on).into_iter().flatten();
     plan.result("hash".to_owned(), outcome(json!({ "splits": splits }), scores.collect()))
 }
 
@@ -69,7 +70,8 @@ fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
             .map(|(metric, value)| measured("test", at, metric, value))
     });
     let strings = p.test.strings;
-    let facts = json!({ "longest": 40, "evaluated": { "strings": strings, "of": strings, "stopped": false } });
+    let facts =
+        json!({ "longest": 40, "evaluated": { "strings": strings, "of": strings, "stopped": false } });
     plan.result("hash".to_owned(), outcome(facts, scores.collect()))
 }
 

@@ -185,9 +185,10 @@ impl File {
             let names = std::iter::once(&entry.name).chain(entry.former_names);
             let mut own = Vec::new();
             for name in names {
-                match table.remove(*name) {
-                    Some(Value::Array(items)) => own.extend(items.into_iter().filter_map(as_table)),
-                    Some(_) | None => {}
+                if let Some(value) = table.remove(*name) {
+                    own.extend(tables(name, value).map_err(|problem| {
+                        LabError::Usage(problem.describe(&place(source, places.top_line(name))))
+                    })?);
                 }
             }
             if !own.is_empty() {
@@ -236,11 +237,18 @@ impl File {
     }
 }
 
-fn as_table(value: Value) -> Option<Table> {
-    match value {
+/// The tables of a list of sections.
+fn tables(name: &str, value: Value) -> Result<Vec<Table>, Problem> {
+    let table = |item: Value| match item {
         Value::Table(table) => Some(table),
         _ => None,
-    }
+    };
+    let tables = match value {
+        Value::Array(items) => items.into_iter().map(table).collect(),
+        _ => None,
+    };
+    tables
+        .ok_or_else(|| Problem::new(name, "", format!("must be a list of tables, each written `[[{name}]]`")))
 }
 
 fn place(source: &str, line: Option<usize>) -> String {

@@ -85,7 +85,7 @@ pub struct TooLong {
 /// Symbols of strings kept at once.
 const SYMBOLS: usize = 1 << 24;
 
-/// StepScores a learner on strings of the language. They are best sorted by length; a few are kept at a time.
+/// Evaluates a learner on strings of the language. They are best sorted by length; a few are kept at a time.
 ///
 /// ```
 /// use wug_lab::dataset::corpus::test_after;

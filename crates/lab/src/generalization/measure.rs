@@ -39,7 +39,7 @@ pub(super) struct Evaluated {
     pub(super) facts: Value,
 }
 
-/// StepScores a learner on the test strings.
+/// Evaluates a learner on the test strings.
 pub(super) fn evaluated<L: NextSymbol>(
     learner: &mut L,
     plan: &Plan,

@@ -102,6 +102,7 @@ pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
 }
 
 /// One cell of the grid, beside its language.
+#[derive(Clone, Copy)]
 struct Cell<'a> {
     seed: u64,
     factor: usize,

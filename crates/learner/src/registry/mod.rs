@@ -92,13 +92,16 @@ pub struct RecognizerRole {
     pub published: Option<fn(usize) -> (f64, f64)>,
 }
 
+/// Checks what settings have to do with each other.
+pub type SettingsCheck = fn(&Settings) -> Result<(), SettingError>;
+
 /// How a learner is built as a next-symbol model.
 #[derive(Debug)]
 pub struct NextSymbolRole {
     /// What can be set.
     pub settings: &'static [Setting],
     /// What settings have to do with each other, if anything.
-    pub check: Option<fn(&Settings) -> Result<(), SettingError>>,
+    pub check: Option<SettingsCheck>,
     /// How it comes to be.
     pub build: NextSymbolBuild,
 }
