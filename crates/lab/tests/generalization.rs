@@ -1,4 +1,4 @@
-//! StepScores: equal to reading every string by itself, on published data, and to closed forms.
+//! Step scores: equal to reading every string by itself, on published data, and to closed forms.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
