@@ -32,6 +32,7 @@ trait AnyPlan: Send + Sync {
     fn identity(&self) -> Vec<u8>;
     fn label(&self) -> String;
     fn cost(&self) -> f64;
+    fn memory(&self) -> f64;
     fn coordinates(&self) -> Coordinates;
     fn seed(&self) -> u64;
     fn reading(&self) -> Reading;
@@ -65,6 +66,10 @@ impl<P: Protocol> AnyPlan for Typed<P> {
 
     fn cost(&self) -> f64 {
         P::cost(&self.0)
+    }
+
+    fn memory(&self) -> f64 {
+        P::memory(&self.0)
     }
 
     fn coordinates(&self) -> Coordinates {
@@ -150,6 +155,11 @@ impl RunPlan {
     /// About how long the run takes, compared with others.
     pub fn cost(&self) -> f64 {
         self.plan.cost()
+    }
+
+    /// About how many bytes of memory the run needs at its peak.
+    pub fn memory(&self) -> f64 {
+        self.plan.memory()
     }
 
     /// The plan as results keep it.

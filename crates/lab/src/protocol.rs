@@ -51,6 +51,9 @@ pub trait Protocol: Sized + 'static {
     /// About how long the run takes, compared with other runs of the protocol.
     fn cost(plan: &Self::Plan) -> f64;
 
+    /// About how many bytes of memory the run needs at its peak.
+    fn memory(plan: &Self::Plan) -> f64;
+
     /// Where the run stands in its grid.
     fn coordinates(plan: &Self::Plan) -> Coordinates;
 

@@ -18,6 +18,7 @@
 mod attempts;
 mod claim;
 mod header;
+mod memory;
 mod seal;
 mod state;
 
@@ -69,12 +70,13 @@ impl Sweep {
     /// holds other runs is left alone. A plan or a list of runs that is damaged is written again if all results belong
     /// to this experiment.
     pub fn begin(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
+        let runs: Vec<PlannedRun> =
+            experiment.runs.iter().map(|plan| PlannedRun { id: plan.id(), plan: plan.clone() }).collect();
+        memory::must_fit(&runs, memory::available())?;
         nothing_else_in(root)?;
         make_folders(root)?;
         let _lock = begin_lock(root)?;
         tidy(root);
-        let runs: Vec<PlannedRun> =
-            experiment.runs.iter().map(|plan| PlannedRun { id: plan.id(), plan: plan.clone() }).collect();
         let header = Header {
             format: PLAN_FORMAT,
             version: VERSION.to_owned(),

@@ -10,9 +10,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 use wug_learner::kernel::{Real, Sinusoid, head_order};
 use wug_learner::model::{
-    BodySpec, Cell, Family, Initialization, LabelledString, LossWeights, Matching, NormPlace, Positions,
-    RecognizerModel, RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec, matched,
+    BodySpec, Cell, Initialization, LabelledString, LossWeights, NormPlace, Positions, RecognizerModel,
+    RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
+use wug_learner::registry::{Matching, RecognizerTask, Role, Settings, find, matched_hidden, recognizer};
 use wug_learner::tape::{Mode, Tape};
 use wug_learner::train::batches;
 
@@ -256,28 +257,31 @@ fn strings_are_batched_as_published() {
     }
 }
 
+/// The hidden size that a budget of parameters gives.
+fn matched(name: &str, budget: usize, alphabet: usize, heads: (bool, bool), matching: Matching) -> usize {
+    let role = find(name, Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
+    let task = RecognizerTask { alphabet, language_modeling: heads.0, next_symbols: heads.1 };
+    matched_hidden(role, &Settings::defaults(role.settings), budget, task, matching).unwrap()
+}
+
 #[test]
 fn sizes_and_counts_are_the_published_ones() {
     let Some(file) = golden("flare_params.json") else { return };
     let mut checked = 0;
     for (budget, families) in file["budgets"].as_object().unwrap() {
         for (name, languages) in families.as_object().unwrap() {
-            let family = match name.as_str() {
-                "rnn" => Family::Rnn,
-                "lstm" => Family::Lstm,
-                _ => Family::Transformer,
-            };
+            let family = name.as_str();
             for (language, case) in languages.as_object().unwrap() {
                 let (v, d) = (size(case, "vocab_tokens"), size(case, "d"));
                 let budget: usize = budget.parse().unwrap();
                 assert_eq!(
-                    matched(family, budget, v, (false, false), Matching::Published).unwrap(),
+                    matched(family, budget, v, (false, false), Matching::Published),
                     d,
                     "{name} {language} {budget}"
                 );
                 for (variant, count) in case["parameters"].as_object().unwrap() {
                     let heads = (variant.contains("lm"), variant.contains("ns"));
-                    let model = RecognizerModel::new(family.recognizer(d, v, heads, 0.1)).unwrap();
+                    let model = RecognizerModel::new(recognizer(family, d, v, heads, 0.1).unwrap()).unwrap();
                     assert_eq!(model.layout().count() as u64, count.as_u64().unwrap(), "{name} {variant}");
                     checked += 1;
                 }
@@ -289,11 +293,14 @@ fn sizes_and_counts_are_the_published_ones() {
 
 #[test]
 fn the_nearest_size_is_never_farther_than_the_published_one() {
-    for family in [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer] {
+    for family in ["rnn", "lstm", "gru", "transformer"] {
         for budget in [8_000, 32_000, 64_000] {
             let count = |matching| {
-                let d = matched(family, budget, 3, (true, true), matching).unwrap();
-                RecognizerModel::new(family.recognizer(d, 3, (true, true), 0.0)).unwrap().layout().count()
+                let d = matched(family, budget, 3, (true, true), matching);
+                RecognizerModel::new(recognizer(family, d, 3, (true, true), 0.0).unwrap())
+                    .unwrap()
+                    .layout()
+                    .count()
             };
             let (published, nearest) = (count(Matching::Published), count(Matching::Nearest));
             assert!(nearest.abs_diff(budget) <= published.abs_diff(budget), "{family:?} {budget}");

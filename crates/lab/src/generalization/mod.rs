@@ -8,6 +8,7 @@ mod data;
 mod evaluate;
 mod fit;
 mod measure;
+mod memory;
 mod plan;
 mod spec;
 mod subject;
@@ -56,6 +57,10 @@ impl Protocol for Generalization {
 
     fn cost(plan: &Plan) -> f64 {
         plan.cost()
+    }
+
+    fn memory(plan: &Plan) -> f64 {
+        memory::memory(plan)
     }
 
     fn coordinates(plan: &Plan) -> Coordinates {

@@ -6,6 +6,7 @@ mod choice;
 mod data;
 mod fit;
 mod measure;
+mod memory;
 mod plan;
 mod source;
 mod spec;
@@ -54,6 +55,10 @@ impl Protocol for Recognition {
 
     fn cost(plan: &Plan) -> f64 {
         plan.cost()
+    }
+
+    fn memory(plan: &Plan) -> f64 {
+        memory::memory(plan)
     }
 
     fn coordinates(plan: &Plan) -> Coordinates {

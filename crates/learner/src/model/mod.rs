@@ -6,7 +6,6 @@
 
 mod augmented;
 mod body;
-mod budget;
 mod init;
 mod language;
 mod limits;
@@ -18,7 +17,6 @@ mod transformer;
 
 pub use augmented::{Annealing, AugmentedSpec, Gate};
 pub use body::BodySpec;
-pub use budget::{Family, Matching, matched};
 pub use init::Initialization;
 pub use language::{LanguageModel, LanguageModelSpec, Output};
 pub use recognizer::{LabelledString, Logits, LossWeights, RecognizerModel, RecognizerSpec};

@@ -211,6 +211,23 @@ pub fn find(name: &str, role: Role) -> Result<&'static Learner, UnknownLearner> 
     }
 }
 
+/// The recognizer of a learner at a hidden size over an alphabet, with its default settings but for dropout; `heads` says
+/// whether it has a language-modelling head and a next-symbol head.
+pub fn recognizer(
+    name: &str,
+    hidden: usize,
+    alphabet: usize,
+    heads: (bool, bool),
+    dropout: f64,
+) -> Result<RecognizerSpec, UnknownLearner> {
+    let learner = find(name, Role::Recognizer)?;
+    let unable = || UnknownLearner { given: name.to_owned(), role: Role::Recognizer, known: Some(learner) };
+    let role = learner.recognizer.as_ref().ok_or_else(unable)?;
+    let (language_modeling, next_symbols) = heads;
+    let settings = Settings::defaults(role.settings).with("dropout", SettingValue::Real(dropout));
+    Ok((role.build)(&settings, hidden, RecognizerTask { alphabet, language_modeling, next_symbols }))
+}
+
 /// A name that no learner has, or none that can play the role.
 #[derive(Clone, Debug)]
 pub struct UnknownLearner {

@@ -92,7 +92,7 @@ fn the_nearest_size_is_the_nearest_of_all() {
         let unit = (role.unit)(&settings);
         for budget in [1, 3000, 7777, 20_000] {
             let found = matched_hidden(role, &settings, budget, task, Matching::Nearest).unwrap();
-            let nearest = (1..120).map(|i| i * unit).min_by_key(|&d| (count(d).abs_diff(budget), d));
+            let nearest = (1..200).map(|i| i * unit).min_by_key(|&d| (count(d).abs_diff(budget), d));
             assert_eq!(Some(found), nearest, "{} {budget}", learner.name);
         }
     }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::model::{Family, LabelledString, LossWeights, RecognizerModel};
+use crate::model::{LabelledString, LossWeights, RecognizerModel};
+use crate::registry::recognizer;
 
 /// Parity of ones, for eight strings.
 fn strings() -> Vec<Vec<u32>> {
@@ -23,14 +24,14 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
     }
 }
 
-const FAMILIES: [Family; 4] = [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer];
+const FAMILIES: [&str; 4] = ["rnn", "lstm", "gru", "transformer"];
 
 #[test]
 fn every_family_overfits_eight_strings() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
-        let model = RecognizerModel::new(family.recognizer(16, 2, (true, false), 0.0)).unwrap();
+        let model = RecognizerModel::new(recognizer(family, 16, 2, (true, false), 0.0).unwrap()).unwrap();
         let objective = Recognition::new(
             &model,
             &examples,
@@ -52,7 +53,7 @@ fn a_resumed_run_gives_the_same_bytes() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
-        let model = RecognizerModel::new(family.recognizer(8, 2, (false, false), 0.2)).unwrap();
+        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.2).unwrap()).unwrap();
         let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
         let spec = spec(1e-2, 9);
         let mut whole = Trainer::<f32, _>::new(&objective, spec, Seed::new(1)).unwrap();
@@ -73,8 +74,8 @@ fn a_resumed_run_gives_the_same_bytes() {
 fn runs_in_threads_give_the_same_bytes_as_in_sequence() {
     let strings = strings();
     let examples = labelled(&strings);
-    let run = |family: Family| {
-        let model = RecognizerModel::new(family.recognizer(8, 2, (false, false), 0.2)).unwrap();
+    let run = |family: &str| {
+        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.2).unwrap()).unwrap();
         let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap();
         trainer.run(|_| ());
@@ -93,7 +94,7 @@ fn runs_in_threads_give_the_same_bytes_as_in_sequence() {
 fn divergence_is_an_outcome() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 8, 2, (false, false), 0.0).unwrap()).unwrap();
     let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
     let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e38, 9), Seed::new(1)).unwrap();
     let Outcome::Diverged { step } = trainer.run(|_| ()) else { panic!("a rate of 1e38 should diverge") };
@@ -105,7 +106,7 @@ fn divergence_is_an_outcome() {
 fn a_run_without_examples_or_with_empty_batches_is_an_error() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 8, 2, (false, false), 0.0).unwrap()).unwrap();
     let error = |training, validation, batch| {
         let objective = Recognition::new(&model, training, validation, LossWeights::default());
         let spec = TrainSpec { batch, ..spec(1.0, 9) };
@@ -124,7 +125,7 @@ fn a_run_without_examples_or_with_empty_batches_is_an_error() {
 fn training_stops_when_validation_no_longer_improves() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(Family::Rnn.recognizer(8, 2, (false, false), 0.0)).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 8, 2, (false, false), 0.0).unwrap()).unwrap();
     let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
     let mut trainer =
         Trainer::<f64, _>::new(&objective, TrainSpec { patience: 3, ..spec(0.0, 50) }, Seed::new(1)).unwrap();
@@ -135,7 +136,7 @@ fn training_stops_when_validation_no_longer_improves() {
 
 #[test]
 fn saved_weights_load_and_other_shapes_are_errors() {
-    let model = |d| RecognizerModel::new(Family::Gru.recognizer(d, 2, (true, true), 0.0)).unwrap();
+    let model = |d| RecognizerModel::new(recognizer("gru", d, 2, (true, true), 0.0).unwrap()).unwrap();
     let (small, large) = (model(8), model(9));
     let params: Vec<f32> = small.layout().initialise(Seed::new(1));
     let bytes = save_weights(small.layout(), &params);
@@ -152,7 +153,7 @@ fn saved_weights_load_and_other_shapes_are_errors() {
 fn logits_do_not_depend_on_the_batch() {
     let strings = strings();
     for family in FAMILIES {
-        let model = RecognizerModel::new(family.recognizer(16, 2, (false, false), 0.1)).unwrap();
+        let model = RecognizerModel::new(recognizer(family, 16, 2, (false, false), 0.1).unwrap()).unwrap();
         let params: Vec<f64> = model.layout().initialise(Seed::new(5));
         let mut tape = Tape::default();
         let mut logits = |strings: &[&[u32]]| {
@@ -173,7 +174,7 @@ fn checkpoints_of_another_shape_or_truncated_are_errors() {
     let strings = strings();
     let examples = labelled(&strings);
     let models =
-        [8, 9].map(|d| RecognizerModel::new(Family::Rnn.recognizer(d, 2, (false, false), 0.0)).unwrap());
+        [8, 9].map(|d| RecognizerModel::new(recognizer("rnn", d, 2, (false, false), 0.0).unwrap()).unwrap());
     let [small, large] =
         [0, 1].map(|m| Recognition::new(&models[m], &examples, &examples, LossWeights::default()));
     let spec = spec(1e-2, 3);
@@ -203,7 +204,7 @@ fn a_nan_loss_is_divergence_before_any_step() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
-        let model = RecognizerModel::new(family.recognizer(8, 2, (false, false), 0.0)).unwrap();
+        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.0).unwrap()).unwrap();
         let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap();
         trainer.params.fill(f32::NAN);

@@ -2,12 +2,13 @@ use super::*;
 use crate::interface::{NextSymbol, Recognizer};
 use crate::kernel::MemoryKind;
 use crate::model::{
-    Annealing, AugmentedSpec, BodySpec, Cell, Family, Gate, Initialization, Output, RecurrentSpec, Start,
+    Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, Output, RecurrentSpec, Start,
 };
+use crate::registry;
 use wug_dataset::Seed;
 
-fn recognizer(family: Family, d: usize) -> Trained<RecognizerModel, f32> {
-    let model = RecognizerModel::new(family.recognizer(d, 2, (true, true), 0.1)).unwrap();
+fn recognizer(family: &str, d: usize) -> Trained<RecognizerModel, f32> {
+    let model = RecognizerModel::new(registry::recognizer(family, d, 2, (true, true), 0.1).unwrap()).unwrap();
     let params = model.layout().initialise(Seed::new(1));
     Trained::new(model, params)
 }
@@ -48,7 +49,7 @@ fn message_of(saved: &SavedModel) -> String {
 #[test]
 fn a_saved_model_loads_as_it_was() {
     let strings: [&[u32]; 3] = [&[], &[0, 1, 1], &[1]];
-    for family in [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer] {
+    for family in ["rnn", "lstm", "gru", "transformer"] {
         let mut model = recognizer(family, 8);
         let mut loaded = Trained::<RecognizerModel, f32>::load(&model.save()).unwrap();
         assert_eq!(loaded.model().spec(), model.model().spec());
@@ -75,7 +76,7 @@ fn the_config_has_kind_version_precision_and_spec() {
 
 #[test]
 fn another_kind_or_precision_is_an_error() {
-    let error = Trained::<LanguageModel, f32>::load(&recognizer(Family::Rnn, 8).save()).unwrap_err();
+    let error = Trained::<LanguageModel, f32>::load(&recognizer("rnn", 8).save()).unwrap_err();
     assert_eq!(error, LoadError::Kind { found: "recognizer".to_owned(), needed: "language-model" });
     let error = Trained::<RecognizerModel, f64>::load(&language_model().save()).unwrap_err();
     assert_eq!(error.to_string(), "the config is that of a language-model, but a recognizer is needed");
