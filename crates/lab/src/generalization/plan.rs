@@ -154,11 +154,11 @@ impl Plan {
 
     /// About microseconds, from runs on an ordinary machine.
     pub(super) fn cost(&self) -> f64 {
-        let evaluated = (self.test.strings * self.test.strings.min(2000)) as f64;
+        let evaluated = self.test.strings as f64 * self.test.strings.min(2000) as f64;
         let count = |name: &str| self.settings.count(name);
         let Some(epochs) = count("epochs") else { return 0.05 * evaluated };
-        let (layers, hidden) = (count("layers").unwrap_or(1), count("hidden").unwrap_or(1));
-        let unit = 1.0 + (layers * hidden * hidden) as f64 / 1000.0;
+        let [layers, hidden] = ["layers", "hidden"].map(|name| count(name).unwrap_or(1) as f64);
+        let unit = 1.0 + layers * hidden * hidden / 1000.0;
         // One batch holds few distinct strings; alone, every string costs an update.
         let trained = match count("batch") {
             None => 600.0 * unit,

@@ -246,8 +246,8 @@ impl Plan {
         let epochs = self.max_epochs.min(60) as f64;
         let DataPlan { training, short, test, longest, .. } = self.data;
         // Small batches waste time on every step; judging is one pass forward, a third of a step.
-        let learned = epochs * (training * short) as f64 * (1.0 + 500.0 / self.batch_symbols as f64);
-        let judged = (test * longest) as f64 / 3.0;
+        let learned = epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols as f64);
+        let judged = test as f64 * longest as f64 / 3.0;
         learner * self.size as f64 * (learned + judged)
     }
 }
