@@ -46,8 +46,10 @@ impl Fuzzed {
     }
 }
 
+type Open = fn() -> Fuzzed;
+
 /// Every reader, with the number of inputs in an ordinary test: about a second's worth.
-const READERS: &[(&str, u64, fn() -> Fuzzed)] = &[
+const READERS: &[(&str, u64, Open)] = &[
     ("experiment", 100, sweep::experiment),
     ("manifest", 1000, data::manifest),
     ("flare", 300, data::flare),
@@ -67,8 +69,17 @@ const READERS: &[(&str, u64, fn() -> Fuzzed)] = &[
     ("command", 50, language::command),
 ];
 
-/// Defects that are not corrected yet: a reader, and how the message or place of its panic begins.
-const KNOWN: &[(&str, &str)] = &[];
+/// Panics that are not corrected yet: a reader, where it panics, and what it says.
+const KNOWN: &[(&str, &str, &str)] = &[
+    // A row may have more next-symbol sets than its string has prefixes.
+    ("jsonl", "crates/dataset/src/flare/validate.rs", "index out of bounds"),
+    // The epoch of a checkpoint is not compared with the run's; only a checkpoint with a forged checksum gets there.
+    ("checkpoint", "crates/learner/src/train/mod.rs", "attempt to multiply with overflow"),
+];
+
+/// Kept inputs that still take too long, and are not read: a section may have a million runs, more than ten seconds and a
+/// gigabyte can plan.
+const SLOW: &[(&str, &str)] = &[("experiment", "regress-many-seeds")];
 
 /// More than a gigabyte of address space beside what a test binary maps: in KiB.
 const MEMORY: &str = "1300000";
@@ -127,7 +138,7 @@ fn one_reader() {
         assert!(read(input), "{name}: valid input {i} is refused");
     }
     let mut watch = watch::Watch::new(&name);
-    for (case, input) in kept(&name) {
+    for (case, input) in kept(&name).into_iter().filter(|(case, _)| !SLOW.contains(&(&name, case))) {
         watch.input(&case, &input, || read(&input));
         corpus.push(input);
     }
@@ -144,7 +155,10 @@ fn one_reader() {
         seed += 1;
     }
     println!("{name}: seeds {first}..{seed}, {}", watch.summary());
-    watch.finish(|message| KNOWN.iter().any(|(reader, known)| *reader == name && message.contains(known)));
+    let known = KNOWN.iter().filter(|(reader, ..)| *reader == name);
+    watch.finish(|message| {
+        known.clone().any(|(_, place, what)| message.contains(place) && message.contains(what))
+    });
 }
 
 /// Runs a reader in a process of its own and returns what went wrong. A process that was ended, for its time or its memory,
