@@ -201,7 +201,7 @@ fn data_that_are_read_are_planned_as_they_are_wherever_they_are() {
     };
     let message = error(&[("data.test", "7")]);
     assert!(
-        message.starts_with("--set data.test=7: `data.test`: cannot be given beside `directory`"),
+        message.starts_with("--set data.test=7: `data.test`: cannot be given with `directory`"),
         "{message}"
     );
     let message = error(&[("reading", "published")]);
