@@ -103,8 +103,8 @@ fn network<'a, R: Real>(
     Ok(Fitted { model, summary })
 }
 
-/// Whether equal strings may be merged into one with a weight. In one batch of all strings the loss is the same, unless there is a
-/// temperature, whose noise is drawn string by string.
+/// Whether equal strings may be merged into one with a weight. In one batch of all strings the loss is the same; only a
+/// temperature and its noise depend on the number of strings.
 fn merges(settings: &Settings) -> bool {
     train_spec(settings).batch == BatchSize::All && settings.real("temperature.start").is_none()
 }

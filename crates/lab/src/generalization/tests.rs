@@ -84,7 +84,7 @@ fn with_languages(line: &str) -> String {
 }
 
 #[test]
-fn slips_are_named_with_field_and_line() {
+fn errors_name_the_field_and_the_line() {
     for (line, message) in [
         ("learner = \"lstm\"", "x.toml, line 3: `learner`: unknown field; did you mean `learners`?"),
         ("learners = \"lsmt\"", "x.toml, line 3: `learners`: unknown learner `lsmt`; did you mean `lstm`?"),
