@@ -67,9 +67,9 @@ fn lstm<R: Real>(counts: bool) -> Trained<LanguageModel, R> {
     let mut params = vec![R::ZERO; model.layout().count()];
     let mut fill = |name: &str, scale: f64, special: &dyn Fn(usize) -> Option<f64>| {
         let param = model.layout().find(name).expect("a parameter of an LSTM").param;
-        for (i, number) in param.of_mut(&mut params).iter_mut().enumerate() {
+        for (i, value) in param.of_mut(&mut params).iter_mut().enumerate() {
             let wave = scale * libm::sin((i * i % 1009) as f64);
-            *number = R::of(special(i).filter(|_| counts).unwrap_or(wave));
+            *value = R::of(special(i).filter(|_| counts).unwrap_or(wave));
         }
     };
     // Gates i, f, g, o of unit 0 are rows 0, 32, 64 and 96.

@@ -130,9 +130,9 @@ impl Experiment {
         let mut runs: Vec<RunPlan> = Vec::new();
         for (protocol, sections) in &file.sections {
             let sets = file.sets_of(protocol, source, sets)?;
-            for (number, section) in sections.iter().enumerate() {
+            for (index, section) in sections.iter().enumerate() {
                 let in_file = |at: Scale, problem: &Problem| {
-                    let line = source_map.line(protocol, number, at, problem);
+                    let line = source_map.line(protocol, index, at, problem);
                     LabError::Usage(problem.describe(&location(source, line)))
                 };
                 // All scales are checked, so that an error in one is found at once.
@@ -227,10 +227,11 @@ impl ExperimentFile {
                 Some(other) if other.name == protocol.name => own.push(set),
                 Some(_) => {}
                 None => {
-                    let mut knowing = self.sections.iter().filter(|(other, _)| other.knows(set)).peekable();
-                    let unknown = knowing.peek().is_none();
+                    let mut with_field =
+                        self.sections.iter().filter(|(other, _)| other.has_field(set)).peekable();
+                    let unknown = with_field.peek().is_none();
                     let first = self.sections.first().is_some_and(|(other, _)| other.name == protocol.name);
-                    if knowing.any(|(other, _)| other.name == protocol.name) || (unknown && first) {
+                    if with_field.any(|(other, _)| other.name == protocol.name) || (unknown && first) {
                         own.push(set);
                     }
                 }

@@ -10,7 +10,7 @@ use wug_score::strata::Margin;
 
 use super::language::LanguageWithPrior;
 use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
-use crate::spec::grid::{named, nonempty, number, one_or_more};
+use crate::spec::grid::{ensure, named, nonempty, one_or_more};
 use crate::spec::{LearnerGrid, Problem, Section};
 
 /// The fields as written in the file.
@@ -150,18 +150,18 @@ impl Grid {
         nonempty("factors", &self.factors)?;
         nonempty("priors", &self.priors)?;
         nonempty("margins", &self.margins)?;
-        number((1..=6).contains(&self.order), "order", &self.order, "from 1 to 6")?;
+        ensure((1..=6).contains(&self.order), "order", &self.order, "from 1 to 6")?;
         for &factor in &self.factors {
             let base = 10_usize.pow(self.order);
             let allowed = format!("a number that divides {base}, 10 to the `order`");
-            number(index_sizes(self.order, factor).is_some(), "factors", &factor, &allowed)?;
+            ensure(index_sizes(self.order, factor).is_some(), "factors", &factor, &allowed)?;
         }
         for &margin in &self.margins {
-            number(Margin::new(margin).is_ok(), "margins", &margin, "from 0 to 1")?;
+            ensure(Margin::new(margin).is_ok(), "margins", &margin, "from 0 to 1")?;
         }
         let short = u32::try_from(self.data_seed).is_ok();
         let allowed = "up to 4294967295 for the published generator";
-        number(reading == Reading::Corrected || short, "data_seed", &self.data_seed, allowed)?;
+        ensure(reading == Reading::Corrected || short, "data_seed", &self.data_seed, allowed)?;
         let longer = self.test.after.as_deref().is_none_or(|after| after == TestSlice::Longer.name());
         if reading == Reading::Corrected && !longer {
             let given = self.test.after.as_deref().unwrap_or_default();
@@ -180,11 +180,11 @@ impl Grid {
             let allowed = format!("such that {tested} test strings are not more than the {most} {which}ones");
             if self.test.strings.is_some() {
                 let allowed = format!("from 1 to {most} {which}test strings");
-                number(fits, "test.strings", &tested, &allowed)?;
+                ensure(fits, "test.strings", &tested, &allowed)?;
             } else if self.tested(1) > most {
-                number(fits, "order", &self.order, &allowed)?;
+                ensure(fits, "order", &self.order, &allowed)?;
             } else {
-                number(fits, "factors", &factor, &allowed)?;
+                ensure(fits, "factors", &factor, &allowed)?;
             }
         }
         Ok(())

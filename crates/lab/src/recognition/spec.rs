@@ -9,7 +9,7 @@ use wug_learner::registry::{Learner, Settings};
 use super::number_or_range::NumberOrRange;
 use super::plan::{DataPlan, Loss, Match, Plan, Validation};
 use super::source::DataSpec;
-use crate::spec::grid::{each, named, names, number, one_or_more};
+use crate::spec::grid::{each, ensure, named, names, one_or_more};
 use crate::spec::{Problem, Section};
 
 /// The fields as written in the file.
@@ -178,14 +178,14 @@ impl Grid {
         self.learning_rate.check("learning_rate")?;
         self.batch_symbols.check_whole("batch_symbols")?;
         self.loss_weight.check("loss_weight")?;
-        number(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
-        number(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
-        number(self.patience > 0, "patience", &self.patience, "at least 1")?;
-        number(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
-        number(!self.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
+        ensure(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
+        ensure(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
+        ensure(self.patience > 0, "patience", &self.patience, "at least 1")?;
+        ensure(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
+        ensure(!self.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
         for size in &self.sizes {
             let allowed = "from 1000 to 100000000 parameters";
-            number((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
+            ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
         self.data.check()
     }

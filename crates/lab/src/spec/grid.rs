@@ -65,7 +65,7 @@ pub(crate) fn nonempty<T>(field: &str, given: &[T]) -> Result<(), Problem> {
 }
 
 /// Refuses a value unless `ok`.
-pub(crate) fn number(ok: bool, field: &str, given: &dyn Display, allowed: &str) -> Result<(), Problem> {
+pub(crate) fn ensure(ok: bool, field: &str, given: &dyn Display, allowed: &str) -> Result<(), Problem> {
     if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
 /// Refuses grids that are too large, before any plan is made.
 pub(crate) fn seeds(first: u64, count: u64, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
     let given = count.to_string();
-    number(count > 0, "seeds", &given, "at least 1")?;
+    ensure(count > 0, "seeds", &given, "at least 1")?;
     let cells = cells.into_iter().fold(1, |n: u64, m| n.saturating_mul(m as u64));
     if count.saturating_mul(cells) > MAX_RUNS {
         let message = format!("{given} seeds of {cells} cells are more than {MAX_RUNS} runs");

@@ -99,13 +99,13 @@ fn values(name: &str, value: Value) -> Result<Vec<SettingValue>, Problem> {
     nonempty(name, &items)?;
     let one = |item: Value| {
         let given = serde_json::to_string(&item).unwrap_or_default();
-        let wrong = || Problem::value(name, &given, "a number, a name, true or false");
+        let invalid = || Problem::value(name, &given, "a number, a name, true or false");
         match item {
-            Value::Integer(n) => u64::try_from(n).map(SettingValue::Count).map_err(|_| wrong()),
+            Value::Integer(n) => u64::try_from(n).map(SettingValue::Count).map_err(|_| invalid()),
             Value::Float(x) => Ok(SettingValue::Real(x)),
             Value::String(name) => Ok(SettingValue::Name(name)),
             Value::Boolean(on) => Ok(SettingValue::Switch(on)),
-            _ => Err(wrong()),
+            _ => Err(invalid()),
         }
     };
     items.into_iter().map(one).collect()

@@ -130,7 +130,7 @@ impl Entry {
     }
 
     /// Whether sections of this protocol have such a field.
-    pub(super) fn knows(&self, (key, value): &Set) -> bool {
+    pub(super) fn has_field(&self, (key, value): &Set) -> bool {
         let mut alone = Table::new();
         let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.check)(alone));
         !outcome.is_err_and(|problem| problem.is_of_unknown_field())

@@ -31,16 +31,10 @@ impl<'a> SourceMap<'a> {
     }
 
     /// The line of a problem in a section at a scale: of the item if the field is a list with it, of the field otherwise.
-    pub(super) fn line(
-        &self,
-        entry: &Entry,
-        number: usize,
-        scale: Scale,
-        problem: &Problem,
-    ) -> Option<usize> {
+    pub(super) fn line(&self, entry: &Entry, index: usize, scale: Scale, problem: &Problem) -> Option<usize> {
         let names = std::iter::once(&entry.name).chain(entry.former_names);
         let mut sections = names.filter_map(|name| self.root.get(*name)?.get_ref().as_array()).flatten();
-        let section = sections.nth(number)?.get_ref().as_table()?;
+        let section = sections.nth(index)?.get_ref().as_table()?;
         let smaller = section.get(scale.name()).and_then(|table| table.get_ref().as_table());
         let (key, value) = smaller
             .and_then(|table| find(table, problem.field()))
