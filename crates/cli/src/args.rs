@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -28,13 +28,13 @@ First steps:
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// What there is: languages, tasks, suites, learners, metrics, experiments
+    /// List languages, tasks, suites, learners, protocols, metrics or experiments
     List(List),
-    /// One thing in full: definition, class, alphabet, parameters, examples, citation, automaton
+    /// Show one of them in full: definition, class, alphabet, parameters, examples, citation, automaton
     Show(Show),
-    /// Strings of a language (or outside it), one per line
+    /// Draw strings of a language (or outside it), one per line
     Sample(Sample),
-    /// Membership, next-symbol sets, edit distance and probability of strings
+    /// Check strings: membership, next-symbol sets, edit distance, probability
     Check(Check),
     /// Write the data sets of a suite
     Data(Data),
@@ -42,15 +42,15 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Run an experiment: a published table by name, or a .toml file of your own
     Run(Run),
-    /// How far a sweep has come, and what went wrong
+    /// Show the progress of a sweep and its errors
     Status(StatusArgs),
-    /// Set failed runs of a sweep aside, so that they are done again
+    /// Set failed runs of a sweep aside, so that they are run again
     Retry(StatusArgs),
-    /// Work on a sweep; any number of workers may
+    /// Work on a sweep, alone or beside other workers
     Worker(Worker),
-    /// The tables and figures of a sweep, the paper's beside ours
+    /// Report the tables and figures of a sweep, the paper's beside ours
     Report(Report),
-    /// Every measurement of a sweep as a row, for other programs
+    /// Export every measurement of a sweep as a row
     Export(Export),
     /// Print the completions for a shell
     #[command(
@@ -69,7 +69,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Thing {
+pub(crate) enum Listing {
     Languages,
     Tasks,
     Suites,
@@ -84,7 +84,7 @@ pub(crate) enum Thing {
 pub(crate) struct List {
     /// What to list
     #[arg(default_value = "languages")]
-    pub(crate) what: Thing,
+    pub(crate) what: Listing,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -154,7 +154,7 @@ pub(crate) struct Check {
     /// The string, tokens separated by spaces (single characters need none); `-` or nothing reads lines from
     /// stdin
     pub(crate) string: Option<String>,
-    /// What may come next at each prefix
+    /// The next-symbol set of each prefix
     #[arg(long)]
     pub(crate) next: bool,
     /// The edit distance from the language and a closest member (regular languages)
@@ -207,7 +207,7 @@ pub(crate) struct Data {
     /// tests=stored (bliss)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
-    /// Replace files that are there already and differ
+    /// Replace existing files that differ
     #[arg(long)]
     pub(crate) force: bool,
     /// Print the manifests as JSON
@@ -227,7 +227,7 @@ The exit code is 1 if there are errors.")]
 pub(crate) struct Validate {
     /// The directory
     pub(crate) dir: PathBuf,
-    /// The layout of the files: flare, bliss, text, tse, find, scan or jsonl (found out if not given)
+    /// The layout of the files: flare, bliss, text, tse, find, scan or jsonl (detected if not given)
     #[arg(long, value_parser = format)]
     pub(crate) format: Option<Format>,
     /// The language or task (the manifest's or the directory's name if not given)
@@ -249,7 +249,7 @@ Examples:
   wug run flare_table2 --scale quick --set languages=parity,dyck-2-3 --set seeds=1 --out here
   wug run my.toml --plan                                the runs, without running them
 
-An experiment that was killed goes on where it was when the same command is given again.")]
+The same command resumes an experiment that was killed.")]
 pub(crate) struct Run {
     /// The name of an experiment (`wug list experiments`) or the path of a .toml file
     pub(crate) experiment: String,
@@ -258,14 +258,14 @@ pub(crate) struct Run {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) workers: WorkerArgs,
-    /// How much of it: smoke (seconds), quick (an evening) or paper (all of it)
+    /// Which scale: smoke (seconds), quick (an evening) or paper (all of it)
     #[arg(long, default_value = "paper", value_parser = scale)]
     pub(crate) scale: Scale,
     /// A value of the spec, such as seeds=3, languages=parity,first or data.longest=200 (TOML; a list of
     /// names that have commas in them takes brackets and quotes)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
-    /// Print the runs and do none
+    /// Print the runs without running them
     #[arg(long)]
     pub(crate) plan: bool,
     /// Print JSON
@@ -296,7 +296,7 @@ pub(crate) struct Export {
     /// The directory of the sweep
     pub(crate) dir: PathBuf,
     /// jsonl or csv
-    #[arg(long, default_value = "jsonl", value_parser = crate::report::rows)]
+    #[arg(long, default_value = "jsonl", value_parser = crate::report::record_format)]
     pub(crate) format: wug_report::RecordFormat,
     /// Write to a file instead of stdout
     #[arg(long, value_name = "FILE")]

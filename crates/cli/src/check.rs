@@ -56,7 +56,7 @@ fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) 
     Ok(())
 }
 
-/// `null` in JSON, where minus infinity has no word.
+/// `None` for minus infinity, which JSON cannot represent.
 fn given_length(language: &dyn Language, word: &Word) -> Option<f64> {
     let distribution = language.by_length(word.len()..=word.len()).ok()?;
     // Adding zero turns the minus zero of a certain string into zero.

@@ -40,9 +40,9 @@ pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Says what is being made, if somebody watches.
+/// Names the data set that is being written, if stderr is a terminal.
 fn progress(name: &str) {
     if std::io::stderr().is_terminal() {
-        say(&format!("making {name}"));
+        say(&format!("writing {name}"));
     }
 }

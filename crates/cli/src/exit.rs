@@ -8,7 +8,7 @@ use wug_lab::LabError;
 use wug_lab::dataset::DataError;
 use wug_lab::language::registry::BuildError;
 
-/// Prints a line to stderr. A stderr that is closed or full is no reason to stop: the line is lost.
+/// Prints a line to stderr. Errors are ignored: a closed stderr does not end the program.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -17,7 +17,7 @@ pub(crate) fn say(line: &str) {
 pub(crate) enum Exit {
     Usage(String),
     Failure(String),
-    /// The output is no longer read, as in `wug sample parity | head`: that is no error.
+    /// The reader closed the pipe, as in `wug sample parity | head`: not an error.
     ClosedPipe,
 }
 

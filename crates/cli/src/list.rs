@@ -10,18 +10,18 @@ use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
 
-use crate::args::{List, Thing};
+use crate::args::{List, Listing};
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
     let (titles, rows) = match args.what {
-        Thing::Languages => (vec!["name", "suite", "class", "summary"], languages()),
-        Thing::Tasks => (vec!["name", "suite", "summary"], tasks()),
-        Thing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
-        Thing::Learners => (vec!["name", "roles", "summary", "citation"], learners()),
-        Thing::Protocols => (vec!["name", "needs a", "summary"], protocols()),
-        Thing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
-        Thing::Experiments => (vec!["name", "title"], experiments()?),
+        Listing::Languages => (vec!["name", "suite", "class", "summary"], languages()),
+        Listing::Tasks => (vec!["name", "suite", "summary"], tasks()),
+        Listing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
+        Listing::Learners => (vec!["name", "roles", "summary", "citation"], learners()),
+        Listing::Protocols => (vec!["name", "needs a", "summary"], protocols()),
+        Listing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
+        Listing::Experiments => (vec!["name", "title"], experiments()?),
     };
     if args.json {
         let objects: Vec<Value> = rows

@@ -46,7 +46,7 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Export(args) => report::export(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
         Command::Completions { shell } => {
-            // To memory first: the generator panics when a pipe is closed.
+            // Into memory first: the generator panics if the pipe is closed.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "wug", &mut script);
             out.write_all(&script)?;

@@ -29,7 +29,7 @@ pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
     Ok(())
 }
 
-/// What has come out of a sweep so far; files that are no results are named on stderr, and left out.
+/// The results of a sweep so far. Broken files are named on stderr and left out.
 fn results(dir: &std::path::Path) -> Result<Vec<wug_lab::score::RunResult>, Exit> {
     let sweep = Sweep::open(dir)?;
     let status = sweep.status()?;
@@ -45,8 +45,8 @@ fn results(dir: &std::path::Path) -> Result<Vec<wug_lab::score::RunResult>, Exit
     Ok(status.results())
 }
 
-/// The formats of rows, for the command line.
-pub(crate) fn rows(text: &str) -> Result<RecordFormat, String> {
+/// Parses `--format` of `export`.
+pub(crate) fn record_format(text: &str) -> Result<RecordFormat, String> {
     RecordFormat::named(text)
         .ok_or_else(|| format!("the formats are: {}", RecordFormat::ALL.map(RecordFormat::name).join(", ")))
 }

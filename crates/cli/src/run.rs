@@ -76,7 +76,7 @@ fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write)
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Says what came out, and where it is.
+/// Prints the tables and the path of the report, or what is still open.
 fn finish(
     sweep: &Sweep,
     status: &Status,
@@ -100,7 +100,7 @@ fn finish(
         writeln!(out, "{runs} {verb} held by other workers; `wug status {dir}` shows them")?;
     }
     if summary.waiting > 0 {
-        writeln!(out, "{} still to be done; `wug worker {dir}` does them", runs(summary.waiting))?;
+        writeln!(out, "{} still to do; `wug worker {dir}` does them", runs(summary.waiting))?;
     }
     if summary.elsewhere + summary.waiting > 0 {
         return Ok(());
@@ -150,7 +150,7 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
     Ok(())
 }
 
-/// A number of runs, in words.
+/// A number of runs: `1 run`, `2 runs`.
 pub(crate) fn runs(n: usize) -> String {
     if n == 1 { "1 run".to_owned() } else { format!("{n} runs") }
 }
@@ -204,7 +204,7 @@ pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> 
     if again.is_empty() {
         writeln!(out, "nothing in {dir} has failed")?;
     } else {
-        writeln!(out, "`wug worker {dir}` does them again; what was there is in {dir}/aside")?;
+        writeln!(out, "`wug worker {dir}` runs them again; the old files are in {dir}/aside")?;
     }
     Ok(())
 }

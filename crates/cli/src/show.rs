@@ -46,7 +46,7 @@ fn describe(name: &str) -> Result<Facts, Exit> {
     let base = name.split(':').next().unwrap_or(name);
     if base != name && wade::task(base).is_ok() {
         return Err(Exit::usage(format!(
-            "`{base}` is shown as it is; its settings go with `wug data wade/{name}`"
+            "`wug show` takes no settings of `{base}`; `wug data wade/{name}` does"
         )));
     }
     if let Ok(task) = wade::task(base) {
@@ -97,8 +97,7 @@ fn language(named: &Named) -> Result<Facts, Exit> {
     Ok(facts)
 }
 
-/// The entry's worked examples; with other settings than the default ones, strings drawn from the language
-/// itself.
+/// The entry's worked examples or, with settings other than the defaults, strings drawn from the language.
 fn examples(named: &Named, language: &dyn Language) -> (Vec<String>, Vec<String>) {
     let owned = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect();
     if named.settings.is_empty() {
@@ -113,7 +112,7 @@ fn examples(named: &Named, language: &dyn Language) -> (Vec<String>, Vec<String>
     (members.unwrap_or_default(), nonmembers.unwrap_or_default())
 }
 
-/// How many strings there are at the first few lengths.
+/// The number of strings of the first few lengths.
 fn lengths(language: &dyn Language) -> Vec<String> {
     let small = language.alphabet().len().pow(4) <= 10_000;
     let most = if small { 8 } else { 4 };
@@ -121,7 +120,7 @@ fn lengths(language: &dyn Language) -> Vec<String> {
 }
 
 fn wade_task(task: &wade::Task) -> Facts {
-    let knobs = |reading| task.settings(reading).to_string();
+    let settings = |reading| task.settings(reading).to_string();
     vec![
         ("name", json!(task.name)),
         ("suite", json!("wade")),
@@ -130,8 +129,8 @@ fn wade_task(task: &wade::Task) -> Facts {
         ("summary", json!(task.summary)),
         ("definition", json!(task.definition)),
         ("citation", json!(task.citation())),
-        ("parameters", json!(knobs(Reading::Corrected))),
-        ("published reading", json!(knobs(Reading::Published))),
+        ("parameters", json!(settings(Reading::Corrected))),
+        ("published reading", json!(settings(Reading::Published))),
         ("vocabulary", json!(task.vocabulary().tokens())),
         ("example", json!(task.example)),
     ]

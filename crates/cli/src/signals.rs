@@ -5,21 +5,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The signals that have come.
+/// The signals received so far.
 pub(crate) struct Signals {
     stop: Arc<AtomicBool>,
     number: Arc<AtomicUsize>,
 }
 
 impl Signals {
-    /// Begins to watch for signals.
+    /// Registers the handlers.
     #[cfg(unix)]
     pub(crate) fn watch() -> io::Result<Self> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         use signal_hook::flag;
         let signals = Self { stop: Arc::default(), number: Arc::default() };
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the flag unset.
+            // In this order, so that the first signal finds the flag unset.
             flag::register_conditional_shutdown(signal, 128 + signal, signals.stop())?;
             flag::register(signal, signals.stop())?;
             flag::register_usize(signal, Arc::clone(&signals.number), signal as usize)?;
@@ -27,18 +27,18 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Elsewhere a signal ends the process at once; the runs go on from their last checkpoints.
+    /// On other systems a signal ends the process at once; runs resume from their last checkpoints.
     #[cfg(not(unix))]
     pub(crate) fn watch() -> io::Result<Self> {
         Ok(Self { stop: Arc::default(), number: Arc::default() })
     }
 
-    /// Set once a signal has come.
+    /// Set when a signal has been received.
     pub(crate) fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// How a process ends that was asked to by a signal.
+    /// The exit code after a signal.
     pub(crate) fn exit_code(&self) -> Option<ExitCode> {
         let number = u8::try_from(self.number.load(Ordering::SeqCst)).ok().filter(|number| *number > 0)?;
         Some(ExitCode::from(128 + number))

@@ -9,7 +9,7 @@ use wug_lab::work::{Observer, Progress};
 
 use crate::exit::say;
 
-/// Watches a sweep.
+/// Prints the progress of a sweep.
 pub(crate) struct Watch {
     bars: MultiProgress,
     workers: Vec<ProgressBar>,
@@ -37,7 +37,7 @@ impl Watch {
         watch
     }
 
-    /// Removes the lines of the workers.
+    /// Removes the workers' lines.
     pub(crate) fn close(&self) {
         let _ = self.bars.clear();
     }
@@ -50,7 +50,7 @@ impl Watch {
         }
     }
 
-    fn tell(&self, worker: usize, message: String) {
+    fn show(&self, worker: usize, message: String) {
         if let Some(bar) = self.workers.get(worker) {
             bar.set_message(message);
             bar.tick();
@@ -67,15 +67,15 @@ impl Observer for Watch {
         if let Some(bar) = self.workers.get(worker) {
             bar.set_prefix(run.plan.label());
         }
-        self.tell(worker, run.plan.label());
+        self.show(worker, run.plan.label());
     }
 
     fn epoch(&self, worker: usize, done: usize, validation: f64) {
-        self.tell(worker, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(worker)));
+        self.show(worker, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(worker)));
     }
 
     fn evaluating(&self, worker: usize, split: &str) {
-        self.tell(worker, format!("{}: evaluating {split}", self.label(worker)));
+        self.show(worker, format!("{}: evaluating {split}", self.label(worker)));
     }
 
     fn ends(&self, worker: usize, result: &RunResult, took: Duration, progress: Progress) {
@@ -109,7 +109,7 @@ impl Observer for Watch {
     }
 }
 
-/// A time in words that are short.
+/// A duration, rounded.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

@@ -1,5 +1,4 @@
-//! The real binary, as a person uses it: what it prints, how it fails, and that it leaves nothing half
-//! written.
+//! The real binary: what it prints, how it fails, and that it leaves nothing half written.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -60,7 +59,7 @@ fn list_shows_the_registry() {
 }
 
 #[test]
-fn show_tells_all_of_a_language() {
+fn show_prints_a_language_in_full() {
     assert_snapshot!(ok(&["show", "repeat-01"]), @r"
     name: repeat-01
     suite: flare
@@ -93,7 +92,7 @@ fn show_tells_all_of_a_language() {
     "#);
 }
 
-/// Everything that is listed can be shown, in words and as JSON.
+/// Everything that is listed can be shown, as text and as JSON.
 #[test]
 fn everything_listed_can_be_shown() {
     for what in ["languages", "tasks", "suites"] {
@@ -126,7 +125,7 @@ fn sample_prints_members_and_check_knows_them() {
 }
 
 #[test]
-fn check_answers_in_words() {
+fn check_prints_text() {
     assert_snapshot!(ok(&["check", "dyck-2-3", "(0 )0", "--next"]), @r"
     member	(0 )0
          0  (start)      then: (0 (1 (end)
@@ -138,24 +137,24 @@ fn check_answers_in_words() {
 }
 
 #[test]
-fn mistakes_are_told_with_what_is_allowed() {
-    let told = |args: &[&str]| {
+fn usage_errors_say_what_is_allowed() {
+    let error = |args: &[&str]| {
         let (code, out, err) = wug(args);
         assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
         err
     };
-    assert_snapshot!(told(&["show", "even-pair"]), @"wug: unknown language `even-pair`; did you mean `even-pairs`?; `wug list languages` shows all");
-    assert_snapshot!(told(&["sample", "parity", "--length", "0..0"]), @"wug: no string of the language has a length in 0..0; the nearest possible length is 1");
-    assert_snapshot!(told(&["sample", "nested:terminals=0"]), @"wug: `terminals` cannot be `0`; it must be an integer from 1 to 10922");
-    assert_snapshot!(told(&["check", "parity", "012"]), @"wug: unknown token `2` at position 2; the alphabet is: 0 1");
-    assert_snapshot!(told(&["check", "majority", "1", "--distance"]), @"wug: --distance needs a regular language, which `majority` is not");
-    assert_snapshot!(told(&["show", "majority", "--dot"]), @"wug: `majority` is not regular, so it has no automaton to draw");
-    assert_snapshot!(told(&["data", "flair", "--out", "x"]), @"wug: unknown suite `flair`; there are: bliss, wade, flare, tse, find");
-    assert_snapshot!(told(&["data", "flare/parity", "--out", "x", "--set", "test.sise=3"]), @"wug: `flare` has no option `test.sise`; it has: training.size, training.lengths, validation-short.size, validation-short.lengths, validation-long.size, validation-long.lengths, test.size, test.lengths, test-short-held-out.size, test-short-held-out.lengths, test-edit-distance.size, test-edit-distance.lengths");
-    assert_snapshot!(told(&["data", "wade/qa", "--out", "x", "--format", "scan"]), @"wug: wade/qa is not written as `scan`; it can be: jsonl");
-    assert_snapshot!(told(&["data", "tse/parity", "--out", "x"]), @"wug: minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `parity`");
-    assert!(told(&["sample", "parity", "--length", "9..3"]).contains("A not above B"));
-    assert!(told(&["sample", "parity", "--reading", "wrong"]).contains("there are: published, corrected"));
+    assert_snapshot!(error(&["show", "even-pair"]), @"wug: unknown language `even-pair`; did you mean `even-pairs`?; `wug list languages` shows all");
+    assert_snapshot!(error(&["sample", "parity", "--length", "0..0"]), @"wug: no string of the language has a length in 0..0; the nearest possible length is 1");
+    assert_snapshot!(error(&["sample", "nested:terminals=0"]), @"wug: `terminals` cannot be `0`; it must be an integer from 1 to 10922");
+    assert_snapshot!(error(&["check", "parity", "012"]), @"wug: unknown token `2` at position 2; the alphabet is: 0 1");
+    assert_snapshot!(error(&["check", "majority", "1", "--distance"]), @"wug: --distance needs a regular language, which `majority` is not");
+    assert_snapshot!(error(&["show", "majority", "--dot"]), @"wug: `majority` is not regular, so it has no automaton to draw");
+    assert_snapshot!(error(&["data", "flair", "--out", "x"]), @"wug: unknown suite `flair`; there are: bliss, wade, flare, tse, find");
+    assert_snapshot!(error(&["data", "flare/parity", "--out", "x", "--set", "test.sise=3"]), @"wug: `flare` has no option `test.sise`; it has: training.size, training.lengths, validation-short.size, validation-short.lengths, validation-long.size, validation-long.lengths, test.size, test.lengths, test-short-held-out.size, test-short-held-out.lengths, test-edit-distance.size, test-edit-distance.lengths");
+    assert_snapshot!(error(&["data", "wade/qa", "--out", "x", "--format", "scan"]), @"wug: wade/qa is not written as `scan`; it can be: jsonl");
+    assert_snapshot!(error(&["data", "tse/parity", "--out", "x"]), @"wug: minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `parity`");
+    assert!(error(&["sample", "parity", "--length", "9..3"]).contains("A not above B"));
+    assert!(error(&["sample", "parity", "--reading", "wrong"]).contains("there are: published, corrected"));
     assert!(!Path::new("x").exists());
 }
 
@@ -176,7 +175,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("find/scan", &[]),
 ];
 
-/// Every suite: written, found valid without being told what it is, and written again to the same bytes.
+/// Every suite: written, valid without naming its format, and the same bytes when written again.
 #[test]
 fn data_validate_and_repeat() {
     for (what, extra) in SMALL {
@@ -232,7 +231,7 @@ fn directories_of_many_sets_are_checked_one_by_one() {
     assert_eq!(wug(&["validate", dir, "--language", "an-bn"]).0, 2);
 }
 
-/// What stands under another name, or is no longer what was written, is found.
+/// Changed corpora are found.
 #[test]
 fn corpora_that_were_tampered_with_are_found() {
     let root = tempfile::tempdir().unwrap();
@@ -268,7 +267,6 @@ fn force_does_not_mix_data_sets() {
     assert_eq!(wug(&["validate", dir]).0, 0);
 }
 
-/// Numbers beyond reason are refused, not tried.
 #[test]
 fn huge_numbers_are_refused() {
     for args in [
@@ -319,7 +317,7 @@ fn published_bliss_is_plain_text_of_known_names() {
 }
 
 #[test]
-fn wrong_data_are_found_and_the_exit_code_says_so() {
+fn invalid_data_are_found_and_the_exit_code_is_1() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().to_str().unwrap();
     ok(&["data", "flare/parity", "--out", dir, "--set", "training.size=50", "--set", "test.size=20"]);
@@ -351,12 +349,12 @@ fn wrong_data_are_found_and_the_exit_code_says_so() {
 fn failures_are_clear_and_leave_nothing_behind() {
     let root = tempfile::tempdir().unwrap();
     let path = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
-    let failed = |args: &[&str], wanted: &str| {
+    let failed = |args: &[&str], expected: &str| {
         let (code, _, err) = wug(args);
         assert_eq!(code, 1, "{args:?}: {err}");
-        assert!(err.contains(wanted) && !err.contains("panicked"), "{args:?}: {err}");
+        assert!(err.contains(expected) && !err.contains("panicked"), "{args:?}: {err}");
     };
-    // A directory that cannot be: below a file.
+    // A directory below a file.
     std::fs::write(path("file"), "x").unwrap();
     failed(&["data", "flare/parity", "--out", &path("file/below")], "file/below");
     failed(&["validate", &path("nothing")], "nothing");
@@ -366,7 +364,7 @@ fn failures_are_clear_and_leave_nothing_behind() {
     failed(&["data", "flare/parity", "--out", &path("taken"), "--set", "training.size=9"], "--force");
     assert_eq!(std::fs::read_to_string(path("taken/main.tok")).unwrap(), "mine");
     assert_eq!(files(Path::new(&path("taken"))), ["main.tok"]);
-    // A truncated archive, and one that is none.
+    // A truncated archive, and a file that is no archive.
     ok(&["data", "bliss/dyck-1", "--reading", "published", "--out", &path("bliss")]);
     let zip = path("bliss/train_1000_p_0_3_seed_100.txt.zip");
     let bytes = std::fs::read(&zip).unwrap();
@@ -431,7 +429,7 @@ fn readme_is_true() {
     assert!(checked >= 5, "{checked}");
 }
 
-/// A command line's words, with single quotes.
+/// Splits a command line, with single quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (i, part) in line.split('\'').enumerate() {

@@ -1,4 +1,4 @@
-//! The arrows between the rooms, and what the dependencies may be.
+//! The dependencies between the crates, and the licences of all others.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Each room and the only rooms it may enter. Rooms that are not built yet have their place already.
+/// Each crate and the only crates of the workspace that it may use. `wug-python` does not exist yet.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wug-language", &[]),
     ("wug-dataset", &["wug-language"]),
@@ -23,7 +23,7 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The target that cargo builds for, whose dependencies are all here.
+/// The target that cargo builds for: the dependencies of others may not be downloaded.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -46,8 +46,10 @@ fn arrows_point_one_way() {
     let metadata = metadata(&["--no-deps"]);
     for package in metadata["packages"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
-        let (_, allowed) =
-            MAY_USE.iter().find(|(room, _)| *room == name).unwrap_or_else(|| panic!("unknown room {name}"));
+        let (_, allowed) = MAY_USE
+            .iter()
+            .find(|(package, _)| *package == name)
+            .unwrap_or_else(|| panic!("unknown crate {name}"));
         for dependency in package["dependencies"].as_array().unwrap() {
             let used = dependency["name"].as_str().unwrap();
             let ours = used == "wug" || used.starts_with("wug-");
@@ -69,7 +71,7 @@ fn licences_are_allowed() {
         let name = package["name"].as_str().unwrap();
         let licence = package["license"].as_str().unwrap_or_else(|| panic!("{name} states no licence"));
         let plain = licence.replace(['(', ')'], "").replace('/', " OR ");
-        // Enough for the expressions that occur: alternatives of conjunctions.
+        // Enough for the expressions that occur: `OR` of `AND`s.
         let fits =
             plain.split(" OR ").any(|choice| choice.split(" AND ").all(|l| allowed.contains(&l.trim())));
         assert!(fits, "{name} is under {licence}");

@@ -1,4 +1,4 @@
-//! Experiments with the real binary: what is typed, what is killed, and that results are the same in the end.
+//! Experiments with the real binary: arguments, kills, and that results are the same in the end.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -53,14 +53,14 @@ fn ten_kills_change_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let spec = dir.path().join("small.toml");
     std::fs::write(&spec, SMALL).unwrap();
-    let (spec, calm, killed) = (spec.to_str().unwrap(), dir.path().join("calm"), dir.path().join("killed"));
-    let (code, _, err) = output(&["run", spec, "--out", calm.to_str().unwrap(), "--jobs", "2"]);
+    let (spec, whole, killed) = (spec.to_str().unwrap(), dir.path().join("whole"), dir.path().join("killed"));
+    let (code, _, err) = output(&["run", spec, "--out", whole.to_str().unwrap(), "--jobs", "2"]);
     assert_eq!(code, 0, "{err}");
     let args = ["run", spec, "--out", killed.to_str().unwrap(), "--jobs", "2", "--checkpoint", "0"];
     let mut kills = 0;
     for i in 0u64..10 {
         let mut child = wug(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Moments that fall anywhere: before the plan, between two files, in the middle of an epoch.
+        // At any moment: before the plan, between two files, in the middle of an epoch.
         std::thread::sleep(Duration::from_millis(7 + (i * 7919) % 263));
         child.kill().unwrap();
         kills += usize::from(!child.wait().unwrap().success());
@@ -68,13 +68,13 @@ fn ten_kills_change_nothing() {
     assert!(kills >= 5, "only {kills} kills came before the end");
     let (code, _, err) = output(&args);
     assert_eq!(code, 0, "{err}");
-    let (calm, killed) = (results(&calm), results(&killed));
-    assert_eq!(calm.len(), 24);
-    assert_eq!(calm, killed);
+    let (whole, killed) = (results(&whole), results(&killed));
+    assert_eq!(whole.len(), 24);
+    assert_eq!(whole, killed);
 }
 
 #[test]
-fn a_sweep_is_run_looked_at_and_exported() {
+fn a_sweep_is_run_reported_and_exported() {
     let dir = tempfile::tempdir().unwrap();
     let spec = dir.path().join("small.toml");
     std::fs::write(&spec, SMALL).unwrap();
@@ -108,7 +108,7 @@ fn a_sweep_is_run_looked_at_and_exported() {
 }
 
 #[test]
-fn what_cannot_be_is_said_with_the_line() {
+fn errors_in_a_spec_name_the_line() {
     let dir = tempfile::tempdir().unwrap();
     let spec = dir.path().join("typo.toml");
     std::fs::write(&spec, SMALL.replace("learners", "lerners")).unwrap();
@@ -131,7 +131,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     assert!(code == 1 && err.contains("/proc/wug"), "{err}");
 }
 
-/// The README's first command, to its end, with fewer epochs.
+/// The README's first command, with fewer epochs.
 #[test]
 fn the_tour_ends_with_a_table_and_a_page() {
     let dir = tempfile::tempdir().unwrap();
@@ -151,9 +151,9 @@ fn the_tour_ends_with_a_table_and_a_page() {
     assert!(page.contains("<svg") && page.contains("accuracy against length"));
 }
 
-/// Every code path of the index, and none of its numbers.
+/// Every code path of the index, at scale `smoke`.
 #[test]
-fn the_index_in_small_is_run_looked_at_and_exported() {
+fn the_index_at_scale_smoke_is_run_and_exported() {
     let dir = tempfile::tempdir().unwrap();
     let sweep = dir.path().join("bliss");
     let sweep = sweep.to_str().unwrap();

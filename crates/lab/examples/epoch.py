@@ -70,7 +70,7 @@ def main():
     validation = batches([i * 7 % 41 for i in range(1_000)], 4096)
     test = batches([i * 7 % 501 for i in range(5_010)], 4096)
 
-    def judge(parts):
+    def evaluate(parts):
         net.eval()
         start = time.process_time()
         with torch.inference_mode():
@@ -88,9 +88,9 @@ def main():
             nn.utils.clip_grad_norm_(net.parameters(), 5.0)
             optimizer.step()
         times.append(time.process_time() - start)
-        validations.append(judge(validation))
+        validations.append(evaluate(validation))
     print(json.dumps({"torch": torch.__version__, "model": name, "epoch_s": sorted(times)[len(times) // 2],
-                      "validation_s": sorted(validations)[len(validations) // 2], "test_s": judge(test)}))
+                      "validation_s": sorted(validations)[len(validations) // 2], "test_s": evaluate(test)}))
 
 
 main()

@@ -1,10 +1,10 @@
-"""Times PyTorch on what `index.rs` beside it marks: aⁿbⁿ, n = 21 … 10,020, with the LSTMs of 32 units that are made there.
+"""Times PyTorch on what `generalization.rs` beside it evaluates: aⁿbⁿ, n = 21 … 10,020, with the LSTMs of 32 units that are made there.
 
 Strings of similar length are read together, whole, in batches without padding to speak of; one thread.
 
     python crates/lab/examples/generalization.py [counts|rests] [batch] [share]
 
-`share` marks only every so-many-th batch and scales the time up.
+`share` evaluates only every so-many-th batch and scales the time up.
 """
 
 import json
@@ -60,20 +60,20 @@ def main():
     torch.set_num_threads(1)
     net, out = lstm(name == "counts")
     wall, cpu = time.perf_counter(), time.process_time()
-    right = total = symbols = 0
+    correct = total = symbols = 0
     batches = [list(range(n, min(n + batch, 10021))) for n in range(21, 10021, batch)]
     every = sum(sum(2 * n + 1 for n in ns) for ns in batches)
     for ns in batches[share // 2::share]:
         x, targets, scored = strings(ns)
         best = out(net(x)[0]).argmax(-1)
-        right += int(((best == targets) & scored).sum())
+        correct += int(((best == targets) & scored).sum())
         total += int(scored.sum())
         symbols += sum(2 * n + 1 for n in ns)
     scale = every / symbols
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     print(json.dumps({"torch": torch.__version__, "lstm": name, "batch": batch, "share": share, "symbols": symbols,
                       "cpu_seconds": round(cpu, 3), "wall_seconds": round(wall, 3),
-                      "all_cpu_seconds": round(cpu * scale, 3), "right": right, "scored": total}))
+                      "all_cpu_seconds": round(cpu * scale, 3), "right": correct, "scored": total}))
 
 
 main()

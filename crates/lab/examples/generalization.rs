@@ -1,5 +1,5 @@
-//! Times marking aⁿbⁿ, n = 21 … 10,020, with LSTMs of 32 units, one JSON line each: one that counts without end, so that
-//! all 50 million steps after the first `b` are really taken, and one whose state comes to rest. `generalization.py` beside it
+//! Times the evaluation of LSTMs of 32 units on aⁿbⁿ, n = 21 … 10,020, one JSON line each: one that counts without limit, so that
+//! all 50 million steps after the first `b` are taken, and one whose state reaches a fixed point. `generalization.py` beside it
 //! times PyTorch with the same weights.
 //!
 //! ```text
@@ -31,26 +31,26 @@ fn main() {
 fn time<R: Real>(name: &str, counts: bool, until: Until) {
     let mut learner = lstm::<R>(counts);
     let language = registry::build("an-bn").expect("a language of the registry");
-    let exam =
+    let evaluation =
         Evaluation { until, ..Evaluation::published(&*language, StepRule::Deterministic { margin: 0.0 }) };
     let (wall, start) = (std::time::Instant::now(), cpu_time::ProcessTime::now());
-    let marks =
-        evaluate_steps(&mut learner, test_after(&*language, 40, 10_000), &exam).expect("an LSTM reads all");
+    let scores = evaluate_steps(&mut learner, test_after(&*language, 40, 10_000), &evaluation)
+        .expect("an LSTM reads all");
     let (cpu, wall) = (start.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
-    let tally = correct_steps(&marks.strings);
+    let totals = correct_steps(&scores.strings);
     println!(
         "{{\"lstm\": \"{name}\", \"numbers\": \"{}\", \"until\": \"{until:?}\", \"cpu_seconds\": {cpu:.3}, \
          \"wall_seconds\": {wall:.3}, \"steps\": {}, \"strings\": {}, \"right\": {}, \"scored\": {}}}",
         R::NAME,
-        marks.taken,
-        tally.n,
-        tally.numerator,
-        tally.denominator,
+        scores.taken,
+        totals.n,
+        totals.numerator,
+        totals.denominator,
     );
 }
 
-/// Weights that another program can make too: waves, and in the counting one a unit whose cell goes up by one at `a` and
-/// down by one at `b`, from which `b` or the end is told.
+/// Weights that another program can compute too: sines, and in the counting LSTM a unit whose cell goes up by one at `a` and
+/// down by one at `b`, which decides between `b` and the end.
 fn lstm<R: Real>(counts: bool) -> Trained<LanguageModel, R> {
     let body = BodySpec::Recurrent(RecurrentSpec {
         cell: Cell::Lstm,
@@ -67,9 +67,9 @@ fn lstm<R: Real>(counts: bool) -> Trained<LanguageModel, R> {
     let mut params = vec![R::ZERO; model.layout().count()];
     let mut fill = |name: &str, scale: f64, special: &dyn Fn(usize) -> Option<f64>| {
         let param = model.layout().find(name).expect("a parameter of an LSTM").param;
-        for (i, number) in param.of_mut(&mut params).iter_mut().enumerate() {
+        for (i, value) in param.of_mut(&mut params).iter_mut().enumerate() {
             let wave = scale * libm::sin((i * i % 1009) as f64);
-            *number = R::of(special(i).filter(|_| counts).unwrap_or(wave));
+            *value = R::of(special(i).filter(|_| counts).unwrap_or(wave));
         }
     };
     // Gates i, f, g, o of unit 0 are rows 0, 32, 64 and 96.

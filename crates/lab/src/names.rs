@@ -1,8 +1,8 @@
-//! Things with names, as specs, plans and tables write them.
+//! Enums whose variants have names in specs, plans and tables.
 
 use serde::{Deserialize, Serialize};
 
-/// Defines an enum with names.
+/// Defines an enum whose variants have names.
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -24,7 +24,7 @@ macro_rules! named {
 pub(crate) use named;
 
 named! {
-    /// Of the arithmetic.
+    /// Floating-point precision.
     Precision {
         /// Single.
         F32 = "f32",

@@ -15,7 +15,7 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::protocol::{self, Outcome, Protocol};
 
-/// What plans mean. A plan in another format is refused, not guessed at.
+/// The format of plans. Plans in another format are refused.
 pub const PLAN_FORMAT: u32 = 2;
 
 /// One run.
@@ -25,7 +25,7 @@ pub struct RunPlan {
     plan: Arc<dyn AnyPlan>,
 }
 
-/// A plan without its type.
+/// A plan of any protocol.
 trait AnyPlan: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn value(&self) -> Value;
@@ -51,7 +51,7 @@ impl<P: Protocol> AnyPlan for Typed<P> {
     }
 
     fn value(&self) -> Value {
-        // There is nothing in a plan that JSON cannot write.
+        // Plans have nothing that JSON cannot represent.
         serde_json::to_value(&self.0).unwrap_or_default()
     }
 
@@ -123,22 +123,22 @@ impl DataCache {
 }
 
 impl RunPlan {
-    /// A plan of a protocol.
+    /// A plan of protocol `P`.
     pub fn new<P: Protocol>(plan: P::Plan) -> Self {
         Self { protocol: P::NAME, plan: Arc::new(Typed::<P>(plan)) }
     }
 
-    /// The plan itself, if it is of a protocol.
+    /// The plan itself, if it is of protocol `P`.
     pub fn of<P: Protocol>(&self) -> Option<&P::Plan> {
         self.plan.as_any().downcast_ref()
     }
 
-    /// The protocol it is of.
+    /// The name of its protocol.
     pub fn protocol(&self) -> &'static str {
         self.protocol
     }
 
-    /// The hash of the plan: the run's name. Data that are read from files count by their content, wherever they are.
+    /// The hash of the plan. Data that are read from files are identified by their content, not by their path.
     pub fn id(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("wug 2026 run plan");
         hasher.update(&PLAN_FORMAT.to_le_bytes());
@@ -162,12 +162,12 @@ impl RunPlan {
         self.plan.memory()
     }
 
-    /// The plan as results keep it.
+    /// The plan as JSON, as it is in results.
     pub fn value(&self) -> Value {
         self.plan.value()
     }
 
-    /// What the run is, apart from its results.
+    /// The run's identity in its result.
     pub fn run(&self, data_hash: String) -> Run {
         Run {
             plan: self.id(),
@@ -180,7 +180,7 @@ impl RunPlan {
         }
     }
 
-    /// Does the run.
+    /// Executes the run.
     pub fn execute(
         &self,
         cache: &mut DataCache,

@@ -1,8 +1,8 @@
 //! Protocols: ways of measuring learners, one trait and one list.
 //!
 //! A protocol turns a grid (a section of an experiment) into plans in which nothing is left open, and a plan into a result. It
-//! takes every learner that can play its role and every language that has what it needs. It names no paper: a suite is
-//! what an experiment and a report list.
+//! works with every learner that has its role and every language that has what it needs. It names no paper: suites do, in
+//! experiments and reports.
 
 use std::fmt::Debug;
 
@@ -23,23 +23,23 @@ use crate::spec::{Problem, Section};
 
 /// A way of measuring learners.
 pub trait Protocol: Sized + 'static {
-    /// Its name: that of its sections in an experiment, and what results say they are of.
+    /// Its name, which sections of experiments and results use.
     const NAME: &'static str;
     /// What it does, in one line.
     const SUMMARY: &'static str;
-    /// What it needs of a learner.
+    /// The role that learners must have.
     const ROLE: Role;
-    /// What a section has when it leaves it out.
+    /// The values of shared fields that a section leaves out.
     const DEFAULTS: Defaults;
 
-    /// What a section may say beside what all sections share ([`Section`]).
+    /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
     /// One run with nothing left open.
     type Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
     /// The data of a run; runs with the same [key](Self::data_key) share them.
     type Data: Send + Sync;
 
-    /// Whether names and numbers are what they may be: all of [`plans`](Self::plans) that needs no data.
+    /// Checks names and numbers: all that [`plans`](Self::plans) checks without data.
     fn check(section: &Section<Self::Grid>) -> Result<(), Problem>;
 
     /// Every cell of the grid.
@@ -54,7 +54,7 @@ pub trait Protocol: Sized + 'static {
     /// About how many bytes of memory the run needs at its peak.
     fn memory(plan: &Self::Plan) -> f64;
 
-    /// Where the run stands in its grid.
+    /// What tells the run apart from others of its grid.
     fn coordinates(plan: &Self::Plan) -> Coordinates;
 
     /// The seed of the run.
@@ -63,7 +63,7 @@ pub trait Protocol: Sized + 'static {
     /// As published, or corrected.
     fn reading(plan: &Self::Plan) -> Reading;
 
-    /// The plan as far as it determines the result: what its id is the hash of.
+    /// The part of the plan that determines the result; its hash is the run's id.
     fn identity(plan: &Self::Plan) -> Self::Plan {
         plan.clone()
     }
@@ -85,7 +85,7 @@ pub trait Protocol: Sized + 'static {
     ) -> Result<Outcome, LabError>;
 }
 
-/// What a section has when it leaves it out.
+/// The values of shared fields that a section leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
     /// The learners.
@@ -96,7 +96,7 @@ pub struct Defaults {
     pub first_seed: u64,
 }
 
-/// What came of a run.
+/// What a run gives.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How training ended.
@@ -115,14 +115,14 @@ pub struct Outcome {
     pub strings: Vec<ScoredString>,
 }
 
-/// A protocol in the list, without its types.
+/// A protocol in the list, with its types erased.
 #[derive(Debug)]
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
     /// What it does.
     pub summary: &'static str,
-    /// What it needs of a learner.
+    /// The role that learners must have.
     pub role: Role,
     /// Names that its sections had in earlier versions.
     pub former_names: &'static [&'static str],
@@ -152,7 +152,7 @@ impl Entry {
 /// Every protocol, in the order in which the sections of an experiment are planned.
 pub static PROTOCOLS: &[Entry] = &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"])];
 
-/// The protocol of a name.
+/// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     PROTOCOLS.iter().find(|entry| entry.name == name)
 }

@@ -1,4 +1,4 @@
-//! Experiments: a TOML file, at a scale, with a few values set by hand, becomes a list of runs.
+//! Experiments: a TOML file, at a scale, with the values of `--set`, becomes a list of runs.
 //!
 //! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[generalization]]`). What a section leaves out is
 //! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
@@ -51,37 +51,37 @@ impl Scale {
         }
     }
 
-    /// The scale of a name.
+    /// The scale with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scale| scale.name() == name)
     }
 }
 
-/// An experiment that has been checked: its runs cannot be wrong.
+/// An experiment that has been checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The name of its file.
     pub name: String,
-    /// What it is.
+    /// One line.
     pub title: String,
     /// What to know before running it.
     pub about: String,
-    /// How much of it.
+    /// The scale.
     pub scale: Scale,
-    /// Its runs, each once.
+    /// Its runs, without duplicates.
     pub runs: Vec<RunPlan>,
 }
 
-/// What a file says, before its sections are read.
+/// A file whose sections are not parsed yet.
 #[derive(Debug)]
-struct File {
+struct ExperimentFile {
     title: String,
     about: String,
-    /// Of each protocol that it has, in the order of the registry.
+    /// The sections by protocol, in the order of the registry.
     sections: Vec<(&'static Entry, Vec<Table>)>,
 }
 
-/// What a file says beside its sections.
+/// The fields beside the sections.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -100,7 +100,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 impl Experiment {
-    /// The experiment of a name, or of a file.
+    /// Loads a built-in experiment by name, or a file.
     pub fn load(name: &str, scale: Scale, sets: &[(String, String)]) -> Result<Self, LabError> {
         let path = Path::new(name);
         if path.extension().is_some_and(|e| e == "toml") || name.contains(std::path::MAIN_SEPARATOR) {
@@ -118,7 +118,7 @@ impl Experiment {
         Self::read(name, &format!("experiments/{name}.toml"), text, scale, sets)
     }
 
-    /// Reads and checks an experiment. `source` is what messages call it.
+    /// Reads and checks an experiment. `source` names it in messages.
     pub fn read(
         name: &str,
         source: &str,
@@ -126,26 +126,28 @@ impl Experiment {
         scale: Scale,
         sets: &[(String, String)],
     ) -> Result<Self, LabError> {
-        let (file, places) = File::read(source, text)?;
+        let (file, source_map) = ExperimentFile::read(source, text)?;
         let mut runs: Vec<RunPlan> = Vec::new();
-        for (kind, sections) in &file.sections {
-            let sets = file.concerned(kind, source, sets)?;
-            for (number, section) in sections.iter().enumerate() {
+        for (protocol, sections) in &file.sections {
+            let sets = file.sets_of(protocol, source, sets)?;
+            for (index, section) in sections.iter().enumerate() {
                 let in_file = |at: Scale, problem: &Problem| {
-                    let line = places.line(kind, number, at, problem);
-                    LabError::Usage(problem.describe(&place(source, line)))
+                    let line = source_map.line(protocol, index, at, problem);
+                    LabError::Usage(problem.describe(&location(source, line)))
                 };
-                // Every scale is read, so that a slip is found before the evening it is needed.
+                // All scales are checked, so that an error in one is found at once.
                 for at in Scale::ALL {
-                    kind.check_section(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
+                    protocol.check_section(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
                 }
-                // What is wrong only now is not the file's fault.
-                kind.check_section(section, scale, &sets).map_err(|problem| {
-                    let all = || sets.iter().map(|set| written(set)).collect::<Vec<_>>().join(" ");
-                    LabError::Usage(problem.describe(&blamed(kind, &sets, &problem).unwrap_or_else(all)))
+                // The file alone is valid: an error from here on comes from `--set`.
+                protocol.check_section(section, scale, &sets).map_err(|problem| {
+                    let all = || sets.iter().map(|set| as_typed(set)).collect::<Vec<_>>().join(" ");
+                    LabError::Usage(
+                        problem.describe(&set_with(protocol, &sets, &problem).unwrap_or_else(all)),
+                    )
                 })?;
-                let plans = kind.plans_of(section, scale, &sets).map_err(|problem| {
-                    match blamed(kind, &sets, &problem) {
+                let plans = protocol.plans_of(section, scale, &sets).map_err(|problem| {
+                    match set_with(protocol, &sets, &problem) {
                         Some(set) => LabError::Usage(problem.describe(&set)),
                         None => in_file(scale, &problem),
                     }
@@ -161,25 +163,24 @@ impl Experiment {
 
 /// The names and titles of the experiments that come with wug.
 pub fn titles() -> Result<Vec<(&'static str, String)>, LabError> {
-    BUILT_IN.iter().map(|(name, text)| Ok((*name, File::read(name, text)?.0.title))).collect()
+    BUILT_IN.iter().map(|(name, text)| Ok((*name, ExperimentFile::read(name, text)?.0.title))).collect()
 }
 
-impl File {
+impl ExperimentFile {
     fn read<'a>(source: &str, text: &'a str) -> Result<(Self, SourceMap<'a>), LabError> {
-        let bad = |error: toml::de::Error| {
+        let invalid = |error: toml::de::Error| {
             let line = error.span().map(|span| source_map::line(text, span.start));
-            LabError::Usage(Problem::parse(&error, &[]).describe(&place(source, line)))
+            LabError::Usage(Problem::parse(&error, &[]).describe(&location(source, line)))
         };
-        let places = SourceMap::read(text).map_err(bad)?;
+        let source_map = SourceMap::read(text).map_err(invalid)?;
         for entry in PROTOCOLS {
-            if let Some(line) = places.lone_section(entry.name) {
-                let message =
-                    format!("is written with two brackets, `[[{}]]`: there may be several", entry.name);
+            if let Some(line) = source_map.lone_section(entry.name) {
+                let message = format!("must have two brackets, `[[{}]]`: there may be several", entry.name);
                 let problem = Problem::new(entry.name, "", message);
-                return Err(LabError::Usage(problem.describe(&place(source, Some(line)))));
+                return Err(LabError::Usage(problem.describe(&location(source, Some(line)))));
             }
         }
-        let mut table: Table = toml::from_str(text).map_err(bad)?;
+        let mut table: Table = toml::from_str(text).map_err(invalid)?;
         let mut sections = Vec::new();
         for entry in PROTOCOLS {
             let names = std::iter::once(&entry.name).chain(entry.former_names);
@@ -187,7 +188,7 @@ impl File {
             for name in names {
                 if let Some(value) = table.remove(*name) {
                     own.extend(tables(name, value).map_err(|problem| {
-                        LabError::Usage(problem.describe(&place(source, places.top_line(name))))
+                        LabError::Usage(problem.describe(&location(source, source_map.top_line(name))))
                     })?);
                 }
             }
@@ -198,42 +199,45 @@ impl File {
         let Head { title, about } = Value::Table(table).try_into().map_err(|error: toml::de::Error| {
             let protocols: Vec<&str> = PROTOCOLS.iter().map(|entry| entry.name).collect();
             let problem = Problem::parse(&error, &protocols);
-            let line = places.top_line(problem.field());
-            LabError::Usage(problem.describe(&place(source, line)))
+            let line = source_map.top_line(problem.field());
+            LabError::Usage(problem.describe(&location(source, line)))
         })?;
         if sections.is_empty() {
-            let kinds: Vec<String> = PROTOCOLS.iter().map(|entry| format!("[[{}]]", entry.name)).collect();
-            let kinds = kinds.join(" or ");
-            return Err(LabError::Usage(format!("{source} has no runs: it needs a section such as {kinds}")));
+            let sections: Vec<String> = PROTOCOLS.iter().map(|entry| format!("[[{}]]", entry.name)).collect();
+            let sections = sections.join(" or ");
+            return Err(LabError::Usage(format!(
+                "{source} has no runs: it needs a section such as {sections}"
+            )));
         }
-        Ok((Self { title, about, sections }, places))
+        Ok((Self { title, about, sections }, source_map))
     }
 
-    /// What is set by hand in sections of a kind: what names it, and what names none and is a field of it. A field of no kind
-    /// is left to the first, which says so.
-    fn concerned<'s>(&self, kind: &Entry, source: &str, sets: &'s [Set]) -> Result<Vec<&'s Set>, LabError> {
-        let mut concerned = Vec::new();
+    /// The values of `--set` for sections of a protocol: those whose key begins with its name, and those without a name that are
+    /// fields of it. A key that no protocol has goes to the first, which reports it.
+    fn sets_of<'s>(&self, protocol: &Entry, source: &str, sets: &'s [Set]) -> Result<Vec<&'s Set>, LabError> {
+        let mut own = Vec::new();
         for set in sets {
             let named = PROTOCOLS.iter().find(|other| other.named_in(&set.0).is_some());
             let here = |other: &Entry| self.sections.iter().any(|(present, _)| present.name == other.name);
             match named {
                 Some(other) if !here(other) => {
-                    let message = format!("{}: {source} has no section [[{}]]", written(set), other.name);
+                    let message = format!("{}: {source} has no section [[{}]]", as_typed(set), other.name);
                     return Err(LabError::Usage(message));
                 }
-                Some(other) if other.name == kind.name => concerned.push(set),
+                Some(other) if other.name == protocol.name => own.push(set),
                 Some(_) => {}
                 None => {
-                    let mut knowing = self.sections.iter().filter(|(other, _)| other.knows(set)).peekable();
-                    let nobody = knowing.peek().is_none();
-                    let first = self.sections.first().is_some_and(|(other, _)| other.name == kind.name);
-                    if knowing.any(|(other, _)| other.name == kind.name) || (nobody && first) {
-                        concerned.push(set);
+                    let mut with_field =
+                        self.sections.iter().filter(|(other, _)| other.has_field(set)).peekable();
+                    let unknown = with_field.peek().is_none();
+                    let first = self.sections.first().is_some_and(|(other, _)| other.name == protocol.name);
+                    if with_field.any(|(other, _)| other.name == protocol.name) || (unknown && first) {
+                        own.push(set);
                     }
                 }
             }
         }
-        Ok(concerned)
+        Ok(own)
     }
 }
 
@@ -251,21 +255,22 @@ fn tables(name: &str, value: Value) -> Result<Vec<Table>, Problem> {
         .ok_or_else(|| Problem::new(name, "", format!("must be a list of tables, each written `[[{name}]]`")))
 }
 
-fn place(source: &str, line: Option<usize>) -> String {
+fn location(source: &str, line: Option<usize>) -> String {
     line.map_or(source.to_owned(), |line| format!("{source}, line {line}"))
 }
 
-fn written((key, value): &Set) -> String {
+/// A set as it is typed.
+fn as_typed((key, value): &Set) -> String {
     format!("--set {key}={value}")
 }
 
-/// The value set by hand that a problem is about.
-fn blamed(kind: &Entry, sets: &[&Set], problem: &Problem) -> Option<String> {
+/// The `--set` that a problem is about.
+fn set_with(protocol: &Entry, sets: &[&Set], problem: &Problem) -> Option<String> {
     let about = |key: &str| {
         let rest = problem.field().strip_prefix(key);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    sets.iter().rfind(|(key, _)| about(kind.inside(key))).map(|set| written(set))
+    sets.iter().rfind(|(key, _)| about(protocol.inside(key))).map(|set| as_typed(set))
 }
 
 #[cfg(test)]

@@ -9,38 +9,38 @@ use wug_score::{Ending, Point};
 use crate::LabError;
 use crate::context::RunContext;
 
-/// What a checkpoint holds beside the trainer's own bytes.
+/// The head of a checkpoint; the tensors follow.
 #[derive(Serialize, Deserialize)]
 struct Header {
     curve: Vec<Point>,
     state: String,
 }
 
-/// What comes out of training.
-pub(crate) struct Learned<R> {
+/// The result of training.
+pub(crate) struct TrainingOutcome<R> {
     /// The parameters of the best checkpoint.
     pub(crate) best: Vec<R>,
     /// The parameters after the last epoch.
     pub(crate) last: Vec<R>,
     /// The loss over time.
     pub(crate) curve: Vec<Point>,
-    /// How it ended.
+    /// How training ended.
     pub(crate) ending: Ending,
 }
 
-/// Trains to the end. Of the curve, every `stride`-th epoch is kept, and the last.
+/// Trains to the end. The curve has every `stride`-th epoch, and the last.
 pub(crate) fn train<R: Real, O: Objective<R>>(
     objective: &O,
     spec: TrainSpec,
     seed: Seed,
     stride: usize,
     context: &mut dyn RunContext,
-) -> Result<Learned<R>, LabError> {
+) -> Result<TrainingOutcome<R>, LabError> {
     let fresh = || Trainer::new(objective, spec, seed).map_err(|error| LabError::Usage(error.to_string()));
     let checkpoint = context.load_checkpoint().and_then(|bytes| unpack(&bytes));
     let resumed = checkpoint
         .and_then(|(header, saved)| Some((Trainer::resume(objective, spec, &saved).ok()?, header.curve)));
-    // A checkpoint that cannot be read costs time, not the run.
+    // If the checkpoint cannot be read, training starts from the beginning.
     let (mut trainer, mut curve) = match resumed {
         Some(resumed) => resumed,
         None => (fresh()?, Vec::new()),
@@ -66,7 +66,7 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
         Outcome::Stopped => Ending::Stopped,
         Outcome::Diverged { step } => Ending::Diverged { step },
     };
-    Ok(Learned { best: trainer.best().to_vec(), last: trainer.params().to_vec(), curve, ending })
+    Ok(TrainingOutcome { best: trainer.best().to_vec(), last: trainer.params().to_vec(), curve, ending })
 }
 
 fn point(progress: &Progress) -> Point {

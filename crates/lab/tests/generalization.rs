@@ -1,4 +1,4 @@
-//! Step scores: equal to reading every string by itself, on published data, and to closed forms.
+//! Step scores equal those of reading every string by itself, on published data, and closed forms.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -28,7 +28,7 @@ fn network<R: Real>(vocabulary: usize, body: BodySpec, seed: u64) -> Trained<Lan
     let (output, initialization) = (Output::Linear, Initialization::Torch);
     let spec = LanguageModelSpec { body, vocabulary, output, initialization };
     let model = LanguageModel::new(spec).unwrap();
-    // Larger than usual, so that answers differ from step to step.
+    // Larger weights than usual, so that probabilities differ from step to step.
     let params: Vec<R> = model.layout().initialise(Seed::new(seed));
     Trained::new(model, params.into_iter().map(|p| p * R::of(4.0)).collect())
 }
@@ -38,31 +38,31 @@ fn recurrent(cell: Cell) -> BodySpec {
     BodySpec::Recurrent(RecurrentSpec { cell, layers, hidden, embedding, biases, start, dropout: 0.0 })
 }
 
-/// String by string, symbol by symbol, by a mask: scored steps, or what can come.
-fn by_hand<L: NextSymbol>(learner: &mut L, word: &Word, mask: &[bool], rule: StepRule) -> StringSteps {
+/// Evaluates one string symbol by symbol. The mask says which steps are scored, or which symbols can follow.
+fn step_by_step<L: NextSymbol>(learner: &mut L, word: &Word, mask: &[bool], rule: StepRule) -> StringSteps {
     let string: Vec<u32> = encode(word).iter().map(|symbol| u32::from(symbol.0)).collect();
     let mut state = learner.start();
     let mut steps = StringSteps::default();
     for (i, pair) in string.windows(2).enumerate() {
         learner.push(&mut state, pair[0]);
-        let said = learner.next(&state);
-        let verdict = match rule {
+        let probs = learner.next(&state);
+        let correct = match rule {
             StepRule::Deterministic { .. } => mask[i].then(|| {
-                let best = said.iter().copied().fold(0.0, f64::max);
-                said.iter().position(|&p| p >= best) == Some(pair[1] as usize)
+                let best = probs.iter().copied().fold(0.0, f64::max);
+                probs.iter().position(|&p| p >= best) == Some(pair[1] as usize)
             }),
             StepRule::Categorical { margin } => {
-                let valid = &mask[i * said.len()..][..said.len()];
-                Some(said.iter().zip(valid).all(|(&p, &valid)| (p > margin) == valid))
+                let valid = &mask[i * probs.len()..][..probs.len()];
+                Some(probs.iter().zip(valid).all(|(&p, &valid)| (p > margin) == valid))
             }
         };
-        steps.scored += usize::from(verdict.is_some());
-        steps.correct += usize::from(verdict == Some(true));
+        steps.scored += usize::from(correct.is_some());
+        steps.correct += usize::from(correct == Some(true));
     }
     steps
 }
 
-/// The first strings of a published test set with the rows of its mask: from its file, if that is at hand.
+/// The first strings of a published test set with the rows of its mask, from its file if there is one.
 #[expect(clippy::print_stderr, reason = "a test that did not look must say so")]
 fn published(language: Published, count: usize) -> Vec<(Word, Vec<bool>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/bliss");
@@ -87,38 +87,40 @@ fn agrees<L: NextSymbol>(learner: &mut L, language: Published, count: usize) -> 
     let rule = rule_of(language);
     let strings = published(language, count);
     let expected: Vec<StringSteps> =
-        strings.iter().map(|(word, mask)| by_hand(learner, word, mask, rule)).collect();
-    let exam = Evaluation::published(&*registered, rule);
+        strings.iter().map(|(word, mask)| step_by_step(learner, word, mask, rule)).collect();
+    let evaluation = Evaluation::published(&*registered, rule);
     let words = || strings.iter().map(|(word, _)| word.clone());
-    let marks = evaluate_steps(learner, words(), &exam).unwrap();
-    assert_eq!(marks.strings, expected, "{language}");
-    assert!(marks.lengths.iter().copied().eq(words().map(|word| word.len())));
+    let scores = evaluate_steps(learner, words(), &evaluation).unwrap();
+    assert_eq!(scores.strings, expected, "{language}");
+    assert!(scores.lengths.iter().copied().eq(words().map(|word| word.len())));
     // Stopping early finds the same first error.
-    let stopped = evaluate_steps(learner, words(), &Evaluation { until: Until::FirstError, ..exam }).unwrap();
+    let stopped =
+        evaluate_steps(learner, words(), &Evaluation { until: Until::FirstError, ..evaluation }).unwrap();
     assert_eq!(stopped.stopped.then(|| stopped.strings.len() - 1), first_rejected(&expected, 0.0));
-    let sure = stopped.strings.len() - usize::from(stopped.stopped);
-    assert_eq!(stopped.strings[..sure], expected[..sure]);
-    // So does stopping when there are too many, and no sooner.
-    let wrong = |strings: &[StringSteps]| strings.iter().map(|s| s.scored - s.correct).sum::<usize>();
-    let most = wrong(&expected) / 20;
-    let hopeless =
-        evaluate_steps(learner, words(), &Evaluation { until: Until::MoreErrorsThan(most), ..exam }).unwrap();
-    assert_eq!(hopeless.strings, expected[..hopeless.strings.len()]);
-    assert_eq!(hopeless.stopped, hopeless.strings.len() < expected.len());
-    assert!(!hopeless.stopped || wrong(&hopeless.strings) > most);
-    marks
+    let complete = stopped.strings.len() - usize::from(stopped.stopped);
+    assert_eq!(stopped.strings[..complete], expected[..complete]);
+    // So does stopping after too many errors, and no sooner.
+    let incorrect = |strings: &[StringSteps]| strings.iter().map(|s| s.scored - s.correct).sum::<usize>();
+    let most = incorrect(&expected) / 20;
+    let exceeded =
+        evaluate_steps(learner, words(), &Evaluation { until: Until::MoreErrorsThan(most), ..evaluation })
+            .unwrap();
+    assert_eq!(exceeded.strings, expected[..exceeded.strings.len()]);
+    assert_eq!(exceeded.stopped, exceeded.strings.len() < expected.len());
+    assert!(!exceeded.stopped || incorrect(&exceeded.strings) > most);
+    scores
 }
 
 #[test]
-fn marks_are_those_of_reading_string_by_string() {
+fn scores_are_those_of_reading_string_by_string() {
     for language in Published::ALL {
         let vocabulary = language.alphabet().len() + 1;
         let count = if language.mask_kind() == MaskKind::ValidNext { 700 } else { 90 };
         for (seed, cell) in [Cell::Lstm, Cell::Gru, Cell::Rnn].into_iter().enumerate() {
             let body = recurrent(cell);
-            let marks = agrees(&mut network::<f32>(vocabulary, body.clone(), seed as u64), language, count);
-            let all: usize = marks.lengths.iter().map(|n| n + 1).sum();
-            assert!(marks.taken < all, "{language}: nothing was shared");
+            let scores = agrees(&mut network::<f32>(vocabulary, body.clone(), seed as u64), language, count);
+            let all: usize = scores.lengths.iter().map(|n| n + 1).sum();
+            assert!(scores.taken < all, "{language}: nothing was shared");
             agrees(&mut network::<f64>(vocabulary, body, seed as u64), language, count);
         }
         let train = language.corpus(100, PRIOR, SEED).unwrap();
@@ -132,7 +134,7 @@ fn marks_are_those_of_reading_string_by_string() {
 }
 
 #[test]
-fn a_transformer_is_marked_too_and_told_when_it_cannot_be() {
+fn a_transformer_is_evaluated_too_up_to_its_max_length() {
     let transformer = |positions| {
         BodySpec::Transformer(TransformerSpec {
             layers: 1,
@@ -156,8 +158,8 @@ fn a_transformer_is_marked_too_and_told_when_it_cannot_be() {
     assert_eq!(error.to_string(), message);
 }
 
-/// The marks of a learner that needs no training, on the published strings of a factor.
-fn marks_at<L: NextSymbol>(
+/// The scores of an untrained learner on the published strings of a factor.
+fn scores_at<L: NextSymbol>(
     learner: &mut L,
     language: Published,
     slice: Slice,
@@ -171,7 +173,7 @@ fn marks_at<L: NextSymbol>(
     evaluate_steps(learner, strings, &Evaluation::published(&*registered, rule)).unwrap().strings
 }
 
-/// Its index under each way of accepting, and its accuracies, over some factors.
+/// The index of a learner under each rule of acceptance, and its accuracies, over some factors.
 fn index<L: NextSymbol>(
     learner: &mut L,
     language: Published,
@@ -179,13 +181,13 @@ fn index<L: NextSymbol>(
     rule: StepRule,
     factors: &[usize],
 ) -> ([Option<usize>; 2], Vec<f64>) {
-    let marks: Vec<Vec<StringSteps>> =
-        factors.iter().map(|&b| marks_at(learner, language, slice, rule, b)).collect();
+    let scores: Vec<Vec<StringSteps>> =
+        factors.iter().map(|&b| scores_at(learner, language, slice, rule, b)).collect();
     let index = Acceptance::ALL.map(|by| {
-        let solved = marks.iter().map(|marks| by.holds(marks, rule.forgiven()) == Some(true));
+        let solved = scores.iter().map(|scores| by.holds(scores, rule.forgiven()) == Some(true));
         generalization_index(factors.iter().copied().zip(solved))
     });
-    (index, marks.iter().filter_map(|marks| correct_steps(marks).value()).collect())
+    (index, scores.iter().filter_map(|scores| correct_steps(scores).value()).collect())
 }
 
 fn close(given: &[f64], expected: &[f64], tolerance: f64) {
@@ -202,18 +204,18 @@ fn repeating_the_last_symbol_scores_by_its_closed_form() {
     ] {
         let mut repeat = RepeatLast::new(language.alphabet().len() + 1);
         let (by, accuracies) = index(&mut repeat, language, Slice::Longer, LENIENT, factors);
-        // One wrong step per phase of n steps.
-        let right = |(&b, first): (&usize, usize)| {
+        // One incorrect step per phase of n steps.
+        let expected = |(&b, first): (&usize, usize)| {
             1.0 - (1000 * b) as f64 / (first..first + 1000 * b).sum::<usize>() as f64
         };
-        close(&accuracies, &factors.iter().zip(firsts).map(right).collect::<Vec<_>>(), 1e-12);
+        close(&accuracies, &factors.iter().zip(firsts).map(expected).collect::<Vec<_>>(), 1e-12);
         assert_eq!(by, [factors.last().copied(), None], "{language}");
     }
     let (mut repeat, addition) = (RepeatLast::new(4), Published::AnBmCnPlusM);
     let (by, accuracies) = index(&mut repeat, addition, Slice::Longer, LENIENT, &[1, 2, 4, 10]);
     assert_eq!(by, [None, None]);
     close(&accuracies, &[0.977, 0.981, 0.985, 0.990], 6e-4);
-    // From 21 to 120, n + m is 141 on average, and one of so many steps is wrong.
+    // From 21 to 120, n + m is 141 on average, and one of these steps is incorrect.
     let (_, accuracies) = index(&mut repeat, addition, Slice::Square, LENIENT, &[10]);
     close(&accuracies, &[1.0 - 1.0 / 141.0], 1e-12);
 }
@@ -229,16 +231,16 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
             Grammar::published(&*registered, released(language.name()).unwrap(), PRIOR),
         ] {
             let strings = test_after(&*registered, 16, 200);
-            let marks =
+            let scores =
                 evaluate_steps(&mut grammar, strings, &Evaluation::exact(&*registered, rule)).unwrap();
-            assert_eq!(Acceptance::EveryString.holds(&marks.strings, 0.0), Some(true), "{language}");
+            assert_eq!(Acceptance::EveryString.holds(&scores.strings, 0.0), Some(true), "{language}");
         }
         let mut uniform = Uniform::new(language.alphabet().len() + 1);
         let (by, accuracies) =
             index(&mut uniform, language, Slice::Longer, rule, if categorical { &[4, 10] } else { &[1] });
         assert_eq!(by, [None, None], "{language}");
         match language {
-            // Of equals the first is the end: right at the last of 2n steps.
+            // Of equal probabilities the first is that of the end: correct at the last of 2n steps.
             Published::AnBnCn => {
                 close(&accuracies, &[1000.0 / (2 * (23..1023).sum::<usize>()) as f64], 1e-12);
             }
@@ -247,7 +249,7 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
             _ => {}
         }
     }
-    // The released strings of Dyck-2 are no longer than the larger corpora: there is nothing to ask at 1 and 2.
+    // The released strings of Dyck-2 are no longer than the larger corpora: there are no test strings at 1 and 2.
     let dyck = registry::build("dyck-2").unwrap();
     let rule = StepRule::Categorical { margin: 0.0 };
     let mut grammar = Grammar::of(&*dyck);
@@ -255,7 +257,7 @@ fn knowing_the_language_scores_everything_and_guessing_nothing() {
     assert_eq!((by, accuracies), ([Some(10); 2], vec![1.0; 2]));
 }
 
-/// By hand for any language: its own next-symbol sets as the mask.
+/// Checks scores for any language, with its own next-symbol sets as the mask.
 fn exactly(
     language: &dyn Language,
     learner: &mut impl NextSymbol,
@@ -265,21 +267,21 @@ fn exactly(
     let expected: Vec<StringSteps> = words
         .iter()
         .map(|word| match rule {
-            StepRule::Categorical { .. } => by_hand(learner, word, &valid_next(language, word), rule),
+            StepRule::Categorical { .. } => step_by_step(learner, word, &valid_next(language, word), rule),
             StepRule::Deterministic { .. } => {
                 let mask: Vec<bool> =
                     language.next_sets(word).iter().map(NextSet::size).map(|size| size == 1).collect();
-                by_hand(learner, word, &mask, rule)
+                step_by_step(learner, word, &mask, rule)
             }
         })
         .collect();
-    let marks = evaluate_steps(learner, words.iter().cloned(), &Evaluation::exact(language, rule)).unwrap();
-    assert_eq!(marks.strings, expected, "{language:?}");
-    marks
+    let scores = evaluate_steps(learner, words.iter().cloned(), &Evaluation::exact(language, rule)).unwrap();
+    assert_eq!(scores.strings, expected, "{language:?}");
+    scores
 }
 
 #[test]
-fn every_language_can_be_marked_in_any_order() {
+fn every_language_can_be_evaluated_in_any_order() {
     for entry in registry::LANGUAGES {
         let language = registry::build(entry.name).unwrap();
         let mut words: Vec<Word> = test_after(&*language, 0, 60).collect();
@@ -294,13 +296,13 @@ fn every_language_can_be_marked_in_any_order() {
 }
 
 #[test]
-fn states_at_rest_are_not_asked_again() {
+fn repeated_states_are_not_computed_again() {
     let language = registry::build("an-bn").unwrap();
     let words: Vec<Word> = test_after(&*language, 2000, 10).collect();
     let own_steps: usize = words.iter().map(|word| word.len() / 2).sum();
-    let fewer = [Cell::Lstm, Cell::Gru, Cell::Rnn].into_iter().filter(|&cell| {
-        let marks = exactly(&*language, &mut network::<f32>(3, recurrent(cell), 5), &words, STRICT);
-        marks.taken < own_steps
+    let saving = [Cell::Lstm, Cell::Gru, Cell::Rnn].into_iter().filter(|&cell| {
+        let scores = exactly(&*language, &mut network::<f32>(3, recurrent(cell), 5), &words, STRICT);
+        scores.taken < own_steps
     });
-    assert!(fewer.count() > 0, "no network came to rest");
+    assert!(saving.count() > 0, "no network reached a fixed point");
 }

@@ -1,4 +1,4 @@
-//! What a sweep or a data set must survive: damage, links, kills, and files that are not ours.
+//! Sweeps and data sets survive damage, links, kills, and files that are not ours.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -45,7 +45,7 @@ fn begin(root: &Path) -> Sweep {
     Sweep::begin(root, &experiment()).unwrap()
 }
 
-/// Sets a flag after so many epochs, and remembers what it is told.
+/// Sets a flag after so many epochs, and records labels and notes.
 #[derive(Default)]
 struct Watch {
     stop: Arc<AtomicBool>,
@@ -75,7 +75,7 @@ fn run_all(sweep: &Sweep) -> WorkSummary {
     work(sweep, WorkerOptions::new(1), &Watch::default()).unwrap()
 }
 
-/// Works until the flag is set after so many epochs: every run that was begun is left with a checkpoint.
+/// Works for so many epochs: every run that was begun is left with a checkpoint.
 fn interrupt(sweep: &Sweep, after: usize) -> WorkSummary {
     let watch = Watch { after, ..Watch::default() };
     let options = WorkerOptions { stop: Arc::clone(&watch.stop), ..WorkerOptions::new(1) };
@@ -87,7 +87,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     entries.map(|e| (e.file_name().into_string().unwrap(), fs::read_to_string(e.path()).unwrap())).collect()
 }
 
-fn calm() -> BTreeMap<String, String> {
+fn uninterrupted() -> BTreeMap<String, String> {
     let dir = tempfile::tempdir().unwrap();
     run_all(&begin(dir.path()));
     files(&dir.path().join("results"))
@@ -135,7 +135,7 @@ fn force_follows_no_link_out_of_the_directory() {
 }
 
 #[test]
-fn force_swaps_whole_directories_and_deletes_nothing_of_others() {
+fn force_swaps_whole_directories_and_deletes_no_foreign_files() {
     let root = tempfile::tempdir().unwrap();
     let (target, fresh) = (root.path().join("data"), root.path().join("fresh"));
     write_data("flare/parity", &target, false).unwrap();
@@ -157,11 +157,11 @@ fn force_swaps_whole_directories_and_deletes_nothing_of_others() {
 }
 
 #[test]
-fn a_swap_that_was_killed_is_ended_by_the_next_command() {
+fn a_swap_that_was_killed_is_completed_by_the_next_command() {
     let root = tempfile::tempdir().unwrap();
     let (target, old) = (root.path().join("data"), root.path().join(".wug-old-data"));
     write_data("flare/parity", &target, false).unwrap();
-    // Killed between the two renames: the old data come back, and are as safe as before.
+    // Killed between the two renames: the old data are restored, and not replaced.
     fs::rename(&target, &old).unwrap();
     assert!(matches!(write_data("flare/majority", &target, false), Err(LabError::Exists { .. })));
     assert!(target.join("wug.json").exists() && !old.exists());
@@ -198,8 +198,7 @@ fn leftovers_of_killed_processes_are_removed_unless_they_are_in_use() {
     assert!(!stage.exists());
 }
 
-/// Threads need a stack; where the stack is larger than any memory, the system gives none. The variable is read once in
-/// a process, hence another one.
+/// Threads whose stack is larger than the memory cannot be spawned. The variable is read once in a process, hence another one.
 #[test]
 fn a_sweep_goes_on_when_no_thread_can_be_spawned() {
     const CHILD: &str = "WUG_TEST_WITHOUT_THREADS";
@@ -225,12 +224,12 @@ fn a_sweep_goes_on_when_no_thread_can_be_spawned() {
 
 #[cfg(unix)]
 #[test]
-fn links_in_a_sweep_are_named_and_what_they_lead_to_is_left_alone() {
+fn links_in_a_sweep_are_reported_and_not_followed() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
     let mine = outside.path().join("mine");
     let id = experiment().runs[0].id();
-    let places = [
+    let paths = [
         "claims/plan".to_owned(),
         "plan.json".to_owned(),
         "runs.jsonl".to_owned(),
@@ -241,11 +240,11 @@ fn links_in_a_sweep_are_named_and_what_they_lead_to_is_left_alone() {
         format!("results/{id}.json"),
         format!("checkpoints/{id}"),
     ];
-    for place in &places {
+    for path in &paths {
         let dir = tempfile::tempdir().unwrap();
         let sweep = begin(dir.path());
         fs::write(&mine, "mine").unwrap();
-        let link = dir.path().join(place);
+        let link = dir.path().join(path);
         let _ = fs::remove_file(&link);
         symlink(&mine, &link).unwrap();
         let watch = Watch::default();
@@ -254,15 +253,15 @@ fn links_in_a_sweep_are_named_and_what_they_lead_to_is_left_alone() {
                 work(&sweep, WorkerOptions { checkpoint: Duration::ZERO, ..WorkerOptions::new(1) }, &watch)
             })
             .and_then(|_| sweep.write_report("<html>"));
-        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine", "{place}");
-        let told = match ended {
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine", "{path}");
+        let message = match ended {
             Err(error) => {
-                assert!(matches!(error, LabError::Corrupt { .. }), "{place}: {error}");
+                assert!(matches!(error, LabError::Corrupt { .. }), "{path}: {error}");
                 error.to_string()
             }
             Ok(_) => watch.notes.lock().unwrap().concat(),
         };
-        assert!(told.contains(place) && told.contains("is a link"), "{place}: {told}");
+        assert!(message.contains(path) && message.contains("is a link"), "{path}: {message}");
     }
 }
 
@@ -296,7 +295,7 @@ fn folders_of_a_sweep_are_no_links() {
 
 #[test]
 fn a_damaged_or_foreign_checkpoint_is_set_aside_and_the_result_is_the_same() {
-    let whole = calm();
+    let whole = uninterrupted();
     for damage in ["flipped", "cut", "another run's"] {
         let dir = tempfile::tempdir().unwrap();
         let sweep = begin(dir.path());
@@ -351,7 +350,7 @@ fn attempts_of(dir: &Path, id: &str) -> PathBuf {
     dir.join("attempts").join(id)
 }
 
-/// As a process leaves it that dies in its nth attempt.
+/// The file that a process leaves when it dies in its nth attempt.
 fn die(dir: &Path, id: &str, times: u32) {
     fs::write(attempts_of(dir, id), format!(r#"{{"begun":{times},"checkpoint":""}}"#)).unwrap();
 }
@@ -371,10 +370,10 @@ fn a_run_whose_process_dies_three_times_fails_and_the_others_go_on() {
     let RunState::Done(result) = sweep.state(ids[0]).unwrap() else { panic!("no result") };
     assert!(matches!(&result.ending, Ending::Failed { message } if message.contains("died 3 times")));
     assert!(!attempts_of(dir.path(), ids[0]).exists());
-    // It can be tried again, with a clean slate.
+    // After `retry` its attempts are counted from zero.
     assert_eq!(sweep.retry().unwrap().len(), 1);
     assert_eq!(run_all(&sweep).failed, 0);
-    assert_eq!(files(&dir.path().join("results")), calm());
+    assert_eq!(files(&dir.path().join("results")), uninterrupted());
 }
 
 #[test]
@@ -386,12 +385,12 @@ fn a_run_that_makes_progress_between_kills_never_fails() {
         let id = sweep.runs[0].id.clone();
         let path = attempts_of(dir.path(), &id);
         assert_eq!(interrupt(&sweep, 1).interrupted, 1, "{epoch}");
-        // As if it had been killed after its checkpoint instead: the attempt is not taken back.
+        // As if it had been killed after its checkpoint instead: the attempt stays counted.
         fs::write(&path, r#"{"begun":3,"checkpoint":"an older one"}"#).unwrap();
     }
     let summary = run_all(&sweep);
     assert_eq!((summary.done, summary.failed), (4, 0));
-    assert_eq!(files(&dir.path().join("results")), calm());
+    assert_eq!(files(&dir.path().join("results")), uninterrupted());
 }
 
 #[test]
@@ -416,12 +415,12 @@ fn an_interrupted_sweep_saves_its_runs_and_ends_with_the_same_bytes() {
         let summary = interrupt(&sweep, after);
         interrupted += summary.interrupted;
         assert_eq!((summary.failed, summary.elsewhere), (0, 0));
-        // Stopping is no death, and the claim is released.
+        // A stopped run does not count as an attempt, and its claim is released.
         assert_eq!(fs::read_dir(dir.path().join("attempts")).unwrap().count(), 1);
     }
     assert!(interrupted >= 3, "{interrupted}");
     assert_eq!(run_all(&sweep).failed, 0);
-    assert_eq!(files(&dir.path().join("results")), calm());
+    assert_eq!(files(&dir.path().join("results")), uninterrupted());
     assert_eq!(fs::read_dir(dir.path().join("checkpoints")).unwrap().count(), 0);
 }
 
@@ -442,7 +441,7 @@ fn a_lost_plan_is_written_again_by_the_same_experiment() {
         let error = Sweep::open(dir.path()).unwrap_err();
         assert!(matches!(error, LabError::Corrupt { .. }), "{error}");
         assert!(error.to_string().contains("`wug run` of the same experiment"), "{error}");
-        // Of another experiment it is not.
+        // Another experiment does not write it.
         let fewer = [("learners".to_owned(), "rnn".to_owned())];
         let other = Experiment::read("small", "small.toml", SMALL, Scale::Paper, &fewer).unwrap();
         assert!(Sweep::begin(dir.path(), &other).is_err());
@@ -450,7 +449,7 @@ fn a_lost_plan_is_written_again_by_the_same_experiment() {
         assert_eq!(begin(dir.path()).runs, sweep.runs);
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
-    // Results of another build stay apart.
+    // Results of another build are refused.
     let log = dir.path().join(format!("logs/{}.json", sweep.runs[0].id));
     let changed = fs::read_to_string(&log).unwrap().replace(&sweep.header.build, "0123456789abcdef");
     fs::write(&log, changed).unwrap();
@@ -516,7 +515,7 @@ fn retry_sets_aside_links_and_directories() {
     assert_eq!(run_all(&sweep).done, 4);
 }
 
-/// Panics when a run ends, which no run can be blamed for.
+/// Panics when a run ends, outside the run.
 struct Breaks;
 
 impl Observer for Breaks {

@@ -13,7 +13,7 @@ use wug_lab::data::{Request, write};
 use wug_lab::language::Reading;
 use wug_lab::suite::{Format, JSONL, SUITES, Suite};
 
-/// Sizes that take seconds rather than minutes.
+/// Options that take seconds rather than minutes.
 fn small(suite: &str) -> &'static [(&'static str, &'static str)] {
     match suite {
         "flare" => &[("training.size", "200"), ("test.size", "40")],

@@ -2,7 +2,8 @@
 
 use wug_lab::dataset::{MemoryFiles, Seed};
 use wug_learner::interface::{Model, NextSymbol as _, Recognizer as _, SavedModel, Trained};
-use wug_learner::model::{Family, Initialization, LanguageModel, LanguageModelSpec, Output, RecognizerModel};
+use wug_learner::model::{Initialization, LanguageModel, LanguageModelSpec, Output, RecognizerModel};
+use wug_learner::registry::recognizer;
 
 use super::Fuzzed;
 
@@ -14,11 +15,11 @@ fn saved<M: Model>(spec: M::Spec) -> MemoryFiles {
 }
 
 pub(crate) fn model() -> Fuzzed {
-    let families = [Family::Rnn, Family::Lstm, Family::Gru, Family::Transformer];
+    let families = ["rnn", "lstm", "gru", "transformer"];
     let recognizers =
-        families.map(|family| saved::<RecognizerModel>(family.recognizer(8, 2, (true, true), 0.1)));
+        families.map(|family| saved::<RecognizerModel>(recognizer(family, 8, 2, (true, true), 0.1).unwrap()));
     let models = families.map(|family| {
-        let body = family.recognizer(8, 2, (false, false), 0.0).body;
+        let body = recognizer(family, 8, 2, (false, false), 0.0).unwrap().body;
         let (output, initialization) = (Output::Linear, Initialization::Torch);
         saved::<LanguageModel>(LanguageModelSpec { body, vocabulary: 4, output, initialization })
     });

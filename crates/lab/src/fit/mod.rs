@@ -1,11 +1,11 @@
-//! Fitting a learner in one of its roles: data and settings in, a trained model out. Protocols see no more of how a learner is
-//! trained than this.
+//! Fitting a learner in one of its roles: data and settings in, a trained model out. Protocols know nothing else
+//! about how a learner is trained.
 
 pub(crate) mod next_symbol;
 
 use wug_score::{Ending, Point};
 
-/// What is known of training when it is over.
+/// How training went.
 #[derive(Debug)]
 pub(crate) struct TrainingSummary {
     pub(crate) ending: Ending,

@@ -1,4 +1,4 @@
-//! Fitting next-symbol models: networks by gradient descent, baselines from what they are given.
+//! Fitting next-symbol models: networks by gradient descent, baselines by counting or from the grammar.
 
 use wug_dataset::Seed;
 use wug_learner::baseline::Grammar;
@@ -15,32 +15,32 @@ use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::names::Precision;
-use crate::training::{Learned, train};
+use crate::training::{TrainingOutcome, train};
 
-/// Curves have about so many points.
+/// The number of points of a curve, about.
 const POINTS: usize = 100;
 
 /// What a next-symbol model is fitted to.
 pub(crate) struct Corpus<'a> {
-    /// The training strings; if asked, equal ones as one with a weight.
+    /// The training strings; with `true`, equal ones are merged into one with a weight.
     pub(crate) strings: &'a dyn Fn(bool) -> Vec<TrainingString>,
-    /// The language that they are from.
+    /// The grammar of the language.
     pub(crate) grammar: Grammar<'a>,
-    /// Symbols, the boundary (symbol 0) included.
+    /// The number of symbols, the boundary (symbol 0) included.
     pub(crate) vocabulary: usize,
 }
 
-/// A string to train on.
+/// A training string.
 pub(crate) struct TrainingString {
-    /// Between boundaries.
+    /// The symbols, between boundaries.
     pub(crate) symbols: Vec<u32>,
-    /// What may follow each prefix, one bit per symbol, the boundary first.
+    /// The next-symbol set of each prefix, one bit per symbol, the boundary first.
     pub(crate) next: Vec<u64>,
-    /// How often it is there.
+    /// How often it occurs.
     pub(crate) weight: f64,
 }
 
-/// A model and how it came to be.
+/// A trained model.
 pub(crate) struct Fitted<'a> {
     pub(crate) model: AnyNextSymbol<'a>,
     pub(crate) summary: TrainingSummary,
@@ -82,7 +82,7 @@ fn network<'a, R: Real>(
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
     let model = LanguageModel::new(spec).map_err(LabError::usage)?;
-    let Learned { best, last, curve, mut ending } =
+    let TrainingOutcome { best, last, curve, mut ending } =
         trained::<R>(&model, settings, &(corpus.strings)(merges(settings)), seed, context)?;
     // The update after the last finite loss may be the one that diverged.
     let diverged = last.iter().any(|x| !x.wide().is_finite());
@@ -103,8 +103,8 @@ fn network<'a, R: Real>(
     Ok(Fitted { model, summary })
 }
 
-/// Whether equal strings may stand as one with a weight. The sum is the same if all are in one batch; only what depends on the
-/// number of strings, a temperature and its noise, would differ.
+/// Whether equal strings may be merged into one with a weight. In one batch of all strings the loss is the same; only a
+/// temperature and its noise depend on the number of strings.
 fn merges(settings: &Settings) -> bool {
     train_spec(settings).batch == BatchSize::All && settings.real("temperature.start").is_none()
 }
@@ -115,7 +115,7 @@ fn trained<R: Real>(
     strings: &[TrainingString],
     seed: Seed,
     context: &mut dyn RunContext,
-) -> Result<Learned<R>, LabError> {
+) -> Result<TrainingOutcome<R>, LabError> {
     let spec = train_spec(settings);
     let stride = spec.max_epochs.div_ceil(POINTS);
     match NextSymbolLoss::of(settings) {

@@ -1,4 +1,4 @@
-//! The strings of a run: those to learn from, those to be marked on, and what a learner that knows nothing gets for them.
+//! The training and test strings of a run, and the scores of the chance baseline on the test strings.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use crate::LabError;
 pub struct Data {
     /// The language.
     pub language: Box<dyn Language>,
-    /// The strings to learn from, shortest first.
+    /// The training strings, shortest first.
     pub corpus: Vec<Word>,
-    /// Of every string to learn from, and what the test is.
+    /// The hash of the training strings and of the plan of the test.
     pub hash: String,
-    /// What is known of the corpus and the test.
+    /// Facts about the corpus and the test, for the result.
     pub facts: Value,
-    /// At each margin, what a learner that knows nothing gets for each test string.
+    /// At each margin, the scores of the chance baseline for each test string.
     pub(super) chance: Vec<Vec<StringSteps>>,
     reading: Reading,
     released: Option<&'static dyn ReleasedCorpus>,
@@ -51,17 +51,17 @@ impl Data {
             language,
             corpus,
         };
-        data.chance = data.of_knowing_nothing(plan)?;
+        data.chance = data.chance_scores(plan)?;
         data.facts = data.count();
         Ok(data)
     }
 
-    /// The language as it was released, if it was.
+    /// The released corpus of the language, if there is one.
     pub(super) fn released(&self) -> Option<&'static dyn ReleasedCorpus> {
         self.released
     }
 
-    /// The different strings to learn from, shortest first, each with how often it is there.
+    /// The distinct training strings, shortest first, each with its count.
     pub(super) fn distinct(&self) -> Vec<(&Word, usize)> {
         let mut counts: BTreeMap<(usize, &Word), usize> = BTreeMap::new();
         for word in &self.corpus {
@@ -70,7 +70,7 @@ impl Data {
         counts.into_iter().map(|((_, word), count)| (word, count)).collect()
     }
 
-    /// The test strings, in their order; there may be fewer than were asked for.
+    /// The test strings, in order; there may be fewer than the plan asks for.
     pub fn strings(&self) -> Box<dyn Iterator<Item = Word> + '_> {
         let TestPlan { from, after, strings } = self.test;
         let released = self.released.filter(|_| self.reading == Reading::Published);
@@ -86,8 +86,8 @@ impl Data {
         self.corpus.last().map_or(0, Vec::len)
     }
 
-    /// What is asked at a margin.
-    pub(super) fn exam(&self, measure: Measure, margin: f64) -> Evaluation<'_> {
+    /// How to evaluate at a margin.
+    pub(super) fn evaluation(&self, measure: Measure, margin: f64) -> Evaluation<'_> {
         let rule = measure.rule(margin);
         match self.reading {
             Reading::Published => Evaluation::published(&*self.language, rule),
@@ -95,24 +95,26 @@ impl Data {
         }
     }
 
-    fn of_knowing_nothing(&self, plan: &Plan) -> Result<Vec<Vec<StringSteps>>, LabError> {
+    fn chance_scores(&self, plan: &Plan) -> Result<Vec<Vec<StringSteps>>, LabError> {
         let vocabulary = self.language.alphabet().len() + 1;
-        let marked = |margin: &f64| {
-            let exam = self.exam(plan.measure, *margin);
-            let marks = match plan.measure {
+        let at_margin = |margin: &f64| {
+            let evaluation = self.evaluation(plan.measure, *margin);
+            let scores = match plan.measure {
                 Measure::Deterministic => {
-                    evaluate_steps(&mut RepeatLast::new(vocabulary), self.strings(), &exam)
+                    evaluate_steps(&mut RepeatLast::new(vocabulary), self.strings(), &evaluation)
                 }
-                Measure::Categorical => evaluate_steps(&mut Uniform::new(vocabulary), self.strings(), &exam),
+                Measure::Categorical => {
+                    evaluate_steps(&mut Uniform::new(vocabulary), self.strings(), &evaluation)
+                }
             };
-            marks.map(|marks| marks.strings).map_err(|error| LabError::Usage(error.to_string()))
+            scores.map(|scores| scores.strings).map_err(|error| LabError::Usage(error.to_string()))
         };
-        // Where the margin is what is forgiven, steps are right or wrong whatever it is.
+        // A deterministic step is correct or not whatever the margin: one evaluation is enough.
         match plan.measure {
-            Measure::Categorical => plan.margins.iter().map(marked).collect(),
+            Measure::Categorical => plan.margins.iter().map(at_margin).collect(),
             Measure::Deterministic => {
-                let marks = plan.margins.first().map_or(Ok(Vec::new()), marked)?;
-                Ok(vec![marks; plan.margins.len()])
+                let scores = plan.margins.first().map_or(Ok(Vec::new()), at_margin)?;
+                Ok(vec![scores; plan.margins.len()])
             }
         }
     }
@@ -121,25 +123,26 @@ impl Data {
         let Statistics { strings, unique, longest, targets, empty } = Statistics::of(&self.corpus);
         let natural = self.language.natural();
         let bits = natural.map(|d| code_length_bits(d.as_ref(), &self.corpus)).filter(|b| b.is_finite());
-        let marked = self.chance.first().map_or(&[][..], Vec::as_slice);
+        let tested = self.chance.first().map_or(&[][..], Vec::as_slice);
         json!({
             "strings": strings, "distinct": unique, "longest": longest, "symbols": targets, "empty": empty,
             "optimal_bits": bits,
             "hash": self.hash,
             "test": {
-                "strings": marked.len(), "asked": self.test.strings,
-                "steps": marked.iter().map(|steps| steps.scored).sum::<usize>(),
+                "strings": tested.len(), "asked": self.test.strings,
+                "steps": tested.iter().map(|steps| steps.scored).sum::<usize>(),
             },
         })
     }
 }
 
-/// A word as a learner reads it.
+/// A word as a learner's input: between boundary symbols.
 pub(super) fn between_boundaries(word: &[Symbol]) -> Vec<u32> {
     corpus::encode(word).iter().map(|symbol| u32::from(symbol.0)).collect()
 }
 
-/// The hash of the strings to learn from. Those of the test follow from them and from the plan.
+/// The hash of the training strings and of the plan of the test, from which the test strings follow. The `Debug` form of the plan is
+/// part of it: it stays as it is.
 fn hash(corpus: &[Word], plan: &Plan) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut number = |n: usize| {

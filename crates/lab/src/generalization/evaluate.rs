@@ -1,16 +1,16 @@
-//! Marking a learner step by step on the test strings of a language, for the index of Lan, Chemla and Katzir (2023).
+//! Evaluates a learner at every step of the test strings of a language, for the index of Lan, Chemla and Katzir (2023).
 //!
 //! Ten thousand strings of up to twenty thousand symbols are 100 million steps. Four things save most of them, and none
-//! changes a mark, because a learner in the same state that reads the same symbols says the same:
+//! changes a score, because a learner in the same state that reads the same symbols gives the same probabilities:
 //!
-//! - strings that begin alike are read once, up to where they part, and from there in step;
-//! - strings that have come to the very same state, and go on alike, are read as one;
-//! - a learner whose state after a block of equal symbols is what it was before will say the same at the next such
-//!   block, and is not asked again. Trained networks often come to rest in this way: their counters are full;
-//! - a language that counts is asked once what may come along a row of equal symbols.
+//! - a common prefix of strings is read once; after it, the strings are read as a batch;
+//! - strings that are in the very same state and have the same next symbols are read as one;
+//! - if a block of equal symbols leaves the state of a learner unchanged, the next such block gives the same
+//!   probabilities and is skipped. Trained networks often reach such a fixed point: their counters saturate;
+//! - the scanner of a counting language gives the next-symbol set once for a run of equal symbols.
 //!
-//! Marking can also end when it is known that the learner does not pass ([`Until`]).
-//! Numbers are as precise as the learner's: in `f32` and `f64` the first error may be at different strings.
+//! Evaluation can also end as soon as it is known that the learner does not pass ([`Until`]).
+//! The precision is the learner's: in `f32` and `f64` the first error may be at different strings.
 
 use thiserror::Error;
 use wug_language::{Language, Word};
@@ -19,12 +19,12 @@ use wug_score::{StepRule, StringSteps};
 
 use super::trie::Trie;
 
-/// What is asked of a learner.
+/// What to evaluate.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
-    /// Which says what can come.
+    /// The language, which gives the next-symbol sets.
     pub language: &'a dyn Language,
-    /// What a right step is.
+    /// What a correct step is.
     pub rule: StepRule,
     /// Whether the step before the first symbol counts.
     pub first_step: bool,
@@ -32,14 +32,14 @@ pub struct Evaluation<'a> {
     pub until: Until,
 }
 
-/// When to stop marking.
+/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// When all is marked.
+    /// After all strings.
     End,
-    /// As soon as it is known which is the first string with an error.
+    /// As soon as the first string with an error is known.
     FirstError,
-    /// Soon after there are more wrong steps than so many.
+    /// Soon after there are more incorrect steps than this.
     MoreErrorsThan(usize),
 }
 
@@ -56,17 +56,17 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// The marks of test strings, in their order.
+/// The scores of test strings, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepScores {
     /// The steps of each.
     pub strings: Vec<StringSteps>,
     /// The length of each.
     pub lengths: Vec<usize>,
-    /// Whether nothing is known of any others. If marking was to end at the first error, the last string is the first with
-    /// one and is marked up to there; otherwise all that are here are marked to their ends.
+    /// Whether evaluation stopped before the last string. With [`Until::FirstError`], the last string here is the first with an
+    /// error, and is scored up to there; otherwise all strings here are scored to their ends.
     pub stopped: bool,
-    /// How many steps the learner took for it.
+    /// How many steps the learner took.
     pub taken: usize,
 }
 
@@ -82,10 +82,10 @@ pub struct TooLong {
     pub allowed: usize,
 }
 
-/// Symbols of strings kept at once.
-const SYMBOLS: usize = 1 << 24;
+/// The most symbols of strings in memory.
+const MAX_SYMBOLS: usize = 1 << 24;
 
-/// Evaluates a learner on strings of the language. They are best sorted by length; a few are kept at a time.
+/// Evaluates a learner on strings of the language, best sorted by length. Only a few are in memory at a time.
 ///
 /// ```
 /// use wug_lab::dataset::corpus::test_after;
@@ -94,63 +94,63 @@ const SYMBOLS: usize = 1 << 24;
 /// use wug_learner::baseline::RepeatLast;
 /// use wug_score::{StepRule, correct_steps};
 /// let language = registry::build("an-bn").unwrap();
-/// let exam = Evaluation::published(&*language, StepRule::Deterministic { margin: 0.0 });
+/// let evaluation = Evaluation::published(&*language, StepRule::Deterministic { margin: 0.0 });
 /// let strings = test_after(&*language, 40, 10_000); // n = 21 to 10,020
-/// let marks = evaluate_steps(&mut RepeatLast::new(3), strings, &exam).unwrap();
+/// let scores = evaluate_steps(&mut RepeatLast::new(3), strings, &evaluation).unwrap();
 /// // Only the end of each string is missed.
 /// let steps = (21..=10_020).sum::<usize>();
-/// assert_eq!(correct_steps(&marks.strings).value(), Some((steps - 10_000) as f64 / steps as f64));
+/// assert_eq!(correct_steps(&scores.strings).value(), Some((steps - 10_000) as f64 / steps as f64));
 /// ```
 pub fn evaluate_steps<L: NextSymbol>(
     learner: &mut L,
     strings: impl IntoIterator<Item = Word>,
-    exam: &Evaluation<'_>,
+    evaluation: &Evaluation<'_>,
 ) -> Result<StepScores, TooLong> {
-    evaluate_steps_watched(learner, strings, exam, |_| ())
+    evaluate_steps_watched(learner, strings, evaluation, |_| ())
 }
 
-/// The same, telling somebody now and then how many strings are marked.
+/// The same, with a callback that now and then gets the number of evaluated strings.
 pub(super) fn evaluate_steps_watched<L: NextSymbol>(
     learner: &mut L,
     strings: impl IntoIterator<Item = Word>,
-    exam: &Evaluation<'_>,
+    evaluation: &Evaluation<'_>,
     mut watch: impl FnMut(usize),
 ) -> Result<StepScores, TooLong> {
     let mut strings = strings.into_iter().peekable();
-    let mut marks = StepScores::default();
+    let mut scores = StepScores::default();
     // Few at first, so that an early error is found early.
-    let mut many = 64;
-    let mut wrong = 0;
+    let mut batch = 64;
+    let mut incorrect = 0;
     while let Some(next) = strings.peek() {
-        many = learner.max_batch(next.len() + 1).min(many);
+        batch = learner.max_batch(next.len() + 1).min(batch);
         let mut words = Vec::new();
         let mut symbols = 0;
-        while words.len() < many && symbols < SYMBOLS {
+        while words.len() < batch && symbols < MAX_SYMBOLS {
             let Some(word) = strings.next() else { break };
             readable(learner, word.len() + 1)?;
             symbols += word.len();
             words.push(word);
         }
-        many *= 4;
-        marks.lengths.extend(words.iter().map(Vec::len));
-        let (marked, first_error, taken) = Trie::new(learner, exam, &words).mark();
-        wrong += marked.iter().map(|steps| steps.scored - steps.correct).sum::<usize>();
-        marks.strings.extend(marked);
-        marks.taken += taken;
-        watch(marks.strings.len());
-        if matches!(exam.until, Until::MoreErrorsThan(errors) if wrong > errors) {
-            marks.stopped = strings.peek().is_some();
+        batch *= 4;
+        scores.lengths.extend(words.iter().map(Vec::len));
+        let (strings_scored, first_error, taken) = Trie::new(learner, evaluation, &words).evaluate();
+        incorrect += strings_scored.iter().map(|steps| steps.scored - steps.correct).sum::<usize>();
+        scores.strings.extend(strings_scored);
+        scores.taken += taken;
+        watch(scores.strings.len());
+        if matches!(evaluation.until, Until::MoreErrorsThan(errors) if incorrect > errors) {
+            scores.stopped = strings.peek().is_some();
             break;
         }
-        if let Some(place) = first_error {
-            let known = marks.strings.len() - words.len() + place + 1;
-            marks.strings.truncate(known);
-            marks.lengths.truncate(known);
-            marks.stopped = true;
+        if let Some(index) = first_error {
+            let known = scores.strings.len() - words.len() + index + 1;
+            scores.strings.truncate(known);
+            scores.lengths.truncate(known);
+            scores.stopped = true;
             break;
         }
     }
-    Ok(marks)
+    Ok(scores)
 }
 
 fn readable<L: NextSymbol>(learner: &L, given: usize) -> Result<(), TooLong> {

@@ -38,7 +38,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let Fitted { mut model, summary } =
         fit_learner(learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     let mut scores = Vec::new();
-    // A model of sets says which symbols may come, not how likely a string is.
+    // With the loss `sigmoid-mse`, outputs are sets of symbols, and strings have no probability.
     if NextSymbolLoss::of(&plan.settings) == NextSymbolLoss::CrossEntropy {
         scores = training_scores(&mut model, data, context)?;
     }
@@ -59,7 +59,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     })
 }
 
-/// What may follow each prefix, one bit per symbol of the vocabulary, the end first.
+/// The next-symbol set of each prefix, one bit per symbol of the vocabulary, the end first.
 fn next_sets(data: &Data, word: &wug_language::Word) -> Vec<u64> {
     let sets = data.language.next_sets(word);
     let bits = |set: &wug_language::NextSet| {

@@ -1,4 +1,4 @@
-//! What a learner is marked for, at each margin, and how well it has learned its own training strings.
+//! The measurements of a learner: on the test strings at each margin, and on its training strings.
 
 use serde_json::{Value, json};
 use wug_dataset::Labelled;
@@ -21,21 +21,18 @@ use super::plan::{Measure, Plan, TestStart};
 use crate::LabError;
 use crate::context::RunContext;
 
-/// The name of the split that is marked.
 const TEST: &str = "test";
-
-/// The name of the split that was learned from.
 const TRAINING: &str = "training";
 
-/// Longer strings are written by their runs.
-const WRITTEN_OUT: usize = 200;
+/// Longer strings are written run by run.
+const MAX_WRITTEN_OUT: usize = 200;
 
-/// What is left of marking.
+/// The outcome of the evaluation on the test strings.
 pub(super) struct Evaluated {
     pub(super) scores: Vec<Measurement>,
-    /// The first string that is rejected where nothing is forgiven.
+    /// The first string that is rejected at the smallest margin.
     pub(super) hardest: Vec<ScoredString>,
-    /// How far marking went.
+    /// How far the evaluation went.
     pub(super) facts: Value,
 }
 
@@ -47,58 +44,58 @@ pub(super) fn evaluated<L: NextSymbol>(
     context: &mut dyn RunContext,
 ) -> Result<Evaluated, LabError> {
     context.evaluating(TEST);
-    let all = marks(learner, plan, data, context)?;
+    let all = step_scores(learner, plan, data, context)?;
     let mut scores = Vec::new();
-    for ((marks, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.margins) {
+    for ((steps, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.margins) {
         let stratum = Stratum::Margin(Margin::new(margin).map_err(|e| LabError::Usage(e.to_string()))?);
-        // StepScores that are known for the same strings only can be compared.
-        let chance = &chance[..marks.strings.len()];
-        scores.extend(at_margin(marks, chance, plan, margin).map(|s| Measurement::new(TEST, stratum, &s)));
+        // Evaluation may have stopped early: chance is that of the same strings.
+        let chance = &chance[..steps.strings.len()];
+        scores.extend(at_margin(steps, chance, plan, margin).map(|s| Measurement::new(TEST, stratum, &s)));
     }
     let strictest = all.iter().zip(&plan.margins).min_by(|(_, a), (_, b)| a.total_cmp(b));
-    let rejected = strictest.and_then(|(marks, &margin)| {
-        data.strings().nth(first_rejected(&marks.strings, plan.measure.rule(margin).forgiven())?)
+    let rejected = strictest.and_then(|(steps, &margin)| {
+        data.strings().nth(first_rejected(&steps.strings, plan.measure.rule(margin).forgiven())?)
     });
-    let known = all.iter().map(|marks| marks.strings.len()).min().unwrap_or(0);
+    let known = all.iter().map(|steps| steps.strings.len()).min().unwrap_or(0);
     let of = data.chance.first().map_or(0, Vec::len);
-    let facts = json!({ "strings": known, "of": of, "stopped": all.iter().any(|marks| marks.stopped) });
-    let hardest = rejected.map(|word| hard(&word, data.language.alphabet())).into_iter().collect();
+    let facts = json!({ "strings": known, "of": of, "stopped": all.iter().any(|steps| steps.stopped) });
+    let hardest = rejected.map(|word| scored_string(&word, data.language.alphabet())).into_iter().collect();
     Ok(Evaluated { scores, hardest, facts })
 }
 
-/// The marks at each margin.
-fn marks<L: NextSymbol>(
+/// The scores of all steps, at each margin.
+fn step_scores<L: NextSymbol>(
     learner: &mut L,
     plan: &Plan,
     data: &Data,
     context: &mut dyn RunContext,
 ) -> Result<Vec<StepScores>, LabError> {
-    let mut mark = |exam: &Evaluation<'_>| {
+    let mut evaluate = |evaluation: &Evaluation<'_>| {
         let of = plan.test.strings;
         let watch = |done: usize| context.evaluating(&format!("{TEST}, {done} of {of} strings"));
-        evaluate_steps_watched(learner, data.strings(), exam, watch)
+        evaluate_steps_watched(learner, data.strings(), evaluation, watch)
             .map_err(|error| LabError::Usage(error.to_string()))
     };
     match plan.measure {
-        // What is above one margin need not be above another.
+        // A probability may be above one margin and not above another.
         Measure::Categorical => {
-            plan.margins.iter().map(|&margin| mark(&data.exam(plan.measure, margin))).collect()
+            plan.margins.iter().map(|&margin| evaluate(&data.evaluation(plan.measure, margin))).collect()
         }
-        // A step is right or wrong whatever the margin; it ends when even the widest cannot be met.
+        // A step is correct or not whatever the margin. Evaluation stops when even the largest margin is exceeded.
         Measure::Deterministic => {
             let widest = plan.margins.iter().copied().fold(0.0, f64::max);
-            let exam = data.exam(plan.measure, widest);
+            let evaluation = data.evaluation(plan.measure, widest);
             let steps: usize = data.chance.iter().take(1).flatten().map(|string| string.scored).sum();
             let until = Until::MoreErrorsThan((widest * steps as f64) as usize);
-            let marks = mark(&Evaluation { until, ..exam })?;
-            Ok(vec![marks; plan.margins.len()])
+            let scores = evaluate(&Evaluation { until, ..evaluation })?;
+            Ok(vec![scores; plan.margins.len()])
         }
     }
 }
 
 /// Accuracy over all steps, accepted strings, and how far strings are solved.
 fn at_margin(
-    marks: &StepScores,
+    steps: &StepScores,
     chance: &[StringSteps],
     plan: &Plan,
     margin: f64,
@@ -108,27 +105,27 @@ fn at_margin(
         Measure::Categorical => (&CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE),
     };
     let forgiven = plan.measure.rule(margin).forgiven();
-    let solved = solved(marks, plan.test.from, forgiven);
+    let solved = solved(steps, plan.test.from, forgiven);
     [
-        accuracy.measured(correct_steps(&marks.strings), correct_steps(chance).value()),
+        accuracy.measured(correct_steps(&steps.strings), correct_steps(chance).value()),
         acceptance
-            .measured(accepted_strings(&marks.strings, forgiven), accepted_strings(chance, forgiven).value()),
+            .measured(accepted_strings(&steps.strings, forgiven), accepted_strings(chance, forgiven).value()),
         SOLVED_LENGTH.measured(Totals::whole(solved), None),
     ]
     .into_iter()
 }
 
-/// How far strings are accepted without exception: their length, or from the first string on their number.
-fn solved(marks: &StepScores, from: TestStart, forgiven: f64) -> Option<usize> {
-    let solved = first_rejected(&marks.strings, forgiven).unwrap_or(marks.strings.len());
+/// Up to where all strings are accepted: the length of the last of them or, if the test begins with the first string, their number.
+fn solved(steps: &StepScores, from: TestStart, forgiven: f64) -> Option<usize> {
+    let solved = first_rejected(&steps.strings, forgiven).unwrap_or(steps.strings.len());
     match from {
         TestStart::First => Some(solved),
-        TestStart::Longest => solved.checked_sub(1).map(|last| marks.lengths[last]),
+        TestStart::Longest => solved.checked_sub(1).map(|last| steps.lengths[last]),
     }
 }
 
-fn hard(word: &[Symbol], alphabet: &Alphabet) -> ScoredString {
-    let string = if word.len() <= WRITTEN_OUT { alphabet.format(word) } else { runs(word, alphabet) };
+fn scored_string(word: &[Symbol], alphabet: &Alphabet) -> ScoredString {
+    let string = if word.len() <= MAX_WRITTEN_OUT { alphabet.format(word) } else { runs(word, alphabet) };
     ScoredString {
         split: TEST.to_owned(),
         string,
@@ -148,7 +145,7 @@ fn runs(word: &[Symbol], alphabet: &Alphabet) -> String {
     word.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join(" ")
 }
 
-/// The cross-entropy of the training strings, and how low it can be.
+/// The cross-entropy of the training strings, and its optimum.
 pub(super) fn training_scores<L: NextSymbol>(
     learner: &mut L,
     data: &Data,
@@ -157,13 +154,13 @@ pub(super) fn training_scores<L: NextSymbol>(
     context.evaluating(TRAINING);
     let Some(natural) = data.language.natural() else { return Ok(Vec::new()) };
     let distinct = data.distinct();
-    let said: Vec<(Labelled, Prediction)> = distinct
+    let predictions: Vec<(Labelled, Prediction)> = distinct
         .iter()
-        .map(|(word, _)| (Labelled::new((*word).clone(), true), says(learner, word)))
+        .map(|(word, _)| (Labelled::new((*word).clone(), true), predict(learner, word)))
         .collect();
     let inverse = mean_inverse_length(data.corpus.iter().map(Vec::len)).unwrap_or(1.0);
     let mut examples = Vec::with_capacity(data.corpus.len());
-    for ((truth, prediction), (_, count)) in said.iter().zip(&distinct) {
+    for ((truth, prediction), (_, count)) in predictions.iter().zip(&distinct) {
         let example = Example::new(truth, prediction, data.language.alphabet())
             .map_err(|error| LabError::Usage(error.to_string()))?;
         examples.extend(std::iter::repeat_n(example.drawn_from(natural.as_ref(), inverse), *count));
@@ -177,8 +174,8 @@ pub(super) fn training_scores<L: NextSymbol>(
     Ok(metrics.map(|m| Measurement::new(TRAINING, Stratum::All, &m.score(&examples))).into())
 }
 
-/// The log-probabilities of a string's symbols and of its end, which comes after the boundary that is given.
-fn says<L: NextSymbol>(learner: &mut L, word: &Word) -> Prediction {
+/// The log-probabilities of a string's symbols and of its end; that of the first boundary, which is given, is left out.
+fn predict<L: NextSymbol>(learner: &mut L, word: &Word) -> Prediction {
     let mut log_probs = learner.log_probs(&between_boundaries(word));
     log_probs.remove(0);
     Prediction { log_probs: Some(log_probs), ..Prediction::default() }

@@ -1,4 +1,4 @@
-//! How much is learned from how little? Train on 10ᴺ/b strings, evaluate on the 10ᴺ·b that come right after the longest of
+//! How much does a learner learn from how little? Train on 10ᴺ/b strings, evaluate on the 10ᴺ·b that come right after the longest of
 //! them (Lan, Chemla and Katzir 2023).
 //!
 //! Works for any language with a distribution of its own, and for any next-symbol model. The index itself, the largest b
@@ -7,16 +7,16 @@
 mod data;
 mod evaluate;
 mod fit;
+mod language;
 mod measure;
 mod memory;
 mod plan;
 mod spec;
-mod subject;
 mod trie;
 
 pub use data::Data;
 pub use evaluate::{Evaluation, StepScores, TooLong, Until, evaluate_steps};
-pub use plan::{Measure, Place, Plan, TestPlan, TestStart};
+pub use plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 pub use spec::Grid;
 
 use wug_language::Reading;
@@ -28,7 +28,7 @@ use crate::context::RunContext;
 use crate::protocol::{Defaults, Outcome, Protocol};
 use crate::spec::{Problem, Section};
 
-/// The protocol.
+/// The protocol `generalization`.
 #[derive(Debug)]
 pub struct Generalization;
 

@@ -19,9 +19,9 @@ pub struct Plan {
     /// As published, or corrected.
     #[serde(with = "reading_name")]
     pub reading: Reading,
-    /// N: sizes are counted from 10ᴺ.
+    /// N: sizes are multiples and fractions of 10ᴺ.
     pub order: u32,
-    /// b: so many times fewer strings to train on, and more to test on.
+    /// b: train on 10ᴺ/b strings, test on 10ᴺ·b.
     pub factor: usize,
     /// Strings to train on.
     pub training: usize,
@@ -31,9 +31,9 @@ pub struct Plan {
     pub data_seed: u64,
     /// The test strings.
     pub test: TestPlan,
-    /// What is right at a step.
+    /// What a correct step is.
     pub measure: Measure,
-    /// ε, each by itself.
+    /// The values of ε, each evaluated by itself.
     pub margins: Vec<f64>,
     /// The seed of this run: every stream of randomness but the strings derives from it.
     pub seed: u64,
@@ -41,7 +41,7 @@ pub struct Plan {
     pub precision: Precision,
     /// The learner.
     pub learner: String,
-    /// Its settings, those of training included.
+    /// Its settings, including those of training.
     pub settings: Settings,
 }
 
@@ -51,9 +51,9 @@ pub struct Plan {
 pub struct TestPlan {
     /// Where they begin.
     pub from: TestStart,
-    /// What comes after the longest training string.
-    pub after: Place,
-    /// How many there are to be.
+    /// Which strings come right after the longest training string.
+    pub after: TestSlice,
+    /// How many.
     pub strings: usize,
 }
 
@@ -69,27 +69,27 @@ named! {
 
 named! {
     /// How "right after the longest training string" is read.
-    Place {
+    TestSlice {
         /// All strings that are longer.
         Longer = "longer",
-        /// Released strings that stand after the last training string in the released order.
+        /// Released strings that come after the last training string in the released order.
         AfterLast = "after-last",
-        /// Of the two-count language a square of pairs, which is what the paper's own figures fit; of others, `longer`.
+        /// For the language with two counts a square of pairs, which fits the paper's own figures; for others, as `longer`.
         Square = "square",
     }
 }
 
 named! {
-    /// What is right at a step.
+    /// What a correct step is.
     Measure {
-        /// Where only one thing can come, it is the likeliest.
+        /// Where only one symbol can follow, it has the highest probability.
         Deterministic = "deterministic",
-        /// Exactly what can come is above the margin.
+        /// Exactly the symbols that can follow have a probability above the margin.
         Categorical = "categorical",
     }
 }
 
-impl Place {
+impl TestSlice {
     /// The slice of a released test set.
     pub(super) fn slice(self) -> Slice {
         match self {
@@ -123,7 +123,7 @@ impl Plan {
         Seed::new(self.seed).derive("index").derive(&what.join("/"))
     }
 
-    /// Of runs with the same training and test strings, marked by the same rules.
+    /// The same for runs with the same training and test strings, measure and margins.
     pub(crate) fn data_key(&self) -> String {
         let strings = (&self.language, self.reading.name(), self.prior, self.data_seed, self.training);
         format!("{strings:?} {:?} {:?} {:?}", self.test, self.measure, self.margins)
@@ -159,14 +159,14 @@ impl Plan {
         let Some(epochs) = count("epochs") else { return 0.05 * evaluated };
         let [layers, hidden] = ["layers", "hidden"].map(|name| count(name).unwrap_or(1) as f64);
         let unit = 1.0 + layers * hidden * hidden / 1000.0;
-        // One batch holds few distinct strings; alone, every string costs an update.
+        // One batch of all strings has few distinct ones; in smaller batches every string costs time.
         let trained = match count("batch") {
             None => 600.0 * unit,
             Some(_) => self.training as f64 * 100.0 * unit,
         };
         // Networks with a memory are evaluated string by string.
-        let asked = if count("memory").is_some() { 3.0 } else { 0.3 } * unit;
-        epochs as f64 * trained + asked * evaluated
+        let per_step = if count("memory").is_some() { 3.0 } else { 0.3 } * unit;
+        epochs as f64 * trained + per_step * evaluated
     }
 }
 

@@ -8,12 +8,12 @@ use wug_learner::registry::{Learner, NextSymbolBuild, NextSymbolLoss, Settings};
 use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
-use super::plan::{Measure, Place, Plan, TestPlan, TestStart};
-use super::subject::Subject;
-use crate::spec::grid::{named, nonempty, number, one_or_more};
-use crate::spec::{Problem, Section};
+use super::language::LanguageWithPrior;
+use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
+use crate::spec::grid::{ensure, named, nonempty, one_or_more};
+use crate::spec::{LearnerGrid, Problem, Section};
 
-/// A grid, as it was written.
+/// The fields as written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Grid {
@@ -29,7 +29,7 @@ pub struct Grid {
     test: TestSpec,
 }
 
-/// The test strings, as they were written.
+/// `test` as written in the file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct TestSpec {
@@ -53,13 +53,13 @@ impl Default for Grid {
 }
 
 /// The most strings of a test.
-const MOST_TESTED: usize = 1_000_000;
+const MAX_TESTED: usize = 1_000_000;
 
-/// The names in a grid, understood.
+/// The values that names in the grid stand for.
 struct Names {
     measure: Option<Measure>,
     from: TestStart,
-    after: Place,
+    after: TestSlice,
 }
 
 pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
@@ -68,30 +68,30 @@ pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
     section.check_size([section.own.priors.len(), section.own.factors.len()])
 }
 
-/// Seeds outermost, so that a sweep that is cut short has a little of everything; runs on the same strings together.
+/// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same strings follow each other.
 pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
     let grid = &section.own;
     let names = grid.names(section.reading)?;
-    let mut subjects = Vec::new();
+    let mut languages = Vec::new();
     for named in &section.languages {
-        subjects.extend(Subject::each(named, &grid.priors, section.reading, names.measure)?);
+        languages.extend(LanguageWithPrior::each(named, &grid.priors, section.reading, names.measure)?);
     }
     let mut plans = Vec::new();
     for seed in section.seeds.clone() {
-        for subject in &subjects {
+        for language in &languages {
             for &factor in &grid.factors {
-                for listed in &section.learners {
+                for LearnerGrid { learner, settings } in &section.learners {
                     // Baselines are deterministic: one seed is enough.
-                    if listed.learner.is_deterministic() && seed > section.seeds.start {
+                    if learner.is_deterministic() && seed > section.seeds.start {
                         continue;
                     }
-                    for settings in &listed.settings {
-                        fits(listed.learner, settings, subject)?;
+                    for settings in settings {
+                        check_built(learner, settings, language)?;
                         plans.push(grid.plan(
                             section,
                             &names,
-                            subject,
-                            Cell { seed, factor, learner: listed.learner, settings },
+                            language,
+                            Cell { seed, factor, learner, settings },
                         ));
                     }
                 }
@@ -111,19 +111,19 @@ struct Cell<'a> {
 }
 
 /// Whether a learner with these settings can be built for a language.
-fn fits(learner: &Learner, settings: &Settings, subject: &Subject) -> Result<(), Problem> {
+fn check_built(learner: &Learner, settings: &Settings, language: &LanguageWithPrior) -> Result<(), Problem> {
     let problem = |error: String| {
-        let message = format!("{} on {}: {error}", learner.name, subject.spelled);
+        let message = format!("{} on {}: {error}", learner.name, language.spelled);
         Problem::new("learners", learner.name, message)
     };
     let Some(role) = &learner.next_symbol else { return Ok(()) };
     let related = role.check.map_or(Ok(()), |check| check(settings));
     related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
     if let NextSymbolBuild::Network(build) = role.build {
-        LanguageModel::new(build(settings, subject.vocabulary))
+        LanguageModel::new(build(settings, language.vocabulary))
             .map_err(|error| problem(error.to_string()))?;
-        if NextSymbolLoss::of(settings) == NextSymbolLoss::SigmoidMse && subject.vocabulary > 64 {
-            let given = subject.vocabulary;
+        if NextSymbolLoss::of(settings) == NextSymbolLoss::SigmoidMse && language.vocabulary > 64 {
+            let given = language.vocabulary;
             return Err(problem(format!("sets of {given} symbols; `sigmoid-mse` takes at most 64")));
         }
     }
@@ -133,16 +133,16 @@ fn fits(learner: &Learner, settings: &Settings, subject: &Subject) -> Result<(),
 impl Grid {
     fn names(&self, reading: Reading) -> Result<Names, Problem> {
         let from = self.test.from.as_deref().unwrap_or(TestStart::Longest.name());
-        let usual = match reading {
-            Reading::Published => Place::Square,
-            Reading::Corrected => Place::Longer,
+        let default = match reading {
+            Reading::Published => TestSlice::Square,
+            Reading::Corrected => TestSlice::Longer,
         };
-        let after = self.test.after.as_deref().unwrap_or(usual.name());
+        let after = self.test.after.as_deref().unwrap_or(default.name());
         let measure = self.measure.as_deref();
         Ok(Names {
             measure: measure.map(|name| named("measure", name, Measure::ALL, Measure::name)).transpose()?,
             from: named("test.from", from, TestStart::ALL, TestStart::name)?,
-            after: named("test.after", after, Place::ALL, Place::name)?,
+            after: named("test.after", after, TestSlice::ALL, TestSlice::name)?,
         })
     }
 
@@ -150,19 +150,19 @@ impl Grid {
         nonempty("factors", &self.factors)?;
         nonempty("priors", &self.priors)?;
         nonempty("margins", &self.margins)?;
-        number((1..=6).contains(&self.order), "order", &self.order, "from 1 to 6")?;
+        ensure((1..=6).contains(&self.order), "order", &self.order, "from 1 to 6")?;
         for &factor in &self.factors {
             let base = 10_usize.pow(self.order);
             let allowed = format!("a number that divides {base}, 10 to the `order`");
-            number(index_sizes(self.order, factor).is_some(), "factors", &factor, &allowed)?;
+            ensure(index_sizes(self.order, factor).is_some(), "factors", &factor, &allowed)?;
         }
         for &margin in &self.margins {
-            number(Margin::new(margin).is_ok(), "margins", &margin, "from 0 to 1")?;
+            ensure(Margin::new(margin).is_ok(), "margins", &margin, "from 0 to 1")?;
         }
         let short = u32::try_from(self.data_seed).is_ok();
         let allowed = "up to 4294967295 for the published generator";
-        number(reading == Reading::Corrected || short, "data_seed", &self.data_seed, allowed)?;
-        let longer = self.test.after.as_deref().is_none_or(|after| after == Place::Longer.name());
+        ensure(reading == Reading::Corrected || short, "data_seed", &self.data_seed, allowed)?;
+        let longer = self.test.after.as_deref().is_none_or(|after| after == TestSlice::Longer.name());
         if reading == Reading::Corrected && !longer {
             let given = self.test.after.as_deref().unwrap_or_default();
             let message = format!(
@@ -172,7 +172,7 @@ impl Grid {
         }
         let (most, which) = match reading {
             Reading::Published => (TEST_SIZE, "released "),
-            Reading::Corrected => (MOST_TESTED, ""),
+            Reading::Corrected => (MAX_TESTED, ""),
         };
         for &factor in &self.factors {
             let tested = self.tested(factor);
@@ -180,35 +180,41 @@ impl Grid {
             let allowed = format!("such that {tested} test strings are not more than the {most} {which}ones");
             if self.test.strings.is_some() {
                 let allowed = format!("from 1 to {most} {which}test strings");
-                number(fits, "test.strings", &tested, &allowed)?;
+                ensure(fits, "test.strings", &tested, &allowed)?;
             } else if self.tested(1) > most {
-                number(fits, "order", &self.order, &allowed)?;
+                ensure(fits, "order", &self.order, &allowed)?;
             } else {
-                number(fits, "factors", &factor, &allowed)?;
+                ensure(fits, "factors", &factor, &allowed)?;
             }
         }
         Ok(())
     }
 
-    /// How many strings to test on: 10ᴺ·b of the next ones, 10ᴺ of the first ones, or what is said.
+    /// How many strings to test on: `test.strings`, or 10ᴺ·b after the longest, or 10ᴺ from the first.
     fn tested(&self, factor: usize) -> usize {
         let first = self.test.from.as_deref() == Some(TestStart::First.name());
         let (_, next) = index_sizes(self.order, factor).unwrap_or((0, 0));
         self.test.strings.unwrap_or(if first { 10_usize.pow(self.order) } else { next })
     }
 
-    fn plan(&self, section: &Section<Self>, names: &Names, subject: &Subject, cell: Cell<'_>) -> Plan {
+    fn plan(
+        &self,
+        section: &Section<Self>,
+        names: &Names,
+        language: &LanguageWithPrior,
+        cell: Cell<'_>,
+    ) -> Plan {
         let (training, _) = index_sizes(self.order, cell.factor).unwrap_or_default();
         Plan {
-            language: subject.spelled.clone(),
+            language: language.spelled.clone(),
             reading: section.reading,
             order: self.order,
             factor: cell.factor,
             training,
-            prior: subject.prior,
+            prior: language.prior,
             data_seed: self.data_seed,
             test: TestPlan { from: names.from, after: names.after, strings: self.tested(cell.factor) },
-            measure: subject.measure,
+            measure: language.measure,
             margins: self.margins.clone(),
             seed: cell.seed,
             precision: section.precision,

@@ -15,7 +15,7 @@ fn read(text: &str) -> Result<Vec<RunPlan>, String> {
     experiment.map(|experiment| experiment.runs).map_err(|error| error.to_string())
 }
 
-/// Keeps the checkpoint of one epoch, and hands it to the next run.
+/// Saves the checkpoint of one epoch; the next run resumes from it.
 #[derive(Default)]
 struct OneCheckpoint {
     after: Option<usize>,
@@ -67,8 +67,8 @@ fn accuracy(result: &RunResult, margin: f64) -> (f64, f64) {
 /// The index at a margin, over all steps and over every string.
 fn index(results: &BTreeMap<usize, RunResult>, margin: f64) -> [Option<usize>; 2] {
     let all_steps = |result: &RunResult| {
-        let (right, steps) = accuracy(result, margin);
-        steps - right <= margin * steps
+        let (correct, steps) = accuracy(result, margin);
+        steps - correct <= margin * steps
     };
     let every_string =
         |result: &RunResult| row(result, "deterministic_acceptance", margin).value.unwrap() >= 1.0;
@@ -84,7 +84,7 @@ fn with_languages(line: &str) -> String {
 }
 
 #[test]
-fn slips_are_named_with_field_and_line() {
+fn errors_name_the_field_and_the_line() {
     for (line, message) in [
         ("learner = \"lstm\"", "x.toml, line 3: `learner`: unknown field; did you mean `learners`?"),
         ("learners = \"lsmt\"", "x.toml, line 3: `learners`: unknown learner `lsmt`; did you mean `lstm`?"),
@@ -155,7 +155,7 @@ fn the_built_in_table_is_the_grid_of_the_paper() {
 fn what_is_left_out_has_one_value() {
     let runs = read("languages = \"an-bn\"").unwrap();
     assert_eq!(runs.len(), 3 * 4 * 3); // learners, factors, seeds
-    // A prior in a language's name is its own.
+    // A prior in a language's name replaces `priors`.
     let runs =
         read("languages = [\"an-bn:prior=0.4\", \"dyck-1\"]\npriors = [0.2, 0.3]\nlearners = \"uniform\"");
     let priors: Vec<(String, f64)> =
@@ -181,7 +181,7 @@ fn baselines_have_the_index_of_their_closed_forms() {
     };
     let repeat = results("repeat-last");
     for (b, first) in [(1, 25), (2, 23)] {
-        // Of the released mask, n steps are scored in the string of n, and all but the end are right.
+        // The released mask scores n steps of the string of n; all but the end are correct.
         let steps = (first..first + 1000 * b).sum::<usize>() as f64;
         for margin in [0.005, 0.0] {
             assert_eq!(accuracy(&repeat[&b], margin), (steps - 1000.0 * b as f64, steps));
@@ -192,22 +192,25 @@ fn baselines_have_the_index_of_their_closed_forms() {
     }
     assert_eq!(index(&repeat, 0.005), [Some(2), None]);
     assert_eq!(index(&repeat, 0.0), [None, None]);
-    let knows = results("true-grammar");
-    assert_eq!((index(&knows, 0.005), index(&knows, 0.0)), ([Some(2); 2], [Some(2); 2]));
-    assert_eq!(row(&knows[&2], "solved_length", 0.0).value, Some(2.0 * 2022.0));
-    assert!(knows[&2].hardest.is_empty() && knows[&2].data["evaluated"]["stopped"] == false);
+    let grammar = results("true-grammar");
+    assert_eq!((index(&grammar, 0.005), index(&grammar, 0.0)), ([Some(2); 2], [Some(2); 2]));
+    assert_eq!(row(&grammar[&2], "solved_length", 0.0).value, Some(2.0 * 2022.0));
+    assert!(grammar[&2].hardest.is_empty() && grammar[&2].data["evaluated"]["stopped"] == false);
     let excess = |result: &RunResult| result.value("training", "language_modeling_symbol_excess");
-    assert!(excess(&knows[&1]).unwrap().abs() < 1e-12);
+    assert!(excess(&grammar[&1]).unwrap().abs() < 1e-12);
     // Optimal code lengths of the released corpora.
-    assert!((knows[&1].data["optimal_bits"].as_f64().unwrap() - 3016.19).abs() < 0.01);
-    // Of equals the end comes first: right once per string, which is too little after a few strings.
+    assert!((grammar[&1].data["optimal_bits"].as_f64().unwrap() - 3016.19).abs() < 0.01);
+    // Of equal probabilities the end comes first: one correct step per string, too few after some strings.
     let uniform = results("uniform");
     assert_eq!(index(&uniform, 0.005), [None, None]);
-    let marked = &uniform[&2].data["evaluated"];
-    assert!(marked["stopped"] == true && marked["strings"].as_u64() < marked["of"].as_u64(), "{marked}");
-    let (right, steps) = accuracy(&uniform[&2], 0.0);
-    let strings = marked["strings"].as_u64().unwrap();
-    assert_eq!((right, steps), (strings as f64, (23..23 + strings).sum::<u64>() as f64));
+    let evaluated = &uniform[&2].data["evaluated"];
+    assert!(
+        evaluated["stopped"] == true && evaluated["strings"].as_u64() < evaluated["of"].as_u64(),
+        "{evaluated}"
+    );
+    let (correct, steps) = accuracy(&uniform[&2], 0.0);
+    let strings = evaluated["strings"].as_u64().unwrap();
+    assert_eq!((correct, steps), (strings as f64, (23..23 + strings).sum::<u64>() as f64));
 }
 
 #[test]
@@ -267,18 +270,18 @@ fn every_learner_runs_in_every_way() {
 }
 
 #[test]
-fn a_run_that_is_taken_up_again_gives_the_same_bytes() {
+fn a_resumed_run_gives_the_same_bytes() {
     let spec = "languages = \"an-bn\"\norder = 2\nfactors = 1\nseeds = 1\nepochs = 12\nhidden = 5\nlambda = 0.01\nmemory = 50\n\
                 learners = [\"lstm\", \"baby-ntm\"]\ngates = \"gumbel\"\nregularization = \"l1\"\n";
     for plan in read(spec).unwrap() {
         let mut context = OneCheckpoint { after: Some(7), ..OneCheckpoint::default() };
-        let calm = plan.execute(&mut DataCache::default(), &mut context).unwrap();
+        let uninterrupted = plan.execute(&mut DataCache::default(), &mut context).unwrap();
         assert!(
             context.saved.is_some()
                 && context.evaluated.iter().any(|text| text.starts_with("test, 64 of 100"))
         );
-        let again = plan.execute(&mut DataCache::default(), &mut context).unwrap();
-        assert_eq!(calm.to_text().unwrap(), again.to_text().unwrap());
+        let resumed = plan.execute(&mut DataCache::default(), &mut context).unwrap();
+        assert_eq!(uninterrupted.to_text().unwrap(), resumed.to_text().unwrap());
     }
 }
 

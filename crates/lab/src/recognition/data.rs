@@ -1,4 +1,4 @@
-//! The strings of a run, ready to be learned from and judged.
+//! The strings of a run, encoded for training and evaluation.
 
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,9 @@ pub struct Data {
     pub language: Box<dyn Language>,
     /// The splits.
     pub splits: Vec<Prepared>,
-    /// Of every string and all that is known of it.
+    /// The hash of all strings, labels, edits and next-symbol sets.
     pub hash: String,
-    /// Sizes, and what was left out.
+    /// Facts for the result: sizes, and what was left out.
     pub facts: Value,
 }
 
@@ -31,16 +31,16 @@ impl std::fmt::Debug for Data {
     }
 }
 
-/// A split, as data and as learners read it.
+/// A split, as examples and encoded.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The strings and what is true of them.
+    /// The examples.
     pub split: Split,
-    /// The strings as numbers.
+    /// The strings as symbol indices.
     pub strings: Vec<Vec<u32>>,
-    /// What may follow each prefix of a member, one bit per symbol and one for the end.
+    /// The next-symbol set of each prefix of a member, one bit per symbol and one for the end.
     pub next: Vec<Vec<u64>>,
-    /// The lengths that were asked for, where the strings were drawn.
+    /// The range of lengths, if the strings were drawn.
     pub lengths: Option<LengthRange>,
 }
 
@@ -63,21 +63,26 @@ impl Data {
                         files.hash
                     )));
                 }
-                Ok(Self::prepared(language, files.flare, None, files.hash))
+                Ok(Self::prepared(language, files.dataset, None, files.hash))
             }
         }
     }
 
     fn drawn(language: Box<dyn Language>, plan: &Plan, seed: Seed) -> Result<Self, LabError> {
         let seed = seed.derive(&plan.language);
-        let mut flare = recognition::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
-        measure_distances(language.as_ref(), &mut flare);
-        let hash = hash(&flare);
-        Ok(Self::prepared(language, flare, Some(&plan.data), hash))
+        let mut dataset = recognition::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
+        measure_distances(language.as_ref(), &mut dataset);
+        let hash = hash(&dataset);
+        Ok(Self::prepared(language, dataset, Some(&plan.data), hash))
     }
 
-    fn prepared(language: Box<dyn Language>, flare: Dataset, plan: Option<&DataPlan>, hash: String) -> Self {
-        let facts = flare.facts();
+    fn prepared(
+        language: Box<dyn Language>,
+        dataset: Dataset,
+        plan: Option<&DataPlan>,
+        hash: String,
+    ) -> Self {
+        let facts = dataset.facts();
         let specs = plan.map(DataPlan::splits).unwrap_or_default();
         let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
         let choices = language.alphabet().len();
@@ -87,7 +92,7 @@ impl Data {
             lengths: lengths(&split.name),
             split,
         };
-        Self { splits: flare.splits.into_iter().map(prepare).collect(), language, hash, facts }
+        Self { splits: dataset.splits.into_iter().map(prepare).collect(), language, hash, facts }
     }
 
     /// Where the published directory of a language is: `directory` itself, or a folder in it under the language's name.
@@ -111,25 +116,25 @@ impl Data {
     }
 
     /// Reads a published directory.
-    pub(super) fn read(path: &Path, language: &dyn Language) -> Result<Files, LabError> {
-        let library = Directory::open(path)?;
-        let mut flare = Dataset { splits: Vec::new(), notes: Vec::new() };
+    pub(super) fn read(path: &Path, language: &dyn Language) -> Result<DirectoryData, LabError> {
+        let source = Directory::open(path)?;
+        let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
         for name in SPLITS {
-            match recognition::read(&library, name, language.alphabet())? {
-                Some(split) => flare.splits.push(split),
-                None => flare.notes.push(format!("{name}: not in the directory")),
+            match recognition::read(&source, name, language.alphabet())? {
+                Some(split) => dataset.splits.push(split),
+                None => dataset.notes.push(format!("{name}: not in the directory")),
             }
         }
-        let written = match std::fs::read(path.join(MANIFEST)) {
+        let manifest = match std::fs::read(path.join(MANIFEST)) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| {
                 LabError::corrupt(&path.join(MANIFEST), format!("cannot be read: {error}"))
             })?,
             Err(_) => None,
         };
-        Ok(Files { hash: hash(&flare), flare, written })
+        Ok(DirectoryData { hash: hash(&dataset), dataset, manifest })
     }
 
-    /// The split of a name.
+    /// The split with this name.
     pub fn split(&self, name: &str) -> Result<&Prepared, LabError> {
         self.splits.iter().find(|p| p.split.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.splits.iter().map(|p| p.split.name.as_str()).collect();
@@ -138,19 +143,19 @@ impl Data {
     }
 }
 
-/// A directory as it was read.
-pub(super) struct Files {
-    flare: Dataset,
+/// The content of a published directory.
+pub(super) struct DirectoryData {
+    dataset: Dataset,
     hash: String,
-    /// What the directory says of itself, if wug wrote it.
-    written: Option<Manifest>,
+    /// The manifest, if wug wrote the directory.
+    manifest: Option<Manifest>,
 }
 
-impl Files {
-    /// The plan of a run on this directory: as many strings as there are, as long as they are.
+impl DirectoryData {
+    /// The plan of a run on these data, with their sizes and lengths.
     pub(super) fn plan(&self, path: PathBuf) -> DataPlan {
         let examples = |name: &str| {
-            let split = self.flare.splits.iter().find(|split| split.name == name);
+            let split = self.dataset.splits.iter().find(|split| split.name == name);
             split.map_or(&[][..], |split| &split.examples)
         };
         let size = |name: &str| examples(name).len();
@@ -169,8 +174,8 @@ impl Files {
     }
 
     /// Refuses data that were written in another reading.
-    pub(super) fn must_be(&self, reading: Reading) -> Result<(), String> {
-        match &self.written {
+    pub(super) fn check_reading(&self, reading: Reading) -> Result<(), String> {
+        match &self.manifest {
             Some(manifest) if manifest.reading != reading.name() => Err(format!(
                 "holds data of reading `{}` (its {MANIFEST} says so), but the spec has reading `{reading}`",
                 manifest.reading
@@ -180,10 +185,10 @@ impl Files {
     }
 }
 
-/// How far negatives of the long test are from a regular language.
-fn measure_distances(language: &dyn Language, flare: &mut Dataset) {
+/// Sets the edit distance of the negatives of the long test from a regular language.
+fn measure_distances(language: &dyn Language, dataset: &mut Dataset) {
     let Some(dfa) = language.automaton() else { return };
-    for split in flare.splits.iter_mut().filter(|split| split.name == "test") {
+    for split in dataset.splits.iter_mut().filter(|split| split.name == "test") {
         for example in split.examples.iter_mut().filter(|e| !e.label) {
             example.distance = dfa.nearest(&example.word).map(|near| near.distance);
         }
@@ -191,7 +196,7 @@ fn measure_distances(language: &dyn Language, flare: &mut Dataset) {
 }
 
 fn bits(example: &Labelled, choices: usize) -> Vec<u64> {
-    // More symbols than bits: no model with a next-symbol head is built for such an alphabet.
+    // More symbols than bits: models with a next-symbol head refuse such an alphabet.
     if choices >= 64 {
         return Vec::new();
     }
@@ -200,13 +205,12 @@ fn bits(example: &Labelled, choices: usize) -> Vec<u64> {
         .collect()
 }
 
-/// The hash of all strings, labels, edits and next-symbol sets.
-fn hash(flare: &Dataset) -> String {
+fn hash(dataset: &Dataset) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut number = |n: usize| {
         hasher.update(&(n as u64).to_le_bytes());
     };
-    for split in &flare.splits {
+    for split in &dataset.splits {
         split.name.bytes().for_each(|b| number(usize::from(b)));
         number(split.examples.len());
         for e in &split.examples {

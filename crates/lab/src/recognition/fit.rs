@@ -1,4 +1,4 @@
-//! From a plan to a result: train, judge every split, keep what was seen.
+//! From a plan to an outcome: train the recognizer, evaluate it on every split.
 
 use wug_learner::interface::Trained;
 use wug_learner::kernel::Real;
@@ -12,7 +12,7 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::names::Precision;
 use crate::protocol::Outcome;
-use crate::training::{Learned, train};
+use crate::training::{TrainingOutcome, train};
 
 /// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
@@ -28,21 +28,21 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.validation.split())?, plan)?;
     let objective = Recognition::new(&model, &training, &validation, plan.weights);
-    let Learned { best, curve, ending, .. } =
+    let TrainingOutcome { best, curve, ending, .. } =
         train::<R, _>(&objective, plan.training(), plan.root(), 1, context)?;
     let parameters = model.layout().count();
     let mut trained = Trained::new(model, best);
-    let (mut scores, mut hard, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut scores, mut hardest_strings, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let seed = plan.root().derive("bootstrap");
     for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
-        // What could not be made is named in the facts of the data.
+        // A split that could not be drawn is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
         context.evaluating(name);
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
         let measured = measure(&mut trained, data, part, detail, seed)?;
         scores.extend(measured.scores);
         match name {
-            "test" => hard = hardest(measured.strings),
+            "test" => hardest_strings = hardest(measured.strings),
             "test-edit-distance" => strings = measured.strings,
             _ => {}
         }
@@ -53,7 +53,7 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
         data: data.facts.clone(),
         curve,
         scores,
-        hardest: hard,
+        hardest: hardest_strings,
         strings,
     })
 }

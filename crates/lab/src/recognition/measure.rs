@@ -1,4 +1,4 @@
-//! What a trained recognizer scores on a split: whole, and by length, label, kind of negative, edits and distance.
+//! The scores of a trained recognizer on a split: as a whole, and by length, label, kind of negative, edits and distance.
 
 use std::collections::BTreeMap;
 
@@ -22,19 +22,19 @@ pub(super) struct Measured {
     pub(super) strings: Vec<ScoredString>,
 }
 
-/// How many of the hardest strings of each label are kept.
+/// How many of the strings with the highest cross-entropy a result has, of each label.
 const HARDEST: usize = 10;
 
-/// How finely a split is looked at.
+/// How finely a split is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     /// As a whole.
     Whole,
-    /// In all its parts, with intervals.
+    /// By stratum too, with intervals.
     Parts,
 }
 
-/// Judges every string of a split.
+/// Evaluates every string of a split.
 pub(super) fn measure<R: Real>(
     trained: &mut Trained<RecognizerModel, R>,
     data: &Data,
@@ -58,7 +58,7 @@ pub(super) fn measure<R: Real>(
         } else {
             metric.score(&examples)
         };
-        // A measure that applies to no string of the split says nothing.
+        // Metrics that apply to no string of the split are left out.
         if score.totals.n > 0 {
             scores.push(Measurement::new(name, Stratum::All, &score));
         }
@@ -77,8 +77,8 @@ fn prediction(output: RecognizerOutput) -> Prediction {
     }
 }
 
-/// Strings beside what was said of them; members with their exact probability where the sampler is known and somebody
-/// modelled them.
+/// Strings with their predictions; members with their exact probability if the sampler is known and the model has a
+/// language-modelling head.
 fn examples<'a>(
     data: &Data,
     part: &'a Prepared,
@@ -125,7 +125,7 @@ fn strata(examples: &[Example<'_>], split: &str, scores: &mut Vec<Measurement>) 
 }
 
 fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<ScoredString> {
-    let hard = |example: &Example<'_>| {
+    let scored = |example: &Example<'_>| {
         let truth = example.truth();
         let cross_entropy = RECOGNITION_CROSS_ENTROPY.ratio(example).and_then(wug_score::Ratio::value);
         ScoredString {
@@ -137,14 +137,14 @@ fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<ScoredStri
             cross_entropy,
         }
     };
-    examples.iter().map(hard).collect()
+    examples.iter().map(scored).collect()
 }
 
-/// The strings judged worst, of each label.
+/// The strings with the highest cross-entropy, of each label.
 pub(super) fn hardest(mut strings: Vec<ScoredString>) -> Vec<ScoredString> {
-    let worth = |h: &ScoredString| h.cross_entropy.unwrap_or(f64::INFINITY);
-    strings.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.string.cmp(&b.string)));
+    let loss = |s: &ScoredString| s.cross_entropy.unwrap_or(f64::INFINITY);
+    strings.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then_with(|| a.string.cmp(&b.string)));
     strings.dedup_by(|a, b| a.string == b.string);
-    let of = |label: bool| strings.iter().filter(move |h| h.label == label).take(HARDEST).cloned();
+    let of = |label: bool| strings.iter().filter(move |s| s.label == label).take(HARDEST).cloned();
     of(true).chain(of(false)).collect()
 }

@@ -2,17 +2,17 @@
 //!
 //! Works for any language with a sampler by length, and for any recognizer.
 
-mod choice;
 mod data;
 mod fit;
 mod measure;
 mod memory;
+mod number_or_range;
 mod plan;
 mod source;
 mod spec;
 
-pub use choice::Choice;
 pub use data::Data;
+pub use number_or_range::NumberOrRange;
 pub use plan::{DataPlan, Loss, ModelError, Plan, Source, Validation};
 pub use source::DataSpec;
 pub use spec::Grid;
@@ -26,7 +26,7 @@ use crate::context::RunContext;
 use crate::protocol::{Defaults, Outcome, Protocol};
 use crate::spec::{Problem, Section};
 
-/// The protocol.
+/// The protocol `recognition`.
 #[derive(Debug)]
 pub struct Recognition;
 
@@ -73,7 +73,7 @@ impl Protocol for Recognition {
         plan.reading
     }
 
-    /// Data that are read count by their content, wherever they are.
+    /// Data that are read are identified by their content, not by their path.
     fn identity(plan: &Plan) -> Plan {
         let mut plan = plan.clone();
         if let Source::Directory { path, .. } = &mut plan.data.source {

@@ -29,25 +29,25 @@ pub struct Plan {
     pub learner: String,
     /// Its settings.
     pub settings: Settings,
-    /// How many parameters it is to have.
+    /// The number of parameters aimed at.
     pub size: usize,
     /// How its width is found from that number.
     pub matching: Match,
-    /// What it is trained on.
+    /// The training loss.
     pub loss: Loss,
-    /// Which set stops it.
+    /// The validation set.
     pub validation: Validation,
     /// The seed of this run: every stream of randomness derives from it and from what the run is.
     pub seed: u64,
-    /// Of Adam.
+    /// The learning rate of Adam.
     pub learning_rate: f64,
     /// Symbols in a batch.
     pub batch_symbols: usize,
-    /// What the auxiliary losses weigh.
+    /// The weights of the auxiliary losses.
     pub weights: LossWeights,
-    /// Largest norm of a gradient.
+    /// Gradients are clipped to this norm.
     pub clip: f64,
-    /// What the learning rate is multiplied by when the validation loss no longer falls.
+    /// The factor of the learning rate when the validation loss no longer falls.
     pub decay: f64,
     /// Bad checkpoints before that.
     pub decay_patience: usize,
@@ -65,17 +65,17 @@ pub struct Plan {
 pub struct DataPlan {
     /// Drawn or read.
     pub source: Source,
-    /// Strings to learn from.
+    /// Training strings.
     pub training: usize,
-    /// Strings to stop by.
+    /// Validation strings.
     pub validation: usize,
     /// Strings of the long test.
     pub test: usize,
-    /// Strings of the short test, none of which was seen.
+    /// Strings of the short test, none of which is in the training set.
     pub held_out: usize,
     /// Negatives with their distance from the language.
     pub distances: usize,
-    /// The longest string to learn from.
+    /// The longest training string.
     pub short: usize,
     /// The longest string of the long validation set.
     pub long: usize,
@@ -102,13 +102,13 @@ pub enum Source {
 }
 
 named! {
-    /// What a recognizer is trained on.
+    /// The training loss of a recognizer.
     Loss {
         /// Recognition alone.
         R = "R",
-        /// And the next symbol of members.
+        /// Recognition, and language modelling on members.
         Lm = "R+LM",
-        /// And the set of symbols that may come next in members.
+        /// Recognition, and next-symbol sets of members.
         Ns = "R+NS",
         /// All three.
         LmNs = "R+LM+NS",
@@ -118,7 +118,7 @@ named! {
 named! {
     /// Which set stops training and chooses the model.
     Validation {
-        /// Strings as long as those learned from.
+        /// Strings as long as the training strings.
         Short = "short",
         /// Strings up to twice as long.
         Long = "long",
@@ -173,7 +173,7 @@ impl DataPlan {
     }
 }
 
-/// A plan without a model.
+/// Why a plan has no model.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The learner is not known, or is no recognizer.
@@ -188,7 +188,7 @@ pub enum ModelError {
 }
 
 impl Plan {
-    /// The seed of everything in this run. Runs that differ in what they are share no randomness.
+    /// The seed of everything in this run. Runs that differ in language, learner, size, loss or validation share no randomness.
     pub fn root(&self) -> Seed {
         let what =
             [&self.language, &self.learner, &self.size.to_string(), self.loss.name(), self.validation.name()];
@@ -198,7 +198,6 @@ impl Plan {
     /// The model, for an alphabet of so many symbols.
     pub fn model(&self, alphabet: usize) -> Result<RecognizerModel, ModelError> {
         let learner = registry::find(&self.learner, Role::Recognizer)?;
-        // A learner that is found has the role it was looked up for.
         let role = learner.recognizer.as_ref().ok_or(ModelError::NoRole)?;
         let (language_modeling, next_symbols) = self.loss.heads();
         let task = RecognizerTask { alphabet, language_modeling, next_symbols };
@@ -242,12 +241,13 @@ impl Plan {
 
     pub(super) fn cost(&self) -> f64 {
         let learner = if self.learner == "transformer" { 3.0 } else { 1.0 };
-        // Few runs go on for longer than this before they stop by themselves.
+        // Few runs take more epochs before early stopping.
         let epochs = self.max_epochs.min(60) as f64;
         let DataPlan { training, short, test, longest, .. } = self.data;
-        // Small batches waste time on every step; judging is one pass forward, a third of a step.
-        let learned = epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols as f64);
-        let judged = test as f64 * longest as f64 / 3.0;
-        learner * self.size as f64 * (learned + judged)
+        // Small batches have an overhead per step; evaluation is a forward pass, a third of a step.
+        let training_cost =
+            epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols as f64);
+        let evaluation_cost = test as f64 * longest as f64 / 3.0;
+        learner * self.size as f64 * (training_cost + evaluation_cost)
     }
 }

@@ -1,4 +1,4 @@
-//! `[recognition.data]`: where strings come from, as somebody wrote it.
+//! `[recognition.data]`: where strings come from.
 
 use std::path::PathBuf;
 
@@ -26,11 +26,10 @@ pub struct DataSpec {
     longest: Option<usize>,
 }
 
-/// A split has at most so many strings.
-const MOST: usize = 10_000_000;
+/// The most strings of a split.
+const MAX_STRINGS: usize = 10_000_000;
 
 impl DataSpec {
-    /// Whether the numbers are what they may be.
     pub(super) fn check(&self) -> Result<(), Problem> {
         if self.directory.is_some() {
             return self.check_directory();
@@ -44,8 +43,8 @@ impl DataSpec {
             ("data.held_out", held_out, 0),
             ("data.distances", distances, 0),
         ] {
-            if !(least..=MOST).contains(&size) {
-                let allowed = format!("from {least} to {MOST} strings");
+            if !(least..=MAX_STRINGS).contains(&size) {
+                let allowed = format!("from {least} to {MAX_STRINGS} strings");
                 return Err(Problem::value(field, &size.to_string(), &allowed));
             }
         }
@@ -61,7 +60,7 @@ impl DataSpec {
         Ok(())
     }
 
-    /// Strings that are read are as many and as long as they are.
+    /// Data that are read have sizes and lengths of their own.
     fn check_directory(&self) -> Result<(), Problem> {
         let count = |size: Option<usize>| size.map(|n| n as u64);
         let given = [
@@ -78,7 +77,7 @@ impl DataSpec {
         match given.into_iter().find_map(|(field, value)| Some((field, value?))) {
             None => Ok(()),
             Some((field, value)) => {
-                let message = "cannot be given beside `directory`: data that are read have sizes and lengths of their own";
+                let message = "cannot be given with `directory`: data that are read have sizes and lengths of their own";
                 Err(Problem::new(&format!("data.{field}"), &value.to_string(), message.to_owned()))
             }
         }
@@ -98,7 +97,7 @@ impl DataSpec {
         }
     }
 
-    /// The data of a language, drawn or found.
+    /// The data of a language, drawn or read.
     pub(super) fn plan(
         &self,
         named: &Named,
@@ -110,7 +109,7 @@ impl DataSpec {
             let problem = |message: String| Problem::new("data.directory", &given, message);
             let path = Data::find(directory, named).map_err(problem)?;
             let files = Data::read(&path, language).map_err(|error| problem(error.to_string()))?;
-            files.must_be(reading).map_err(problem)?;
+            files.check_reading(reading).map_err(problem)?;
             return Ok(files.plan(path));
         }
         let plan = self.drawn();

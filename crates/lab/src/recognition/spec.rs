@@ -6,13 +6,13 @@ use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
 use wug_learner::registry::{Learner, Settings};
 
-use super::choice::Choice;
+use super::number_or_range::NumberOrRange;
 use super::plan::{DataPlan, Loss, Match, Plan, Validation};
 use super::source::DataSpec;
-use crate::spec::grid::{each, named, names, number, one_or_more};
+use crate::spec::grid::{each, ensure, named, names, one_or_more};
 use crate::spec::{Problem, Section};
 
-/// A grid, as it was written.
+/// The fields as written in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Grid {
@@ -23,9 +23,9 @@ pub struct Grid {
     #[serde(deserialize_with = "one_or_more")]
     sizes: Vec<usize>,
     matching: String,
-    learning_rate: Choice,
-    batch_symbols: Choice,
-    loss_weight: Choice,
+    learning_rate: NumberOrRange,
+    batch_symbols: NumberOrRange,
+    loss_weight: NumberOrRange,
     clip: f64,
     decay: f64,
     decay_patience: usize,
@@ -41,9 +41,9 @@ impl Default for Grid {
             validation: names(&["short", "long"]),
             sizes: vec![64_000],
             matching: "published".to_owned(),
-            learning_rate: Choice::Between([1e-4, 1e-2]),
-            batch_symbols: Choice::Between([128.0, 4096.0]),
-            loss_weight: Choice::Between([0.01, 10.0]),
+            learning_rate: NumberOrRange::Between([1e-4, 1e-2]),
+            batch_symbols: NumberOrRange::Between([128.0, 4096.0]),
+            loss_weight: NumberOrRange::Between([0.01, 10.0]),
             clip: 5.0,
             decay: 0.5,
             decay_patience: 4,
@@ -54,8 +54,8 @@ impl Default for Grid {
     }
 }
 
-/// The language of a cell, and where its strings come from.
-struct Subject {
+/// A language and where its strings come from.
+struct LanguageData {
     spelled: String,
     alphabet: usize,
     data: DataPlan,
@@ -72,7 +72,7 @@ struct Cell<'a> {
     seed: u64,
 }
 
-/// The names in a grid, understood.
+/// The values that names in the grid stand for.
 struct Names {
     losses: Vec<Loss>,
     validations: Vec<Validation>,
@@ -85,18 +85,18 @@ pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
     section.check_size([section.own.sizes.len(), names.losses.len(), names.validations.len()])
 }
 
-/// Seeds outermost, so that a sweep that is cut short has a little of everything.
+/// Seeds outermost, so that a sweep that is cut short has some runs of every kind.
 pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
     let grid = &section.own;
     let names = grid.names()?;
-    let subjects: Vec<Subject> = section
+    let languages: Vec<LanguageData> = section
         .languages
         .iter()
-        .map(|named| grid.subject(named, section.reading))
+        .map(|named| grid.language(named, section.reading))
         .collect::<Result<_, _>>()?;
     let mut plans = Vec::new();
     for seed in section.seeds.clone() {
-        for subject in &subjects {
+        for language in &languages {
             for &size in &grid.sizes {
                 for (learner, settings) in
                     section.learners.iter().flat_map(|l| l.settings.iter().map(|s| (l.learner, s)))
@@ -104,7 +104,7 @@ pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
                     for &loss in &names.losses {
                         for &validation in &names.validations {
                             let cell = Cell { size, learner, settings, loss, validation, seed };
-                            plans.push(grid.plan(section, &names, subject, cell)?);
+                            plans.push(grid.plan(section, &names, language, cell)?);
                         }
                     }
                 }
@@ -127,13 +127,13 @@ impl Grid {
         &self,
         section: &Section<Self>,
         names: &Names,
-        subject: &Subject,
+        language: &LanguageData,
         cell: Cell<'_>,
     ) -> Result<Plan, Problem> {
         let mut plan = Plan {
-            language: subject.spelled.clone(),
+            language: language.spelled.clone(),
             reading: section.reading,
-            data: subject.data.clone(),
+            data: language.data.clone(),
             learner: cell.learner.name.to_owned(),
             settings: cell.settings.clone(),
             size: cell.size,
@@ -152,7 +152,7 @@ impl Grid {
             precision: section.precision,
         };
         self.draw(&mut plan);
-        match plan.model(subject.alphabet) {
+        match plan.model(language.alphabet) {
             Ok(_) => Ok(plan),
             Err(error) => {
                 let message = format!("{} on {}: {error}", plan.learner, plan.language);
@@ -178,22 +178,22 @@ impl Grid {
         self.learning_rate.check("learning_rate")?;
         self.batch_symbols.check_whole("batch_symbols")?;
         self.loss_weight.check("loss_weight")?;
-        number(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
-        number(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
-        number(self.patience > 0, "patience", &self.patience, "at least 1")?;
-        number(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
-        number(!self.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
+        ensure(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
+        ensure(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
+        ensure(self.patience > 0, "patience", &self.patience, "at least 1")?;
+        ensure(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
+        ensure(!self.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
         for size in &self.sizes {
             let allowed = "from 1000 to 100000000 parameters";
-            number((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
+            ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
         self.data.check()
     }
 
-    fn subject(&self, named: &Named, reading: Reading) -> Result<Subject, Problem> {
+    fn language(&self, named: &Named, reading: Reading) -> Result<LanguageData, Problem> {
         let problem = |message: String| Problem::new("languages", named.entry.name, message);
         let language = named.build(reading).map_err(|error| problem(error.to_string()))?;
         let data = self.data.plan(named, reading, language.as_ref())?;
-        Ok(Subject { spelled: named.spelled(), alphabet: language.alphabet().len(), data })
+        Ok(LanguageData { spelled: named.spelled(), alphabet: language.alphabet().len(), data })
     }
 }

@@ -1,4 +1,4 @@
-//! What the grids of all protocols have: names to be looked up, languages, seeds, numbers in their ranges.
+//! Parsing and checks that all grids share: names, languages, seeds, ranges of numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,10 +10,10 @@ use wug_language::registry::{self, BuildError, LANGUAGES, Named};
 
 use super::Problem;
 
-/// A section has at most so many runs.
-const MOST_RUNS: u64 = 1_000_000;
+/// The most runs of a section.
+const MAX_RUNS: u64 = 1_000_000;
 
-/// A list, or a single thing in its place.
+/// A list, or a single item, which stands for a list of one.
 pub(crate) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -27,12 +27,12 @@ fn item<'de, T: Deserialize<'de>, E: Error>(value: Value) -> Result<T, E> {
     value.try_into().map_err(|error: toml::de::Error| E::custom(error.message()))
 }
 
-/// The names of things, as a spec has them when it leaves them out.
+/// Names as owned strings.
 pub(crate) fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// The thing of a name.
+/// The value with a name.
 pub(crate) fn named<T: Copy>(
     field: &str,
     given: &str,
@@ -45,7 +45,7 @@ pub(crate) fn named<T: Copy>(
     })
 }
 
-/// The things of some names, of which there must be one.
+/// The values with some names, at least one.
 pub(crate) fn each<T: Copy>(
     field: &str,
     given: &[String],
@@ -56,7 +56,7 @@ pub(crate) fn each<T: Copy>(
     given.iter().map(|text| named(field, text, all, name)).collect()
 }
 
-/// That there is at least one.
+/// Refuses an empty list.
 pub(crate) fn nonempty<T>(field: &str, given: &[T]) -> Result<(), Problem> {
     if given.is_empty() {
         return Err(Problem::new(field, "[]", "is empty; at least one is needed".to_owned()));
@@ -64,12 +64,12 @@ pub(crate) fn nonempty<T>(field: &str, given: &[T]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// That a value is one that is allowed.
-pub(crate) fn number(ok: bool, field: &str, given: &dyn Display, allowed: &str) -> Result<(), Problem> {
+/// Refuses a value unless `ok`.
+pub(crate) fn ensure(ok: bool, field: &str, given: &dyn Display, allowed: &str) -> Result<(), Problem> {
     if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
 }
 
-/// The languages of some names; `SUITE/*` are all that a suite has.
+/// The languages with some names; `SUITE/*` stands for all of a suite.
 pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
     if names.is_empty() {
         let message = "at least one is needed: names of languages, or `SUITE/*` for all of a suite";
@@ -91,13 +91,13 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
     Ok(found)
 }
 
-/// Whether seeds of so many cells make a grid that somebody could want, found before any of it is made.
+/// Refuses grids that are too large, before any plan is made.
 pub(crate) fn seeds(first: u64, count: u64, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
     let given = count.to_string();
-    number(count > 0, "seeds", &given, "at least 1")?;
+    ensure(count > 0, "seeds", &given, "at least 1")?;
     let cells = cells.into_iter().fold(1, |n: u64, m| n.saturating_mul(m as u64));
-    if count.saturating_mul(cells) > MOST_RUNS {
-        let message = format!("{given} seeds of {cells} cells are more than {MOST_RUNS} runs");
+    if count.saturating_mul(cells) > MAX_RUNS {
+        let message = format!("{given} seeds of {cells} cells are more than {MAX_RUNS} runs");
         return Err(Problem::new("seeds", &given, message));
     }
     if first.checked_add(count).is_none() {

@@ -1,5 +1,5 @@
-//! `learners` in a section: names, or tables of a name with settings; and settings of the section, which each learner that has
-//! them takes.
+//! `learners` in a section: names, or tables of a name with settings; and settings of the section, which apply to each learner
+//! that has them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::grid::nonempty;
 pub struct LearnerGrid {
     /// The learner.
     pub learner: &'static Learner,
-    /// At least one.
+    /// Every combination, at least one.
     pub settings: Vec<Settings>,
 }
 
@@ -24,7 +24,7 @@ type Given = BTreeMap<String, Vec<SettingValue>>;
 /// Names that settings had in earlier versions.
 const FORMER_NAMES: [(&str, &str); 2] = [("losses", "loss"), ("gates", "gate")];
 
-/// Takes learners and their settings out of a section, with the names of all settings that it may have.
+/// Takes learners and their settings out of a section. Also returns the names of all settings that the section may have.
 pub(super) fn take_learners(
     table: &mut Table,
     role: Role,
@@ -82,7 +82,7 @@ fn take_settings(table: &mut Table, known: &[&'static str]) -> Result<Given, Pro
             given.insert((*name).to_owned(), values(name, value)?);
         }
     }
-    // A table that was taken apart is gone; what is left in one is unknown, and said to be so by the section.
+    // Empty tables are removed; what is left in a table is unknown, and the section reports it.
     for outer in known.iter().filter_map(|name| name.split_once('.')).map(|(outer, _)| outer) {
         if table.get(outer).and_then(Value::as_table).is_some_and(Table::is_empty) {
             table.remove(outer);
@@ -99,13 +99,13 @@ fn values(name: &str, value: Value) -> Result<Vec<SettingValue>, Problem> {
     nonempty(name, &items)?;
     let one = |item: Value| {
         let given = serde_json::to_string(&item).unwrap_or_default();
-        let wrong = || Problem::value(name, &given, "a number, a name, true or false");
+        let invalid = || Problem::value(name, &given, "a number, a name, true or false");
         match item {
-            Value::Integer(n) => u64::try_from(n).map(SettingValue::Count).map_err(|_| wrong()),
+            Value::Integer(n) => u64::try_from(n).map(SettingValue::Count).map_err(|_| invalid()),
             Value::Float(x) => Ok(SettingValue::Real(x)),
             Value::String(name) => Ok(SettingValue::Name(name)),
             Value::Boolean(on) => Ok(SettingValue::Switch(on)),
-            _ => Err(wrong()),
+            _ => Err(invalid()),
         }
     };
     items.into_iter().map(one).collect()

@@ -1,23 +1,23 @@
-//! What is wrong with a spec, said so that it can be mended: the field, and the nearest thing that is right.
+//! Errors in a spec: the field, the value, what is allowed, and the nearest name.
 
 use toml::de::DeValue;
 use wug_language::nearest_names;
 
-/// How the parser begins to say that there is no such field, and we too.
+/// How messages about unknown fields begin, the parser's and ours.
 const UNKNOWN_FIELD: &str = "unknown field";
 
-/// Something in a spec that cannot be.
+/// An error in a spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// With dots, from the section on.
+    /// The path in the section, with dots.
     field: String,
-    /// The value, as it is written in the file.
+    /// The value as written in the file.
     given: String,
     message: String,
 }
 
 impl Problem {
-    /// A field whose value (as it is written in the file) has something wrong with it.
+    /// An error about a field with a value, which is `given` as in the file.
     pub fn new(field: &str, given: &str, message: String) -> Self {
         Self { field: field.to_owned(), given: given.to_owned(), message }
     }
@@ -41,11 +41,11 @@ impl Problem {
         )
     }
 
-    /// What the parser complains of. `tables` are known beside the fields of the section.
+    /// An error of the parser. `tables` are names that are known beside the fields of the section.
     pub(super) fn parse(error: &toml::de::Error, tables: &[&str]) -> Self {
         let message = error.message().trim_end();
         let text = error.to_string();
-        // Values that were put together from several places have no span, but name the field at the end.
+        // Merged values have no span, but the last line of the message has the field.
         let last = text.lines().last().filter(|_| error.span().is_none());
         let inside = last.and_then(|l| l.strip_prefix("in `")?.strip_suffix('`')).unwrap_or_default();
         if !message.starts_with(UNKNOWN_FIELD) {
@@ -62,7 +62,7 @@ impl Problem {
         Self::new(&path, field, format!("{UNKNOWN_FIELD}{}", alternatives(field, &known)))
     }
 
-    /// Whether it is that there is no such field.
+    /// Whether the error is that there is no such field.
     pub(super) fn is_of_unknown_field(&self) -> bool {
         self.message.starts_with(UNKNOWN_FIELD)
     }
@@ -77,16 +77,16 @@ impl Problem {
         item.as_str().or_else(number) == Some(&self.given)
     }
 
-    /// The whole message, about something in this place.
-    pub(super) fn describe(&self, place: &str) -> String {
+    /// The whole message. `location` is the file and line, or the `--set`.
+    pub(super) fn describe(&self, location: &str) -> String {
         if self.field.is_empty() {
-            return format!("{place}: {}", self.message);
+            return format!("{location}: {}", self.message);
         }
-        format!("{place}: `{}`: {}", self.field, self.message)
+        format!("{location}: `{}`: {}", self.field, self.message)
     }
 }
 
-/// The end of a sentence that names something unknown.
+/// The end of a message about an unknown name: what it may have been, and all names.
 pub(super) fn alternatives(given: &str, known: &[&str]) -> String {
     let all = known.join(", ");
     let near: Vec<String> =

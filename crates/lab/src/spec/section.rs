@@ -1,5 +1,5 @@
-//! A section of an experiment: a grid of one protocol. All are read, scaled, set by hand and checked in the same way, and
-//! share what is here: reading, languages, learners with their settings, seeds, precision.
+//! A section of an experiment: a grid of one protocol. All sections are parsed, scaled, changed by `--set` and checked in the same
+//! way, and share reading, languages, learners with their settings, seeds and precision.
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -13,7 +13,7 @@ use crate::names::Precision;
 use crate::plan::RunPlan;
 use crate::protocol::{Entry, Protocol};
 
-/// A grid as it was written: what all sections share, understood, and what is the protocol's own.
+/// A section: the shared fields, resolved, and the protocol's own fields as written.
 #[derive(Debug)]
 pub struct Section<G> {
     /// As published, or corrected.
@@ -30,7 +30,7 @@ pub struct Section<G> {
     pub own: G,
 }
 
-/// The fields that all sections share, as they are written.
+/// The shared fields as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Shared {
@@ -73,7 +73,7 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
         })
     }
 
-    /// Whether seeds of so many cells beside languages and learners make a grid that somebody could want.
+    /// Refuses a grid that is too large, with these dimensions beside languages, learners and seeds.
     pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
         let ways = self.learners.iter().map(|learner| learner.settings.len()).sum();
         let cells = [self.languages.len(), ways].into_iter().chain(cells);
@@ -86,23 +86,23 @@ fn take(table: &mut Table, keys: &[&str]) -> Table {
     keys.iter().filter_map(|key| table.remove_entry(*key)).collect()
 }
 
-/// Reads a table whose keys, and some more that were read before, are known.
+/// Parses a table. `known` are keys that were parsed before: messages list them too.
 fn parse<T: serde::de::DeserializeOwned>(table: Table, known: &[&str]) -> Result<T, Problem> {
     let scales = [Scale::Smoke.name(), Scale::Quick.name()];
     let known: Vec<&str> = known.iter().copied().chain(scales).collect();
     Value::Table(table).try_into().map_err(|error| Problem::parse(&error, &known))
 }
 
-/// A value set by hand: a key and what it is set to.
+/// A `--set`: key and value.
 pub(super) type Set = (String, String);
 
 impl Entry {
-    /// Whether the section as it is at a scale is sound.
+    /// Checks the section at a scale.
     pub(super) fn check_section(&self, section: &Table, scale: Scale, sets: &[&Set]) -> Result<(), Problem> {
         (self.check)(self.resolved(section, scale, sets)?)
     }
 
-    /// The runs of the section as it is at a scale.
+    /// The runs of the section at a scale.
     pub(super) fn plans_of(
         &self,
         section: &Table,
@@ -118,26 +118,26 @@ impl Entry {
         Ok(table)
     }
 
-    /// The path of a key from the section on: it may begin with the section's name.
+    /// The key without the section's name, with which it may begin.
     pub(super) fn inside<'k>(&self, key: &'k str) -> &'k str {
         self.named_in(key).unwrap_or(key)
     }
 
-    /// The same, of a key that does begin with it.
+    /// The same, or nothing if the key does not begin with it.
     pub(super) fn named_in<'k>(&self, key: &'k str) -> Option<&'k str> {
         let names = std::iter::once(&self.name).chain(self.former_names);
         names.into_iter().find_map(|name| key.strip_prefix(name)?.strip_prefix('.'))
     }
 
     /// Whether sections of this protocol have such a field.
-    pub(super) fn knows(&self, (key, value): &Set) -> bool {
+    pub(super) fn has_field(&self, (key, value): &Set) -> bool {
         let mut alone = Table::new();
         let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.check)(alone));
         !outcome.is_err_and(|problem| problem.is_of_unknown_field())
     }
 }
 
-/// The section as it is at a scale.
+/// The section at a scale.
 fn scaled(mut section: Table, scale: Scale) -> Result<Table, Problem> {
     for at in [Scale::Smoke, Scale::Quick] {
         match section.remove(at.name()) {
@@ -181,7 +181,7 @@ fn set(table: &mut Table, path: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A value as TOML has it; bare words are strings, and words with commas are lists.
+/// Parses a value as TOML; bare words are strings, and words with commas are lists.
 fn parse_value(text: &str) -> Value {
     let parsed = |text: &str| toml::from_str::<Table>(&format!("x = {text}")).ok()?.remove("x");
     parsed(text).unwrap_or_else(|| {

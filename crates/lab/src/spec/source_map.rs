@@ -1,4 +1,4 @@
-//! Where things stand in the text of an experiment.
+//! Line numbers of keys and values in the text of an experiment.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue, Error};
 use super::{Problem, Scale};
 use crate::protocol::Entry;
 
-/// A text with the places of all its keys and values.
+/// A text with the positions of all its keys and values.
 pub(super) struct SourceMap<'a> {
     text: &'a str,
     root: DeTable<'a>,
@@ -18,7 +18,7 @@ impl<'a> SourceMap<'a> {
         Ok(Self { text, root: DeTable::parse(text)?.into_inner() })
     }
 
-    /// The line of a key that should be a list of sections but is a single one.
+    /// The line of a section that is written with single brackets.
     pub(super) fn lone_section(&self, name: &str) -> Option<usize> {
         let (key, value) = self.root.get_key_value(name)?;
         value.get_ref().is_table().then(|| line(self.text, key.span().start))
@@ -30,18 +30,11 @@ impl<'a> SourceMap<'a> {
         Some(line(self.text, key.span().start))
     }
 
-    /// The line of a problem in the section of that number, as it is at a scale: of the item if it is one of a list, of the
-    /// field otherwise.
-    pub(super) fn line(
-        &self,
-        entry: &Entry,
-        number: usize,
-        scale: Scale,
-        problem: &Problem,
-    ) -> Option<usize> {
+    /// The line of a problem in a section at a scale: of the item if the field is a list with it, of the field otherwise.
+    pub(super) fn line(&self, entry: &Entry, index: usize, scale: Scale, problem: &Problem) -> Option<usize> {
         let names = std::iter::once(&entry.name).chain(entry.former_names);
         let mut sections = names.filter_map(|name| self.root.get(*name)?.get_ref().as_array()).flatten();
-        let section = sections.nth(number)?.get_ref().as_table()?;
+        let section = sections.nth(index)?.get_ref().as_table()?;
         let smaller = section.get(scale.name()).and_then(|table| table.get_ref().as_table());
         let (key, value) = smaller
             .and_then(|table| find(table, problem.field()))
@@ -51,7 +44,7 @@ impl<'a> SourceMap<'a> {
     }
 }
 
-/// What is at a dotted path, and where its key is.
+/// The value at a dotted path, and the position of its key.
 fn find<'t, 'a>(table: &'t DeTable<'a>, path: &str) -> Option<(Range<usize>, &'t DeValue<'a>)> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let (key, value) = table.get_key_value(first)?;
@@ -61,7 +54,7 @@ fn find<'t, 'a>(table: &'t DeTable<'a>, path: &str) -> Option<(Range<usize>, &'t
     }
 }
 
-/// The number of the line of a byte.
+/// The line number of a byte.
 pub(super) fn line(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|b| *b == b'\n').count() + 1
 }

@@ -61,7 +61,7 @@ fn the_same_spec_gives_the_same_ids_and_other_specs_give_others() {
 }
 
 #[test]
-fn slips_are_named_with_field_line_and_neighbour() {
+fn errors_name_the_field_the_line_and_the_nearest_name() {
     let error = |from: &str, to: &str| read(&SMALL.replacen(from, to, 1), Scale::Paper, &[]).unwrap_err();
     let message = error("seeds = 2", "seed = 2");
     assert!(message.starts_with("x.toml, line 5: `seed`: unknown field; did you mean `seeds`?"), "{message}");
@@ -106,7 +106,7 @@ fn every_built_in_experiment_can_be_planned_at_every_scale() {
 }
 
 #[test]
-fn lines_are_those_of_the_words_and_not_of_their_likes() {
+fn lines_are_those_of_the_key_or_item_itself() {
     let error = |text: &str| read(text, Scale::Paper, &[]).unwrap_err();
     let two = "title = \"small\" # seeds = 0\n[[recognition]]\nseeds = 1\nlanguages = [\n  \"parity\",\n  \"first\",\n]\n\
                [[recognition]]\nlanguages = \"parity\"\nseeds = 1\n[recognition.quick]\n\"seeds\" = 1\n";
@@ -117,7 +117,7 @@ fn lines_are_those_of_the_words_and_not_of_their_likes() {
     );
     assert!(error(&two.replace("\"seeds\" = 1", "\"seeds\" = 0")).starts_with("x.toml, line 12: `seeds`"));
     let message = error(&SMALL.replace("[[recognition]]", "[recognition]"));
-    assert!(message.starts_with("x.toml, line 3: `recognition`: is written with two brackets"), "{message}");
+    assert!(message.starts_with("x.toml, line 3: `recognition`: must have two brackets"), "{message}");
     let message = error(&SMALL.replace("recognition.quick]", "recognition.quik]"));
     assert!(message.starts_with("x.toml, line 8: `quik`: unknown field; did you mean `quick`?"), "{message}");
     let message = error(&SMALL.replace("seeds = 2", "learning_rate = \"fast\""));
@@ -130,7 +130,7 @@ fn lines_are_those_of_the_words_and_not_of_their_likes() {
 }
 
 #[test]
-fn what_is_set_by_hand_is_blamed_and_not_the_file() {
+fn errors_of_set_name_it_and_not_the_file() {
     let error = |sets: &[(&str, &str)]| read(SMALL, Scale::Smoke, sets).unwrap_err();
     assert_eq!(error(&[("seeds", "0")]), "--set seeds=0: `seeds`: cannot be 0; it must be at least 1");
     assert_eq!(
@@ -154,7 +154,7 @@ fn what_is_set_by_hand_is_blamed_and_not_the_file() {
 }
 
 #[test]
-fn numbers_without_end_and_beyond_reason_are_refused() {
+fn infinite_and_huge_numbers_are_refused() {
     for (key, value) in [
         ("clip", "inf"),
         ("clip", "nan"),
@@ -176,7 +176,7 @@ fn numbers_without_end_and_beyond_reason_are_refused() {
 }
 
 #[test]
-fn data_that_are_read_are_planned_as_they_are_wherever_they_are() {
+fn data_that_are_read_are_identified_by_content() {
     let roots = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let mut request = crate::data::Request::parse("flare/parity").unwrap();
     for (key, value) in [("training.size", "60"), ("validation-long.lengths", "0..70"), ("test.size", "30")] {
@@ -201,7 +201,7 @@ fn data_that_are_read_are_planned_as_they_are_wherever_they_are() {
     };
     let message = error(&[("data.test", "7")]);
     assert!(
-        message.starts_with("--set data.test=7: `data.test`: cannot be given beside `directory`"),
+        message.starts_with("--set data.test=7: `data.test`: cannot be given with `directory`"),
         "{message}"
     );
     let message = error(&[("reading", "published")]);
@@ -212,7 +212,7 @@ const BOTH: &str = "title = \"both\"\n[[recognition]]\nlanguages = \"parity\"\ns
                     learners = [\"lstm\"]\nseeds = 1\nhidden = 4\n";
 
 #[test]
-fn what_is_set_by_hand_goes_to_the_sections_that_know_it() {
+fn set_goes_to_the_sections_that_have_the_field() {
     let runs = |sets: &[(&str, &str)]| {
         let runs = read(BOTH, Scale::Paper, sets).unwrap().runs;
         let recognition = runs.iter().filter(|run| run.protocol() == "recognition").count();
@@ -233,10 +233,7 @@ fn what_is_set_by_hand_goes_to_the_sections_that_know_it() {
     let message = error(SMALL, &[("generalization.order", "2")]);
     assert_eq!(message, "--set generalization.order=2: x.toml has no section [[generalization]]");
     let message = error(&BOTH.replace("[[generalization]]", "[generalization]"), &[]);
-    assert!(
-        message.starts_with("x.toml, line 5: `generalization`: is written with two brackets"),
-        "{message}"
-    );
+    assert!(message.starts_with("x.toml, line 5: `generalization`: must have two brackets"), "{message}");
     let message = error(&BOTH.replace("hidden = 4", "hiden = 4"), &[]);
     assert!(
         message.starts_with("x.toml, line 9: `hiden`: unknown field; did you mean `hidden`?"),

@@ -1,4 +1,4 @@
-//! Values in a spec that may be written in more than one way.
+//! Hyperparameters that a section fixes, or draws from a range.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -8,16 +8,16 @@ use wug_language::draw;
 
 use crate::spec::Problem;
 
-/// A number, or a range from which each run draws its own.
+/// A number, or a range from which each run draws one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Choice {
+pub enum NumberOrRange {
     /// The same in every run.
     Fixed(f64),
     /// Drawn, both ends included.
     Between([f64; 2]),
 }
 
-impl<'de> Deserialize<'de> for Choice {
+impl<'de> Deserialize<'de> for NumberOrRange {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(from)?;
         let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|i| i as f64));
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Choice {
     }
 }
 
-impl Choice {
+impl NumberOrRange {
     pub(super) fn check(self, field: &str) -> Result<(), Problem> {
         let [from, to] = self.ends();
         if from > 0.0 && from <= to && to.is_finite() {
@@ -42,7 +42,7 @@ impl Choice {
         Err(self.problem(field, "a number above 0 or a range [from, to] of such numbers"))
     }
 
-    /// As [`check`](Self::check), of a count.
+    /// As [`check`](Self::check), for a whole number.
     pub(super) fn check_whole(self, field: &str) -> Result<(), Problem> {
         let whole = |x: f64| x.fract() == 0.0 && (1.0..=1e9).contains(&x);
         if self.ends().into_iter().all(whole) {
@@ -66,14 +66,14 @@ impl Choice {
         }
     }
 
-    /// Its logarithm is uniform.
+    /// Draws a number whose logarithm is uniform.
     pub(super) fn log_uniform(self, seed: Seed) -> f64 {
         let [from, to] = self.ends();
         let share = draw::unit(&mut seed.rng());
         libm::exp(libm::log(from) + share * (libm::log(to) - libm::log(from))).clamp(from, to)
     }
 
-    /// Uniform over whole numbers, both ends included.
+    /// Draws a whole number uniformly, both ends included.
     pub(super) fn integer(self, seed: Seed) -> usize {
         let [from, to] = self.ends().map(|x| x as usize);
         from + draw::below(&mut seed.rng(), to - from + 1)

@@ -1,4 +1,4 @@
-//! What is to be learned: a language with a prior.
+//! A language with a prior: what a learner is trained on.
 
 use wug_dataset::corpus::{released, test_from_first};
 use wug_language::registry::{self, Named};
@@ -8,17 +8,17 @@ use super::plan::{Measure, with_prior};
 use crate::spec::Problem;
 
 /// A language with one of its priors.
-pub(super) struct Subject {
+pub(super) struct LanguageWithPrior {
     /// The language without its prior.
     pub(super) spelled: String,
     pub(super) prior: f64,
-    /// Symbols, the boundary among them.
+    /// The number of symbols, the boundary included.
     pub(super) vocabulary: usize,
     pub(super) measure: Measure,
 }
 
-impl Subject {
-    /// A language with the prior that its name says, or with each of these; marked as is said, or as it can be.
+impl LanguageWithPrior {
+    /// A language with the prior in its name, or with each of `priors`; with this measure, or with the one that fits it.
     pub(super) fn each(
         named: &Named,
         priors: &[f64],
@@ -46,7 +46,7 @@ impl Subject {
         let built = registry::find(&with_prior(&spelled, prior)).and_then(|named| named.build(reading));
         let language = built.map_err(|error| in_priors(format!("on {spelled}: {error}")))?;
         let vocabulary = language.alphabet().len() + 1;
-        let measure = measure.unwrap_or_else(|| fitting(language.as_ref()));
+        let measure = measure.unwrap_or_else(|| fitting_measure(language.as_ref()));
         Ok(Self { spelled, prior, vocabulary, measure })
     }
 }
@@ -62,10 +62,10 @@ fn with_distribution() -> String {
 }
 
 /// Deterministic where a language has steps with one possible symbol, the first apart; categorical where it has none.
-fn fitting(language: &dyn Language) -> Measure {
+fn fitting_measure(language: &dyn Language) -> Measure {
     let determined = |word: Word| language.next_sets(&word).iter().skip(1).map(NextSet::size).any(|n| n == 1);
-    let some = test_from_first(language, 20).any(determined);
-    if some { Measure::Deterministic } else { Measure::Categorical }
+    let deterministic = test_from_first(language, 20).any(determined);
+    if deterministic { Measure::Deterministic } else { Measure::Categorical }
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prior_is_what_a_language_of_the_registry_has_if_it_has_a_distribution() {
+    fn languages_have_a_prior_if_and_only_if_they_have_a_distribution() {
         for entry in registry::LANGUAGES {
             let language = entry.build(Reading::Corrected).unwrap();
             assert_eq!(language.natural().is_some(), has_distribution(entry), "{}", entry.name);
@@ -83,11 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_marked_as_the_paper_marks_them() {
+    fn the_measure_is_that_of_the_paper() {
         for released in all_released() {
             let language = registry::build(released.name()).unwrap();
             let deterministic = released.mask_kind() == MaskKind::Deterministic;
-            assert_eq!(fitting(&*language) == Measure::Deterministic, deterministic, "{released:?}");
+            assert_eq!(fitting_measure(&*language) == Measure::Deterministic, deterministic, "{released:?}");
         }
     }
 }
