@@ -73,13 +73,7 @@ const READERS: &[(&str, u64, Open)] = &[
 const KNOWN: &[(&str, &str, &str)] = &[
     // A row may have more next-symbol sets than its string has prefixes.
     ("jsonl", "crates/dataset/src/flare/validate.rs", "index out of bounds"),
-    // The epoch of a checkpoint is not compared with the run's; only a checkpoint with a forged checksum gets there.
-    ("checkpoint", "crates/learner/src/train/mod.rs", "attempt to multiply with overflow"),
 ];
-
-/// Kept inputs that still take too long, and are not read: a section may have a million runs, more than ten seconds and a
-/// gigabyte can plan.
-const SLOW: &[(&str, &str)] = &[("experiment", "regress-many-seeds")];
 
 /// More than a gigabyte of address space beside what a test binary maps: in KiB.
 const MEMORY: &str = "1300000";
@@ -138,7 +132,7 @@ fn one_reader() {
         assert!(read(input), "{name}: valid input {i} is refused");
     }
     let mut watch = watch::Watch::new(&name);
-    for (case, input) in kept(&name).into_iter().filter(|(case, _)| !SLOW.contains(&(&name, case))) {
+    for (case, input) in kept(&name) {
         watch.input(&case, &input, || read(&input));
         corpus.push(input);
     }

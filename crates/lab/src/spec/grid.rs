@@ -10,8 +10,8 @@ use wug_language::registry::{self, BuildError, LANGUAGES, Named};
 
 use super::Problem;
 
-/// The most runs of a section.
-const MAX_RUNS: u64 = 1_000_000;
+/// The most runs of a section: twenty times the largest published grid, and planned in seconds.
+const MAX_RUNS: u64 = 100_000;
 
 /// A list, or a single item, which stands for a list of one.
 pub(crate) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(

@@ -188,6 +188,10 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     pub fn resume(objective: &'a O, spec: TrainSpec, saved: &Saved) -> Result<Self, CheckpointError> {
         let state: TrainerState =
             serde_json::from_str(&saved.state).map_err(|e| CheckpointError::State(e.to_string()))?;
+        if state.epoch > spec.max_epochs {
+            let message = format!("{} epochs are done, but there are {}", state.epoch, spec.max_epochs);
+            return Err(CheckpointError::State(message));
+        }
         let mut trainer = Self::new(objective, spec, Seed::new(state.seed))
             .map_err(|e| CheckpointError::State(e.to_string()))?;
         let tensors = Tensors::parse(&saved.tensors)?;
