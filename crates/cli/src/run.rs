@@ -213,7 +213,7 @@ impl From<wug_report::ReportError> for Exit {
     fn from(error: wug_report::ReportError) -> Self {
         match error {
             wug_report::ReportError::Empty => Self::Usage(error.to_string()),
-            error => Self::Failure(error.to_string()),
+            wug_report::ReportError::Json(_) => Self::Failure(error.to_string()),
         }
     }
 }

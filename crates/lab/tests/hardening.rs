@@ -310,8 +310,8 @@ fn a_damaged_or_foreign_checkpoint_is_set_aside_and_the_result_is_the_same() {
             "flipped" => *bytes.last_mut().unwrap() ^= 1,
             "cut" => bytes.truncate(bytes.len() - 9),
             _ => {
-                path =
-                    checkpoints.join(sweep.runs.iter().map(|run| &run.id).find(|other| *other != id).unwrap())
+                path = checkpoints
+                    .join(sweep.runs.iter().map(|run| &run.id).find(|other| *other != id).unwrap());
             }
         }
         fs::write(&path, bytes).unwrap();
