@@ -4,14 +4,13 @@
 //! the prior p is the probability of going on.
 
 use num_bigint::BigUint;
-use num_integer::binomial;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use crate::big::ln;
+use crate::big::{central_binomial, ln};
 use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 pub(super) const PRIOR: Parameter = Parameter {
@@ -78,7 +77,7 @@ impl Language for Dyck {
         Box::new(Open { language: self, expected: Word::new(), dead: false })
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(UniformDyck { language: self, possible }))
     }
@@ -93,7 +92,7 @@ impl Language for Dyck {
             return BigUint::zero();
         }
         let pairs = length / 2;
-        let shapes = binomial(BigUint::from(length), BigUint::from(pairs)) / (pairs + 1);
+        let shapes = central_binomial(pairs) / (pairs + 1);
         shapes * BigUint::from(self.kinds()).pow(pairs as u32)
     }
 
