@@ -3,8 +3,8 @@
 
 use thiserror::Error;
 
-/// The memory that one request may take: 4 GiB.
-pub const MEMORY: u64 = 4 << 30;
+/// The memory that one request may take: 2 GiB.
+pub const MEMORY: u64 = 2 << 30;
 
 /// A request that would take more memory than [`MEMORY`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct TooLarge {
 /// use wug_language::limit::check_memory;
 /// assert!(check_memory(1e9, || unreachable!()).is_ok());
 /// let error = check_memory(3e12, || "a trillion strings".to_owned()).unwrap_err();
-/// assert_eq!(error.to_string(), "a trillion strings would take about 2.7 TiB; the limit is 4.0 GiB");
+/// assert_eq!(error.to_string(), "a trillion strings would take about 2.7 TiB; the limit is 2.0 GiB");
 /// ```
 pub fn check_memory(bytes: f64, what: impl FnOnce() -> String) -> Result<(), TooLarge> {
     if bytes <= MEMORY as f64 {

@@ -19,6 +19,9 @@ pub(super) const PRIOR: Parameter = Parameter {
     meaning: "probability p of a further pair of brackets, below 0.5",
 };
 
+/// The mean length is 2p / (1 − 2p), and some strings are its square: nearer to 0.5 they do not fit into memory.
+const MOST_PRIOR: f64 = 0.4999;
+
 /// Symbol 2k opens and 2k + 1 closes a bracket of kind k.
 #[derive(Debug)]
 pub(super) struct Dyck {
@@ -37,11 +40,11 @@ fn closing(open: Symbol) -> Symbol {
 impl Dyck {
     pub(super) fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
         let prior = settings.probability("prior")?;
-        if prior >= 0.5 {
+        if prior > MOST_PRIOR {
             return Err(BuildError::value(
                 "prior",
                 settings.get("prior"),
-                "a number above 0 and below 0.5, so that strings end",
+                &format!("a number above 0 and below 0.5, so that strings end: up to {MOST_PRIOR}"),
             ));
         }
         Ok(Box::new(Self { alphabet: Alphabet::new(brackets.iter().copied()), prior }))
