@@ -40,11 +40,15 @@ fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) 
         let sets: Vec<Value> = language.next_sets(&word).iter().map(|set| next(set, language)).collect();
         row["next"] = Value::Array(sets);
     }
+    if let Some(dfa) = language.automaton().filter(|_| args.distance) {
+        dfa.check_nearest(word.len()).map_err(|error| Exit::usage(error.to_string()))?;
+    }
     if let Some(near) = language.automaton().filter(|_| args.distance).and_then(|dfa| dfa.nearest(&word)) {
         row["distance"] = json!(near.distance);
         row["nearest"] = json!(language.alphabet().format(&near.word));
     }
     if args.prob {
+        language.check_length(word.len()).map_err(|error| Exit::usage(error.to_string()))?;
         row["log_prob_given_length"] = json!(given_length(language, &word));
         row["log_prob"] = json!(language.natural().map(|d| d.log_prob(&word)).filter(|p| p.is_finite()));
     }

@@ -7,6 +7,7 @@ mod exit;
 mod list;
 mod report;
 mod run;
+mod safe;
 mod sample;
 mod show;
 mod signals;

@@ -52,7 +52,7 @@ fn negatives(args: &Sample, language: &dyn Language, out: &mut dyn Write) -> Res
     let negatives = Negatives::new(language, args.length.clone(), coin).map_err(DataError::from)?;
     let mut rng = Seed::new(args.seed).derive("sample/negative").rng();
     for _ in 0..args.n {
-        let negative = negatives.sample(&mut rng).map_err(DataError::from)?;
+        let negative = negatives.sample(&mut rng).map_err(|error| Exit::usage(error.to_string()))?;
         let text = language.alphabet().format(&negative.word);
         if args.json {
             writeln!(

@@ -9,11 +9,12 @@ use wug_lab::validate::{Request, validate};
 
 use crate::args::Validate;
 use crate::exit::Exit;
+use crate::safe::visible;
 
 pub(crate) fn run(args: &Validate, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let request = Request { format: args.format, language: args.language.clone(), reading: args.reading };
     let reports = validate(&args.dir, &request)?;
-    let errors: usize = reports.iter().map(|report| report.errors).sum();
+    let correct = reports.iter().all(|report| report.errors == 0);
     if args.json {
         // One data set is one object; a directory of many is a list.
         match reports.as_slice() {
@@ -23,29 +24,37 @@ pub(crate) fn run(args: &Validate, out: &mut dyn Write) -> Result<ExitCode, Exit
     } else {
         reports.iter().try_for_each(|report| print(report, out))?;
     }
-    Ok(if errors == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if correct { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn print(report: &Validation, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} as {}, {} reading", report.language, report.format, report.reading)?;
+    let (language, reading) = (visible(&report.language), visible(&report.reading));
+    writeln!(out, "{language} as {}, {reading} reading", report.format)?;
     let manifest = report.manifest.as_ref().map(|findings| ("manifest", findings));
     for (split, findings) in report.splits.iter().map(|(k, v)| (k.as_str(), v)).chain(manifest) {
-        writeln!(out, "{split}")?;
+        writeln!(out, "{}", visible(split))?;
         for (name, value) in findings.as_object().into_iter().flatten() {
             match value {
                 Value::Array(samples) => {
+                    let head = if name == "not_checked" { "not checked: " } else { "" };
                     for sample in samples {
-                        writeln!(out, "    {}", sample.as_str().unwrap_or_default())?;
+                        writeln!(out, "    {head}{}", visible(sample.as_str().unwrap_or_default()))?;
                     }
                 }
-                other => writeln!(out, "  {name}: {other}")?,
+                other => writeln!(out, "  {}: {}", visible(name), visible(&other.to_string()))?,
             }
         }
     }
     for note in &report.notes {
-        writeln!(out, "note: {note}")?;
+        writeln!(out, "note: {}", visible(note))?;
     }
-    let verdict =
-        if report.errors == 0 { "no errors".to_owned() } else { format!("{} errors", report.errors) };
-    writeln!(out, "{verdict}")
+    let errors = match report.errors {
+        0 => "no errors".to_owned(),
+        errors => format!("{errors} errors"),
+    };
+    match report.not_checked {
+        0 => writeln!(out, "{errors}"),
+        1 => writeln!(out, "{errors} in what was checked; 1 thing was not checked"),
+        more => writeln!(out, "{errors} in what was checked; {more} things were not checked"),
+    }
 }

@@ -3,9 +3,10 @@
 use std::io;
 
 use thiserror::Error;
+use wug_language::limit::TooLarge;
 use wug_language::negative::NoNegative;
 use wug_language::registry::BuildError;
-use wug_language::{NoSuchLength, UnknownToken};
+use wug_language::{LengthError, UnknownToken};
 
 /// Why a data set could not be made, written or read.
 #[derive(Debug, Error)]
@@ -47,9 +48,9 @@ pub enum DataError {
     /// A language that does not exist.
     #[error(transparent)]
     Language(#[from] BuildError),
-    /// A range of lengths without strings.
+    /// A range of lengths without strings, or with strings that are too long.
     #[error(transparent)]
-    Length(#[from] NoSuchLength),
+    Length(#[from] LengthError),
     /// A language whose complement is too small.
     #[error(transparent)]
     Negative(#[from] NoNegative),
@@ -59,6 +60,11 @@ pub enum DataError {
 }
 
 impl DataError {
+    /// A request that would take too much memory.
+    pub(crate) fn too_large(error: TooLarge) -> Self {
+        Self::Request(format!("{error}; ask for less"))
+    }
+
     /// An input or output error, with the file's name.
     pub fn io(file: &str) -> impl FnOnce(io::Error) -> Self + '_ {
         |source| Self::Io { file: file.to_owned(), source }

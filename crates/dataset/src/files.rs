@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
+use wug_language::limit::MEMORY;
+
 /// Writes named files. Names may hold `/`.
 pub trait FileSink {
     /// Writes one file as a whole: if `write` fails, nothing of it stays.
@@ -17,11 +19,15 @@ pub trait FileSource {
     /// The names of all files, in order.
     fn names(&self) -> io::Result<Vec<String>>;
 
-    /// A whole file.
+    /// A whole file. One that does not fit into memory is an error.
     fn bytes(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        let Some(mut file) = self.open(name)? else { return Ok(None) };
+        let Some(file) = self.open(name)? else { return Ok(None) };
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        file.take(MEMORY + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MEMORY {
+            let message = format!("the file is larger than {MEMORY} bytes");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
         Ok(Some(bytes))
     }
 }

@@ -1,19 +1,46 @@
 //! Files of rows: one value per line, read with errors that name file and line.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use wug_language::limit::MEMORY;
 use wug_language::{Alphabet, Word};
 
+use crate::suite::LONGEST;
 use crate::{DataError, FileSource, MaskedSequence};
 
-/// The lines of a file; `None` if there is no such file.
+/// The longest line: the next-symbol sets of a string of [`LONGEST`] symbols fit.
+pub(crate) const LONGEST_LINE: u64 = 1 << 28;
+
+/// The lines of a file; `None` if there is no such file. Files that do not fit into memory are errors.
 pub(crate) fn read_lines(files: &dyn FileSource, file: &str) -> Result<Option<Vec<String>>, DataError> {
     let Some(reader) = files.open(file).map_err(DataError::io(file))? else { return Ok(None) };
-    let lines: Result<Vec<String>, _> = BufReader::new(reader).lines().collect();
-    lines.map(Some).map_err(DataError::io(file))
+    let mut reader = BufReader::new(reader);
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    loop {
+        let mut line = Vec::new();
+        let limited = &mut reader.by_ref().take(LONGEST_LINE + 1);
+        if limited.read_until(b'\n', &mut line).map_err(DataError::io(file))? == 0 {
+            return Ok(Some(lines));
+        }
+        if line.len() as u64 > LONGEST_LINE {
+            let message = format!("it is longer than {LONGEST_LINE} bytes");
+            return Err(DataError::line(file, lines.len() + 1, message));
+        }
+        bytes += (line.len() + size_of::<String>()) as u64;
+        if bytes > MEMORY {
+            return Err(DataError::file(file, format!("its lines take more than {MEMORY} bytes of memory")));
+        }
+        if line.pop_if(|byte| *byte == b'\n').is_some() {
+            line.pop_if(|byte| *byte == b'\r');
+        }
+        let text = String::from_utf8(line).map_err(|_| {
+            DataError::line(file, lines.len() + 1, "it is no text: its bytes are not valid UTF-8")
+        })?;
+        lines.push(text);
+    }
 }
 
 /// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
@@ -37,9 +64,13 @@ pub(crate) fn object<T: DeserializeOwned>(text: &str, fields: &str) -> Result<T,
     serde_json::from_str(text).map_err(|_| format!("not a JSON object with {fields}"))
 }
 
-/// A word over an alphabet.
+/// A word over an alphabet, of up to [`LONGEST`] symbols.
 pub(crate) fn word(text: &str, alphabet: &Alphabet) -> Result<Word, String> {
-    alphabet.parse(text).map_err(|error| error.to_string())
+    let word = alphabet.parse(text).map_err(|error| error.to_string())?;
+    if word.len() > LONGEST {
+        return Err(format!("a string of {} symbols; strings have up to {LONGEST}", word.len()));
+    }
+    Ok(word)
 }
 
 /// A masked sequence as a row: its tokens joined by spaces, and the positions to predict.

@@ -20,6 +20,8 @@ pub struct Validation {
     /// What its manifest says of the files, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Value>,
+    /// How much could not be checked; the notes and the `not_checked` of a split say what, and why.
+    pub not_checked: usize,
     /// What could not be checked, and why; and other remarks.
     pub notes: Vec<String>,
 }
@@ -30,6 +32,7 @@ pub struct Findings {
     values: Map<String, Value>,
     errors: usize,
     samples: Vec<String>,
+    unchecked: Vec<String>,
 }
 
 /// How many errors are shown in full.
@@ -44,7 +47,12 @@ impl Findings {
     /// A number that must be zero.
     pub fn error(&mut self, name: &str, count: usize) {
         self.values.insert(name.to_owned(), count.into());
-        self.errors += count;
+        self.errors = self.errors.saturating_add(count);
+    }
+
+    /// Something that could not be checked, and why.
+    pub fn unchecked(&mut self, message: impl Into<String>) {
+        self.unchecked.push(message.into());
     }
 
     /// An error in words; the first few are reported.
@@ -59,7 +67,14 @@ impl Validation {
     /// Nothing found yet.
     pub fn new(format: &str, language: &str, reading: Reading) -> Self {
         let (format, language, reading) = (format.to_owned(), language.to_owned(), reading.to_string());
-        Self { format, language, reading, errors: 0, splits: Map::new(), manifest: None, notes: Vec::new() }
+        let (splits, notes) = (Map::new(), Vec::new());
+        Self { format, language, reading, errors: 0, splits, manifest: None, not_checked: 0, notes }
+    }
+
+    /// A note on something that could not be checked, and why.
+    pub fn unchecked(&mut self, message: impl Into<String>) {
+        self.not_checked += 1;
+        self.notes.push(message.into());
     }
 
     /// Adds a split's findings.
@@ -74,8 +89,12 @@ impl Validation {
     }
 
     fn count(&mut self, findings: Findings) -> Value {
-        let Findings { mut values, errors, samples } = findings;
-        self.errors += errors;
+        let Findings { mut values, errors, samples, unchecked } = findings;
+        self.errors = self.errors.saturating_add(errors);
+        self.not_checked += unchecked.len();
+        if !unchecked.is_empty() {
+            values.insert("not_checked".to_owned(), unchecked.into());
+        }
         if !samples.is_empty() {
             values.insert("first_errors".to_owned(), samples.into());
         }

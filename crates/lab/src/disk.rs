@@ -5,13 +5,14 @@ mod files;
 mod part;
 mod staging;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use wug_dataset::FileSource;
 
 use crate::LabError;
+use crate::regular::open_regular;
 
 pub use files::write_whole;
 pub(crate) use files::{make_own_dir, open_own, own_dir, read_own, write_own};
@@ -37,11 +38,8 @@ impl Directory {
 
 impl FileSource for Directory {
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>> {
-        match File::open(self.root.join(name)) {
-            Ok(file) => Ok(Some(Box::new(BufReader::new(file)))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let file = open_regular(&self.root.join(name))?;
+        Ok(file.map(|file| -> Box<dyn Read> { Box::new(BufReader::new(file)) }))
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

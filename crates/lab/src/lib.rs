@@ -11,6 +11,7 @@ pub mod names;
 pub mod plan;
 pub mod protocol;
 pub mod recognition;
+mod regular;
 pub mod spec;
 pub mod sweep;
 mod training;

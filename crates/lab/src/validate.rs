@@ -12,6 +12,7 @@ use wug_language::registry;
 use crate::LabError;
 use crate::data::{canonical, folder_name};
 use crate::disk::Directory;
+use crate::regular;
 
 /// What to check.
 #[derive(Clone, Debug)]
@@ -30,15 +31,37 @@ pub fn validate(path: &Path, request: &Request) -> Result<Vec<Validation>, LabEr
     let names = directory.names().map_err(io("."))?;
     let wanted = request.language.as_deref().map(canonical);
     let sets = data_sets(&names, wanted.as_deref());
+    let mut skipped = Vec::new();
+    regular::skipped(path, "", &mut skipped).map_err(io("."))?;
     if sets.is_empty() {
-        return Err(LabError::Usage(format!("{} holds no data set", path.display())));
+        let others: Vec<String> = skipped.iter().map(|(name, what)| format!("`{name}` is {what}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(": {}", others.join(", ")) };
+        return Err(LabError::Usage(format!("{} holds no data set{others}", path.display())));
     }
     sets.into_iter()
         .map(|prefix| {
             let folder = if prefix.is_empty() { path.to_path_buf() } else { path.join(&prefix) };
-            one(&Folder { files: &directory, prefix }, &folder, request)
+            let inside = skipped.iter().filter_map(|(name, what)| Some((name.strip_prefix(&prefix)?, *what)));
+            let mut report = one(&Folder { files: &directory, prefix: prefix.clone() }, &folder, request)?;
+            report_skipped(&mut report, inside);
+            Ok(report)
         })
         .collect()
+}
+
+/// What is no regular file was not checked; that is an error unless it is only a folder.
+fn report_skipped<'a>(report: &mut Validation, skipped: impl Iterator<Item = (&'a str, &'static str)>) {
+    for (name, what) in skipped {
+        let message = format!("{name} is {what}, and was not read");
+        if what.ends_with("directory") {
+            report.unchecked(message);
+            continue;
+        }
+        let mut findings = Findings::default();
+        findings.error("unreadable_files", 1);
+        findings.unchecked(message);
+        report.add(name, findings);
+    }
 }
 
 fn io(file: &str) -> impl FnOnce(std::io::Error) -> LabError + '_ {
@@ -83,7 +106,7 @@ fn one(files: &Folder<'_, Directory>, path: &Path, request: &Request) -> Result<
     let mut report = subject.suite()?.validate(files, &subject)?;
     report.reading = reading.to_string();
     if let Some(manifest) = &manifest {
-        report.add_manifest(against_manifest(files, &names, manifest)?);
+        report.add_manifest(against_manifest(files, path, &names, manifest)?);
     }
     Ok(report)
 }
@@ -91,13 +114,24 @@ fn one(files: &Folder<'_, Directory>, path: &Path, request: &Request) -> Result<
 /// Whether the files are those that the manifest lists.
 fn against_manifest(
     files: &Folder<'_, Directory>,
+    path: &Path,
     names: &[String],
     manifest: &Manifest,
 ) -> Result<Findings, LabError> {
     let mut findings = Findings::default();
     let (mut missing, mut changed) = (0, 0);
     for file in &manifest.files {
-        match wug_dataset::manifest::hash(files, &file.name)? {
+        // A file of another size need not be read.
+        let length = std::fs::metadata(path.join(&file.name))
+            .ok()
+            .filter(|meta| meta.is_file())
+            .map(|meta| meta.len());
+        let hash = match length {
+            Some(length) if length != file.bytes => Some(String::new()),
+            Some(_) => wug_dataset::manifest::hash(files, &file.name)?,
+            None => None,
+        };
+        match hash {
             None => {
                 missing += 1;
                 findings.sample(|| format!("{} is listed but not there", file.name));

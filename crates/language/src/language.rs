@@ -7,21 +7,28 @@ use num_bigint::BigUint;
 use rand_core::Rng;
 use thiserror::Error;
 
+use crate::limit::TooLarge;
 use crate::{Alphabet, Dfa, Members, NextSet, Symbol, Word};
 
 /// A range of string lengths, inclusive at both ends.
 pub type LengthRange = RangeInclusive<usize>;
 
-/// No member has a length in the range that was asked for.
+/// Why there is no sampler over a range of lengths.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("no string of the language has a length in {lo}..{hi}{}", hint(*.nearest))]
-pub struct NoSuchLength {
-    /// The shortest length asked for.
-    pub lo: usize,
-    /// The longest length asked for.
-    pub hi: usize,
-    /// The nearest length at which there are members, if one is known.
-    pub nearest: Option<usize>,
+pub enum LengthError {
+    /// No member has a length in the range.
+    #[error("no string of the language has a length in {lo}..{hi}{}", hint(*.nearest))]
+    NoSuchLength {
+        /// The shortest length asked for.
+        lo: usize,
+        /// The longest length asked for.
+        hi: usize,
+        /// The nearest length at which there are members, if one is known.
+        nearest: Option<usize>,
+    },
+    /// The sampler would take too much memory.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
 }
 
 fn hint(nearest: Option<usize>) -> String {
@@ -51,7 +58,13 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// The language's sampler over a range of lengths: a length first (as its paper says; uniform over the
     /// possible ones unless stated otherwise), then a string of that length. `n..=n` conditions on one
     /// length.
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength>;
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError>;
+
+    /// An error if [`by_length`](Self::by_length) or [`members`](Self::members) would take too much memory for strings of
+    /// this length. The default is for languages without a table over lengths.
+    fn check_length(&self, _longest: usize) -> Result<(), TooLarge> {
+        Ok(())
+    }
 
     /// The language's own distribution over strings of any length, where it has one (a grammar with
     /// probabilities).
@@ -80,7 +93,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 
     /// The lengths in a range at which there are members, or the error that there are none.
-    fn some_lengths(&self, range: &LengthRange) -> Result<Vec<usize>, NoSuchLength> {
+    fn some_lengths(&self, range: &LengthRange) -> Result<Vec<usize>, LengthError> {
         let lengths = self.lengths(range.clone());
         if lengths.is_empty() { Err(self.no_such_length(range)) } else { Ok(lengths) }
     }
@@ -110,14 +123,14 @@ pub trait Language: fmt::Debug + Send + Sync {
     }
 
     /// The error for a range without members, naming the nearest length that has some.
-    fn no_such_length(&self, range: &LengthRange) -> NoSuchLength {
+    fn no_such_length(&self, range: &LengthRange) -> LengthError {
         let (lo, hi) = (*range.start(), *range.end());
         let scanner = self.scanner();
         let nearest = (1..=lo.max(64))
             .flat_map(|d| [hi.checked_add(d), lo.checked_sub(d)])
             .flatten()
             .find(|&n| scanner.completes(n));
-        NoSuchLength { lo, hi, nearest }
+        LengthError::NoSuchLength { lo, hi, nearest }
     }
 }
 

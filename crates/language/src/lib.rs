@@ -12,6 +12,7 @@ mod edit;
 pub mod grammar;
 mod language;
 mod languages;
+pub mod limit;
 mod members;
 pub mod negative;
 mod next;
@@ -21,7 +22,7 @@ mod symbol;
 
 pub use automaton::{Dfa, LengthSampler, Nearest, Regular, StateId};
 pub use edit::nearest_names;
-pub use language::{Distribution, Language, LengthRange, NoSuchLength, Scanner};
+pub use language::{Distribution, Language, LengthError, LengthRange, Scanner};
 pub use members::Members;
 pub use next::NextSet;
 pub use reading::{Reading, UnknownReading};

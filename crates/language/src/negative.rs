@@ -4,7 +4,7 @@
 use rand_core::Rng;
 use thiserror::Error;
 
-use crate::{Distribution, Language, LengthRange, NoSuchLength, Reading, Symbol, Word, draw};
+use crate::{Distribution, Language, LengthError, LengthRange, Reading, Symbol, Word, draw};
 
 /// When it is decided whether a negative is uniform or perturbed, and by how many edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,14 +67,19 @@ pub struct Negatives<'a> {
     patience: usize,
 }
 
+/// How many symbols are drawn at most for one negative: for strings of up to 5,000 symbols the patience of the coin ends
+/// first; for a million, hours would pass before it does.
+const DRAWN_SYMBOLS: usize = 500_000_000;
+
 /// The share of perturbed proposals and the success probability of the number of edits.
 const HALF: f64 = 0.5;
 
 impl<'a> Negatives<'a> {
     /// Negatives with lengths in a range.
-    pub fn new(language: &'a dyn Language, lengths: LengthRange, coin: Coin) -> Result<Self, NoSuchLength> {
+    pub fn new(language: &'a dyn Language, lengths: LengthRange, coin: Coin) -> Result<Self, LengthError> {
         let positives = language.by_length(lengths.clone())?;
-        Ok(Self { language, positives, lengths, coin, patience: coin.patience() })
+        let patience = coin.patience().min(DRAWN_SYMBOLS / (*lengths.end()).max(1)).max(1);
+        Ok(Self { language, positives, lengths, coin, patience })
     }
 
     /// Draws a negative.

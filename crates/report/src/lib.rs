@@ -28,6 +28,7 @@ pub use published::PublishedTable;
 pub use records::{RecordFormat, records};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Decimals, Row, Table, Value};
+pub use write::visible;
 
 /// Why there is no report.
 #[derive(Debug, Error)]

@@ -4,7 +4,7 @@ use wug_score::{Record, RunResult};
 
 use crate::ReportError;
 use crate::columns::coordinate_names;
-use crate::write::csv_line;
+use crate::write::{csv_line, escaped_json};
 
 /// What rows can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn records(results: &[RunResult], format: RecordFormat) -> Result<String, Re
         RecordFormat::Jsonl => {
             let mut out = String::new();
             for record in all {
-                out += &serde_json::to_string(&record)?;
+                out += &escaped_json(&serde_json::to_string(&record)?);
                 out.push('\n');
             }
             Ok(out)

@@ -47,8 +47,13 @@ impl<R: Read + Seek> Archive<R> {
         Ok(self.zip.by_index_data(0)?.name()?.into_owned())
     }
 
+    /// The size of the file inside, as the archive declares it.
+    pub fn size(&self) -> Result<u64, FormatError> {
+        Ok(self.zip.by_index_data(0)?.size())
+    }
+
     /// The content of the file inside, unpacked as it is read. A password is not looked at if the file is not
-    /// encrypted.
+    /// encrypted. More bytes than the archive declares are an error.
     pub fn content(&mut self, password: Option<&str>) -> Result<impl Read + '_, FormatError> {
         Ok(match password {
             Some(password) => self.zip.by_index_decrypt(0, password.as_bytes())?,
@@ -232,6 +237,30 @@ mod tests {
         }
         assert!(matches!(read(b"", None), Err(FormatError::NotAZip)));
         assert!(matches!(read(b"#ab#\n#aabb#", None), Err(FormatError::NotAZip)));
+    }
+
+    /// An archive that declares another size than it unpacks to.
+    fn declaring(content: &[u8], size: u32) -> Vec<u8> {
+        let mut bytes = archive(content);
+        let central = bytes.windows(4).rposition(|start| start == CENTRAL_HEADER).unwrap();
+        for at in [22, central + 24] {
+            bytes[at..at + 4].copy_from_slice(&size.to_le_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_bomb_is_read_no_further_than_it_declares() {
+        let content = b"##\n".repeat(1_000_000);
+        let bomb = declaring(&content, 100);
+        let mut archive = Archive::new(Cursor::new(bomb)).unwrap();
+        assert_eq!(archive.size().unwrap(), 100);
+        let mut unpacked = Vec::new();
+        let error = archive.content(Some(PASSWORD)).unwrap().read_to_end(&mut unpacked).unwrap_err();
+        assert!(
+            unpacked.len() <= 101 && error.to_string().contains("more bytes than it declares"),
+            "{error}"
+        );
     }
 
     #[test]

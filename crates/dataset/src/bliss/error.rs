@@ -53,6 +53,12 @@ pub enum FormatError {
         /// The longest line allowed.
         limit: usize,
     },
+    /// A corpus has more lines than any that is written.
+    #[error("there are more than {limit} lines; the rest was not read")]
+    TooManyLines {
+        /// The most lines allowed.
+        limit: usize,
+    },
     /// A token that cannot be written as one byte.
     #[error("token `{token}` does not fit this format: tokens are single ASCII characters other than `#`")]
     TokenTooLong {
@@ -86,6 +92,14 @@ pub enum FormatError {
         row: usize,
         /// The byte.
         given: u8,
+    },
+    /// A row of the array is longer than its strings need.
+    #[error("the array has rows of {given} cells; the strings need up to {needed}")]
+    TooWide {
+        /// The cells of a row.
+        given: usize,
+        /// The cells that the longest string needs.
+        needed: usize,
     },
     /// There are bytes after the last row.
     #[error("there is data after the last row")]

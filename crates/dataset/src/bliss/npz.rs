@@ -45,6 +45,14 @@ impl<R: Read> MaskReader<R> {
         Err(FormatError::WrongShape { given: self.shape.clone(), expected: expected.to_vec() })
     }
 
+    /// Makes sure that a row has no more cells than the strings need.
+    pub fn expect_width_within(&self, needed: usize) -> Result<(), FormatError> {
+        if self.width <= needed {
+            return Ok(());
+        }
+        Err(FormatError::TooWide { given: self.width, needed })
+    }
+
     fn read_row(&mut self) -> Result<Option<Vec<bool>>, FormatError> {
         if self.shape.first().is_none_or(|&rows| self.row == rows) {
             // The checksum is compared when the end is read.

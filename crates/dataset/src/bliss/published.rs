@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+use wug_language::limit::{TooLarge, check_memory};
 use wug_language::{Alphabet, Word};
 
 use super::grammar;
@@ -126,6 +127,20 @@ impl Published {
         let mut words = grammar::draw(self, size, prior, seed);
         words.sort_by_key(Vec::len);
         Ok(words)
+    }
+
+    /// An error if a training corpus would take too much memory.
+    pub fn check_corpus(self, size: usize, prior: f64) -> Result<(), TooLarge> {
+        let letters = self.alphabet().len() as f64;
+        let length = match self {
+            Self::AnBn | Self::AnBnCn | Self::AnBnCnDn => letters / prior,
+            Self::AnBmCnPlusM => 4.0 / prior,
+            Self::Dyck1 | Self::Dyck2 => 2.0 * prior / (1.0 - 2.0 * prior).max(0.0),
+        };
+        // A symbol is two bytes in memory, and up to two as text.
+        check_memory(size as f64 * (50.0 + 4.0 * length), || {
+            format!("{size} strings of about {length:.0} symbols")
+        })
     }
 
     /// The strings of `preview.txt`: the first ten of the test set.

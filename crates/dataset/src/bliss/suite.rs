@@ -6,7 +6,7 @@ use wug_language::registry::{self, Named};
 
 use super::released::RELEASED;
 use super::{Layout, Published, validate, write};
-use crate::corpus::{ReleasedCorpus, SEED, SIZES};
+use crate::corpus::{ReleasedCorpus, SEED, SIZES, prior};
 use crate::manifest::Recorder;
 use crate::suite::{DataOption, Format, JSONL, OptionValues, Options, PlannedData, Subject, Suite, Written};
 use crate::validation::Validation;
@@ -70,6 +70,9 @@ impl Suite for Bliss {
         let named = registry::find(member)?;
         named.build(reading)?;
         let sizes = options.counts("sizes")?;
+        if let (Ok(language), Some(&largest)) = (named.entry.name.parse::<Published>(), sizes.iter().max()) {
+            language.check_corpus(largest, prior(&named)).map_err(DataError::too_large)?;
+        }
         let store_tests = options.choice("tests")? == "stored";
         Ok(Box::new(Planned { named, reading, sizes, store_tests }))
     }

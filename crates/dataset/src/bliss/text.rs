@@ -5,9 +5,13 @@ use std::io::{self, BufRead, Read, Write};
 use wug_language::{Alphabet, Symbol, Word};
 
 use super::FormatError;
+use crate::suite::LONGEST;
 
-/// No published line has more than 60,002 bytes; a longer one than this is no corpus.
-const LONGEST_LINE: usize = 1 << 26;
+/// The longest string, between two `#`. No published line has more than 60,002 bytes.
+const LONGEST_LINE: usize = LONGEST + 2;
+
+/// The most lines. No corpus that wug writes has more than a million.
+const MOST_LINES: usize = 10_000_000;
 
 /// Reads and writes words as text, each symbol a byte.
 ///
@@ -104,6 +108,9 @@ impl<R: BufRead> Lines<'_, R> {
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         if line.len() > LONGEST_LINE {
             return Err(FormatError::LineTooLong { line: self.number, limit: LONGEST_LINE });
+        }
+        if self.number > MOST_LINES {
+            return Err(FormatError::TooManyLines { limit: MOST_LINES });
         }
         self.text.word(line, self.number).map(Some)
     }

@@ -67,7 +67,7 @@ fn check_rows(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) 
 
     let form = prompt_form(task);
     match read_prompts(files, &form)? {
-        None => report.notes.push(format!("there is no {PROMPTS}, so no prompts could be checked")),
+        None => report.unchecked(format!("there is no {PROMPTS}, so no prompts could be checked")),
         Some(found) => {
             let mut findings = Findings::default();
             let (extra, lacking) = unmatched(&form.train, &found.train);
@@ -92,13 +92,13 @@ fn check_text(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) 
     for stem in ["valid", "test"] {
         match read_words(files, &format!("{stem}.src"), &task.source)? {
             Some(inputs) => report.add(stem, check_inputs(&task.holdout, &inputs, &task.source)),
-            None => report.notes.push(absent(stem)),
+            None => report.unchecked(absent(stem)),
         }
     }
     for rule in &task.rules {
         match read_text(files, &rule.name, task)? {
             Some(pairs) => report.add(&rule.name, check_pairs(&task.candidate_lines(rule), &pairs, task)),
-            None => report.notes.push(absent(&rule.name)),
+            None => report.unchecked(absent(&rule.name)),
         }
     }
     Ok(true)

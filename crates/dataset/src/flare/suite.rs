@@ -6,7 +6,7 @@ use wug_language::{LengthRange, Reading};
 
 use super::{Ranges, validate, validate_jsonl};
 use crate::manifest::{Manifest, Recorder};
-use crate::recognition::{SplitSpec, default_splits, generate, write, write_jsonl};
+use crate::recognition::{SplitSpec, check_sizes, default_splits, generate, write, write_jsonl};
 use crate::suite::{
     DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, parse_lengths, range_text,
 };
@@ -58,12 +58,13 @@ impl Suite for Flare {
         options: &Options<'_>,
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
-        named.build(reading)?;
+        let language = named.build(reading)?;
         let mut splits = default_splits();
         for split in &mut splits {
             split.size = options.count(&size_option(&split.name))?;
             split.lengths = options.lengths(&lengths_option(&split.name))?;
         }
+        check_sizes(language.as_ref(), &splits)?;
         Ok(Box::new(Planned { named, reading, splits }))
     }
 

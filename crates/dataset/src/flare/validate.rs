@@ -12,6 +12,9 @@ use crate::{DataError, FileSource, Labelled, Split};
 /// splits are assumed.
 pub type Ranges = BTreeMap<String, LengthRange>;
 
+/// How many transitions are tried at most to check the edit distances of a split: about a minute.
+const DISTANCE_STEPS: f64 = 1e10;
+
 /// The splits that a directory has, published ones first.
 pub fn split_names(files: &dyn FileSource) -> Result<Vec<String>, DataError> {
     let paths = files.names().map_err(DataError::io("."))?;
@@ -87,7 +90,7 @@ fn check_splits(
     let mut training: Option<BTreeSet<Word>> = None;
     for name in splits {
         let Some(split) = read(name)? else {
-            report.notes.push(format!("{name}: there is no main.tok, so nothing could be checked"));
+            report.unchecked(format!("{name}: there is no main.tok, so nothing could be checked"));
             continue;
         };
         let range = ranges.get(name).cloned().or_else(|| sampler_range(&split));
@@ -177,9 +180,21 @@ fn check_next(split: &Split, language: &dyn Language, findings: &mut Findings) {
 }
 
 fn check_distances(split: &Split, language: &dyn Language, findings: &mut Findings) {
-    let Some(dfa) = language.automaton() else { return };
     let known: Vec<&Labelled> = split.examples.iter().filter(|e| e.distance.is_some()).collect();
     if known.is_empty() {
+        return;
+    }
+    let Some(dfa) = language.automaton() else {
+        findings.unchecked(format!("{} edit distances: the language is not regular", known.len()));
+        return;
+    };
+    let steps = known.iter().map(|e| e.word.len() as f64).sum::<f64>() * (dfa.states() + dfa.size()) as f64;
+    let longest = known.iter().map(|e| e.word.len()).max().unwrap_or(0);
+    if steps > DISTANCE_STEPS || dfa.check_nearest(longest).is_err() {
+        findings.unchecked(format!(
+            "{} edit distances of strings of up to {longest} symbols: that would take {steps:.1e} steps; the limit is {DISTANCE_STEPS:.0e}",
+            known.len()
+        ));
         return;
     }
     let exact = |e: &Labelled| dfa.nearest(&e.word).map(|near| near.distance);
@@ -200,9 +215,17 @@ fn check_log_probs(
     let known: Vec<&Labelled> = split.examples.iter().filter(|e| e.label && e.log_prob.is_some()).collect();
     let Some(range) = range.filter(|_| !known.is_empty()) else { return };
     if reading == Reading::Published && language.automaton().is_some() {
-        return; // the released sums of pushed weights cannot be reproduced; they are no probabilities
+        // The released sums of pushed weights cannot be reproduced; they are no probabilities.
+        findings.fact("log_probabilities_not_compared", known.len());
+        return;
     }
-    let Ok(distribution) = language.by_length(range) else { return };
+    let distribution = match language.by_length(range) {
+        Ok(distribution) => distribution,
+        Err(error) => {
+            findings.unchecked(format!("{} log-probabilities: {error}", known.len()));
+            return;
+        }
+    };
     let differs = |e: &&&Labelled| {
         let exact = distribution.log_prob(&e.word);
         e.log_prob.is_some_and(|p| p.is_nan() || (p - exact).abs() > 1e-6 * exact.abs().max(1.0))

@@ -3,9 +3,10 @@
 
 use wug_language::{Alphabet, Language};
 
+use super::rows::check_count;
 use super::{Labelled, Split, from_row, next_line, parse_next_line, to_row};
 use crate::manifest::Recorder;
-use crate::rows::{read_lines, read_rows};
+use crate::rows::{read_lines, read_rows, word};
 use crate::{DataError, FileSource};
 
 /// The name of the split whose files are at the top of the directory.
@@ -59,7 +60,8 @@ pub fn read(files: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Result<
     }
     let mut examples = Vec::with_capacity(words.len());
     for (i, (text, label)) in words.iter().zip(&labels).enumerate() {
-        let word = alphabet.parse(text).map_err(|e| DataError::token(&file("main.tok"), i + 1, &e))?;
+        let word =
+            word(text, alphabet).map_err(|message| DataError::line(&file("main.tok"), i + 1, message))?;
         let label = match label.as_str() {
             "0" => false,
             "1" => true,
@@ -110,13 +112,7 @@ pub fn read(files: &dyn FileSource, split: &str, alphabet: &Alphabet) -> Result<
         |e| e.label,
         |e, line| {
             let sets = parse_next_line(line, alphabet)?;
-            if sets.len() != e.word.len() + 1 {
-                return Err(format!(
-                    "{} next-symbol sets for a string of {} symbols",
-                    sets.len(),
-                    e.word.len()
-                ));
-            }
+            check_count(&sets, &e.word)?;
             e.next = Some(sets);
             Ok(())
         },

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use wug_language::limit::check_memory;
 use wug_language::negative::{Coin, Negatives};
 use wug_language::{Distribution, Language, LengthRange, Reading, Word, draw};
 
@@ -93,6 +94,7 @@ pub fn generate(
     reading: Reading,
     seed: Seed,
 ) -> Result<Dataset, DataError> {
+    check_sizes(language, specs)?;
     let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
     for spec in specs {
         let source = Source::new(language, spec, reading)?;
@@ -112,6 +114,28 @@ pub fn generate(
         dataset.splits.extend(examples.map(|examples| Split { name: spec.name.clone(), examples }));
     }
     Ok(dataset)
+}
+
+/// An error if the strings of all splits would take too much memory, or the sampler or the edit distances of one.
+pub(crate) fn check_sizes(language: &dyn Language, specs: &[SplitSpec]) -> Result<(), DataError> {
+    // A symbol in memory and as text; half of the strings are positives and have a next-symbol set at each step.
+    let alphabet = language.alphabet().len() as f64;
+    let next_set = size_of::<wug_language::NextSet>() as f64 + alphabet / 8.0;
+    let (symbol, next) = (8.0, next_set / 2.0 + 16.0 + alphabet);
+    let mut bytes = 0.0;
+    for SplitSpec { name, size, lengths, kind } in specs {
+        let (shortest, longest) = (*lengths.start(), *lengths.end());
+        language.check_length(longest).map_err(DataError::too_large)?;
+        let per_symbol = if *kind == SplitKind::Distance { symbol } else { symbol + next };
+        let mean = f64::midpoint(shortest as f64, longest as f64) + 1.0;
+        bytes += *size as f64 * (size_of::<Labelled>() as f64 + mean * per_symbol);
+        let what = || format!("the split `{name}` of {size} strings of {shortest} to {longest} symbols");
+        check_memory(bytes, what).map_err(DataError::too_large)?;
+        if let (SplitKind::Distance, Some(dfa)) = (kind, language.automaton()) {
+            dfa.check_nearest(longest).map_err(DataError::too_large)?;
+        }
+    }
+    Ok(())
 }
 
 /// The two samplers of a split.

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use wug_language::{NextSet, Symbol, Word};
 
 pub use files::{TRAINING, read, read_jsonl, write, write_jsonl};
+pub(crate) use generate::check_sizes;
 pub use generate::{Dataset, SplitKind, SplitSpec, default_splits, generate};
 pub use rows::{from_row, next_line, next_text, parse_next_line, to_row};
 

@@ -1,9 +1,10 @@
 //! Labelled strings and their next-symbol sets as text.
 
 use serde_json::{Value, json};
-use wug_language::{Alphabet, NextSet};
+use wug_language::{Alphabet, NextSet, Symbol};
 
 use super::Labelled;
+use crate::rows::word;
 
 /// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and
 /// whether the string may end.
@@ -61,6 +62,14 @@ pub fn parse_next_line(text: &str, alphabet: &Alphabet) -> Result<Vec<NextSet>, 
         .collect()
 }
 
+/// There is a set before each symbol, and one at the end.
+pub(super) fn check_count(sets: &[NextSet], word: &[Symbol]) -> Result<(), String> {
+    if sets.len() == word.len() + 1 {
+        return Ok(());
+    }
+    Err(format!("{} next-symbol sets for a string of {} symbols", sets.len(), word.len()))
+}
+
 /// A row of our own JSONL.
 pub fn to_row(example: &Labelled, alphabet: &Alphabet) -> Value {
     let mut row = json!({ "string": alphabet.format(&example.word), "label": example.label });
@@ -101,8 +110,12 @@ pub fn from_row(text: &str, alphabet: &Alphabet) -> Result<Labelled, String> {
     }
     let row: Row = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let next = row.next.map(|sets| parse_next_line(&sets.to_string(), alphabet)).transpose()?;
+    let word = word(&row.string, alphabet)?;
+    if let Some(sets) = &next {
+        check_count(sets, &word)?;
+    }
     Ok(Labelled {
-        word: alphabet.parse(&row.string).map_err(|e| e.to_string())?,
+        word,
         label: row.label,
         edits: row.edits,
         log_prob: row.log_prob,

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use num_bigint::BigUint;
 use serde_json::{Value, json};
+use wug_language::limit::check_memory;
 use wug_language::registry::Named;
 use wug_language::{Language, LengthRange, Reading, Word};
 
@@ -40,6 +41,29 @@ pub struct Sizes {
     pub lengths: LengthRange,
     /// The greater lengths.
     pub greater_lengths: LengthRange,
+}
+
+impl Sizes {
+    /// An error if the strings would take too much memory.
+    pub(crate) fn check(&self, language: &dyn Language) -> Result<(), DataError> {
+        // A string is in memory twice, drawn and known, and once as text: its tokens in quotes.
+        let token = language.alphabet().tokens().last().map_or(1, String::len) as f64 + 3.0;
+        let string = |lengths: &LengthRange| {
+            let mean = f64::midpoint(*lengths.start() as f64, *lengths.end() as f64);
+            100.0 + mean * (2.0 * size_of::<wug_language::Symbol>() as f64 + token)
+        };
+        let near = self.train as f64 + self.validation as f64 + 2.0 * self.test as f64;
+        let far = 2.0 * self.out_of_distribution as f64;
+        let bytes = near * string(&self.lengths) + far * string(&self.greater_lengths);
+        check_memory(bytes, || {
+            let Self { train, validation, test, out_of_distribution, lengths, greater_lengths } = self;
+            format!(
+                "{train} training strings, {validation} for validation and {test} pairs of {} to {} symbols, and {out_of_distribution} pairs of {} to {}",
+                lengths.start(), lengths.end(), greater_lengths.start(), greater_lengths.end()
+            )
+        })
+        .map_err(DataError::too_large)
+    }
 }
 
 impl Default for Sizes {
@@ -96,6 +120,7 @@ impl TseData {
 /// Draws the data of a language: all strings are distinct.
 pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<TseData, DataError> {
     let language = named.build(reading)?;
+    sizes.check(language.as_ref())?;
     let kind = NearMissKind::of(named, language.as_ref())?;
     let near = NearMisses::new(kind, language.as_ref(), &sizes.lengths, reading)?;
     let far = NearMisses::new(kind, language.as_ref(), &sizes.greater_lengths, reading)?;

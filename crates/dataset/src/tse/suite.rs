@@ -76,6 +76,7 @@ impl Suite for Tse {
             lengths: options.lengths("lengths")?,
             greater_lengths: options.lengths("ood.lengths")?,
         };
+        sizes.check(language.as_ref())?;
         Ok(Box::new(Planned { named, reading, sizes }))
     }
 

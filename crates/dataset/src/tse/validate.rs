@@ -1,12 +1,13 @@
 //! Checking TSE files against the oracle.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 
 use serde_json::Value;
 use wug_language::{Language, Reading, Word};
 
 use super::{read_corpus, read_pairs};
+use crate::rows::LONGEST_LINE;
 use crate::validation::{Findings, Validation};
 use crate::{Bounds, DataError, FileSource};
 
@@ -46,7 +47,7 @@ pub fn validate(
 fn is_paired(files: &dyn FileSource, file: &str) -> Result<bool, DataError> {
     let mut first = String::new();
     if let Some(reader) = files.open(file).map_err(DataError::io(file))? {
-        BufReader::new(reader).read_line(&mut first).map_err(DataError::io(file))?;
+        BufReader::new(reader.take(LONGEST_LINE)).read_line(&mut first).map_err(DataError::io(file))?;
     }
     let row: Value = serde_json::from_str(&first).unwrap_or_default();
     Ok(row.get("good").or(row.get("good_sequences")).is_some())

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use wug_language::limit::{TooLarge, check_memory};
 use wug_language::{Reading, draw};
 
 use super::settings::Settings;
@@ -52,6 +53,17 @@ impl TaskData {
     pub fn test(&self) -> impl ExactSizeIterator<Item = &MaskedSequence> {
         self.test.iter().map(|&i| &self.sequences[i])
     }
+}
+
+/// An error if `n` sequences would take too much memory, as a few draws show.
+pub(super) fn check_size(task: &Task, settings: &Settings, n: usize) -> Result<(), TooLarge> {
+    const DRAWS: usize = 8;
+    let mut rng = Seed::new(0).derive("wade/size").rng();
+    let draws = (0..DRAWS).map(|_| task.generate_with(settings, &mut rng));
+    // A token is in memory twice, drawn and known, and once as text; a masked position as an index and as text.
+    let one = |sequence: MaskedSequence| 200 + sequence.word.len() * 9 + sequence.mask.len() * 12;
+    let bytes = draws.map(one).sum::<usize>() as f64 / DRAWS as f64 * n as f64;
+    check_memory(bytes, || format!("{n} sequences of `{}`", task.name))
 }
 
 /// Draws `n` distinct sequences with the settings of a reading, and splits them.

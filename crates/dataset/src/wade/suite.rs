@@ -3,6 +3,7 @@
 use serde_json::json;
 use wug_language::Reading;
 
+use super::data::check_size;
 use super::{Settings, TASKS, Task, dataset_with, task, validate, write};
 use crate::manifest::Recorder;
 use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
@@ -58,7 +59,9 @@ impl Suite for Wade {
         for setting in rest.split(',').filter(|s| !s.is_empty()) {
             settings = settings.with(setting).map_err(DataError::request)?;
         }
-        Ok(Box::new(Planned { task, settings, count: options.count("n")? }))
+        let count = options.count("n")?;
+        check_size(task, &settings, count).map_err(DataError::too_large)?;
+        Ok(Box::new(Planned { task, settings, count }))
     }
 
     fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {

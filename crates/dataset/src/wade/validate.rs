@@ -32,7 +32,7 @@ pub fn validate(files: &dyn FileSource, task: &Task, reading: Reading) -> Result
     let mut training: Option<BTreeSet<Word>> = None;
     for split in SPLITS {
         let Some(sequences) = read(files, split, task)? else {
-            report.notes.push(format!("{split}: there is no {split}.jsonl, so nothing could be checked"));
+            report.unchecked(format!("{split}: there is no {split}.jsonl, so nothing could be checked"));
             continue;
         };
         let texts: BTreeSet<Word> = sequences.iter().map(|sequence| sequence.word.clone()).collect();

@@ -6,7 +6,10 @@
 //! cost 1, and between layers a symbol is copied, replaced or deleted. Costs are small integers, so a layer is
 //! settled in O(|Q| + |δ|) with buckets.
 
+use std::collections::BTreeMap;
+
 use super::{Dfa, StateId};
+use crate::limit::{TooLarge, check_memory};
 use crate::{Symbol, Word};
 
 /// How far a string is from a language, and a member at that distance.
@@ -33,6 +36,15 @@ enum Step {
 const FAR: usize = usize::MAX;
 
 impl Dfa {
+    /// An error if [`nearest`](Self::nearest) would take too much memory for a string of this length.
+    pub fn check_nearest(&self, length: usize) -> Result<(), TooLarge> {
+        let states = self.states();
+        let bytes = (length as f64 + 1.0) * states as f64 * size_of::<Step>() as f64;
+        check_memory(bytes, || {
+            format!("the edit distance of {length} symbols from an automaton with {states} states")
+        })
+    }
+
     /// The closest member to a string; `None` only if the language is empty.
     pub fn nearest(&self, word: &[Symbol]) -> Option<Nearest> {
         let mut steps: Vec<Vec<Step>> = Vec::with_capacity(word.len() + 1);
@@ -72,26 +84,24 @@ impl Dfa {
 
     /// Lets insertions spread inside a layer, cheapest states first.
     fn settle(&self, cost: &mut [usize], step: &mut [Step]) {
-        let Some(least) = cost.iter().copied().min().filter(|&c| c < FAR) else { return };
-        let mut buckets: Vec<Vec<StateId>> = Vec::new();
+        // Costs may lie as far apart as the string is long, so that only those that occur have a bucket.
+        let mut buckets: BTreeMap<usize, Vec<StateId>> = BTreeMap::new();
         for q in self.state_ids().filter(|q| cost[q.index()] < FAR) {
-            put(&mut buckets, cost[q.index()] - least, q);
+            buckets.entry(cost[q.index()]).or_default().push(q);
         }
-        let mut level = 0;
-        while level < buckets.len() {
-            while let Some(q) = buckets[level].pop() {
-                if cost[q.index()] != least + level {
+        while let Some((level, mut states)) = buckets.pop_first() {
+            while let Some(q) = states.pop() {
+                if cost[q.index()] != level {
                     continue; // reached more cheaply since
                 }
                 for (a, r) in self.arcs(q) {
-                    if least + level + 1 < cost[r.index()] {
-                        cost[r.index()] = least + level + 1;
+                    if level + 1 < cost[r.index()] {
+                        cost[r.index()] = level + 1;
                         step[r.index()] = Step::Insert(q, a);
-                        put(&mut buckets, level + 1, r);
+                        buckets.entry(level + 1).or_default().push(r);
                     }
                 }
             }
-            level += 1;
         }
     }
 
@@ -116,13 +126,6 @@ impl Dfa {
         word.reverse();
         word
     }
-}
-
-fn put(buckets: &mut Vec<Vec<StateId>>, level: usize, state: StateId) {
-    if buckets.len() <= level {
-        buckets.resize_with(level + 1, Vec::new);
-    }
-    buckets[level].push(state);
 }
 
 #[cfg(test)]

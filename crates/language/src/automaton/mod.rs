@@ -160,6 +160,15 @@ impl Dfa {
         end.is_some_and(|q| self.is_accepting(q))
     }
 
+    /// The states after one more symbol, from a set of states.
+    fn after(&self, here: &[bool]) -> Vec<bool> {
+        let mut after = vec![false; self.states()];
+        for q in self.state_ids().filter(|q| here[q.index()]) {
+            self.arcs(q).for_each(|(_, r)| after[r.index()] = true);
+        }
+        after
+    }
+
     /// How many accepted strings have this length, exactly.
     pub fn count(&self, length: usize) -> BigUint {
         let mut ways: Vec<BigUint> =

@@ -6,9 +6,9 @@ use num_bigint::BigUint;
 use rand_core::Rng;
 
 use super::{Dfa, LengthSampler, StateId};
+use crate::limit::{TooLarge, check_memory};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, Members, NextSet, NoSuchLength, Scanner, Symbol, Word,
-    draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// A regular language, given by its automaton.
@@ -49,13 +49,23 @@ impl Language for Regular {
         Members::new(Box::new(DfaScanner { language: self, at: Some(self.dfa.start()), table }), length)
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
+        self.check_length(*lengths.end())?;
         let sampler = LengthSampler::new(&self.dfa, *lengths.end());
         let possible: Vec<usize> = lengths.clone().filter(|&n| sampler.has_length(n)).collect();
         if possible.is_empty() {
             return Err(self.no_such_length(&lengths));
         }
         Ok(Box::new(UniformLength { sampler, possible }))
+    }
+
+    fn check_length(&self, longest: usize) -> Result<(), TooLarge> {
+        let (states, transitions) = (self.dfa.states(), self.dfa.size());
+        check_memory(LengthSampler::bytes(&self.dfa, longest), || {
+            format!(
+                "sampling strings of up to {longest} symbols from an automaton with {states} states and {transitions} transitions"
+            )
+        })
     }
 
     fn automaton(&self) -> Option<&Dfa> {
@@ -67,8 +77,18 @@ impl Language for Regular {
     }
 
     fn lengths(&self, range: LengthRange) -> Vec<usize> {
-        let sampler = LengthSampler::new(&self.dfa, *range.end());
-        range.filter(|&n| sampler.has_length(n)).collect()
+        let mut here = vec![false; self.dfa.states()];
+        here[self.dfa.start().index()] = true;
+        let accepts =
+            |here: &[bool]| self.dfa.state_ids().any(|q| here[q.index()] && self.dfa.is_accepting(q));
+        let mut lengths = Vec::new();
+        for n in 0..=*range.end() {
+            if range.contains(&n) && accepts(&here) {
+                lengths.push(n);
+            }
+            here = self.dfa.after(&here);
+        }
+        lengths
     }
 }
 
@@ -122,11 +142,7 @@ impl Scanner for DfaScanner<'_> {
         let mut here = vec![false; dfa.states()];
         here[state.index()] = true;
         for _ in 0..rest {
-            let mut after = vec![false; dfa.states()];
-            for q in dfa.state_ids().filter(|q| here[q.index()]) {
-                dfa.arcs(q).for_each(|(_, r)| after[r.index()] = true);
-            }
-            here = after;
+            here = dfa.after(&here);
         }
         dfa.state_ids().any(|q| here[q.index()] && dfa.is_accepting(q))
     }

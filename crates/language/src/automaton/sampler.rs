@@ -28,6 +28,11 @@ pub struct LengthSampler<'a> {
 }
 
 impl<'a> LengthSampler<'a> {
+    /// The memory of a sampler for all lengths up to `max`.
+    pub(super) fn bytes(dfa: &Dfa, max: usize) -> f64 {
+        (max as f64 + 1.0) * (dfa.states() + dfa.size()) as f64 * size_of::<f64>() as f64
+    }
+
     /// Prepares for all lengths up to `max`.
     pub fn new(dfa: &'a Dfa, max: usize) -> Self {
         let q_len = dfa.states();

@@ -6,7 +6,7 @@ use super::earley::Earley;
 use super::inside::{Inside, Weights};
 use super::{Grammar, Item};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// A context-free language, given by its grammar.
@@ -54,7 +54,7 @@ impl Language for ContextFree {
         Box::new(Earley::new(&self.grammar, &self.nullable))
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let inside = Inside::new(&self.grammar);
         let table = inside.lengths(*lengths.end());
         let possible: Vec<usize> =

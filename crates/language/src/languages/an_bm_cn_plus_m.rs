@@ -13,7 +13,7 @@ use rand_core::Rng;
 use super::counting::PRIOR;
 use crate::registry::{BLISS, Class, Entry};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The registry's entry.
@@ -66,7 +66,7 @@ impl Language for Addition {
         Box::new(CountScanner { counts: [0; 3], dead: false })
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(UniformSplit { possible }))
     }

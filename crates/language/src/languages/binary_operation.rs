@@ -9,7 +9,7 @@ use super::number::{Digits, Rounding, cut, greatest, ln_choices, uniform, width}
 use crate::automaton::log_sum;
 use crate::registry::{BuildError, Settings};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// Which operation.
@@ -90,7 +90,7 @@ impl Language for BinaryOperation {
         Box::new(Reader::new(Operands { language: self, x: Word::new(), y: None }))
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let lo = (*lengths.start()).max(5);
         if lo > *lengths.end() {
             return Err(self.no_such_length(&lengths));

@@ -19,7 +19,7 @@ use super::answered::{Answer, Head, Read, Reader};
 use super::number::{CUT, Digits, Rounding, cut, greatest, ln_choices, uniform, width};
 use crate::registry::{Class, Entry, FLARE, Parameter};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The registry's entry.
@@ -81,7 +81,7 @@ impl Language for ComputeSqrt {
         Box::new(Reader::new(Radicand { language: self, x: Word::new() }))
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let lo = (*lengths.start()).max(3);
         if lo > *lengths.end() {
             return Err(self.no_such_length(&lengths));

@@ -8,8 +8,7 @@ use rand_core::Rng;
 
 use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, Members, NextSet, NoSuchLength, Scanner, Symbol, Word,
-    draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The prior of the geometric samplers.
@@ -54,7 +53,7 @@ impl Language for Counting {
         Box::new(Count { blocks: self.blocks(), n: 0, block: 0, read: 0, dead: false })
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(OnePerLength { language: self, possible }))
     }

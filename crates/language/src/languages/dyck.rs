@@ -4,14 +4,13 @@
 //! the prior p is the probability of going on.
 
 use num_bigint::BigUint;
-use num_integer::binomial;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use crate::big::ln;
+use crate::big::{central_binomial, ln};
 use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 pub(super) const PRIOR: Parameter = Parameter {
@@ -19,6 +18,9 @@ pub(super) const PRIOR: Parameter = Parameter {
     default: "0.3",
     meaning: "probability p of a further pair of brackets, below 0.5",
 };
+
+/// The mean length is 2p / (1 − 2p), and some strings are its square: nearer to 0.5 they do not fit into memory.
+const MOST_PRIOR: f64 = 0.4999;
 
 /// Symbol 2k opens and 2k + 1 closes a bracket of kind k.
 #[derive(Debug)]
@@ -38,11 +40,11 @@ fn closing(open: Symbol) -> Symbol {
 impl Dyck {
     pub(super) fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
         let prior = settings.probability("prior")?;
-        if prior >= 0.5 {
+        if prior > MOST_PRIOR {
             return Err(BuildError::value(
                 "prior",
                 settings.get("prior"),
-                "a number above 0 and below 0.5, so that strings end",
+                &format!("a number above 0 and below 0.5, so that strings end: up to {MOST_PRIOR}"),
             ));
         }
         Ok(Box::new(Self { alphabet: Alphabet::new(brackets.iter().copied()), prior }))
@@ -78,7 +80,7 @@ impl Language for Dyck {
         Box::new(Open { language: self, expected: Word::new(), dead: false })
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(UniformDyck { language: self, possible }))
     }
@@ -93,7 +95,7 @@ impl Language for Dyck {
             return BigUint::zero();
         }
         let pairs = length / 2;
-        let shapes = binomial(BigUint::from(length), BigUint::from(pairs)) / (pairs + 1);
+        let shapes = central_binomial(pairs) / (pairs + 1);
         shapes * BigUint::from(self.kinds()).pow(pairs as u32)
     }
 

@@ -6,7 +6,7 @@ use rand_core::Rng;
 
 use super::answered::{Answer, Head, Read, Reader};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The language `{ u # f(u) }` over an alphabet whose first symbol is the marker.
@@ -47,7 +47,7 @@ impl Language for Marked {
         Box::new(Reader::new(Before { language: self, head: Word::new() }))
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(UniformHead { language: self, possible }))
     }

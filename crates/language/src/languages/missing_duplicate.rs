@@ -13,7 +13,7 @@ use rand_core::Rng;
 
 use crate::registry::{Class, Entry, FLARE};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The registry's entry.
@@ -57,7 +57,7 @@ impl Language for MissingDuplicate {
         Box::new(Borders { alphabet: &self.alphabet, filled: Word::new(), border: vec![0], blanks: 0 })
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(Blanked { language: self, possible }))
     }

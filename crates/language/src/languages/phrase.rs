@@ -11,7 +11,7 @@ use rand_core::Rng;
 
 use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
-    Alphabet, Dfa, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Dfa, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 pub(super) const TERMINALS: Parameter = Parameter {
@@ -184,7 +184,7 @@ impl Language for Phrase {
         Box::new(Parse { language: self, open: VecDeque::new(), read: 0, answering: false, dead: false })
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(Spelled { language: self, possible }))
     }

@@ -17,7 +17,7 @@ use rand_core::Rng;
 use super::answered::{Answer, Head, Read, Reader};
 use crate::registry::{Class, Entry, FLARE, Parameter};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The registry's entry.
@@ -69,7 +69,7 @@ impl Language for StackManipulation {
         Box::new(Reader::new(Program { stack: Word::new(), part: Part::Initial }))
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let shapes = Shapes::new(&lengths);
         if shapes.stacks.is_empty() {
             return Err(self.no_such_length(&lengths));

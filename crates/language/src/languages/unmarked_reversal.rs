@@ -14,7 +14,7 @@ use rand_core::Rng;
 
 use crate::registry::{Class, Entry, FLARE};
 use crate::{
-    Alphabet, Distribution, Language, LengthRange, NextSet, NoSuchLength, Scanner, Symbol, Word, draw,
+    Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The registry's entry.
@@ -52,7 +52,7 @@ impl Language for Palindromes {
         Box::new(Suffixes::new(&self.alphabet))
     }
 
-    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, NoSuchLength> {
+    fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let possible = self.some_lengths(&lengths)?;
         Ok(Box::new(Mirrored { language: self, possible }))
     }

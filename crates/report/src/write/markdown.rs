@@ -1,5 +1,6 @@
 //! Tables for a repository or a paper.
 
+use super::one_line;
 use crate::summary::Summary;
 use crate::table::{Cell, Row, Table, shown};
 
@@ -23,7 +24,7 @@ fn push(lines: &mut Vec<String>, table: &Table) {
     let row = |row: &Row| line(row.keys.iter().map(|key| escaped(key)).chain(row.cells.iter().map(cell)));
     lines.extend(table.rows.iter().map(row));
     lines.push(String::new());
-    lines.extend(table.notes.iter().map(|note| format!("- {}", escaped(note))));
+    lines.extend(table.notes.iter().map(|note| item(note)));
 }
 
 fn cell(cell: &Cell) -> String {
@@ -40,15 +41,32 @@ fn line(fields: impl Iterator<Item = String>) -> String {
     format!("| {} |", fields.collect::<Vec<_>>().join(" | "))
 }
 
-/// With a backslash before whatever Markdown would take for a sign of its own.
-fn escaped(text: &str) -> String {
+/// In one line, with a backslash before whatever Markdown would take for a sign of its own: emphasis, code, links, tags,
+/// entities, formulas, cells, and addresses that become links by themselves.
+pub(super) fn escaped(text: &str) -> String {
+    let text = one_line(text);
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' => out.push(' '),
-            '|' | '*' | '_' | '`' | '<' | '[' | ']' | '\\' | '#' => out.extend(['\\', c]),
-            _ => out.push(c),
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let address = c == ':' && rest.peek() == Some(&'/')
+            || c == '.' && out.len() >= 3 && out.as_bytes()[out.len() - 3..].eq_ignore_ascii_case(b"www");
+        if address
+            || matches!(c, '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '\\' | '#' | '&' | '~' | '$' | '!')
+        {
+            out.push('\\');
         }
+        out.push(c);
     }
     out
+}
+
+/// The text of an item of a list, which may not begin a list, a heading or a line of its own.
+pub(super) fn item(text: &str) -> String {
+    let text = escaped(text);
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    match text[digits..].chars().next() {
+        Some('-' | '+' | '=') if digits == 0 => format!("- \\{text}"),
+        Some('.' | ')') if digits > 0 => format!("- {}\\{}", &text[..digits], &text[digits..]),
+        _ => format!("- {text}"),
+    }
 }

@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::one_line;
 use crate::summary::Summary;
 use crate::table::{Cell, Table, shown};
 
@@ -121,12 +122,6 @@ fn groups(part: &[TextColumn]) -> String {
         at += column.width + GAP.len();
     }
     line
-}
-
-/// Without line breaks and control characters.
-fn one_line(text: &str) -> String {
-    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    plain.replace(char::is_control, "\u{fffd}")
 }
 
 /// No wider than a cell may be.
