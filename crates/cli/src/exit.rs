@@ -8,9 +8,11 @@ use wug_lab::LabError;
 use wug_lab::dataset::DataError;
 use wug_lab::language::registry::BuildError;
 
-/// Prints a line to stderr. Errors are ignored: a closed stderr does not end the program.
+use crate::safe::visible_lines;
+
+/// Prints a line to stderr, with what would control a terminal made visible. Errors are ignored: a closed stderr does not end the program.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", visible_lines(line));
 }
 
 /// Why the program ends early.

@@ -13,6 +13,7 @@ use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
 use crate::args::{Run, StatusArgs, Worker, WorkerArgs};
 use crate::exit::{Exit, say};
+use crate::safe::visible;
 use crate::signals::Signals;
 use crate::watch::Watch;
 
@@ -35,7 +36,7 @@ fn plan(experiment: &Experiment, json: bool, out: &mut dyn Write) -> Result<(), 
         return Ok(());
     }
     for plan in &experiment.runs {
-        writeln!(out, "{}\t{}", plan.id(), plan.label())?;
+        writeln!(out, "{}\t{}", plan.id(), visible(&plan.label()))?;
     }
     Ok(())
 }
@@ -133,7 +134,9 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
         writeln!(out, "{}", json!({ "plan": sweep.header, "counts": counts, "runs": runs }))?;
         return Ok(());
     }
-    writeln!(out, "{} (scale {}, {})", sweep.header.title, sweep.header.scale, sweep.header.made_by())?;
+    let made_by = sweep.header.made_by();
+    let (title, scale) = (visible(&sweep.header.title), visible(&sweep.header.scale));
+    writeln!(out, "{title} (scale {scale}, {})", visible(&made_by))?;
     if !sweep.header.about.is_empty() {
         writeln!(out, "{}", sweep.header.about.trim())?;
     }
@@ -142,9 +145,16 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
     writeln!(out, "{}: {}", runs(status.runs.len()), parts.join(", "))?;
     for (run, state) in &status.runs {
         if let Some(problem) = problem(state) {
-            writeln!(out, "  {} {}: {} ({problem})", run.id, run.plan.label(), name(state))?;
+            writeln!(
+                out,
+                "  {} {}: {} ({})",
+                run.id,
+                visible(&run.plan.label()),
+                name(state),
+                visible(&problem)
+            )?;
         } else if matches!(state, RunState::Running | RunState::Interrupted) {
-            writeln!(out, "  {} {}: {}", run.id, run.plan.label(), name(state))?;
+            writeln!(out, "  {} {}: {}", run.id, visible(&run.plan.label()), name(state))?;
         }
     }
     Ok(())
@@ -198,7 +208,7 @@ pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> 
         return Ok(());
     }
     for run in &again {
-        writeln!(out, "set aside {} {}", run.id, run.plan.label())?;
+        writeln!(out, "set aside {} {}", run.id, visible(&run.plan.label()))?;
     }
     let dir = args.dir.display();
     if again.is_empty() {

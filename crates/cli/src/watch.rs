@@ -8,6 +8,7 @@ use wug_lab::sweep::{PlannedRun, Sweep};
 use wug_lab::work::{Observer, Progress};
 
 use crate::exit::say;
+use crate::safe::{visible, visible_lines};
 
 /// Prints the progress of a sweep.
 pub(crate) struct Watch {
@@ -44,7 +45,7 @@ impl Watch {
 
     fn say(&self, line: &str) {
         if self.terminal {
-            let _ = self.bars.println(line);
+            let _ = self.bars.println(visible_lines(line));
         } else {
             say(line);
         }
@@ -52,7 +53,7 @@ impl Watch {
 
     fn show(&self, worker: usize, message: String) {
         if let Some(bar) = self.workers.get(worker) {
-            bar.set_message(message);
+            bar.set_message(visible(&message).into_owned());
             bar.tick();
         }
     }

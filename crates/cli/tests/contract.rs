@@ -97,7 +97,7 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
             } else {
                 generalized(&plan, true)
             };
-            let claimed = suite::of(&result).map(|suite| suite.name());
+            let claimed = suite::of(&result).map(suite::Suite::name);
             assert_eq!(claimed, Some(expected), "{name}: {}", plan.label());
         }
     }

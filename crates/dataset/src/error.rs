@@ -61,6 +61,7 @@ pub enum DataError {
 
 impl DataError {
     /// A request that would take too much memory.
+    #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
     pub(crate) fn too_large(error: TooLarge) -> Self {
         Self::Request(format!("{error}; ask for less"))
     }

@@ -1,5 +1,7 @@
 //! Files that promise more than they hold, and requests that nobody can fulfil: a message, in little time and memory.
 
+#![expect(clippy::unwrap_used, reason = "a test says why it fails")]
+
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 

@@ -124,7 +124,7 @@ fn against_manifest(
         // A file of another size need not be read.
         let length = std::fs::metadata(path.join(&file.name))
             .ok()
-            .filter(|meta| meta.is_file())
+            .filter(std::fs::Metadata::is_file)
             .map(|meta| meta.len());
         let hash = match length {
             Some(length) if length != file.bytes => Some(String::new()),

@@ -82,12 +82,11 @@ proptest! {
     fn a_csv_field_is_one_field_and_no_formula(text in hostile()) {
         let field = csv::escaped(&text);
         prop_assert!(!field.contains(is_hidden));
-        let inner = match field.strip_prefix('"') {
-            Some(rest) => rest.strip_suffix('"').unwrap().replace("\"\"", "\""),
-            None => {
-                prop_assert!(!field.contains([',', '"']));
-                field
-            }
+        let inner = if let Some(rest) = field.strip_prefix('"') {
+            rest.strip_suffix('"').unwrap().replace("\"\"", "\"")
+        } else {
+            prop_assert!(!field.contains([',', '"']));
+            field.clone()
         };
         let formula = inner.starts_with(['=', '+', '-', '@', '\t', '\r']);
         prop_assert!(!formula || inner.parse::<f64>().is_ok(), "{}", inner);
