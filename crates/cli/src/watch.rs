@@ -51,9 +51,9 @@ impl Watch {
         }
     }
 
-    fn show(&self, worker: usize, message: String) {
+    fn show(&self, worker: usize, message: &str) {
         if let Some(bar) = self.workers.get(worker) {
-            bar.set_message(visible(&message).into_owned());
+            bar.set_message(visible(message).into_owned());
             bar.tick();
         }
     }
@@ -68,15 +68,15 @@ impl Observer for Watch {
         if let Some(bar) = self.workers.get(worker) {
             bar.set_prefix(run.plan.label());
         }
-        self.show(worker, run.plan.label());
+        self.show(worker, &run.plan.label());
     }
 
     fn epoch(&self, worker: usize, done: usize, validation: f64) {
-        self.show(worker, format!("{}: epoch {done}, validation loss {validation:.4}", self.label(worker)));
+        self.show(worker, &format!("{}: epoch {done}, validation loss {validation:.4}", self.label(worker)));
     }
 
     fn evaluating(&self, worker: usize, split: &str) {
-        self.show(worker, format!("{}: evaluating {split}", self.label(worker)));
+        self.show(worker, &format!("{}: evaluating {split}", self.label(worker)));
     }
 
     fn ends(&self, worker: usize, result: &RunResult, took: Duration, progress: Progress) {
