@@ -8,9 +8,11 @@ use wug_lab::LabError;
 use wug_lab::dataset::DataError;
 use wug_lab::language::registry::BuildError;
 
+use crate::safe::visible_lines;
+
 /// Prints a line to stderr. A stderr that is closed or full is no reason to stop: the line is lost.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", visible_lines(line));
 }
 
 /// Why the program ends early.

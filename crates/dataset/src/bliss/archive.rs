@@ -256,9 +256,11 @@ mod tests {
         let mut archive = Archive::new(Cursor::new(bomb)).unwrap();
         assert_eq!(archive.size().unwrap(), 100);
         let mut unpacked = Vec::new();
-        let error = archive.content(Some(PASSWORD)).unwrap().read_to_end(&mut unpacked).unwrap_err();
+        // As readers of text and masks do: by parts.
+        let mut content = archive.content(Some(PASSWORD)).unwrap().take(1 << 40);
+        let error = content.read_to_end(&mut unpacked).unwrap_err();
         assert!(
-            unpacked.len() <= 101 && error.to_string().contains("more bytes than it declares"),
+            unpacked.len() < 100_000 && error.to_string().contains("larger than its declared"),
             "{error}"
         );
     }
