@@ -34,19 +34,30 @@ pub fn validate(path: &Path, request: &Request) -> Result<Vec<Validation>, LabEr
     let mut skipped = Vec::new();
     regular::skipped(path, "", &mut skipped).map_err(io("."))?;
     if sets.is_empty() {
-        let others: Vec<String> = skipped.iter().map(|(name, what)| format!("`{name}` is {what}")).collect();
-        let others = if others.is_empty() { String::new() } else { format!(": {}", others.join(", ")) };
+        let others = list(skipped.iter().map(|(name, what)| (name.as_str(), *what)));
         return Err(LabError::Usage(format!("{} holds no data set{others}", path.display())));
     }
     sets.into_iter()
         .map(|prefix| {
             let folder = if prefix.is_empty() { path.to_path_buf() } else { path.join(&prefix) };
-            let inside = skipped.iter().filter_map(|(name, what)| Some((name.strip_prefix(&prefix)?, *what)));
-            let mut report = one(&Folder { files: &directory, prefix: prefix.clone() }, &folder, request)?;
-            report_skipped(&mut report, inside);
+            let inside =
+                || skipped.iter().filter_map(|(name, what)| Some((name.strip_prefix(&prefix)?, *what)));
+            let checked = one(&Folder { files: &directory, prefix: prefix.clone() }, &folder, request);
+            let mut report = checked.map_err(|error| match error {
+                LabError::Data(DataError::Missing { file, hint }) => {
+                    LabError::Data(DataError::Missing { file, hint: hint + &list(inside()) })
+                }
+                other => other,
+            })?;
+            report_skipped(&mut report, inside());
             Ok(report)
         })
         .collect()
+}
+
+/// What is no regular file, as the end of a message.
+fn list<'a>(skipped: impl Iterator<Item = (&'a str, &'static str)>) -> String {
+    skipped.map(|(name, what)| format!("; `{name}` is {what}")).collect()
 }
 
 /// What is no regular file was not checked; that is an error unless it is only a folder.
