@@ -104,7 +104,7 @@ fn a_sweep_is_run_reported_and_exported() {
     assert_eq!((row["language"].as_str(), row["learner"].as_str()), (Some("parity"), Some("rnn")));
     let (_, table, _) = output(&["export", sweep, "--format", "csv"]);
     assert_eq!(table.lines().count(), rows.lines().count() + 1);
-    assert!(table.starts_with("plan,suite,language,learner,size,loss,validation,seed,reading"), "{table}");
+    assert!(table.starts_with("plan,protocol,language,learner,size,loss,validation,seed,reading"), "{table}");
 }
 
 #[test]

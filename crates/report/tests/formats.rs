@@ -123,7 +123,7 @@ fn records_of_several_protocols_share_one_table() {
     let (head, rows) = text.split_once('\n').unwrap();
     insta::assert_snapshot!(head, @"plan,protocol,language,learner,size,loss,validation,task,delay,seed,reading,version,data_hash,split,stratum,metric,unit,value,numerator,denominator,n,spread,chance,interval_low,interval_high,interval_level");
     insta::assert_snapshot!(rows.lines().next().unwrap(), @"parity-lstm-R-short-1,recognition,parity,lstm,64000,R,short,,,1,published,0.1.0,data of parity,test,all,recognition_accuracy,fraction,0.9349,0.9349,1,1,0.1,0.5,,,");
-    insta::assert_snapshot!(rows.lines().last().unwrap(), @"----1,speed,,,,,,copy,10,1,published,0.1.0,data of ,final,all,recognition_cross_entropy,nats,0.7,0.7,1,1,0.1,,,,");
+    insta::assert_snapshot!(rows.lines().last().unwrap(), @"'----1,speed,,,,,,copy,10,1,published,0.1.0,data of ,final,all,recognition_cross_entropy,nats,0.7,0.7,1,1,0.1,,,,");
     let lines = records(&few(), RecordFormat::Jsonl).unwrap();
     assert_eq!(lines.lines().count() + 1, text.lines().count());
     insta::assert_snapshot!(lines.lines().last().unwrap(), @r#"{"plan":"----1","protocol":"speed","task":"copy","delay":10,"seed":1,"reading":"published","version":"0.1.0","data_hash":"data of ","split":"final","stratum":"all","metric":"recognition_cross_entropy","unit":"nats","value":0.7,"numerator":0.7,"denominator":1.0,"n":1,"spread":0.1}"#);

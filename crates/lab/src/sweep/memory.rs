@@ -53,8 +53,8 @@ mod tests {
     fn a_run_that_needs_more_memory_than_there_is_is_refused_with_the_numbers() {
         for (section, label) in [
             (
-                "[[generalization]]\nlanguages = \"an-bn\"\nlearners = \"lstm\"\nhidden = [8, 1000000]",
-                "an-bn b=1 lstm 1000000",
+                "[[generalization]]\nlanguages = \"an-bn\"\nlearners = \"lstm\"\nhidden = [8, 11000]",
+                "an-bn b=1 lstm 11000",
             ),
             (
                 "[[recognition]]\nlanguages = \"parity\"\ndata.training = 10000000\ndata.short = 4000\ndata.long = 4000\ndata.longest = 4000",
