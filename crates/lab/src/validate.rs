@@ -57,7 +57,8 @@ pub fn validate(path: &Path, request: &Request) -> Result<Vec<Validation>, LabEr
 
 /// What is no regular file, as the end of a message.
 fn list<'a>(skipped: impl Iterator<Item = (&'a str, &'static str)>) -> String {
-    skipped.map(|(name, what)| format!("; `{name}` is {what}")).collect()
+    let each: Vec<String> = skipped.map(|(name, what)| format!("; `{name}` is {what}")).collect();
+    each.concat()
 }
 
 /// What is no regular file was not checked; that is an error unless it is only a folder.
