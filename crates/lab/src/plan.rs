@@ -1,6 +1,6 @@
 //! A run of any protocol with nothing left open, its id, and the data it shares with other runs.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,11 @@ use std::sync::Arc;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use wug_language::Reading;
-use wug_score::{Coordinates, FORMAT, Run, RunResult};
+use wug_score::{FORMAT, Run, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
-use crate::protocol::{self, Outcome, Protocol};
+use crate::protocol::{self, Outcome, Plan, Planned, Protocol, RunData};
 
 /// The format of plans. Plans in another format are refused.
 pub const PLAN_FORMAT: u32 = 2;
@@ -26,16 +25,10 @@ pub struct RunPlan {
 }
 
 /// A plan of any protocol.
-trait AnyPlan: Send + Sync {
+trait AnyPlan: Planned {
     fn as_any(&self) -> &dyn Any;
     fn value(&self) -> Value;
     fn identity(&self) -> Vec<u8>;
-    fn label(&self) -> String;
-    fn cost(&self) -> f64;
-    fn memory(&self) -> f64;
-    fn coordinates(&self) -> Coordinates;
-    fn seed(&self) -> u64;
-    fn reading(&self) -> Reading;
     fn execute(
         &self,
         cache: &mut DataCache,
@@ -43,45 +36,19 @@ trait AnyPlan: Send + Sync {
     ) -> Result<(Outcome, String), LabError>;
 }
 
-struct Typed<P: Protocol>(P::Plan);
-
-impl<P: Protocol> AnyPlan for Typed<P> {
+impl<T: Plan> AnyPlan for T {
     fn as_any(&self) -> &dyn Any {
-        &self.0
+        self
     }
 
     fn value(&self) -> Value {
         // Plans have nothing that JSON cannot represent.
-        serde_json::to_value(&self.0).unwrap_or_default()
+        serde_json::to_value(self).unwrap_or_default()
     }
 
     fn identity(&self) -> Vec<u8> {
         // Fields are written in the order in which they are declared.
-        serde_json::to_vec(&P::identity(&self.0)).unwrap_or_default()
-    }
-
-    fn label(&self) -> String {
-        P::label(&self.0)
-    }
-
-    fn cost(&self) -> f64 {
-        P::cost(&self.0)
-    }
-
-    fn memory(&self) -> f64 {
-        P::memory(&self.0)
-    }
-
-    fn coordinates(&self) -> Coordinates {
-        P::coordinates(&self.0)
-    }
-
-    fn seed(&self) -> u64 {
-        P::seed(&self.0)
-    }
-
-    fn reading(&self) -> Reading {
-        P::reading(&self.0)
+        serde_json::to_vec(&Plan::identity(self)).unwrap_or_default()
     }
 
     fn execute(
@@ -89,15 +56,15 @@ impl<P: Protocol> AnyPlan for Typed<P> {
         cache: &mut DataCache,
         context: &mut dyn RunContext,
     ) -> Result<(Outcome, String), LabError> {
-        let data = cache.get::<P>(&self.0)?;
-        let hash = P::data_hash(&data).to_owned();
-        Ok((P::execute(&self.0, &data, context)?, hash))
+        let data = cache.get(self)?;
+        let hash = data.hash().to_owned();
+        Ok((Plan::execute(self, &data, context)?, hash))
     }
 }
 
-/// The data of the last run of each protocol, which the next one often needs again.
+/// The data of the last run of each kind, which the next one often needs again.
 #[derive(Debug, Default)]
-pub struct DataCache(BTreeMap<&'static str, CacheSlot>);
+pub struct DataCache(BTreeMap<TypeId, CacheSlot>);
 
 #[derive(Debug)]
 struct CacheSlot {
@@ -106,18 +73,18 @@ struct CacheSlot {
 }
 
 impl DataCache {
-    fn get<P: Protocol>(&mut self, plan: &P::Plan) -> Result<Arc<P::Data>, LabError> {
-        let key = P::data_key(plan);
-        if let Some(slot) = self.0.get(P::NAME)
+    fn get<T: Plan>(&mut self, plan: &T) -> Result<Arc<T::Data>, LabError> {
+        let (kind, key) = (TypeId::of::<T>(), plan.data_key());
+        if let Some(slot) = self.0.get(&kind)
             && slot.key == key
             && let Ok(data) = Arc::clone(&slot.data).downcast()
         {
             return Ok(data);
         }
         // The old data are dropped before the new ones are made.
-        self.0.remove(P::NAME);
-        let data = Arc::new(P::data(plan)?);
-        self.0.insert(P::NAME, CacheSlot { key, data: Arc::<P::Data>::clone(&data) });
+        self.0.remove(&kind);
+        let data = Arc::new(plan.data()?);
+        self.0.insert(kind, CacheSlot { key, data: Arc::<T::Data>::clone(&data) });
         Ok(data)
     }
 }
@@ -125,7 +92,7 @@ impl DataCache {
 impl RunPlan {
     /// A plan of protocol `P`.
     pub fn new<P: Protocol>(plan: P::Plan) -> Self {
-        Self { protocol: P::NAME, plan: Arc::new(Typed::<P>(plan)) }
+        Self { protocol: P::NAME, plan: Arc::new(plan) }
     }
 
     /// The plan itself, if it is of protocol `P`.

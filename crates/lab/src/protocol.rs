@@ -35,54 +35,61 @@ pub trait Protocol: Sized + 'static {
     /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
     /// One run with nothing left open.
-    type Plan: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
-    /// The data of a run; runs with the same [key](Self::data_key) share them.
-    type Data: Send + Sync;
+    type Plan: Plan;
 
     /// Checks names and numbers: all that [`plans`](Self::plans) checks without data.
     fn check(section: &Section<Self::Grid>) -> Result<(), Problem>;
 
     /// Every cell of the grid.
     fn plans(section: &Section<Self::Grid>) -> Result<Vec<Self::Plan>, Problem>;
+}
 
+/// What is known of a run before it is executed.
+pub trait Planned: Send + Sync {
     /// What progress lines call the run.
-    fn label(plan: &Self::Plan) -> String;
+    fn label(&self) -> String;
 
     /// About how long the run takes, compared with other runs of the protocol.
-    fn cost(plan: &Self::Plan) -> f64;
+    fn cost(&self) -> f64;
 
     /// About how many bytes of memory the run needs at its peak.
-    fn memory(plan: &Self::Plan) -> f64;
+    fn memory(&self) -> f64;
 
     /// What tells the run apart from others of its grid.
-    fn coordinates(plan: &Self::Plan) -> Coordinates;
+    fn coordinates(&self) -> Coordinates;
 
     /// The seed of the run.
-    fn seed(plan: &Self::Plan) -> u64;
+    fn seed(&self) -> u64;
 
     /// As published, or corrected.
-    fn reading(plan: &Self::Plan) -> Reading;
-
-    /// The part of the plan that determines the result; its hash is the run's id.
-    fn identity(plan: &Self::Plan) -> Self::Plan {
-        plan.clone()
-    }
+    fn reading(&self) -> Reading;
 
     /// Names the data: plans with the same key have the same data.
-    fn data_key(plan: &Self::Plan) -> String;
+    fn data_key(&self) -> String;
+}
+
+/// One run with nothing left open: data and learner in, an [`Outcome`] out.
+pub trait Plan: Planned + Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
+    /// The data of a run; runs with the same [key](Planned::data_key) share them.
+    type Data: RunData;
+
+    /// The part of the plan that determines the result; its hash is the run's id.
+    #[must_use]
+    fn identity(&self) -> Self {
+        self.clone()
+    }
 
     /// Draws or reads the data.
-    fn data(plan: &Self::Plan) -> Result<Self::Data, LabError>;
-
-    /// The hash of the data.
-    fn data_hash(data: &Self::Data) -> &str;
+    fn data(&self) -> Result<Self::Data, LabError>;
 
     /// Fits the learner and measures it.
-    fn execute(
-        plan: &Self::Plan,
-        data: &Self::Data,
-        context: &mut dyn RunContext,
-    ) -> Result<Outcome, LabError>;
+    fn execute(&self, data: &Self::Data, context: &mut dyn RunContext) -> Result<Outcome, LabError>;
+}
+
+/// The data of a run.
+pub trait RunData: Send + Sync + 'static {
+    /// The hash of all that the run reads.
+    fn hash(&self) -> &str;
 }
 
 /// The values of shared fields that a section leaves out.

@@ -10,6 +10,7 @@
 use std::time::{Duration, Instant};
 
 use wug_dataset::Seed;
+use wug_learner::Aligned;
 use wug_learner::kernel::{Activation, Recurrence};
 use wug_learner::model::{
     BodySpec, Cell, CnnTransducerSpec, Initialization, LabelledString, LanguageModel, LanguageModelSpec,
@@ -38,7 +39,7 @@ fn time(
     parts: usize,
     mut loss: impl FnMut(&mut Recording<'_, f32>, usize),
 ) {
-    let mut params = layout.initialise::<f32>(Seed::new(0));
+    let mut params = Aligned::from(layout.initialise::<f32>(Seed::new(0)));
     let mut gradients = vec![0.0; params.len()];
     let mut optimizer = Optimizer::new(spec, params.len());
     let mut tape = Tape::default();

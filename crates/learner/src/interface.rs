@@ -14,6 +14,7 @@ pub use sets::Sets;
 
 use std::ops::RangeInclusive;
 
+use crate::aligned::Aligned;
 use crate::kernel::{Real, softmax_rows};
 use crate::model::{BatchStates, LanguageModel, Pair, PrefixState};
 use crate::tape::{Mode, Tape};
@@ -134,14 +135,14 @@ pub trait Transducer {
 #[derive(Debug)]
 pub struct Trained<M, R> {
     model: M,
-    params: Vec<R>,
+    params: Aligned<R>,
     tape: Tape<R>,
 }
 
 impl<M, R: Real> Trained<M, R> {
     /// The parameters must have the layout of the model.
     pub fn new(model: M, params: Vec<R>) -> Self {
-        Self { model, params, tape: Tape::default() }
+        Self { model, params: params.into(), tape: Tape::default() }
     }
 
     /// The model.

@@ -2,6 +2,7 @@
 //!
 //! This crate reads no files and knows no metrics and no reports. A run is single-threaded; parallelism is across runs.
 
+mod aligned;
 pub mod baseline;
 pub mod interface;
 pub mod kernel;
@@ -11,3 +12,5 @@ pub mod params;
 pub mod registry;
 pub mod tape;
 pub mod train;
+
+pub use aligned::Aligned;

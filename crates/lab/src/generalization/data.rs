@@ -11,6 +11,7 @@ use wug_score::StringSteps;
 use super::evaluate::{Evaluation, evaluate_steps};
 use super::plan::{Measure, Plan, TestPlan, TestStart};
 use crate::LabError;
+use crate::protocol::RunData;
 
 /// A language with its strings.
 pub struct Data {
@@ -32,6 +33,12 @@ pub struct Data {
 impl std::fmt::Debug for Data {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Data").field("hash", &self.hash).field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+impl RunData for Data {
+    fn hash(&self) -> &str {
+        &self.hash
     }
 }
 

@@ -8,7 +8,13 @@ use wug_language::registry::{self, BuildError, Named};
 use wug_learner::registry::Settings;
 use wug_score::{Coordinates, StepRule, reading_name};
 
+use super::data::Data;
+use super::fit::fit;
+use super::memory::memory;
+use crate::LabError;
+use crate::context::RunContext;
 use crate::names::{Precision, named};
+use crate::protocol::{self, Outcome, Planned};
 
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,14 +128,10 @@ impl Plan {
         let what = [self.language.as_str(), &self.learner, &self.training.to_string()];
         Seed::new(self.seed).derive("index").derive(&what.join("/"))
     }
+}
 
-    /// The same for runs with the same training and test strings, measure and margins.
-    pub(crate) fn data_key(&self) -> String {
-        let strings = (&self.language, self.reading.name(), self.prior, self.data_seed, self.training);
-        format!("{strings:?} {:?} {:?} {:?}", self.test, self.measure, self.margins)
-    }
-
-    pub(super) fn label(&self) -> String {
+impl Planned for Plan {
+    fn label(&self) -> String {
         let mut parts = vec![format!("{} b={} {}", self.language, self.factor, self.learner)];
         let setting = |name: &str| self.settings.get(name);
         parts.extend(setting("hidden").map(ToString::to_string));
@@ -144,16 +146,8 @@ impl Plan {
         parts.join(" ")
     }
 
-    pub(super) fn coordinates(&self) -> Coordinates {
-        Coordinates::default()
-            .with("language", self.language.as_str())
-            .with("learner", self.learner.as_str())
-            .with("factor", self.factor)
-            .with_some("loss", self.settings.name("loss"))
-    }
-
     /// About microseconds, from runs on an ordinary machine.
-    pub(super) fn cost(&self) -> f64 {
+    fn cost(&self) -> f64 {
         let evaluated = self.test.strings as f64 * self.test.strings.min(2000) as f64;
         let count = |name: &str| self.settings.count(name);
         let Some(epochs) = count("epochs") else { return 0.05 * evaluated };
@@ -167,6 +161,44 @@ impl Plan {
         // Networks with a memory are evaluated string by string.
         let per_step = if count("memory").is_some() { 3.0 } else { 0.3 } * unit;
         epochs as f64 * trained + per_step * evaluated
+    }
+
+    fn memory(&self) -> f64 {
+        memory(self)
+    }
+
+    fn coordinates(&self) -> Coordinates {
+        Coordinates::default()
+            .with("language", self.language.as_str())
+            .with("learner", self.learner.as_str())
+            .with("factor", self.factor)
+            .with_some("loss", self.settings.name("loss"))
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    /// The same for runs with the same training and test strings, measure and margins.
+    fn data_key(&self) -> String {
+        let strings = (&self.language, self.reading.name(), self.prior, self.data_seed, self.training);
+        format!("{strings:?} {:?} {:?} {:?}", self.test, self.measure, self.margins)
+    }
+}
+
+impl protocol::Plan for Plan {
+    type Data = Data;
+
+    fn data(&self) -> Result<Data, LabError> {
+        Data::of(self)
+    }
+
+    fn execute(&self, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+        fit(self, data, context)
     }
 }
 

@@ -4,12 +4,14 @@ use serde::Deserialize;
 use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
 use wug_learner::model::LanguageModel;
-use wug_learner::registry::{Learner, NextSymbolBuild, NextSymbolLoss, Settings};
+use wug_learner::registry::{Learner, NextSymbolBuild, NextSymbolLoss, Role, Settings};
 use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
+use super::Generalization;
 use super::language::LanguageWithPrior;
 use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
+use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{ensure, named, nonempty, one_or_more};
 use crate::spec::{LearnerGrid, Problem, Section};
 
@@ -62,43 +64,54 @@ struct Names {
     after: TestSlice,
 }
 
-pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
-    section.own.names(section.reading)?;
-    section.own.check_numbers(section.reading)?;
-    section.check_size([section.own.priors.len(), section.own.factors.len()])
-}
+impl Protocol for Generalization {
+    const NAME: &'static str = "generalization";
+    const SUMMARY: &'static str = "train on 10ᴺ/b strings, predict every step of the next 10ᴺ·b";
+    const ROLE: Role = Role::NextSymbol;
+    const DEFAULTS: Defaults =
+        Defaults { learners: &["lstm", "stack-lstm", "baby-ntm"], seeds: 3, first_seed: 100 };
 
-/// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same strings follow each other.
-pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
-    let grid = &section.own;
-    let names = grid.names(section.reading)?;
-    let mut languages = Vec::new();
-    for named in &section.languages {
-        languages.extend(LanguageWithPrior::each(named, &grid.priors, section.reading, names.measure)?);
+    type Grid = Grid;
+    type Plan = Plan;
+
+    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+        section.own.names(section.reading)?;
+        section.own.check_numbers(section.reading)?;
+        section.check_size([section.own.priors.len(), section.own.factors.len()])
     }
-    let mut plans = Vec::new();
-    for seed in section.seeds.clone() {
-        for language in &languages {
-            for &factor in &grid.factors {
-                for LearnerGrid { learner, settings } in &section.learners {
-                    // Baselines are deterministic: one seed is enough.
-                    if learner.is_deterministic() && seed > section.seeds.start {
-                        continue;
-                    }
-                    for settings in settings {
-                        check_built(learner, settings, language)?;
-                        plans.push(grid.plan(
-                            section,
-                            &names,
-                            language,
-                            Cell { seed, factor, learner, settings },
-                        ));
+
+    /// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same strings follow each other.
+    fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
+        let grid = &section.own;
+        let names = grid.names(section.reading)?;
+        let mut languages = Vec::new();
+        for named in &section.languages {
+            languages.extend(LanguageWithPrior::each(named, &grid.priors, section.reading, names.measure)?);
+        }
+        let mut plans = Vec::new();
+        for seed in section.seeds.clone() {
+            for language in &languages {
+                for &factor in &grid.factors {
+                    for LearnerGrid { learner, settings } in &section.learners {
+                        // Baselines are deterministic: one seed is enough.
+                        if learner.is_deterministic() && seed > section.seeds.start {
+                            continue;
+                        }
+                        for settings in settings {
+                            check_built(learner, settings, language)?;
+                            plans.push(grid.plan(
+                                section,
+                                &names,
+                                language,
+                                Cell { seed, factor, learner, settings },
+                            ));
+                        }
                     }
                 }
             }
         }
+        Ok(plans)
     }
-    Ok(plans)
 }
 
 /// One cell of the grid, beside its language.

@@ -12,6 +12,7 @@ use wug_language::{Language, LengthRange, Reading};
 use super::plan::{DataPlan, Plan, Source};
 use crate::LabError;
 use crate::disk::Directory;
+use crate::protocol::RunData;
 
 /// A language with all its splits.
 pub struct Data {
@@ -47,6 +48,12 @@ pub struct Prepared {
 /// The splits of a published directory.
 const SPLITS: [&str; 6] =
     [TRAINING, "validation-short", "validation-long", "test", "test-short-held-out", "test-edit-distance"];
+
+impl RunData for Data {
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+}
 
 impl Data {
     /// The data of a plan.

@@ -12,7 +12,13 @@ use wug_learner::registry::{self, Matching, RecognizerTask, Role, Settings, Unkn
 use wug_learner::train::{BatchSize, Schedule, TrainSpec};
 use wug_score::{Coordinates, reading_name};
 
+use super::data::Data;
+use super::fit::fit;
+use super::memory::memory;
+use crate::LabError;
+use crate::context::RunContext;
 use crate::names::{Precision, named};
+use crate::protocol::{self, Outcome, Planned};
 
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -223,23 +229,16 @@ impl Plan {
             patience: self.patience,
         }
     }
+}
 
-    pub(super) fn label(&self) -> String {
+impl Planned for Plan {
+    fn label(&self) -> String {
         let size = if self.size == 64_000 { String::new() } else { format!(" {}k", self.size / 1000) };
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
         format!("{} {learner}{size} {loss} {validation} seed {}", self.language, self.seed)
     }
 
-    pub(super) fn coordinates(&self) -> Coordinates {
-        Coordinates::default()
-            .with("language", self.language.as_str())
-            .with("learner", self.learner.as_str())
-            .with("size", self.size)
-            .with("loss", self.loss.name())
-            .with("validation", self.validation.name())
-    }
-
-    pub(super) fn cost(&self) -> f64 {
+    fn cost(&self) -> f64 {
         let learner = if self.learner == "transformer" { 3.0 } else { 1.0 };
         // Few runs take more epochs before early stopping.
         let epochs = self.max_epochs.min(60) as f64;
@@ -249,5 +248,51 @@ impl Plan {
             epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols as f64);
         let evaluation_cost = test as f64 * longest as f64 / 3.0;
         learner * self.size as f64 * (training_cost + evaluation_cost)
+    }
+
+    fn memory(&self) -> f64 {
+        memory(self)
+    }
+
+    fn coordinates(&self) -> Coordinates {
+        Coordinates::default()
+            .with("language", self.language.as_str())
+            .with("learner", self.learner.as_str())
+            .with("size", self.size)
+            .with("loss", self.loss.name())
+            .with("validation", self.validation.name())
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    fn data_key(&self) -> String {
+        format!("{} {} {:?}", self.language, self.reading, self.data)
+    }
+}
+
+impl protocol::Plan for Plan {
+    type Data = Data;
+
+    /// Data that are read are identified by their content, not by their path.
+    fn identity(&self) -> Self {
+        let mut plan = self.clone();
+        if let Source::Directory { path, .. } = &mut plan.data.source {
+            path.clear();
+        }
+        plan
+    }
+
+    fn data(&self) -> Result<Data, LabError> {
+        Data::of(self)
+    }
+
+    fn execute(&self, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+        fit(self, data, context)
     }
 }

@@ -4,11 +4,13 @@ use serde::Deserialize;
 use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
-use wug_learner::registry::{Learner, Settings};
+use wug_learner::registry::{Learner, Role, Settings};
 
+use super::Recognition;
 use super::number_or_range::NumberOrRange;
 use super::plan::{DataPlan, Loss, Match, Plan, Validation};
 use super::source::DataSpec;
+use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{each, ensure, named, names, one_or_more};
 use crate::spec::{Problem, Section};
 
@@ -79,39 +81,50 @@ struct Names {
     matching: Match,
 }
 
-pub(super) fn check(section: &Section<Grid>) -> Result<(), Problem> {
-    section.own.check_numbers()?;
-    let names = section.own.names()?;
-    section.check_size([section.own.sizes.len(), names.losses.len(), names.validations.len()])
-}
+impl Protocol for Recognition {
+    const NAME: &'static str = "recognition";
+    const SUMMARY: &'static str = "train on short labelled strings, recognise long ones";
+    const ROLE: Role = Role::Recognizer;
+    const DEFAULTS: Defaults =
+        Defaults { learners: &["transformer", "rnn", "lstm"], seeds: 10, first_seed: 0 };
 
-/// Seeds outermost, so that a sweep that is cut short has some runs of every kind.
-pub(super) fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
-    let grid = &section.own;
-    let names = grid.names()?;
-    let languages: Vec<LanguageData> = section
-        .languages
-        .iter()
-        .map(|named| grid.language(named, section.reading))
-        .collect::<Result<_, _>>()?;
-    let mut plans = Vec::new();
-    for seed in section.seeds.clone() {
-        for language in &languages {
-            for &size in &grid.sizes {
-                for (learner, settings) in
-                    section.learners.iter().flat_map(|l| l.settings.iter().map(|s| (l.learner, s)))
-                {
-                    for &loss in &names.losses {
-                        for &validation in &names.validations {
-                            let cell = Cell { size, learner, settings, loss, validation, seed };
-                            plans.push(grid.plan(section, &names, language, cell)?);
+    type Grid = Grid;
+    type Plan = Plan;
+
+    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+        section.own.check_numbers()?;
+        let names = section.own.names()?;
+        section.check_size([section.own.sizes.len(), names.losses.len(), names.validations.len()])
+    }
+
+    /// Seeds outermost, so that a sweep that is cut short has some runs of every kind.
+    fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
+        let grid = &section.own;
+        let names = grid.names()?;
+        let languages: Vec<LanguageData> = section
+            .languages
+            .iter()
+            .map(|named| grid.language(named, section.reading))
+            .collect::<Result<_, _>>()?;
+        let mut plans = Vec::new();
+        for seed in section.seeds.clone() {
+            for language in &languages {
+                for &size in &grid.sizes {
+                    for (learner, settings) in
+                        section.learners.iter().flat_map(|l| l.settings.iter().map(|s| (l.learner, s)))
+                    {
+                        for &loss in &names.losses {
+                            for &validation in &names.validations {
+                                let cell = Cell { size, learner, settings, loss, validation, seed };
+                                plans.push(grid.plan(section, &names, language, cell)?);
+                            }
                         }
                     }
                 }
             }
         }
+        Ok(plans)
     }
-    Ok(plans)
 }
 
 impl Grid {

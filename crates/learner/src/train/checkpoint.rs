@@ -197,7 +197,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let tensors = Tensors::parse(&saved.tensors)?;
         let (_, mean, square) = trainer.optimizer.state();
         let (means, squares) = (mean.len(), square.len());
-        trainer.params = tensors.get_as("params", &[trainer.params.len()])?;
+        trainer.params = tensors.get_as::<R>("params", &[trainer.params.len()])?.into();
         trainer.best_params = tensors.get_as("best", &[trainer.params.len()])?;
         let (mean, square) = (tensors.get_as("mean", &[means])?, tensors.get_as("square", &[squares])?);
         trainer.optimizer.restore(state.optimizer_steps, &mean, &square);

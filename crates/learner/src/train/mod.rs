@@ -27,6 +27,7 @@ pub use schedule::{Rate, Schedule};
 pub(crate) use transduction::symbols as pair_symbols;
 pub use transduction::{PairError, PairProblem, Transduction};
 
+use crate::aligned::Aligned;
 use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};
 use crate::params::Layout;
@@ -145,7 +146,7 @@ pub struct Trainer<'a, R, O> {
     objective: &'a O,
     spec: TrainSpec,
     state: TrainerState,
-    params: Vec<R>,
+    params: Aligned<R>,
     best_params: Vec<R>,
     optimizer: Optimizer<R>,
     gradients: Vec<R>,
@@ -183,7 +184,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             optimizer: Optimizer::new(spec.optimizer, params.len()),
             gradients: vec![R::ZERO; params.len()],
             tape: Tape::default(),
-            params,
+            params: params.into(),
         })
     }
 
