@@ -8,11 +8,13 @@ use std::sync::Arc;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use wug_learner::kernel::instruction_set;
 use wug_score::{FORMAT, Run, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
 use crate::protocol::{self, Outcome, Plan, Planned, Protocol, RunData};
+use crate::sweep::{BUILD, VERSION};
 
 /// The format of plans. Plans in another format are refused.
 pub const PLAN_FORMAT: u32 = 2;
@@ -142,7 +144,9 @@ impl RunPlan {
             coordinates: self.plan.coordinates(),
             seed: self.plan.seed(),
             reading: self.plan.reading(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
+            build: BUILD.to_owned(),
+            instructions: instruction_set().to_owned(),
             data_hash,
         }
     }

@@ -3,6 +3,7 @@
 //! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[generalization]]`). What a section leaves out is
 //! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
+mod data_seed;
 pub(crate) mod grid;
 mod learners;
 mod problem;
@@ -22,6 +23,7 @@ use problem::alternatives;
 use section::Set;
 use source_map::SourceMap;
 
+pub use data_seed::DataSeeds;
 pub use learners::LearnerGrid;
 pub use problem::Problem;
 pub use section::Section;

@@ -27,6 +27,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use wug_learner::kernel::instruction_set;
 
 use crate::LabError;
 use crate::disk::{is_part, make_own_dir, own_dir, read_own, remove_leftovers, write_own};
@@ -81,6 +82,7 @@ impl Sweep {
             format: PLAN_FORMAT,
             version: VERSION.to_owned(),
             build: BUILD.to_owned(),
+            instructions: instruction_set().to_owned(),
             name: experiment.name.clone(),
             title: experiment.title.clone(),
             about: experiment.about.clone(),
@@ -144,10 +146,12 @@ impl Sweep {
     fn same_build(&self, id: &str) -> Result<(), LabError> {
         let Some(log) = read_own(&self.log_path(id))? else { return Ok(()) };
         let log: serde_json::Value = serde_json::from_slice(&log).unwrap_or_default();
-        match log["build"].as_str() {
-            Some(build) if build != BUILD => Err(self.foreign(&made_by(VERSION, build))),
-            _ => Ok(()),
+        let [build, instructions] = ["build", "instructions"].map(|name| log[name].as_str());
+        let same = |there: Option<&str>, here: &str| there.is_none_or(|there| there == here);
+        if same(build, BUILD) && same(instructions, instruction_set()) {
+            return Ok(());
         }
+        Err(self.foreign(&made_by(VERSION, build.unwrap_or_default(), instructions.unwrap_or_default())))
     }
 
     /// The ids of the runs that have a result (or something in its place).
@@ -212,7 +216,8 @@ impl Sweep {
         Ok(Self { root: root.to_path_buf(), header, runs })
     }
 
-    /// Results of two builds in one sweep would be compared with each other: only the build that made it goes on.
+    /// Results of two builds, or of one on two instruction sets, would be compared with each other: only what made the
+    /// sweep goes on with it.
     pub fn usable(&self) -> Result<(), LabError> {
         if self.header.is_ours() {
             return Ok(());
@@ -224,7 +229,7 @@ impl Sweep {
         LabError::Usage(format!(
             "{} was made by {maker}, and this is {}: go on with that build, or begin in another directory. It can still be reported on",
             self.root.display(),
-            made_by(VERSION, BUILD)
+            made_by(VERSION, BUILD, instruction_set())
         ))
     }
 

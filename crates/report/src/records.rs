@@ -57,7 +57,7 @@ pub fn records(results: &[RunResult], format: RecordFormat) -> Result<String, Re
 /// The columns before the coordinates, between them and the measurement, and of the measurement.
 const COLUMNS: [&[&str]; 3] = [
     &["plan", "protocol"],
-    &["seed", "reading", "version", "data_hash"],
+    &["seed", "reading", "version", "build", "instructions", "data_hash"],
     &[
         "split",
         "stratum",
@@ -91,6 +91,8 @@ fn fields(record: &Record<'_>, coordinates: &[&str]) -> Vec<String> {
         run.seed.to_string(),
         run.reading.to_string(),
         run.version.clone(),
+        run.build.clone(),
+        run.instructions.clone(),
         run.data_hash.clone(),
         m.split.clone(),
         m.stratum.to_string(),

@@ -24,6 +24,10 @@ pub struct Run {
     pub reading: Reading,
     /// The version of wug.
     pub version: String,
+    /// The build of wug: a hash of the sources that results depend on. Two builds of one version may compute other numbers.
+    pub build: String,
+    /// The instruction set of the kernels: sums are taken in another order with another one.
+    pub instructions: String,
     /// The hash of the data.
     pub data_hash: String,
 }
@@ -109,13 +113,28 @@ impl Serialize for Record<'_> {
             seed: u64,
             reading: &'static str,
             version: &'a str,
+            build: &'a str,
+            instructions: &'a str,
             data_hash: &'a str,
             #[serde(flatten)]
             measurement: &'a Measurement,
         }
-        let Run { plan, protocol, coordinates, seed, reading, version, data_hash } = self.run;
+        let Run { plan, protocol, coordinates, seed, reading, version, build, instructions, data_hash } =
+            self.run;
         let (seed, reading, measurement) = (*seed, reading.name(), self.measurement);
-        Row { plan, protocol, coordinates, seed, reading, version, data_hash, measurement }.serialize(to)
+        Row {
+            plan,
+            protocol,
+            coordinates,
+            seed,
+            reading,
+            version,
+            build,
+            instructions,
+            data_hash,
+            measurement,
+        }
+        .serialize(to)
     }
 }
 

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::{Measurement, Record, Run};
 
 /// The layout of result files. One that is written in another is refused, not guessed at.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The result of one run. Two runs of one plan give the same bytes: times and hosts are in the logs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -198,6 +198,8 @@ mod tests {
                 seed: 7,
                 reading: Reading::Published,
                 version: "0.1.0".to_owned(),
+                build: "0123456789abcdef".to_owned(),
+                instructions: "avx2".to_owned(),
                 data_hash: "d0".to_owned(),
             },
             plan: serde_json::json!({ "seed": 7 }),

@@ -13,7 +13,7 @@ use super::language::LanguageWithPrior;
 use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{ensure, named, nonempty, one_or_more};
-use crate::spec::{LearnerGrid, Problem, Section};
+use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
 
 /// The fields as written in the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Grid {
     factors: Vec<usize>,
     #[serde(deserialize_with = "one_or_more")]
     priors: Vec<f64>,
-    data_seed: u64,
+    data_seed: DataSeeds,
     #[serde(deserialize_with = "one_or_more")]
     margins: Vec<f64>,
     measure: Option<String>,
@@ -46,7 +46,7 @@ impl Default for Grid {
             order: 3,
             factors: vec![1, 2, 4, 10],
             priors: vec![PRIOR],
-            data_seed: u64::from(SEED),
+            data_seed: DataSeeds::Fixed(vec![u64::from(SEED)]),
             margins: vec![0.005, 0.0],
             measure: None,
             test: TestSpec::default(),
@@ -77,7 +77,8 @@ impl Protocol for Generalization {
     fn check(section: &Section<Grid>) -> Result<(), Problem> {
         section.own.names(section.reading)?;
         section.own.check_numbers(section.reading)?;
-        section.check_size([section.own.priors.len(), section.own.factors.len()])
+        let Grid { priors, factors, data_seed, .. } = &section.own;
+        section.check_size([priors.len(), factors.len(), data_seed.len()])
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same strings follow each other.
@@ -89,12 +90,18 @@ impl Protocol for Generalization {
             languages.extend(LanguageWithPrior::each(named, &grid.priors, section.reading, names.measure)?);
         }
         let mut plans = Vec::new();
-        for seed in section.seeds.clone() {
+        let runs = section
+            .seeds
+            .clone()
+            .flat_map(|seed| grid.data_seed.of(seed).into_iter().map(move |data_seed| (seed, data_seed)));
+        for (seed, data_seed) in runs {
+            check_data_seed(section.reading, data_seed)?;
             for language in &languages {
                 for &factor in &grid.factors {
                     for LearnerGrid { learner, settings } in &section.learners {
-                        // Baselines are deterministic: one seed is enough.
-                        if learner.is_deterministic() && seed > section.seeds.start {
+                        // Baselines are deterministic: one seed for each set of strings is enough.
+                        let same_strings = grid.data_seed != DataSeeds::OfRun;
+                        if learner.is_deterministic() && same_strings && seed > section.seeds.start {
                             continue;
                         }
                         for settings in settings {
@@ -103,7 +110,7 @@ impl Protocol for Generalization {
                                 section,
                                 &names,
                                 language,
-                                Cell { seed, factor, learner, settings },
+                                Cell { seed, data_seed, factor, learner, settings },
                             ));
                         }
                     }
@@ -114,10 +121,18 @@ impl Protocol for Generalization {
     }
 }
 
+/// The published generator takes a seed of 32 bits.
+fn check_data_seed(reading: Reading, seed: u64) -> Result<(), Problem> {
+    let short = u32::try_from(seed).is_ok();
+    let allowed = "up to 4294967295 for the published generator";
+    ensure(reading == Reading::Corrected || short, "data_seed", &seed, allowed)
+}
+
 /// One cell of the grid, beside its language.
 #[derive(Clone, Copy)]
 struct Cell<'a> {
     seed: u64,
+    data_seed: u64,
     factor: usize,
     learner: &'static Learner,
     settings: &'a Settings,
@@ -172,9 +187,7 @@ impl Grid {
         for &margin in &self.margins {
             ensure(Margin::new(margin).is_ok(), "margins", &margin, "from 0 to 1")?;
         }
-        let short = u32::try_from(self.data_seed).is_ok();
-        let allowed = "up to 4294967295 for the published generator";
-        ensure(reading == Reading::Corrected || short, "data_seed", &self.data_seed, allowed)?;
+        self.data_seed.check("data_seed")?;
         let longer = self.test.after.as_deref().is_none_or(|after| after == TestSlice::Longer.name());
         if reading == Reading::Corrected && !longer {
             let given = self.test.after.as_deref().unwrap_or_default();
@@ -225,7 +238,7 @@ impl Grid {
             factor: cell.factor,
             training,
             prior: language.prior,
-            data_seed: self.data_seed,
+            data_seed: cell.data_seed,
             test: TestPlan { from: names.from, after: names.after, strings: self.tested(cell.factor) },
             measure: language.measure,
             margins: self.margins.clone(),

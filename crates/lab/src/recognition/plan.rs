@@ -164,6 +164,14 @@ impl Validation {
 }
 
 impl DataPlan {
+    /// The same, drawn with this seed; data that are read stay the same.
+    pub(super) fn drawn_with(mut self, data_seed: u64) -> Self {
+        if let Source::Drawn { seed } = &mut self.source {
+            *seed = data_seed;
+        }
+        self
+    }
+
     /// The splits to draw: the published ones, in their order, with these sizes and lengths.
     pub fn splits(&self) -> Vec<SplitSpec> {
         let ours = [

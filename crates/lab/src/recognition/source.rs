@@ -8,14 +8,14 @@ use wug_language::{Language, Reading};
 
 use super::data::Data;
 use super::plan::{DataPlan, Source};
-use crate::spec::Problem;
+use crate::spec::{DataSeeds, Problem};
 
 /// Sizes and lengths, or a directory. What is left out is as in the paper.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DataSpec {
     directory: Option<PathBuf>,
-    seed: Option<u64>,
+    seed: Option<DataSeeds>,
     training: Option<usize>,
     validation: Option<usize>,
     test: Option<usize>,
@@ -30,7 +30,24 @@ pub struct DataSpec {
 const MAX_STRINGS: usize = 10_000_000;
 
 impl DataSpec {
+    /// The seeds of drawn data for a run with this seed. Data that are read are the same for all runs.
+    pub(super) fn seeds(&self, run: u64) -> Vec<u64> {
+        self.data_seeds().of(run)
+    }
+
+    /// How many sets of data there are for each seed of a run.
+    pub(super) fn sets(&self) -> usize {
+        self.data_seeds().len()
+    }
+
+    /// One draw may be easier or harder than most, and then so is every figure that is of it: unless a seed is given, runs
+    /// with other seeds have other strings.
+    fn data_seeds(&self) -> &DataSeeds {
+        self.seed.as_ref().unwrap_or(&DataSeeds::OfRun)
+    }
+
     pub(super) fn check(&self) -> Result<(), Problem> {
+        self.data_seeds().check("data.seed")?;
         if self.directory.is_some() {
             return self.check_directory();
         }
@@ -62,30 +79,30 @@ impl DataSpec {
 
     /// Data that are read have sizes and lengths of their own.
     fn check_directory(&self) -> Result<(), Problem> {
-        let count = |size: Option<usize>| size.map(|n| n as u64);
         let given = [
-            ("seed", self.seed),
-            ("training", count(self.training)),
-            ("validation", count(self.validation)),
-            ("test", count(self.test)),
-            ("held_out", count(self.held_out)),
-            ("distances", count(self.distances)),
-            ("short", count(self.short)),
-            ("long", count(self.long)),
-            ("longest", count(self.longest)),
+            ("seed", self.seed.as_ref().map(ToString::to_string)),
+            ("training", self.training.map(|n| n.to_string())),
+            ("validation", self.validation.map(|n| n.to_string())),
+            ("test", self.test.map(|n| n.to_string())),
+            ("held_out", self.held_out.map(|n| n.to_string())),
+            ("distances", self.distances.map(|n| n.to_string())),
+            ("short", self.short.map(|n| n.to_string())),
+            ("long", self.long.map(|n| n.to_string())),
+            ("longest", self.longest.map(|n| n.to_string())),
         ];
         match given.into_iter().find_map(|(field, value)| Some((field, value?))) {
             None => Ok(()),
             Some((field, value)) => {
                 let message = "cannot be given with `directory`: data that are read have sizes and lengths of their own";
-                Err(Problem::new(&format!("data.{field}"), &value.to_string(), message.to_owned()))
+                Err(Problem::new(&format!("data.{field}"), &value, message.to_owned()))
             }
         }
     }
 
     fn drawn(&self) -> DataPlan {
         DataPlan {
-            source: Source::Drawn { seed: self.seed.unwrap_or(0) },
+            // The seed of each run is put in when the run is planned.
+            source: Source::Drawn { seed: 0 },
             training: self.training.unwrap_or(10_000),
             validation: self.validation.unwrap_or(1_000),
             test: self.test.unwrap_or(5_010),

@@ -72,6 +72,7 @@ struct Cell<'a> {
     loss: Loss,
     validation: Validation,
     seed: u64,
+    data_seed: u64,
 }
 
 /// The values that names in the grid stand for.
@@ -94,7 +95,8 @@ impl Protocol for Recognition {
     fn check(section: &Section<Grid>) -> Result<(), Problem> {
         section.own.check_numbers()?;
         let names = section.own.names()?;
-        section.check_size([section.own.sizes.len(), names.losses.len(), names.validations.len()])
+        let grid = &section.own;
+        section.check_size([grid.data.sets(), grid.sizes.len(), names.losses.len(), names.validations.len()])
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind.
@@ -107,7 +109,11 @@ impl Protocol for Recognition {
             .map(|named| grid.language(named, section.reading))
             .collect::<Result<_, _>>()?;
         let mut plans = Vec::new();
-        for seed in section.seeds.clone() {
+        let runs = section
+            .seeds
+            .clone()
+            .flat_map(|seed| grid.data.seeds(seed).into_iter().map(move |data_seed| (seed, data_seed)));
+        for (seed, data_seed) in runs {
             for language in &languages {
                 for &size in &grid.sizes {
                     for (learner, settings) in
@@ -115,7 +121,8 @@ impl Protocol for Recognition {
                     {
                         for &loss in &names.losses {
                             for &validation in &names.validations {
-                                let cell = Cell { size, learner, settings, loss, validation, seed };
+                                let cell =
+                                    Cell { size, learner, settings, loss, validation, seed, data_seed };
                                 plans.push(grid.plan(section, &names, language, cell)?);
                             }
                         }
@@ -146,7 +153,7 @@ impl Grid {
         let mut plan = Plan {
             language: language.spelled.clone(),
             reading: section.reading,
-            data: language.data.clone(),
+            data: language.data.clone().drawn_with(cell.data_seed),
             learner: cell.learner.name.to_owned(),
             settings: cell.settings.clone(),
             size: cell.size,

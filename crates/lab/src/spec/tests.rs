@@ -240,3 +240,40 @@ fn set_goes_to_the_sections_that_have_the_field() {
         "{message}"
     );
 }
+
+/// The seeds of a run and of its data, each pair once.
+fn seed_pairs(sets: &[(&str, &str)]) -> std::collections::BTreeSet<(u64, u64)> {
+    let pair = |run: &RunPlan| match plan(run).data.source {
+        recognition::Source::Drawn { seed } => (plan(run).seed, seed),
+        recognition::Source::Directory { .. } => unreachable!("nothing is read here"),
+    };
+    read(SMALL, Scale::Smoke, sets).unwrap().runs.iter().map(pair).collect()
+}
+
+#[test]
+fn data_are_drawn_anew_for_each_seed_unless_seeds_are_given() {
+    assert_eq!(seed_pairs(&[]), [(0, 0), (1, 1)].into());
+    assert_eq!(seed_pairs(&[("data.seed", "run")]), seed_pairs(&[]));
+    assert_eq!(seed_pairs(&[("data.seed", "7")]), [(0, 7), (1, 7)].into());
+    assert_eq!(seed_pairs(&[("data.seed", "[7, 8]")]), [(0, 7), (0, 8), (1, 7), (1, 8)].into());
+    for (given, said) in
+        [("[]", "is empty"), ("luck", "`luck` is not a whole number"), ("1.5", "not a whole number")]
+    {
+        let message = read(SMALL, Scale::Smoke, &[("data.seed", given)]).unwrap_err();
+        assert!(message.contains("data.seed") || message.contains("`seed`"), "{message}");
+        assert!(message.contains(said), "{message}");
+    }
+}
+
+#[test]
+fn the_index_can_be_asked_of_several_sets_of_strings() {
+    let text = "title = \"x\"\n[[generalization]]\nlanguages = [\"an-bn\"]\nlearners = [\"lstm\", \"unigram\"]\n\
+                seeds = 2\nfactors = 1\n";
+    let runs = |sets| read(text, Scale::Paper, sets).unwrap().runs.len();
+    // One deterministic baseline for each set of strings, two seeds of the LSTM.
+    assert_eq!(runs(&[]), 3);
+    assert_eq!(runs(&[("data_seed", "[1, 2]")]), 6);
+    assert_eq!(runs(&[("data_seed", "run")]), 4);
+    let published = [("reading", "published"), ("data_seed", "4294967296")];
+    assert!(read(text, Scale::Paper, &published).unwrap_err().contains("up to 4294967295"));
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use wug_learner::kernel::instruction_set;
 
 use super::{PLAN, PlannedRun, RUNS};
 use crate::LabError;
@@ -27,6 +28,9 @@ pub struct Header {
     /// The build of wug that made it; empty if it is older than build hashes.
     #[serde(default)]
     pub build: String,
+    /// The instruction set of the kernels on the machine that made it.
+    #[serde(default)]
+    pub instructions: String,
     /// The experiment.
     pub name: String,
     /// Its title.
@@ -40,22 +44,21 @@ pub struct Header {
 }
 
 impl Header {
-    /// The version and build that made the sweep.
+    /// What made the sweep.
     pub fn made_by(&self) -> String {
-        made_by(&self.version, &self.build)
+        made_by(&self.version, &self.build, &self.instructions)
     }
 
     /// Whether this program made the sweep.
     pub(super) fn is_ours(&self) -> bool {
         (self.version.as_str(), self.build.as_str()) == (VERSION, BUILD)
+            && self.instructions == instruction_set()
     }
 }
 
-pub(super) fn made_by(version: &str, build: &str) -> String {
-    match build {
-        "" => format!("wug {version}, build unknown"),
-        build => format!("wug {version}, build {build}"),
-    }
+pub(super) fn made_by(version: &str, build: &str, instructions: &str) -> String {
+    let or_unknown = |name: &str| if name.is_empty() { "unknown" } else { name }.to_owned();
+    format!("wug {version}, build {}, on {}", or_unknown(build), or_unknown(instructions))
 }
 
 fn read(root: &Path, name: &str) -> Result<String, LabError> {
