@@ -30,7 +30,7 @@ First steps:
 pub(crate) enum Command {
     /// List languages, tasks, suites, learners, protocols, metrics or experiments
     List(List),
-    /// Show one of them in full: definition, class, alphabet, parameters, examples, citation, automaton
+    /// Show one of them in full: a language with examples, a learner with its settings, an experiment as TOML
     Show(Show),
     /// Draw strings of a language (or outside it), one per line
     Sample(Sample),
@@ -96,9 +96,11 @@ Examples:
   wug show stack-manipulation
   wug show nested:terminals=5,classes=3
   wug show qa                              a task of wade
+  wug show lstm                            a learner: its roles and settings
+  wug show flare_table2                    an experiment: its TOML
   wug show cycle-navigation --dot | dot -Tsvg > cycle.svg")]
 pub(crate) struct Show {
-    /// A language (NAME or NAME:key=value,…), task or suite
+    /// A language (NAME or NAME:key=value,…), task, suite, learner, protocol, metric or experiment
     pub(crate) name: String,
     /// Print the automaton as a Graphviz drawing
     #[arg(long)]

@@ -1,13 +1,19 @@
 //! `wug show`
 
+mod lab;
+
 use std::io::Write;
 
 use serde_json::{Value, json};
 use wug_lab::data::canonical;
 use wug_lab::dataset::{Seed, find, wade};
 use wug_lab::language::negative::{Coin, Negatives};
-use wug_lab::language::registry::{self, Named};
-use wug_lab::language::{Language, Reading};
+use wug_lab::language::registry::{self, BuildError, Named};
+use wug_lab::language::{Language, Reading, nearest_names};
+use wug_lab::learners::LEARNERS;
+use wug_lab::protocol::PROTOCOLS;
+use wug_lab::score::METRICS;
+use wug_lab::spec::{BUILT_IN, built_in};
 use wug_lab::suite;
 
 use crate::args::Show;
@@ -22,7 +28,17 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
         write!(out, "{}", dfa.to_dot())?;
         return Ok(());
     }
-    let facts = describe(&args.name)?;
+    let experiment = built_in(&args.name);
+    if let Some((_, text)) = experiment
+        && !args.json
+    {
+        write!(out, "{text}")?;
+        return Ok(());
+    }
+    let facts = match experiment {
+        Some((name, text)) => lab::experiment_facts(name, text)?,
+        None => describe(&args.name)?,
+    };
     if args.json {
         let object: serde_json::Map<String, Value> =
             facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
@@ -64,7 +80,25 @@ fn describe(name: &str) -> Result<Facts, Exit> {
             ("members", json!(suite.members())),
         ]);
     }
-    Err(unknown.into())
+    match lab::describe(base) {
+        Some(facts) => Ok(facts),
+        None => Err(unknown_name(base, unknown)),
+    }
+}
+
+/// A name of another kind than a language may have been meant.
+fn unknown_name(given: &str, unknown: BuildError) -> Exit {
+    let others = suite::SUITES.iter().map(|suite| suite.name()).chain(BUILT_IN.iter().map(|(name, _)| *name));
+    let others = others
+        .chain(LEARNERS.iter().map(|learner| learner.name))
+        .chain(PROTOCOLS.iter().map(|protocol| protocol.name))
+        .chain(METRICS.iter().map(|metric| metric.name));
+    match nearest_names(given, others).first() {
+        Some(name) if !unknown.to_string().contains("did you mean") => Exit::usage(format!(
+            "nothing is called `{given}`; did you mean `{name}`? `wug list` shows languages, `wug list --help` says what else"
+        )),
+        _ => unknown.into(),
+    }
 }
 
 fn language(named: &Named) -> Result<Facts, Exit> {

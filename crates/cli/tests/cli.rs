@@ -95,10 +95,11 @@ fn show_prints_a_language_in_full() {
 /// Everything that is listed can be shown, as text and as JSON.
 #[test]
 fn everything_listed_can_be_shown() {
-    for what in ["languages", "tasks", "suites"] {
+    for what in ["languages", "tasks", "suites", "learners", "protocols", "metrics", "experiments"] {
         for row in json(&["list", what, "--json"]).as_array().unwrap() {
             let name = row["name"].as_str().unwrap();
-            assert!(ok(&["show", name]).contains("name: "), "{name}");
+            let first = if what == "experiments" { "title = " } else { "name: " };
+            assert!(ok(&["show", name]).starts_with(first), "{name}");
             assert!(json(&["show", name, "--json"])["name"].is_string(), "{name}");
         }
     }

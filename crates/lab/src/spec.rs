@@ -111,8 +111,7 @@ impl Experiment {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             return Self::read(&stem, name, &text, scale, sets);
         }
-        let found = BUILT_IN.iter().find(|(built_in, _)| *built_in == name.replace('-', "_"));
-        let (name, text) = found.ok_or_else(|| {
+        let (name, text) = built_in(name).ok_or_else(|| {
             let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
             let names = alternatives(name, &names);
             LabError::Usage(format!("unknown experiment `{name}`{names}; or give the path of a .toml file"))
@@ -161,6 +160,11 @@ impl Experiment {
         runs.retain(|run| seen.insert(run.id()));
         Ok(Self { name: name.to_owned(), title: file.title, about: file.about, scale, runs })
     }
+}
+
+/// The name and text of the built-in experiment of that name, with hyphens or underscores.
+pub fn built_in(name: &str) -> Option<(&'static str, &'static str)> {
+    BUILT_IN.iter().copied().find(|(built_in, _)| *built_in == name.replace('-', "_"))
 }
 
 /// The names and titles of the experiments that come with wug.

@@ -40,6 +40,15 @@ impl Role {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Recognizer, Self::NextSymbol, Self::Transducer];
 
+    /// What its settings are called in print.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Recognizer => "settings as a recognizer",
+            Self::NextSymbol => "settings as a next-symbol model",
+            Self::Transducer => "settings as a transducer",
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

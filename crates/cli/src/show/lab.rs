@@ -1,0 +1,87 @@
+//! What `wug show` says of learners, protocols, metrics and experiments.
+
+use serde_json::json;
+use wug_lab::learners::{LEARNERS, Learner, Setting, SettingValue};
+use wug_lab::protocol::{self, Entry};
+use wug_lab::score::{METRICS, Metric};
+use wug_lab::spec::{Experiment, Scale};
+
+use super::Facts;
+use crate::exit::Exit;
+
+/// Facts about the learner, protocol or metric of that name.
+pub(super) fn describe(name: &str) -> Option<Facts> {
+    let learner = || LEARNERS.iter().copied().find(|entry| entry.name == name).map(learner);
+    let protocol = || protocol::find(name).map(protocol_facts);
+    // Names of metrics have underscores, as in released code; either sign may be typed.
+    let metric = || METRICS.iter().copied().find(|entry| entry.name.replace('_', "-") == name).map(metric);
+    learner().or_else(protocol).or_else(metric)
+}
+
+fn learner(entry: &Learner) -> Facts {
+    let mut facts =
+        vec![("name", json!(entry.name)), ("summary", json!(entry.summary)), ("citation", json!(entry.cite))];
+    for role in entry.roles() {
+        let settings = entry.settings(role).unwrap_or_default();
+        let lines: Vec<String> = settings.iter().map(setting).collect();
+        let lines = if lines.is_empty() { vec!["nothing to set".to_owned()] } else { lines };
+        facts.push((role.title(), json!(lines)));
+    }
+    facts
+}
+
+/// A setting in one line, as an experiment would write it.
+fn setting(setting: &Setting) -> String {
+    let default = match setting.default.into() {
+        SettingValue::Name(name) => format!("\"{name}\""),
+        other => other.to_string(),
+    };
+    let unless = setting
+        .unless
+        .map_or_else(String::new, |(other, value)| format!("; without effect if {other} = \"{value}\""));
+    format!("{} = {default}: {} ({}{unless})", setting.name, setting.meaning, setting.limits)
+}
+
+fn protocol_facts(entry: &Entry) -> Facts {
+    let learners: Vec<&str> =
+        LEARNERS.iter().filter(|l| l.roles().any(|role| role == entry.role)).map(|l| l.name).collect();
+    vec![
+        ("name", json!(entry.name)),
+        ("summary", json!(entry.summary)),
+        ("needs a", json!(entry.role.name())),
+        ("learners", json!(learners)),
+        ("section", json!(format!("[[{}]]", entry.name))),
+    ]
+}
+
+fn metric(entry: &Metric) -> Facts {
+    let mut facts = vec![
+        ("name", json!(entry.name)),
+        ("meaning", json!(entry.meaning)),
+        ("unit", json!(entry.unit.name())),
+        ("better", json!(if entry.higher_is_better() { "higher" } else { "lower" })),
+        ("citation", json!(entry.cite)),
+    ];
+    facts.extend(entry.chance_of.map(|of| ("chance", json!(format!("that of {of}")))));
+    facts
+}
+
+/// Facts about a built-in experiment.
+pub(super) fn experiment_facts(name: &str, text: &str) -> Result<Facts, Exit> {
+    let mut facts = vec![("name", json!(name))];
+    for (i, scale) in Scale::ALL.into_iter().enumerate() {
+        let experiment = Experiment::load(name, scale, &[])?;
+        if i == 0 {
+            facts.push(("title", json!(experiment.title)));
+            facts.push(("about", json!(experiment.about)));
+        }
+        let key = match scale {
+            Scale::Smoke => "runs at scale smoke",
+            Scale::Quick => "runs at scale quick",
+            Scale::Paper => "runs at scale paper",
+        };
+        facts.push((key, json!(experiment.runs.len())));
+    }
+    facts.push(("toml", json!(text)));
+    Ok(facts)
+}
