@@ -9,6 +9,7 @@ use wug_learner::registry::Settings;
 use wug_score::{Coordinates, StepRule, reading_name};
 
 use crate::names::{Precision, named};
+use crate::spec::sizes;
 
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,12 @@ pub struct Plan {
     pub learner: String,
     /// Its settings, including those of training.
     pub settings: Settings,
+    /// The number of parameters that was asked for, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// The number of parameters that it has; none for baselines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<usize>,
 }
 
 /// The test strings.
@@ -133,6 +140,7 @@ impl Plan {
         let mut parts = vec![format!("{} b={} {}", self.language, self.factor, self.learner)];
         let setting = |name: &str| self.settings.get(name);
         parts.extend(setting("hidden").map(ToString::to_string));
+        parts.extend(self.parameters.map(|parameters| sizes::count(self.size, parameters)));
         if let Some(lambda) = self.settings.real("lambda") {
             parts.extend(self.settings.name("regularization").map(|kind| format!("{kind} {lambda}")));
         }
@@ -148,6 +156,7 @@ impl Plan {
         Coordinates::default()
             .with("language", self.language.as_str())
             .with("learner", self.learner.as_str())
+            .with_some("size", self.size)
             .with("factor", self.factor)
             .with_some("loss", self.settings.name("loss"))
     }
