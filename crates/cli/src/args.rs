@@ -80,11 +80,16 @@ pub(crate) enum Listing {
 }
 
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json")]
+#[command(
+    after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json\n  wug list learners --sizes                the dimensions and true counts of some sizes"
+)]
 pub(crate) struct List {
     /// What to list
     #[arg(default_value = "languages")]
     pub(crate) what: Listing,
+    /// With `learners`: what each has for some numbers of parameters
+    #[arg(long)]
+    pub(crate) sizes: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

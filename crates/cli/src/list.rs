@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use wug_lab::language::registry::LANGUAGES;
-use wug_lab::learners::{LEARNERS, Learner, Role};
+use wug_lab::learners::{LEARNERS, Learner, Role, SizeRow, size_table};
 use wug_lab::protocol::{Entry, PROTOCOLS};
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
@@ -14,7 +14,11 @@ use crate::args::{List, Listing};
 use crate::exit::Exit;
 
 pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
+    if args.sizes && !matches!(args.what, Listing::Learners) {
+        return Err(Exit::Usage("`--sizes` goes with `wug list learners`".to_owned()));
+    }
     let (titles, rows) = match args.what {
+        Listing::Learners if args.sizes => sizes(),
         Listing::Languages => (vec!["name", "suite", "class", "summary"], languages()),
         Listing::Tasks => (vec!["name", "suite", "summary"], tasks()),
         Listing::Suites => (vec!["name", "question", "measure", "citation"], suites()),
@@ -62,6 +66,19 @@ fn learners() -> Vec<Vec<String>> {
         vec![learner.name.to_owned(), roles.join(", "), learner.summary.to_owned(), learner.cite.to_owned()]
     };
     LEARNERS.iter().map(row).collect()
+}
+
+/// The dimensions and true counts that every learner has for some sizes.
+fn sizes() -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let row = |row: SizeRow| {
+        let SizeRow { learner, task, size, parameters, dimensions } = row;
+        let off = 100.0 * (parameters as f64 - size as f64) / size as f64;
+        let dimensions: Vec<String> = dimensions.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        let cells = [learner, &task, &size.to_string(), &parameters.to_string(), &format!("{off:+.1} %")];
+        cells.into_iter().map(str::to_owned).chain([dimensions.join(", ")]).collect()
+    };
+    let titles = vec!["learner", "task", "asked", "has", "off", "dimensions"];
+    (titles, size_table().into_iter().map(row).collect())
 }
 
 fn protocols() -> Vec<Vec<String>> {

@@ -19,6 +19,9 @@ use crate::watch::Watch;
 
 pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let experiment = Experiment::load(&args.experiment, args.scale, &args.set)?;
+    for line in experiment.missed_sizes() {
+        say(&format!("wug: warning: {line}"));
+    }
     let root = args.out.clone().unwrap_or_else(|| default_directory(&experiment));
     if args.plan {
         plan(&experiment, args.json, out)?;

@@ -1,7 +1,7 @@
 //! A run of any protocol with nothing left open, its id, and the data it shares with other runs.
 
 use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,7 +24,12 @@ pub const PLAN_FORMAT: u32 = 2;
 pub struct RunPlan {
     protocol: &'static str,
     plan: Arc<dyn AnyPlan>,
+    /// The names of settings that differ between runs of its section. Not part of its identity.
+    varied: Vec<String>,
 }
+
+/// The field of [`RunPlan::varied`] in JSON.
+const VARIED: &str = "varied";
 
 /// A plan of any protocol.
 trait AnyPlan: Planned {
@@ -94,7 +99,14 @@ impl DataCache {
 impl RunPlan {
     /// A plan of protocol `P`.
     pub fn new<P: Protocol>(plan: P::Plan) -> Self {
-        Self { protocol: P::NAME, plan: Arc::new(plan) }
+        Self { protocol: P::NAME, plan: Arc::new(plan), varied: Vec::new() }
+    }
+
+    /// The same with the names of settings that differ between runs of its section: its label has their values.
+    pub(crate) fn with_varied(mut self, names: &BTreeSet<String>) -> Self {
+        let value = self.plan.value();
+        self.varied = names.iter().filter(|name| setting(&value, name).is_some()).cloned().collect();
+        self
     }
 
     /// The plan itself, if it is of protocol `P`.
@@ -118,7 +130,18 @@ impl RunPlan {
 
     /// What progress lines call the run.
     pub fn label(&self) -> String {
-        self.plan.label()
+        let (label, value) = (self.plan.label(), self.plan.value());
+        let values: Vec<String> = (self.varied.iter())
+            .filter_map(|name| Some(format!("{name} {}", shown(setting(&value, name)?))))
+            .collect();
+        if values.is_empty() { label } else { format!("{label} ({})", values.join(", ")) }
+    }
+
+    /// The learner, the number of parameters that was asked for, and the one that it has; none for a plan without sizes.
+    pub fn size(&self) -> Option<(String, usize, usize)> {
+        let value = self.plan.value();
+        let count = |name: &str| usize::try_from(value.get(name)?.as_u64()?).ok();
+        Some((value.get("learner")?.as_str()?.to_owned(), count("size")?, count("parameters")?))
     }
 
     /// About how long the run takes, compared with others.
@@ -133,7 +156,11 @@ impl RunPlan {
 
     /// The plan as JSON, as it is in results.
     pub fn value(&self) -> Value {
-        self.plan.value()
+        let mut value = self.plan.value();
+        if let (Value::Object(fields), false) = (&mut value, self.varied.is_empty()) {
+            fields.insert(VARIED.to_owned(), self.varied.clone().into());
+        }
+        value
     }
 
     /// The run's identity in its result.
@@ -179,6 +206,24 @@ impl RunPlan {
     }
 }
 
+/// The value of a setting of a plan: of training, or of the learner.
+fn setting<'v>(plan: &'v Value, name: &str) -> Option<&'v Value> {
+    plan.get(name).or_else(|| plan.get("settings")?.get(name))
+}
+
+/// A value in a label; numbers have three digits.
+fn shown(value: &Value) -> String {
+    match (value.is_f64(), value.as_f64(), value.as_str()) {
+        (true, Some(x), _) if x != 0.0 => {
+            let digits = (2.0 - libm::floor(libm::log10(x.abs()))).clamp(0.0, 20.0) as usize;
+            let text = format!("{x:.digits$}");
+            if digits > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+        (_, _, Some(name)) => name.to_owned(),
+        _ => value.to_string(),
+    }
+}
+
 impl fmt::Debug for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.protocol, self.value())
@@ -210,8 +255,10 @@ impl<'de> Deserialize<'de> for RunPlan {
         let Some(Value::String(name)) = plan.remove("protocol") else {
             return Err(D::Error::missing_field("protocol"));
         };
+        let varied = plan.remove(VARIED).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
         let entry =
             protocol::find(&name).ok_or_else(|| D::Error::custom(format!("unknown protocol `{name}`")))?;
-        (entry.read)(Value::Object(plan)).map_err(D::Error::custom)
+        let read = (entry.read)(Value::Object(plan)).map_err(D::Error::custom)?;
+        Ok(Self { varied: varied.unwrap_or_default(), ..read })
     }
 }

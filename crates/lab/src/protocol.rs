@@ -149,7 +149,9 @@ impl Entry {
             plans: |table| {
                 let section = Section::read::<P>(table)?;
                 P::check(&section)?;
-                Ok(P::plans(&section)?.into_iter().map(RunPlan::new::<P>).collect())
+                let varied = section.varied();
+                let run = |plan| RunPlan::new::<P>(plan).with_varied(&varied);
+                Ok(P::plans(&section)?.into_iter().map(run).collect())
             },
             read: |value| serde_json::from_value(value).map(RunPlan::new::<P>),
         }

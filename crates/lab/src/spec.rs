@@ -8,6 +8,7 @@ pub(crate) mod grid;
 mod learners;
 mod problem;
 mod section;
+pub(crate) mod sizes;
 mod source_map;
 
 use std::path::Path;
@@ -72,6 +73,13 @@ pub struct Experiment {
     pub scale: Scale,
     /// Its runs, without duplicates.
     pub runs: Vec<RunPlan>,
+}
+
+impl Experiment {
+    /// The sizes that runs miss by more than 5 %, a line each: they are not as comparable as the experiment says.
+    pub fn missed_sizes(&self) -> Vec<String> {
+        sizes::missed(&self.runs)
+    }
 }
 
 /// A file whose sections are not parsed yet.

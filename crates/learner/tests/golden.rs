@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a broken golden file should fail the test")]
 
+use std::collections::BTreeSet;
+
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -13,7 +15,7 @@ use wug_learner::model::{
     BodySpec, Cell, Initialization, LabelledString, LossWeights, NormPlace, Positions, RecognizerModel,
     RecognizerSpec, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
-use wug_learner::registry::{Matching, RecognizerTask, Role, Settings, find, matched_hidden, recognizer};
+use wug_learner::registry::{Matched, Matching, RecognizerTask, Role, Settings, find, recognizer};
 use wug_learner::tape::{Mode, Tape};
 use wug_learner::train::batches;
 
@@ -257,11 +259,11 @@ fn strings_are_batched_as_published() {
     }
 }
 
-/// The hidden size that a budget of parameters gives.
-fn matched(name: &str, budget: usize, alphabet: usize, heads: (bool, bool), matching: Matching) -> usize {
+/// The dimensions and the count that a size gives.
+fn matched(name: &str, size: usize, alphabet: usize, heads: (bool, bool), matching: Matching) -> Matched {
     let role = find(name, Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
     let task = RecognizerTask { alphabet, language_modeling: heads.0, next_symbols: heads.1 };
-    matched_hidden(role, &Settings::defaults(role.settings), budget, task, matching).unwrap()
+    role.matched(&Settings::defaults(role.settings), &BTreeSet::new(), size, task, matching).unwrap()
 }
 
 #[test]
@@ -274,11 +276,8 @@ fn sizes_and_counts_are_the_published_ones() {
             for (language, case) in languages.as_object().unwrap() {
                 let (v, d) = (size(case, "vocab_tokens"), size(case, "d"));
                 let budget: usize = budget.parse().unwrap();
-                assert_eq!(
-                    matched(family, budget, v, (false, false), Matching::Published),
-                    d,
-                    "{name} {language} {budget}"
-                );
+                let published = matched(family, budget, v, (false, false), Matching::Published);
+                assert_eq!(published.settings.count("hidden"), Some(d), "{name} {language} {budget}");
                 for (variant, count) in case["parameters"].as_object().unwrap() {
                     let heads = (variant.contains("lm"), variant.contains("ns"));
                     let model = RecognizerModel::new(recognizer(family, d, v, heads, 0.1).unwrap()).unwrap();
@@ -289,21 +288,4 @@ fn sizes_and_counts_are_the_published_ones() {
         }
     }
     assert_eq!(checked, 3 * 3 * 18 * 4);
-}
-
-#[test]
-fn the_nearest_size_is_never_farther_than_the_published_one() {
-    for family in ["rnn", "lstm", "gru", "transformer"] {
-        for budget in [8_000, 32_000, 64_000] {
-            let count = |matching| {
-                let d = matched(family, budget, 3, (true, true), matching);
-                RecognizerModel::new(recognizer(family, d, 3, (true, true), 0.0).unwrap())
-                    .unwrap()
-                    .layout()
-                    .count()
-            };
-            let (published, nearest) = (count(Matching::Published), count(Matching::Nearest));
-            assert!(nearest.abs_diff(budget) <= published.abs_diff(budget), "{family:?} {budget}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use wug_learner::baseline::Grammar;
 use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
-use wug_learner::registry::{Knowledge, Learner, NextSymbolBuild, NextSymbolLoss, Settings, train_spec};
+use wug_learner::registry::{Knowledge, Learner, NextSymbolLoss, NextSymbolRole, Settings, train_spec};
 use wug_learner::train::{
     Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString,
 };
@@ -57,24 +57,24 @@ pub(crate) fn fit<'a>(
 ) -> Result<Fitted<'a>, LabError> {
     let role = learner.next_symbol.as_ref();
     let role = role.ok_or_else(|| LabError::Usage(format!("`{}` is no next-symbol model", learner.name)))?;
-    match role.build {
-        NextSymbolBuild::Baseline(build) => {
+    match role {
+        NextSymbolRole::Baseline(build) => {
             let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
             let known = Knowledge { vocabulary: corpus.vocabulary, strings, grammar: corpus.grammar };
             let summary = TrainingSummary { ending: Ending::Finished, parameters: None, curve: Vec::new() };
             Ok(Fitted { model: build(&known), summary })
         }
-        NextSymbolBuild::Network(build) => {
-            let spec = build(settings, corpus.vocabulary);
+        NextSymbolRole::Network(network) => {
+            let spec = (network.build)(settings, corpus.vocabulary);
             match precision {
-                Precision::F32 => network::<f32>(spec, settings, corpus, seed, context),
-                Precision::F64 => network::<f64>(spec, settings, corpus, seed, context),
+                Precision::F32 => trained_network::<f32>(spec, settings, corpus, seed, context),
+                Precision::F64 => trained_network::<f64>(spec, settings, corpus, seed, context),
             }
         }
     }
 }
 
-fn network<'a, R: Real>(
+fn trained_network<'a, R: Real>(
     spec: LanguageModelSpec,
     settings: &Settings,
     corpus: &Corpus<'a>,

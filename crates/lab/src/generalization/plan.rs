@@ -15,6 +15,7 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::names::{Precision, named};
 use crate::protocol::{self, Outcome, Planned};
+use crate::spec::sizes;
 
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +50,12 @@ pub struct Plan {
     pub learner: String,
     /// Its settings, including those of training.
     pub settings: Settings,
+    /// The number of parameters that was asked for, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// The number of parameters that it has; none for baselines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<usize>,
 }
 
 /// The test strings.
@@ -135,6 +142,7 @@ impl Planned for Plan {
         let mut parts = vec![format!("{} b={} {}", self.language, self.factor, self.learner)];
         let setting = |name: &str| self.settings.get(name);
         parts.extend(setting("hidden").map(ToString::to_string));
+        parts.extend(self.parameters.map(|parameters| sizes::count(self.size, parameters)));
         if let Some(lambda) = self.settings.real("lambda") {
             parts.extend(self.settings.name("regularization").map(|kind| format!("{kind} {lambda}")));
         }
@@ -171,6 +179,7 @@ impl Planned for Plan {
         Coordinates::default()
             .with("language", self.language.as_str())
             .with("learner", self.learner.as_str())
+            .with_some("size", self.size)
             .with("factor", self.factor)
             .with_some("loss", self.settings.name("loss"))
     }

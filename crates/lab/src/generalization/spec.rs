@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
-use wug_learner::model::LanguageModel;
-use wug_learner::registry::{Learner, NextSymbolBuild, NextSymbolLoss, Role, Settings};
+use wug_learner::registry::{Matching, NextSymbolLoss, NextSymbolRole, Role, Settings};
 use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
@@ -13,6 +12,7 @@ use super::language::LanguageWithPrior;
 use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{ensure, named, nonempty, one_or_more};
+use crate::spec::sizes::Sizes;
 use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
 
 /// The fields as written in the file.
@@ -89,7 +89,7 @@ impl Protocol for Generalization {
         for named in &section.languages {
             languages.extend(LanguageWithPrior::each(named, &grid.priors, section.reading, names.measure)?);
         }
-        let mut plans = Vec::new();
+        let (mut plans, mut sizes) = (Vec::new(), Sizes::default());
         let runs = section
             .seeds
             .clone()
@@ -98,20 +98,13 @@ impl Protocol for Generalization {
             check_data_seed(section.reading, data_seed)?;
             for language in &languages {
                 for &factor in &grid.factors {
-                    for LearnerGrid { learner, settings } in &section.learners {
-                        // Baselines are deterministic: one seed for each set of strings is enough.
-                        let same_strings = grid.data_seed != DataSeeds::OfRun;
-                        if learner.is_deterministic() && same_strings && seed > section.seeds.start {
-                            continue;
-                        }
-                        for settings in settings {
-                            check_built(learner, settings, language)?;
-                            plans.push(grid.plan(
-                                section,
-                                &names,
-                                language,
-                                Cell { seed, data_seed, factor, learner, settings },
-                            ));
+                    for (learner, size) in learners(section, seed) {
+                        for settings in &learner.settings {
+                            let cell = Cell { seed, data_seed, factor, learner, settings, size };
+                            let mut plan = grid.plan(section, &names, language, cell);
+                            plan.settings = learner.drawn(settings, plan.root().derive("hyperparameters"));
+                            cell.build(&mut plan, section.matching, language, &mut sizes)?;
+                            plans.push(plan);
                         }
                     }
                 }
@@ -134,28 +127,49 @@ struct Cell<'a> {
     seed: u64,
     data_seed: u64,
     factor: usize,
-    learner: &'static Learner,
+    learner: &'a LearnerGrid,
     settings: &'a Settings,
+    size: Option<usize>,
 }
 
-/// Whether a learner with these settings can be built for a language.
-fn check_built(learner: &Learner, settings: &Settings, language: &LanguageWithPrior) -> Result<(), Problem> {
-    let problem = |error: String| {
-        let message = format!("{} on {}: {error}", learner.name, language.spelled);
-        Problem::new("learners", learner.name, message)
+/// The learners of a seed, in each size. Baselines have no size and are deterministic: one seed is
+/// enough for each set of strings.
+fn learners(section: &Section<Grid>, seed: u64) -> Vec<(&LearnerGrid, Option<usize>)> {
+    let first = seed == section.seeds.start || section.own.data_seed == DataSeeds::OfRun;
+    let sizes = |grid: &LearnerGrid| match (grid.learner.is_deterministic(), first) {
+        (false, _) => section.asked_sizes(),
+        (true, true) => vec![None],
+        (true, false) => vec![],
     };
-    let Some(role) = &learner.next_symbol else { return Ok(()) };
-    let related = role.check.map_or(Ok(()), |check| check(settings));
-    related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
-    if let NextSymbolBuild::Network(build) = role.build {
-        LanguageModel::new(build(settings, language.vocabulary))
-            .map_err(|error| problem(error.to_string()))?;
-        if NextSymbolLoss::of(settings) == NextSymbolLoss::SigmoidMse && language.vocabulary > 64 {
-            let given = language.vocabulary;
-            return Err(problem(format!("sets of {given} symbols; `sigmoid-mse` takes at most 64")));
+    section.learners.iter().flat_map(|grid| sizes(grid).into_iter().map(move |size| (grid, size))).collect()
+}
+
+impl Cell<'_> {
+    /// Finds the dimensions and counts the parameters; refuses a learner that cannot be built for the language.
+    fn build(
+        &self,
+        plan: &mut Plan,
+        matching: Matching,
+        language: &LanguageWithPrior,
+        sizes: &mut Sizes,
+    ) -> Result<(), Problem> {
+        let (name, v) = (self.learner.learner.name, language.vocabulary);
+        let problem = |error: String| {
+            Problem::new("learners", name, format!("{name} on {}: {error}", language.spelled))
+        };
+        let role = self.learner.learner.next_symbol.as_ref();
+        let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok(()) };
+        let related = network.check.map_or(Ok(()), |check| check(&plan.settings));
+        related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+        let settings = (self.learner, std::mem::take(&mut plan.settings));
+        let found = sizes.matched(network, settings, v, (self.size, matching));
+        let found = found.map_err(|error| problem(error.to_string()))?;
+        (plan.settings, plan.parameters) = (found.settings, Some(found.parameters));
+        if NextSymbolLoss::of(&plan.settings) == NextSymbolLoss::SigmoidMse && v > 64 {
+            return Err(problem(format!("sets of {v} symbols; `sigmoid-mse` takes at most 64")));
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl Grid {
@@ -244,8 +258,10 @@ impl Grid {
             margins: self.margins.clone(),
             seed: cell.seed,
             precision: section.precision,
-            learner: cell.learner.name.to_owned(),
+            learner: cell.learner.learner.name.to_owned(),
             settings: cell.settings.clone(),
+            size: cell.size,
+            parameters: None,
         }
     }
 }

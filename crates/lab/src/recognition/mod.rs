@@ -6,13 +6,11 @@ mod data;
 mod fit;
 mod measure;
 mod memory;
-mod number_or_range;
 mod plan;
 mod source;
 mod spec;
 
 pub use data::Data;
-pub use number_or_range::NumberOrRange;
 pub use plan::{DataPlan, Loss, ModelError, Plan, Source, Validation};
 pub use source::DataSpec;
 pub use spec::Grid;

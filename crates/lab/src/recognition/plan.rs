@@ -8,7 +8,7 @@ use wug_dataset::recognition::{SplitSpec, default_splits};
 use wug_language::Reading;
 use wug_learner::model::{LossWeights, RecognizerModel, SpecError};
 use wug_learner::optim::OptimizerSpec;
-use wug_learner::registry::{self, Matching, RecognizerTask, Role, Settings, UnknownLearner, matched_hidden};
+use wug_learner::registry::{self, Matching, RecognizerRole, RecognizerTask, Role, Settings, UnknownLearner};
 use wug_learner::train::{BatchSize, Schedule, TrainSpec};
 use wug_score::{Coordinates, reading_name};
 
@@ -19,6 +19,7 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::names::{Precision, named};
 use crate::protocol::{self, Outcome, Planned};
+use crate::spec::sizes;
 
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,12 +34,15 @@ pub struct Plan {
     pub data: DataPlan,
     /// The learner.
     pub learner: String,
-    /// Its settings.
+    /// Its settings, with all dimensions.
     pub settings: Settings,
-    /// The number of parameters aimed at.
+    /// The number of parameters that was asked for.
     pub size: usize,
-    /// How its width is found from that number.
-    pub matching: Match,
+    /// How its dimensions were found from that number.
+    pub matching: Matching,
+    /// The number of parameters that it has. Plans of earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<usize>,
     /// The training loss.
     pub loss: Loss,
     /// The validation set.
@@ -131,16 +135,6 @@ named! {
     }
 }
 
-named! {
-    /// How a width is found from a number of parameters.
-    Match {
-        /// As published: a rounded root of an approximation.
-        Published = "published",
-        /// The width whose true count is nearest.
-        Nearest = "nearest",
-    }
-}
-
 impl Loss {
     /// Whether there is a language-modelling head, and whether there is a next-symbol head.
     pub fn heads(self) -> (bool, bool) {
@@ -150,6 +144,12 @@ impl Loss {
             Self::Ns => (false, true),
             Self::LmNs => (true, true),
         }
+    }
+
+    /// What a recognizer with this loss is built for.
+    pub(super) fn task(self, alphabet: usize) -> RecognizerTask {
+        let (language_modeling, next_symbols) = self.heads();
+        RecognizerTask { alphabet, language_modeling, next_symbols }
     }
 }
 
@@ -211,16 +211,14 @@ impl Plan {
 
     /// The model, for an alphabet of so many symbols.
     pub fn model(&self, alphabet: usize) -> Result<RecognizerModel, ModelError> {
+        let spec = (self.role()?.build)(&self.settings, self.loss.task(alphabet));
+        Ok(RecognizerModel::new(spec)?)
+    }
+
+    /// How the learner is built.
+    pub(super) fn role(&self) -> Result<&'static RecognizerRole, ModelError> {
         let learner = registry::find(&self.learner, Role::Recognizer)?;
-        let role = learner.recognizer.as_ref().ok_or(ModelError::NoRole)?;
-        let (language_modeling, next_symbols) = self.loss.heads();
-        let task = RecognizerTask { alphabet, language_modeling, next_symbols };
-        let matching = match self.matching {
-            Match::Published => Matching::Published,
-            Match::Nearest => Matching::Nearest,
-        };
-        let hidden = matched_hidden(role, &self.settings, self.size, task, matching)?;
-        Ok(RecognizerModel::new((role.build)(&self.settings, hidden, task))?)
+        learner.recognizer.as_ref().ok_or(ModelError::NoRole)
     }
 
     /// How to train.
@@ -241,9 +239,10 @@ impl Plan {
 
 impl Planned for Plan {
     fn label(&self) -> String {
-        let size = if self.size == 64_000 { String::new() } else { format!(" {}k", self.size / 1000) };
+        let count =
+            self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
-        format!("{} {learner}{size} {loss} {validation} seed {}", self.language, self.seed)
+        format!("{} {learner}{count} {loss} {validation} seed {}", self.language, self.seed)
     }
 
     fn cost(&self) -> f64 {

@@ -1,18 +1,22 @@
-//! The fields of `[[recognition]]` that are its own. What is left out is as in Butoi et al. 2025.
+//! The fields of `[[recognition]]` that are its own.
 
 use serde::Deserialize;
+use wug_dataset::Seed;
 use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
-use wug_learner::registry::{Learner, Role, Settings};
+use wug_learner::registry::{Role, Settings};
 
 use super::Recognition;
-use super::number_or_range::NumberOrRange;
-use super::plan::{DataPlan, Loss, Match, Plan, Validation};
+use super::plan::{DataPlan, Loss, ModelError, Plan, Validation};
 use super::source::DataSpec;
 use crate::protocol::{Defaults, Protocol};
-use crate::spec::grid::{each, ensure, named, names, one_or_more};
-use crate::spec::{Problem, Section};
+use crate::spec::grid::{each, names, one_or_more};
+use crate::spec::sizes::Sizes;
+use crate::spec::{LearnerGrid, Problem, Section};
+
+/// The number of parameters if neither `sizes` nor `hidden` is given.
+const SIZE: usize = 64_000;
 
 /// The fields as written in the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,17 +26,6 @@ pub struct Grid {
     losses: Vec<String>,
     #[serde(deserialize_with = "one_or_more")]
     validation: Vec<String>,
-    #[serde(deserialize_with = "one_or_more")]
-    sizes: Vec<usize>,
-    matching: String,
-    learning_rate: NumberOrRange,
-    batch_symbols: NumberOrRange,
-    loss_weight: NumberOrRange,
-    clip: f64,
-    decay: f64,
-    decay_patience: usize,
-    patience: usize,
-    max_epochs: usize,
     data: DataSpec,
 }
 
@@ -41,16 +34,6 @@ impl Default for Grid {
         Self {
             losses: Loss::ALL.iter().map(|l| l.name().to_owned()).collect(),
             validation: names(&["short", "long"]),
-            sizes: vec![64_000],
-            matching: "published".to_owned(),
-            learning_rate: NumberOrRange::Between([1e-4, 1e-2]),
-            batch_symbols: NumberOrRange::Between([128.0, 4096.0]),
-            loss_weight: NumberOrRange::Between([0.01, 10.0]),
-            clip: 5.0,
-            decay: 0.5,
-            decay_patience: 4,
-            patience: 10,
-            max_epochs: 1000,
             data: DataSpec::default(),
         }
     }
@@ -66,8 +49,8 @@ struct LanguageData {
 /// One cell of the grid, beside its language.
 #[derive(Clone, Copy)]
 struct Cell<'a> {
-    size: usize,
-    learner: &'static Learner,
+    size: Option<usize>,
+    grid: &'a LearnerGrid,
     settings: &'a Settings,
     loss: Loss,
     validation: Validation,
@@ -79,7 +62,6 @@ struct Cell<'a> {
 struct Names {
     losses: Vec<Loss>,
     validations: Vec<Validation>,
-    matching: Match,
 }
 
 impl Protocol for Recognition {
@@ -93,10 +75,9 @@ impl Protocol for Recognition {
     type Plan = Plan;
 
     fn check(section: &Section<Grid>) -> Result<(), Problem> {
-        section.own.check_numbers()?;
+        section.own.data.check()?;
         let names = section.own.names()?;
-        let grid = &section.own;
-        section.check_size([grid.data.sets(), grid.sizes.len(), names.losses.len(), names.validations.len()])
+        section.check_size([section.own.data.sets(), names.losses.len(), names.validations.len()])
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind.
@@ -108,22 +89,22 @@ impl Protocol for Recognition {
             .iter()
             .map(|named| grid.language(named, section.reading))
             .collect::<Result<_, _>>()?;
-        let mut plans = Vec::new();
+        let (mut plans, mut sizes) = (Vec::new(), Sizes::default());
         let runs = section
             .seeds
             .clone()
             .flat_map(|seed| grid.data.seeds(seed).into_iter().map(move |data_seed| (seed, data_seed)));
         for (seed, data_seed) in runs {
             for language in &languages {
-                for &size in &grid.sizes {
-                    for (learner, settings) in
-                        section.learners.iter().flat_map(|l| l.settings.iter().map(|s| (l.learner, s)))
+                for size in section.asked_sizes() {
+                    for (grid, settings) in
+                        section.learners.iter().flat_map(|l| l.settings.iter().map(move |s| (l, s)))
                     {
+                        let size = size.or_else(|| (!grid.given.contains("hidden")).then_some(SIZE));
                         for &loss in &names.losses {
                             for &validation in &names.validations {
-                                let cell =
-                                    Cell { size, learner, settings, loss, validation, seed, data_seed };
-                                plans.push(grid.plan(section, &names, language, cell)?);
+                                let cell = Cell { size, grid, settings, loss, validation, seed, data_seed };
+                                plans.push(cell.plan(section, language, &mut sizes)?);
                             }
                         }
                     }
@@ -139,75 +120,7 @@ impl Grid {
         Ok(Names {
             losses: each("losses", &self.losses, Loss::ALL, Loss::name)?,
             validations: each("validation", &self.validation, Validation::ALL, Validation::name)?,
-            matching: named("matching", &self.matching, Match::ALL, Match::name)?,
         })
-    }
-
-    fn plan(
-        &self,
-        section: &Section<Self>,
-        names: &Names,
-        language: &LanguageData,
-        cell: Cell<'_>,
-    ) -> Result<Plan, Problem> {
-        let mut plan = Plan {
-            language: language.spelled.clone(),
-            reading: section.reading,
-            data: language.data.clone().drawn_with(cell.data_seed),
-            learner: cell.learner.name.to_owned(),
-            settings: cell.settings.clone(),
-            size: cell.size,
-            matching: names.matching,
-            loss: cell.loss,
-            validation: cell.validation,
-            seed: cell.seed,
-            learning_rate: 0.0,
-            batch_symbols: 0,
-            weights: LossWeights::default(),
-            clip: self.clip,
-            decay: self.decay,
-            decay_patience: self.decay_patience,
-            patience: self.patience,
-            max_epochs: self.max_epochs,
-            precision: section.precision,
-        };
-        self.draw(&mut plan);
-        match plan.model(language.alphabet) {
-            Ok(_) => Ok(plan),
-            Err(error) => {
-                let message = format!("{} on {}: {error}", plan.learner, plan.language);
-                Err(Problem::new("losses", cell.loss.name(), message))
-            }
-        }
-    }
-
-    /// Each hyperparameter from a stream of its own name.
-    fn draw(&self, plan: &mut Plan) {
-        let seed = plan.root().derive("hyperparameters");
-        plan.learning_rate = self.learning_rate.log_uniform(seed.derive("learning-rate"));
-        plan.batch_symbols = self.batch_symbols.integer(seed.derive("batch-symbols"));
-        let (lm, ns) = plan.loss.heads();
-        let weight = |head: bool, name: &str| {
-            if head { self.loss_weight.log_uniform(seed.derive(name)) } else { 0.0 }
-        };
-        plan.weights =
-            LossWeights { language_modeling: weight(lm, "weight/lm"), next_symbols: weight(ns, "weight/ns") };
-    }
-
-    fn check_numbers(&self) -> Result<(), Problem> {
-        self.learning_rate.check("learning_rate")?;
-        self.batch_symbols.check_whole("batch_symbols")?;
-        self.loss_weight.check("loss_weight")?;
-        ensure(self.clip > 0.0 && self.clip.is_finite(), "clip", &self.clip, "a number above 0")?;
-        ensure(self.decay > 0.0 && self.decay <= 1.0, "decay", &self.decay, "above 0, up to 1")?;
-        ensure(self.patience > 0, "patience", &self.patience, "at least 1")?;
-        ensure(self.max_epochs > 0, "max_epochs", &self.max_epochs, "at least 1")?;
-        ensure(!self.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
-        for size in &self.sizes {
-            let allowed = "from 1000 to 100000000 parameters";
-            ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
-        }
-        self.data.check()
     }
 
     fn language(&self, named: &Named, reading: Reading) -> Result<LanguageData, Problem> {
@@ -215,5 +128,77 @@ impl Grid {
         let language = named.build(reading).map_err(|error| problem(error.to_string()))?;
         let data = self.data.plan(named, reading, language.as_ref())?;
         Ok(LanguageData { spelled: named.spelled(), alphabet: language.alphabet().len(), data })
+    }
+}
+
+impl Cell<'_> {
+    fn plan(
+        self,
+        section: &Section<Grid>,
+        language: &LanguageData,
+        sizes: &mut Sizes,
+    ) -> Result<Plan, Problem> {
+        let mut plan = Plan {
+            language: language.spelled.clone(),
+            reading: section.reading,
+            data: language.data.clone().drawn_with(self.data_seed),
+            learner: self.grid.learner.name.to_owned(),
+            settings: self.settings.clone(),
+            size: self.size.unwrap_or_default(),
+            matching: section.matching,
+            parameters: None,
+            loss: self.loss,
+            validation: self.validation,
+            seed: self.seed,
+            learning_rate: 0.0,
+            batch_symbols: 0,
+            weights: LossWeights::default(),
+            clip: 0.0,
+            decay: 0.0,
+            decay_patience: 0,
+            patience: 0,
+            max_epochs: 0,
+            precision: section.precision,
+        };
+        let seed = plan.root().derive("hyperparameters");
+        self.train(&mut plan, seed);
+        self.match_size(&mut plan, language.alphabet, sizes).map_err(|error| {
+            let message = format!("{} on {}: {error}", plan.learner, plan.language);
+            Problem::new("losses", self.loss.name(), message)
+        })?;
+        Ok(plan)
+    }
+
+    /// Moves the settings of training to their fields. Each that has a range is drawn from a stream of its own name.
+    fn train(&self, plan: &mut Plan, seed: Seed) {
+        let (lm, ns) = plan.loss.heads();
+        let weight = |head: bool, stream: &str| {
+            if head { self.grid.real(self.settings, "loss_weight", seed.derive(stream)) } else { 0.0 }
+        };
+        plan.weights =
+            LossWeights { language_modeling: weight(lm, "weight/lm"), next_symbols: weight(ns, "weight/ns") };
+        let mut settings = self.grid.drawn(self.settings, seed);
+        settings.take("loss_weight");
+        let mut real = |name: &str| settings.take(name).and_then(|value| value.real()).unwrap_or_default();
+        plan.learning_rate = real("learning_rate");
+        plan.clip = real("clip");
+        plan.decay = real("decay");
+        let mut count = |name: &str| settings.take(name).and_then(|value| value.count()).unwrap_or_default();
+        plan.batch_symbols = count("batch_symbols");
+        plan.decay_patience = count("decay_patience");
+        plan.patience = count("patience");
+        plan.max_epochs = count("max_epochs");
+        plan.settings = settings;
+    }
+
+    /// Finds the dimensions. The size of a learner whose settings have them is the number of parameters that it has.
+    fn match_size(&self, plan: &mut Plan, alphabet: usize, sizes: &mut Sizes) -> Result<(), ModelError> {
+        let settings = std::mem::take(&mut plan.settings);
+        let how = (self.size, plan.matching);
+        let found = sizes.matched(plan.role()?, (self.grid, settings), plan.loss.task(alphabet), how)?;
+        plan.settings = found.settings;
+        plan.parameters = Some(found.parameters);
+        plan.size = self.size.unwrap_or(found.parameters);
+        Ok(())
     }
 }

@@ -1,10 +1,12 @@
 //! `learners` in a section: names, or tables of a name with settings; and settings of the section, which apply to each learner
-//! that has them.
+//! that has them. A setting has a value, a list of values, each with runs of its own, or a range from which each run draws.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use toml::{Table, Value};
-use wug_learner::registry::{self, Learner, Role, SettingValue, Settings};
+use wug_dataset::Seed;
+use wug_learner::registry::{self, Given, Learner, Range, Role, Setting, SettingValue, Settings};
 
 use super::Problem;
 use super::grid::nonempty;
@@ -14,12 +16,40 @@ use super::grid::nonempty;
 pub struct LearnerGrid {
     /// The learner.
     pub learner: &'static Learner,
-    /// Every combination, at least one.
+    /// Every combination, at least one. What is drawn has the least value of its range.
     pub settings: Vec<Settings>,
+    /// The names of the settings that the section gives.
+    pub given: BTreeSet<String>,
+    /// Of these, the names of those with several values.
+    pub varied: BTreeSet<String>,
+    /// The settings that each run draws.
+    ranges: Vec<(Setting, Range)>,
 }
 
-/// Values of settings, by name.
-type Given = BTreeMap<String, Vec<SettingValue>>;
+impl LearnerGrid {
+    /// The settings of one run: each that has a range is drawn from a stream of its own name.
+    pub(crate) fn drawn(&self, settings: &Settings, seed: Seed) -> Settings {
+        let effective = self.ranges.iter().filter(|(setting, _)| settings.get(setting.name).is_some());
+        effective.fold(settings.clone(), |settings, (setting, range)| {
+            let stream = seed.derive(&setting.name.replace('_', "-"));
+            settings.with(setting.name, setting.draw(*range, stream))
+        })
+    }
+
+    /// A number that each run may draw several times, each from a stream of its own.
+    pub(crate) fn real(&self, settings: &Settings, name: &str, stream: Seed) -> f64 {
+        let range = self.ranges.iter().find(|(setting, _)| setting.name == name);
+        let drawn = range.and_then(|(setting, range)| setting.draw(*range, stream).real());
+        drawn.or_else(|| settings.real(name)).unwrap_or_default()
+    }
+}
+
+fn varied(given: &GivenSettings) -> BTreeSet<String> {
+    given.iter().filter(|(_, given)| given.varies()).map(|(name, _)| name.clone()).collect()
+}
+
+/// What is given of settings, by name.
+type GivenSettings = BTreeMap<String, Given>;
 
 /// Names that settings had in earlier versions.
 const FORMER_NAMES: [(&str, &str); 2] = [("losses", "loss"), ("gates", "gate")];
@@ -61,7 +91,7 @@ fn top_level(names: &[&'static str]) -> Vec<&'static str> {
     top
 }
 
-fn take_settings(table: &mut Table, known: &[&'static str]) -> Result<Given, Problem> {
+fn take_settings(table: &mut Table, known: &[&'static str]) -> Result<GivenSettings, Problem> {
     for (old, new) in FORMER_NAMES {
         if known.contains(&new)
             && let Some(value) = table.remove(old)
@@ -69,7 +99,7 @@ fn take_settings(table: &mut Table, known: &[&'static str]) -> Result<Given, Pro
             table.insert(new.to_owned(), value);
         }
     }
-    let mut given = Given::new();
+    let mut given = GivenSettings::new();
     for name in known {
         let value = match name.split_once('.') {
             None => table.remove(*name),
@@ -91,9 +121,32 @@ fn take_settings(table: &mut Table, known: &[&'static str]) -> Result<Given, Pro
     Ok(given)
 }
 
-fn values(name: &str, value: Value) -> Result<Vec<SettingValue>, Problem> {
+/// A range as written in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RangeSpec {
+    from: f64,
+    to: f64,
+    scale: Option<String>,
+}
+
+fn range(name: &str, table: Table) -> Result<Range, Problem> {
+    let given = serde_json::to_string(&table).unwrap_or_default();
+    let allowed =
+        "a number, a list of numbers, or a range `{ from = 0.1, to = 1 }`, with `scale = \"log\"` or without";
+    let invalid = || Problem::value(name, &given, allowed);
+    let RangeSpec { from, to, scale } = Value::Table(table).try_into().map_err(|_| invalid())?;
+    match scale.as_deref() {
+        None | Some("linear") => Ok(Range { from, to, log: false }),
+        Some("log") => Ok(Range { from, to, log: true }),
+        Some(_) => Err(invalid()),
+    }
+}
+
+fn values(name: &str, value: Value) -> Result<Given, Problem> {
     let items = match value {
         Value::Array(items) => items,
+        Value::Table(table) => return range(name, table).map(Given::Range),
         one => vec![one],
     };
     nonempty(name, &items)?;
@@ -108,13 +161,18 @@ fn values(name: &str, value: Value) -> Result<Vec<SettingValue>, Problem> {
             _ => Err(invalid()),
         }
     };
-    items.into_iter().map(one).collect()
+    items.into_iter().map(one).collect::<Result<_, _>>().map(Given::Values)
 }
 
-fn learner(item: Value, role: Role, common: &Given, known: &[&'static str]) -> Result<LearnerGrid, Problem> {
+fn learner(
+    item: Value,
+    role: Role,
+    common: &GivenSettings,
+    known: &[&'static str],
+) -> Result<LearnerGrid, Problem> {
     let field = "learners";
     let (name, own) = match item {
-        Value::String(name) => (name, Given::new()),
+        Value::String(name) => (name, GivenSettings::new()),
         Value::Table(mut table) => {
             let Some(Value::String(name)) = table.remove("name") else {
                 return Err(Problem::new(field, "", "a learner that is a table needs a `name`".to_owned()));
@@ -139,7 +197,13 @@ fn learner(item: Value, role: Role, common: &Given, known: &[&'static str]) -> R
     }
     let mut given = common.clone();
     given.extend(own);
+    given.retain(|name, _| all.iter().any(|setting| setting.name == name));
     let settings = Settings::grid(all, &given)
         .map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
-    Ok(LearnerGrid { learner, settings })
+    let range = |setting: &Setting| match given.get(setting.name)? {
+        Given::Range(range) => Some((*setting, *range)),
+        Given::Values(_) => None,
+    };
+    let ranges = all.iter().filter_map(range).collect();
+    Ok(LearnerGrid { learner, settings, varied: varied(&given), given: given.into_keys().collect(), ranges })
 }

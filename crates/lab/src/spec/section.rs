@@ -1,12 +1,15 @@
 //! A section of an experiment: a grid of one protocol. All sections are parsed, scaled, changed by `--set` and checked in the same
 //! way, and share reading, languages, learners with their settings, seeds and precision.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use toml::{Table, Value};
 use wug_language::Reading;
 use wug_language::registry::Named;
+use wug_learner::registry::Matching;
 
-use super::grid::{self, named, one_or_more};
+use super::grid::{self, ensure, named, one_or_more};
 use super::learners::{LearnerGrid, take_learners};
 use super::{Problem, Scale};
 use crate::names::Precision;
@@ -22,6 +25,10 @@ pub struct Section<G> {
     pub languages: Vec<Named>,
     /// The learners, each with every combination of its settings.
     pub learners: Vec<LearnerGrid>,
+    /// The numbers of parameters that learners are to have; none if their settings decide.
+    pub sizes: Vec<usize>,
+    /// How dimensions are found from a size.
+    pub matching: Matching,
     /// Floating-point precision of training and evaluation.
     pub precision: Precision,
     /// The seeds.
@@ -37,24 +44,34 @@ struct Shared {
     reading: String,
     #[serde(deserialize_with = "one_or_more")]
     languages: Vec<String>,
+    #[serde(deserialize_with = "one_or_more")]
+    sizes: Vec<usize>,
+    matching: String,
     seeds: Option<u64>,
     first_seed: Option<u64>,
     precision: String,
 }
 
-const SHARED: [&str; 5] = ["reading", "languages", "seeds", "first_seed", "precision"];
+const SHARED: [&str; 7] = ["reading", "languages", "sizes", "matching", "seeds", "first_seed", "precision"];
 
 impl Default for Shared {
     fn default() -> Self {
         let (reading, precision) = (Reading::default().name().to_owned(), "f32".to_owned());
-        Self { reading, languages: Vec::new(), seeds: None, first_seed: None, precision }
+        let matching = Matching::Nearest.name().to_owned();
+        Self { reading, languages: vec![], sizes: vec![], matching, seeds: None, first_seed: None, precision }
     }
 }
 
 impl<G: serde::de::DeserializeOwned> Section<G> {
     /// Reads a section of a protocol.
     pub(crate) fn read<P: Protocol<Grid = G>>(mut table: Table) -> Result<Self, Problem> {
+        let sized = table.contains_key("sizes");
         let shared: Shared = parse(take(&mut table, &SHARED), &[])?;
+        ensure(!sized || !shared.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
+        for size in &shared.sizes {
+            let allowed = "from 1000 to 100000000 parameters";
+            ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
+        }
         let (learners, known) = take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
         let known: Vec<&str> = SHARED.into_iter().chain(["learners"]).chain(known).collect();
         let own: G = parse(table, &known)?;
@@ -67,16 +84,28 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
             reading: named("reading", &shared.reading, &Reading::ALL, Reading::name)?,
             languages,
             learners,
+            sizes: shared.sizes,
+            matching: named("matching", &shared.matching, &Matching::ALL, Matching::name)?,
             precision: named("precision", &shared.precision, Precision::ALL, Precision::name)?,
             seeds: first..first + count,
             own,
         })
     }
 
-    /// Refuses a grid that is too large, with these dimensions beside languages, learners and seeds.
+    /// The sizes that are asked for; no size once, if none is.
+    pub(crate) fn asked_sizes(&self) -> Vec<Option<usize>> {
+        if self.sizes.is_empty() { vec![None] } else { self.sizes.iter().copied().map(Some).collect() }
+    }
+
+    /// The names of settings that differ between runs of the section.
+    pub(crate) fn varied(&self) -> BTreeSet<String> {
+        self.learners.iter().flat_map(|grid| &grid.varied).cloned().collect()
+    }
+
+    /// Refuses a grid that is too large, with these dimensions beside languages, learners, sizes and seeds.
     pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
         let ways = self.learners.iter().map(|learner| learner.settings.len()).sum();
-        let cells = [self.languages.len(), ways].into_iter().chain(cells);
+        let cells = [self.languages.len(), ways, self.sizes.len().max(1)].into_iter().chain(cells);
         grid::seeds(self.seeds.start, self.seeds.end - self.seeds.start, cells)
     }
 }

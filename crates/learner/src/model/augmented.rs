@@ -151,6 +151,17 @@ impl BodyConfig for AugmentedSpec {
         self.hidden
     }
 
+    fn embedding_width(&self) -> Option<usize> {
+        None
+    }
+
+    fn parameters(&self, vocabulary: usize) -> usize {
+        let (h, m, actions) = (self.hidden, self.width, self.device.actions());
+        let network = self.cell.gates() * h * (vocabulary + h + 2);
+        let memory = h * (m + 1) + actions * (h + 1) + m * (h + 1);
+        network + memory + usize::from(self.annealing().is_some())
+    }
+
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> AugmentedBody {
         let (h, m, g) = (self.hidden, self.width, self.cell.gates() * self.hidden);
         let recurrent = init.of(Role::Recurrent { hidden: h });

@@ -27,6 +27,12 @@ pub(crate) trait BodyConfig {
     /// `D`, elements per state.
     fn state_width(&self) -> usize;
 
+    /// Elements per embedded symbol, if symbols are embedded.
+    fn embedding_width(&self) -> Option<usize>;
+
+    /// The number of parameters that [`build`](Self::build) adds.
+    fn parameters(&self, vocabulary: usize) -> usize;
+
     /// Adds the parameters to the layout. Inputs are symbols below `vocabulary`.
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Self::Built;
 
@@ -136,6 +142,14 @@ macro_rules! bodies {
 
             fn state_width(&self) -> usize {
                 match self { $(Self::$name(spec) => spec.state_width(),)+ }
+            }
+
+            fn embedding_width(&self) -> Option<usize> {
+                match self { $(Self::$name(spec) => spec.embedding_width(),)+ }
+            }
+
+            fn parameters(&self, vocabulary: usize) -> usize {
+                match self { $(Self::$name(spec) => spec.parameters(vocabulary),)+ }
             }
 
             fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> AnyBody {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SpecError;
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use super::states::{BatchStates, PrefixState, States};
+use super::{Counted, SpecError};
 use crate::kernel::{Activation, Real, min_stable_rows};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};
@@ -53,26 +53,45 @@ pub struct LanguageModel {
     bias: Option<Param>,
 }
 
+impl LanguageModelSpec {
+    fn check(&self) -> Result<(), SpecError> {
+        self.body.check()?;
+        bounded([("a vocabulary", self.vocabulary)])?;
+        if self.output == Output::Tied && self.body.embedding_width() != Some(self.body.state_width()) {
+            let message = "a tied output layer needs an embedding as wide as the states";
+            return Err(SpecError(message.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Counted for LanguageModelSpec {
+    fn parameters(&self) -> Result<usize, SpecError> {
+        self.check()?;
+        let per_symbol = match self.output {
+            Output::Linear => self.body.state_width() + 1,
+            Output::NoBias => self.body.state_width(),
+            Output::Tied => 0,
+        };
+        countable(self.body.parameters(self.vocabulary) + self.vocabulary * per_symbol)
+    }
+}
+
 impl LanguageModel {
     /// Checks the spec and lays out the parameters.
     pub fn new(spec: LanguageModelSpec) -> Result<Self, SpecError> {
-        spec.body.check()?;
-        bounded([("a vocabulary", spec.vocabulary)])?;
+        spec.check()?;
         let (v, init) = (spec.vocabulary, spec.initialization);
         let mut layout = Layout::default();
         let body = spec.body.build(v, init, &mut layout);
         let d = spec.body.state_width();
         let weight = match (spec.output, body.embedding()) {
-            (Output::Tied, Some(table)) if table.len() == v * d => table,
-            (Output::Tied, _) => {
-                let message = "a tied output layer needs an embedding as wide as the states";
-                return Err(SpecError(message.to_owned()));
-            }
+            (Output::Tied, Some(table)) => table,
             _ => layout.add("output.weight", &[v, d], init.of(Role::Head { i: d, o: v })),
         };
         let bias = (spec.output == Output::Linear)
             .then(|| layout.add("output.bias", &[v], init.of(Role::HeadBias { i: d })));
-        countable(&layout)?;
+        countable(layout.count())?;
         Ok(Self { spec, layout, body, weight, bias })
     }
 

@@ -2,7 +2,6 @@
 //! overflows.
 
 use super::SpecError;
-use crate::params::Layout;
 
 /// Any size but the number of layers.
 const LARGEST: usize = 1 << 20;
@@ -33,10 +32,10 @@ pub(super) fn layered(layers: usize) -> Result<(), SpecError> {
     Err(SpecError(format!("{layers} layers; at most {LAYERS} are possible")))
 }
 
-/// An error if there are too many parameters.
-pub(super) fn countable(layout: &Layout) -> Result<(), SpecError> {
-    match layout.count() {
-        ..=PARAMETERS => Ok(()),
+/// The number of parameters; an error if there are too many.
+pub(super) fn countable(count: usize) -> Result<usize, SpecError> {
+    match count {
+        ..=PARAMETERS => Ok(count),
         count => Err(SpecError(format!("{count} parameters; at most {PARAMETERS} are possible"))),
     }
 }

@@ -32,3 +32,9 @@ pub use transformer::{NormPlace, Positions, TransformerDropout, TransformerSpec}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SpecError(String);
+
+/// A config whose number of parameters is known before a model is built.
+pub trait Counted {
+    /// The number of parameters of the model, by formula.
+    fn parameters(&self) -> Result<usize, SpecError>;
+}

@@ -4,10 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SpecError;
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
+use super::{Counted, SpecError};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};
@@ -74,19 +74,43 @@ pub struct RecognizerModel {
     next_symbols: Option<(Param, Param)>,
 }
 
+impl RecognizerSpec {
+    fn check(&self) -> Result<(), SpecError> {
+        self.body.check()?;
+        bounded([("an alphabet", self.alphabet)])?;
+        if self.next_symbols && self.alphabet >= 64 {
+            return Err(SpecError(format!("a next-symbol head over {} symbols; at most 63", self.alphabet)));
+        }
+        if self.language_modeling && self.body.embedding_width() != Some(self.body.state_width()) {
+            let message = "a tied language-modelling head needs an embedding as wide as the states";
+            return Err(SpecError(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The size of the body's vocabulary, and the start symbol, if there is one. Symbols of the alphabet come first, then the
+    /// end (the row of the embedding that a tied head needs), then the start.
+    fn vocabulary(&self) -> (usize, Option<u32>) {
+        let symbols = self.alphabet + usize::from(self.language_modeling || self.next_symbols);
+        let start = (!self.body.has_initial_state()).then_some(symbols as u32);
+        (symbols + usize::from(start.is_some()), start)
+    }
+}
+
+impl Counted for RecognizerSpec {
+    fn parameters(&self) -> Result<usize, SpecError> {
+        self.check()?;
+        let head = self.body.state_width() + 1;
+        let heads = 1 + if self.next_symbols { self.alphabet + 1 } else { 0 };
+        countable(self.body.parameters(self.vocabulary().0) + heads * head)
+    }
+}
+
 impl RecognizerModel {
     /// Checks the spec and lays out the parameters.
     pub fn new(spec: RecognizerSpec) -> Result<Self, SpecError> {
-        spec.body.check()?;
-        bounded([("an alphabet", spec.alphabet)])?;
-        if spec.next_symbols && spec.alphabet >= 64 {
-            return Err(SpecError(format!("a next-symbol head over {} symbols; at most 63", spec.alphabet)));
-        }
-        let (v, heads) = (spec.alphabet, spec.language_modeling || spec.next_symbols);
-        // Symbols, then the end (the row of the embedding that a tied head needs), then the start.
-        let symbols = v + usize::from(heads);
-        let start = (!spec.body.has_initial_state()).then_some(symbols as u32);
-        let vocabulary = symbols + usize::from(start.is_some());
+        spec.check()?;
+        let (v, (vocabulary, start)) = (spec.alphabet, spec.vocabulary());
         let mut layout = Layout::default();
         let init = spec.initialization;
         let body = spec.body.build(vocabulary, init, &mut layout);
@@ -97,15 +121,9 @@ impl RecognizerModel {
         };
         let head = linear("recognition", 1);
         let next_symbols = spec.next_symbols.then(|| linear("next_symbols", v + 1));
-        let language_modeling = match (spec.language_modeling, body.embedding()) {
-            (false, _) => None,
-            (true, Some(table)) if table.len() == vocabulary * d => Some(table.part(0, (v + 1) * d)),
-            (true, _) => {
-                let message = "a tied language-modelling head needs an embedding as wide as the states";
-                return Err(SpecError(message.to_owned()));
-            }
-        };
-        countable(&layout)?;
+        let language_modeling =
+            body.embedding().filter(|_| spec.language_modeling).map(|table| table.part(0, (v + 1) * d));
+        countable(layout.count())?;
         Ok(Self { spec, layout, body, start, head, language_modeling, next_symbols })
     }
 

@@ -102,6 +102,17 @@ impl BodyConfig for RecurrentSpec {
         self.hidden
     }
 
+    fn embedding_width(&self) -> Option<usize> {
+        self.embedding
+    }
+
+    fn parameters(&self, vocabulary: usize) -> usize {
+        let (h, input) = (self.hidden, self.embedding.unwrap_or(vocabulary));
+        let layer = |i: usize| self.cell.gates() * h * (i + h + self.biases);
+        let initial = if self.start == Start::Learned { self.layers * h } else { 0 };
+        self.embedding.map_or(0, |d| vocabulary * d) + initial + layer(input) + (self.layers - 1) * layer(h)
+    }
+
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Recurrent {
         let (h, gates) = (self.hidden, self.cell.gates());
         let embedding =

@@ -18,7 +18,7 @@ use self::transformer::TransformerTransducer;
 use super::body::BodyConfig;
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
-use super::{SpecError, TransformerSpec, recurrent, transformer as whole};
+use super::{Counted, SpecError, TransformerSpec, recurrent, transformer as whole};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};
@@ -101,20 +101,42 @@ pub struct TransducerModel {
     body: Body,
 }
 
+impl TransducerSpec {
+    fn check(&self) -> Result<(), SpecError> {
+        bounded([("an input vocabulary", self.inputs), ("an output vocabulary", self.outputs)])?;
+        let smaller = self.inputs.min(self.outputs);
+        if self.end as usize >= smaller {
+            let message = format!("the end is symbol {}, but a vocabulary has only {smaller}", self.end);
+            return Err(SpecError(message));
+        }
+        match &self.body {
+            TransducerBodySpec::Lstm(body) => body.check(),
+            TransducerBodySpec::Transformer(body) => body.check(),
+            TransducerBodySpec::Cnn(body) => body.check(),
+        }
+    }
+}
+
+impl Counted for TransducerSpec {
+    fn parameters(&self) -> Result<usize, SpecError> {
+        self.check()?;
+        let vocabularies = (self.inputs, self.outputs);
+        countable(match &self.body {
+            TransducerBodySpec::Lstm(body) => body.parameters(vocabularies),
+            TransducerBodySpec::Transformer(body) => transformer::parameters(body, vocabularies),
+            TransducerBodySpec::Cnn(body) => body.parameters(vocabularies),
+        })
+    }
+}
+
 impl TransducerModel {
     /// Checks the spec and lays out the parameters.
     pub fn new(spec: TransducerSpec) -> Result<Self, SpecError> {
-        bounded([("an input vocabulary", spec.inputs), ("an output vocabulary", spec.outputs)])?;
-        let smaller = spec.inputs.min(spec.outputs);
-        if spec.end as usize >= smaller {
-            let message = format!("the end is symbol {}, but a vocabulary has only {smaller}", spec.end);
-            return Err(SpecError(message));
-        }
+        spec.check()?;
         let (vocabularies, init) = ((spec.inputs, spec.outputs), spec.initialization);
         let mut layout = Layout::default();
         let body = match &spec.body {
             TransducerBodySpec::Lstm(body) => {
-                body.check()?;
                 let model = LstmTransducer::new(body.clone(), vocabularies, init, &mut layout);
                 let mut linear = |name: &str, i: usize, o: usize| {
                     let weight = layout.add(format!("{name}.weight"), &[o, i], init.of(Role::Head { i, o }));
@@ -129,19 +151,17 @@ impl TransducerModel {
                 Body::Lstm(model, Head { width, resize, weight, bias: Some(bias) })
             }
             TransducerBodySpec::Transformer(body) => {
-                body.check()?;
                 let model = TransformerTransducer::new(body, vocabularies, init, &mut layout);
                 let (width, o) = (body.width, spec.outputs);
                 let weight = layout.add("output.weight", &[o, width], init.of(Role::Head { i: width, o }));
                 Body::Transformer(Box::new(model), Head { width, resize: None, weight, bias: None })
             }
             TransducerBodySpec::Cnn(body) => {
-                body.check()?;
                 let model = CnnTransducer::new(body.clone(), vocabularies, init, &mut layout);
                 Body::Cnn(Box::new(model))
             }
         };
-        countable(&layout)?;
+        countable(layout.count())?;
         Ok(Self { spec, layout, body })
     }
 

@@ -93,6 +93,18 @@ pub struct TransformerSpec {
     pub dropout: TransformerDropout,
 }
 
+impl TransformerSpec {
+    /// The number of parameters, without or with cross-attention.
+    pub(super) fn parameters_of(&self, vocabulary: usize, cross: bool) -> usize {
+        let (d, f) = (self.width, self.feedforward);
+        let norm = 2 * d;
+        let attention = 4 * d * (d + 1) + norm;
+        let block = attention * (1 + usize::from(cross)) + f * (d + 1) + d * (f + 1) + norm;
+        let positions = self.max_len().unwrap_or(0);
+        (vocabulary + positions) * d + self.layers * block + if self.final_norm { norm } else { 0 }
+    }
+}
+
 /// How many strings of up to `max_len` symbols to put in one batch: about 160 symbols, which stay in cache.
 pub(super) fn max_batch_strings(max_len: usize) -> usize {
     (160 / (max_len + 1)).max(1)
@@ -126,6 +138,14 @@ impl BodyConfig for TransformerSpec {
 
     fn state_width(&self) -> usize {
         self.width
+    }
+
+    fn embedding_width(&self) -> Option<usize> {
+        Some(self.width)
+    }
+
+    fn parameters(&self, vocabulary: usize) -> usize {
+        self.parameters_of(vocabulary, false)
     }
 
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Transformer {

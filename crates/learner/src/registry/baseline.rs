@@ -1,6 +1,6 @@
 //! Learners without gradients: what scores are compared with.
 
-use super::{Knowledge, Learner, NextSymbolBuild, NextSymbolRole};
+use super::{Knowledge, Learner, NextSymbolRole};
 use crate::baseline::{NGram, RepeatLast, Uniform};
 use crate::interface::AnyNextSymbol;
 
@@ -10,8 +10,8 @@ const fn entry(
     cite: &'static str,
     build: for<'a> fn(&Knowledge<'a>) -> AnyNextSymbol<'a>,
 ) -> Learner {
-    let role = NextSymbolRole { settings: &[], check: None, build: NextSymbolBuild::Baseline(build) };
-    Learner { name, summary, cite, recognizer: None, next_symbol: Some(role), transducer: None }
+    let next_symbol = Some(NextSymbolRole::Baseline(build));
+    Learner { name, summary, cite, recognizer: None, next_symbol, transducer: None }
 }
 
 fn ngram<'a>(order: usize, known: &Knowledge<'a>) -> AnyNextSymbol<'a> {

@@ -1,4 +1,4 @@
-//! Settings of everything that is trained by gradient descent as a next-symbol model.
+//! Settings of everything that is trained by gradient descent.
 
 use super::setting::{Default, Limits, Setting, Settings};
 use crate::optim::OptimizerSpec;
@@ -34,6 +34,7 @@ impl NextSymbolLoss {
 
 /// The most epochs, units, rows and so on that can be asked for.
 pub(super) const MAX: u64 = 1_000_000;
+const LARGE: u64 = 1_000_000_000;
 
 pub(super) const LOSS: Setting = Setting::new(
     "loss",
@@ -54,6 +55,36 @@ pub(super) const EPOCHS: Setting =
     Setting::new("epochs", "passes over the training strings", Limits::Count(1, MAX), Default::Count(1000));
 pub(super) const LEARNING_RATE: Setting =
     Setting::new("learning_rate", "step size of Adam", Limits::Positive, Default::Real(0.001));
+pub(super) const BATCH_SYMBOLS: Setting =
+    Setting::new("batch_symbols", "symbols per update", Limits::Count(1, LARGE), Default::Count(1024));
+pub(super) const LOSS_WEIGHT: Setting = Setting::new(
+    "loss_weight",
+    "weight of each auxiliary loss; recognition has weight 1",
+    Limits::Positive,
+    Default::Real(1.0),
+);
+pub(super) const CLIP: Setting =
+    Setting::new("clip", "norm to which gradients are clipped", Limits::Positive, Default::Real(5.0));
+pub(super) const DECAY: Setting = Setting::new(
+    "decay",
+    "factor of the learning rate when the validation loss no longer falls",
+    Limits::Factor,
+    Default::Real(0.5),
+);
+pub(super) const DECAY_PATIENCE: Setting = Setting::new(
+    "decay_patience",
+    "epochs without a lower validation loss, before one more of them lowers the learning rate",
+    Limits::Count(0, LARGE),
+    Default::Count(4),
+);
+pub(super) const PATIENCE: Setting = Setting::new(
+    "patience",
+    "epochs without a lower validation loss, after which training ends",
+    Limits::Count(1, LARGE),
+    Default::Count(10),
+);
+pub(super) const MAX_EPOCHS: Setting =
+    Setting::new("max_epochs", "epochs at most", Limits::Count(1, LARGE), Default::Count(1000));
 pub(super) const BATCH: Setting =
     Setting::new("batch", "strings per update", Limits::NamesOrCount(&["all"]), Default::Name("all"));
 pub(super) const SHUFFLE: Setting = Setting::new(
@@ -64,7 +95,7 @@ pub(super) const SHUFFLE: Setting = Setting::new(
 )
 .unless("batch", "all");
 
-/// How to train with some settings.
+/// How to train a next-symbol model with some settings.
 pub fn train_spec(settings: &Settings) -> TrainSpec {
     let lambda = settings.real(LAMBDA.name).unwrap_or(0.0);
     let of = |kind: &str| if settings.name(REGULARIZATION.name) == Some(kind) { lambda } else { 0.0 };

@@ -1,13 +1,15 @@
 //! Recurrent networks with a differentiable memory.
 
-use super::gradient::{BATCH, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, MAX, REGULARIZATION, SHUFFLE};
-use super::recurrent::{HIDDEN, one};
-use super::setting::{Default, Limits, Setting, SettingError, Settings};
-use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask};
-use crate::kernel::MemoryKind;
-use crate::model::{
-    Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, Output, RecognizerSpec,
+use super::gradient::{
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
+    MAX_EPOCHS, PATIENCE, REGULARIZATION, SHUFFLE,
 };
+use super::recurrent::HIDDEN;
+use super::setting::{Default, Limits, Setting, SettingError, Settings};
+use super::size::{Dimension, Sizing, Steps};
+use super::{Learner, Network, NextSymbolRole, language_model};
+use crate::kernel::MemoryKind;
+use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization};
 
 const ROWS: Setting =
     Setting::new("memory", "rows of the memory in training", Limits::Count(1, MAX), Default::Count(50));
@@ -41,7 +43,30 @@ const LEAST: Setting =
         .unless("gate", "softmax");
 
 /// Room for every string of up to 500 symbols.
-const RECOGNIZER: &[Setting] = &[ROWS.or(Default::Count(500)), WIDTH, GATE, START, RATE, LEAST];
+const RECOGNIZER: &[Setting] = &[
+    HIDDEN,
+    ROWS.or(Default::Count(500)),
+    WIDTH,
+    GATE,
+    START,
+    RATE,
+    LEAST,
+    LEARNING_RATE.or(Default::Real(0.005)),
+    BATCH_SYMBOLS,
+    LOSS_WEIGHT,
+    CLIP,
+    DECAY,
+    DECAY_PATIENCE,
+    PATIENCE,
+    MAX_EPOCHS,
+];
+
+const SIZING: Sizing = Sizing {
+    width: HIDDEN.name,
+    divisor: None,
+    ratio: None,
+    others: &[Dimension { setting: WIDTH.name, steps: Steps::Around, cost: 1 }],
+};
 
 const fn next_symbol_settings(rows: u64) -> [Setting; 15] {
     [
@@ -88,31 +113,15 @@ fn gate(settings: &Settings) -> Gate {
     }
 }
 
-fn body(cell: Cell, device: MemoryKind, settings: &Settings, hidden: usize) -> BodySpec {
+fn body(cell: Cell, device: MemoryKind, settings: &Settings) -> BodySpec {
     BodySpec::Augmented(AugmentedSpec {
         cell,
-        hidden,
+        hidden: settings.count(HIDDEN.name).unwrap_or(8),
         device,
         rows: settings.count(ROWS.name).unwrap_or(1),
         width: settings.count(WIDTH.name).unwrap_or(1),
         gate: gate(settings),
     })
-}
-
-fn recognizer(body: BodySpec, task: RecognizerTask) -> RecognizerSpec {
-    RecognizerSpec {
-        body,
-        alphabet: task.alphabet,
-        language_modeling: task.language_modeling,
-        next_symbols: task.next_symbols,
-        initialization: Initialization::Torch,
-    }
-}
-
-fn next_symbol(cell: Cell, device: MemoryKind, settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
-    let body = body(cell, device, settings, settings.count(HIDDEN.name).unwrap_or(8));
-    let (output, initialization) = (Output::Linear, Initialization::Torch);
-    LanguageModelSpec { body, vocabulary, output, initialization }
 }
 
 const SUZGUN: &str =
@@ -124,17 +133,22 @@ macro_rules! with_memory {
             name: $name,
             summary: $summary,
             cite: SUZGUN,
-            recognizer: Some(RecognizerRole {
+            recognizer: Some(Network {
                 settings: RECOGNIZER,
-                build: |settings, d, task| recognizer(body($cell, $device, settings, d), task),
-                unit: one,
+                check: None,
+                build: |settings, task| {
+                    task.recognizer(body($cell, $device, settings), Initialization::Torch)
+                },
+                sizing: &SIZING,
                 published: None,
             }),
-            next_symbol: Some(NextSymbolRole {
+            next_symbol: Some(NextSymbolRole::Network(Network {
                 settings: $settings,
                 check: Some(enough_rows),
-                build: NextSymbolBuild::Network(|settings, v| next_symbol($cell, $device, settings, v)),
-            }),
+                build: |settings, v| language_model(body($cell, $device, settings), v),
+                sizing: &SIZING,
+                published: None,
+            })),
             transducer: None,
         };
     };

@@ -4,26 +4,36 @@
 //! a new learner is a file here and a line in that list.
 
 mod baseline;
-mod budget;
 mod gradient;
 mod memory;
+mod range;
 mod recurrent;
 mod seq2seq;
 pub mod setting;
+mod size;
+mod size_table;
 mod transformer;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use wug_language::nearest_names;
 
 use crate::baseline::Grammar;
 use crate::interface::AnyNextSymbol;
-use crate::model::{LanguageModelSpec, RecognizerSpec, TransducerSpec};
+use crate::model::{
+    BodySpec, Counted, Initialization, LanguageModelSpec, Output, RecognizerSpec, SpecError, TransducerSpec,
+};
 
-pub use budget::{Matching, matched_hidden};
+use size::Target;
+
 pub use gradient::{NextSymbolLoss, train_spec};
+pub use range::{Given, Range};
 pub use setting::{Setting, SettingError, SettingValue, Settings};
+pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
+pub use size_table::{SizeRow, size_table};
 
 /// What a trained learner can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,41 +97,105 @@ pub struct RecognizerTask {
     pub next_symbols: bool,
 }
 
-/// How a learner is built as a recognizer. Its size comes from a budget of parameters ([`matched_hidden`]), which decides
-/// the setting `hidden`.
-#[derive(Debug)]
-pub struct RecognizerRole {
-    /// What can be set, `hidden` apart.
-    pub settings: &'static [Setting],
-    /// The network of a hidden size.
-    pub build: fn(&Settings, usize, RecognizerTask) -> RecognizerSpec,
-    /// Hidden sizes are multiples of this.
-    pub unit: fn(&Settings) -> usize,
-    /// The published formula for the number of parameters, `a·d² + b·d + 1` over an alphabet: its coefficients.
-    pub published: Option<fn(usize) -> (f64, f64)>,
+impl RecognizerTask {
+    /// The recognizer with a body.
+    fn recognizer(self, body: BodySpec, initialization: Initialization) -> RecognizerSpec {
+        let Self { alphabet, language_modeling, next_symbols } = self;
+        RecognizerSpec { body, alphabet, language_modeling, next_symbols, initialization }
+    }
+}
+
+/// The next-symbol model with a body over a vocabulary.
+fn language_model(body: BodySpec, vocabulary: usize) -> LanguageModelSpec {
+    LanguageModelSpec { body, vocabulary, output: Output::Linear, initialization: Initialization::Torch }
 }
 
 /// Checks what settings have to do with each other.
 pub type SettingsCheck = fn(&Settings) -> Result<(), SettingError>;
 
-/// How a learner is built as a next-symbol model.
+/// How a network is built for a task, from its settings or from a size.
 #[derive(Debug)]
-pub struct NextSymbolRole {
+pub struct Network<T, S> {
     /// What can be set.
     pub settings: &'static [Setting],
     /// What settings have to do with each other, if anything.
     pub check: Option<SettingsCheck>,
-    /// How it comes to be.
-    pub build: NextSymbolBuild,
+    /// The network.
+    pub build: fn(&Settings, T) -> S,
+    /// The dimensions that a size decides.
+    pub sizing: &'static Sizing,
+    /// The published formula for the number of parameters, `a·d² + b·d + 1` with the width `d`: its coefficients.
+    pub published: Option<fn(T) -> (f64, f64)>,
 }
+
+impl<T: Copy, S: Counted> Network<T, S> {
+    /// The number of parameters with these settings.
+    pub fn parameters(&self, settings: &Settings, task: T) -> Result<usize, SpecError> {
+        (self.build)(settings, task).parameters()
+    }
+
+    /// The settings with the dimensions of a size. Those in `given` stay as they are.
+    ///
+    /// ```
+    /// use std::collections::BTreeSet;
+    /// use wug_learner::registry::{Matching, RecognizerTask, Role, Settings, find};
+    /// let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: false };
+    /// let matched = |name, size, matching| {
+    ///     let role = find(name, Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
+    ///     role.matched(&Settings::defaults(role.settings), &BTreeSet::new(), size, task, matching).unwrap()
+    /// };
+    /// // The widths of Butoi et al. 2025: 64,000 parameters, two symbols.
+    /// let published = |name| matched(name, 64_000, Matching::Published).settings.count("hidden").unwrap();
+    /// assert_eq!(["rnn", "lstm", "transformer"].map(published), [79, 40, 32]);
+    /// // Small transformers need other heads or feed-forward sublayers.
+    /// let counts = [Matching::Published, Matching::Nearest].map(|m| matched("transformer", 8_000, m).parameters);
+    /// assert_eq!(counts, [4_409, 7_957]);
+    /// ```
+    pub fn matched(
+        &self,
+        settings: &Settings,
+        given: &BTreeSet<String>,
+        size: usize,
+        task: T,
+        matching: Matching,
+    ) -> Result<Matched, SpecError> {
+        let count = |settings: &Settings| self.parameters(settings, task);
+        let target = Target { sizing: self.sizing, given, size, count };
+        match (matching, self.published) {
+            (Matching::Published, Some(formula)) => target.published(settings, formula(task)),
+            _ => target.nearest(settings),
+        }
+    }
+}
+
+/// How a learner is built as a recognizer.
+pub type RecognizerRole = Network<RecognizerTask, RecognizerSpec>;
+
+/// How a learner is built as a transducer.
+pub type TransducerRole = Network<TransducerTask, TransducerSpec>;
 
 /// How a next-symbol model comes to be.
 #[derive(Debug)]
-pub enum NextSymbolBuild {
+pub enum NextSymbolRole {
     /// A network over a vocabulary, trained by gradient descent.
-    Network(fn(&Settings, usize) -> LanguageModelSpec),
+    Network(Network<usize, LanguageModelSpec>),
     /// Made of the training strings, or of the language itself, without gradients or chance.
     Baseline(for<'a> fn(&Knowledge<'a>) -> AnyNextSymbol<'a>),
+}
+
+impl NextSymbolRole {
+    /// What can be set.
+    pub fn settings(&self) -> &'static [Setting] {
+        self.network().map_or(&[], |network| network.settings)
+    }
+
+    /// The network, unless it is a baseline.
+    pub fn network(&self) -> Option<&Network<usize, LanguageModelSpec>> {
+        match self {
+            Self::Network(network) => Some(network),
+            Self::Baseline(_) => None,
+        }
+    }
 }
 
 /// What a baseline is made of.
@@ -133,15 +207,6 @@ pub struct Knowledge<'a> {
     pub strings: Vec<Vec<u32>>,
     /// The language they are from, with its probabilities.
     pub grammar: Grammar<'a>,
-}
-
-/// How a learner is built as a transducer.
-#[derive(Debug)]
-pub struct TransducerRole {
-    /// What can be set.
-    pub settings: &'static [Setting],
-    /// The network.
-    pub build: fn(&Settings, TransducerTask) -> TransducerSpec,
 }
 
 /// What a transducer is built for.
@@ -186,14 +251,14 @@ impl Learner {
     pub fn settings(&self, role: Role) -> Option<&'static [Setting]> {
         match role {
             Role::Recognizer => self.recognizer.as_ref().map(|role| role.settings),
-            Role::NextSymbol => self.next_symbol.as_ref().map(|role| role.settings),
+            Role::NextSymbol => self.next_symbol.as_ref().map(NextSymbolRole::settings),
             Role::Transducer => self.transducer.as_ref().map(|role| role.settings),
         }
     }
 
     /// Whether it comes out the same whatever the seed.
     pub fn is_deterministic(&self) -> bool {
-        matches!(self.next_symbol, Some(NextSymbolRole { build: NextSymbolBuild::Baseline(_), .. }))
+        matches!(self.next_symbol, Some(NextSymbolRole::Baseline(_)))
     }
 }
 
@@ -234,7 +299,8 @@ pub fn recognizer(
     let role = learner.recognizer.as_ref().ok_or_else(unable)?;
     let (language_modeling, next_symbols) = heads;
     let settings = Settings::defaults(role.settings).with("dropout", SettingValue::Real(dropout));
-    Ok((role.build)(&settings, hidden, RecognizerTask { alphabet, language_modeling, next_symbols }))
+    let task = RecognizerTask { alphabet, language_modeling, next_symbols };
+    Ok((role.build)(&settings.with_count("hidden", hidden), task))
 }
 
 /// A name that no learner has, or none that can play the role.

@@ -1,12 +1,13 @@
 //! Recurrent networks without a memory beside them.
 
-use super::gradient::{BATCH, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, MAX, REGULARIZATION, SHUFFLE};
-use super::seq2seq;
-use super::setting::{Default, Limits, Setting, Settings};
-use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask};
-use crate::model::{
-    BodySpec, Cell, Initialization, LanguageModelSpec, Output, RecognizerSpec, RecurrentSpec, Start,
+use super::gradient::{
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
+    MAX_EPOCHS, PATIENCE, REGULARIZATION, SHUFFLE,
 };
+use super::setting::{Default, Limits, Setting, Settings};
+use super::size::{Dimension, Sizing, Steps};
+use super::{Learner, Network, NextSymbolRole, RecognizerTask, language_model, seq2seq};
+use crate::model::{BodySpec, Cell, Initialization, RecognizerSpec, RecurrentSpec, Start};
 
 pub(super) const HIDDEN: Setting =
     Setting::new("hidden", "units per layer", Limits::Count(1, MAX), Default::Count(32));
@@ -20,40 +21,48 @@ pub(super) const DROPOUT: Setting = Setting::new(
 );
 
 /// Five layers and dropout, as Butoi et al. have them.
-const RECOGNIZER: &[Setting] = &[LAYERS.or(Default::Count(5)), DROPOUT.or(Default::Real(0.1))];
+const fn recognizer_settings(rate: f64) -> [Setting; 11] {
+    [
+        LAYERS.or(Default::Count(5)),
+        HIDDEN,
+        DROPOUT.or(Default::Real(0.1)),
+        LEARNING_RATE.or(Default::Real(rate)),
+        BATCH_SYMBOLS,
+        LOSS_WEIGHT,
+        CLIP,
+        DECAY,
+        DECAY_PATIENCE,
+        PATIENCE,
+        MAX_EPOCHS,
+    ]
+}
 
 const NEXT_SYMBOL: &[Setting] =
     &[LOSS, HIDDEN, LAYERS, DROPOUT, REGULARIZATION, LAMBDA, EPOCHS, LEARNING_RATE, BATCH, SHUFFLE];
 
+const SIZING: Sizing = Sizing {
+    width: HIDDEN.name,
+    divisor: None,
+    ratio: None,
+    others: &[Dimension { setting: LAYERS.name, steps: Steps::Around, cost: 1 }],
+};
+
 /// The embedding is as wide as the states, which start at a learned vector.
-fn recognizer(
-    cell: Cell,
-    biases: usize,
-    settings: &Settings,
-    d: usize,
-    task: RecognizerTask,
-) -> RecognizerSpec {
-    let body = BodySpec::Recurrent(RecurrentSpec {
-        cell,
+fn recognizer(cell: Cell, biases: usize, settings: &Settings, task: RecognizerTask) -> RecognizerSpec {
+    let hidden = settings.count(HIDDEN.name).unwrap_or(32);
+    let body = RecurrentSpec {
         layers: settings.count(LAYERS.name).unwrap_or(5),
-        hidden: d,
-        embedding: Some(d),
+        embedding: Some(hidden),
         biases,
         start: Start::Learned,
-        dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
-    });
-    RecognizerSpec {
-        body,
-        alphabet: task.alphabet,
-        language_modeling: task.language_modeling,
-        next_symbols: task.next_symbols,
-        initialization: Initialization::Flare,
-    }
+        ..one_hot(cell, settings)
+    };
+    task.recognizer(BodySpec::Recurrent(body), Initialization::Flare)
 }
 
 /// Symbols go in one-hot, as Lan, Chemla and Katzir have it.
-fn next_symbol(cell: Cell, settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
-    let body = BodySpec::Recurrent(RecurrentSpec {
+fn one_hot(cell: Cell, settings: &Settings) -> RecurrentSpec {
+    RecurrentSpec {
         cell,
         layers: settings.count(LAYERS.name).unwrap_or(1),
         hidden: settings.count(HIDDEN.name).unwrap_or(32),
@@ -61,67 +70,65 @@ fn next_symbol(cell: Cell, settings: &Settings, vocabulary: usize) -> LanguageMo
         biases: 2,
         start: Start::Zero,
         dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
-    });
-    let (output, initialization) = (Output::Linear, Initialization::Torch);
-    LanguageModelSpec { body, vocabulary, output, initialization }
+    }
 }
 
-/// Any multiple.
-pub(super) fn one(_: &Settings) -> usize {
-    1
+macro_rules! recurrent {
+    ($entry:ident, $name:literal, $summary:literal, $cite:literal, $cell:expr, $biases:literal, $rate:literal,
+     $published:expr, $transducer:expr) => {
+        pub(super) static $entry: Learner = Learner {
+            name: $name,
+            summary: $summary,
+            cite: $cite,
+            recognizer: Some(Network {
+                settings: &recognizer_settings($rate),
+                check: None,
+                build: |settings, task| recognizer($cell, $biases, settings, task),
+                sizing: &SIZING,
+                published: $published,
+            }),
+            next_symbol: Some(NextSymbolRole::Network(Network {
+                settings: NEXT_SYMBOL,
+                check: None,
+                build: |settings, v| language_model(BodySpec::Recurrent(one_hot($cell, settings)), v),
+                sizing: &SIZING,
+                published: None,
+            })),
+            transducer: $transducer,
+        };
+    };
 }
 
-pub(super) static RNN: Learner = Learner {
-    name: "rnn",
-    summary: "simple recurrent network, tanh",
-    cite: "Elman 1990, Finding Structure in Time",
-    recognizer: Some(RecognizerRole {
-        settings: RECOGNIZER,
-        build: |settings, d, task| recognizer(Cell::Rnn, 1, settings, d, task),
-        unit: one,
-        published: Some(|v| (10.0, v as f64 + 11.0)),
-    }),
-    next_symbol: Some(NextSymbolRole {
-        settings: NEXT_SYMBOL,
-        check: None,
-        build: NextSymbolBuild::Network(|settings, v| next_symbol(Cell::Rnn, settings, v)),
-    }),
-    transducer: None,
-};
-
-pub(super) static LSTM: Learner = Learner {
-    name: "lstm",
-    summary: "long short-term memory",
-    cite: "Hochreiter and Schmidhuber 1997, Long Short-Term Memory",
-    recognizer: Some(RecognizerRole {
-        settings: RECOGNIZER,
-        build: |settings, d, task| recognizer(Cell::Lstm, 1, settings, d, task),
-        unit: one,
-        published: Some(|v| (40.0, v as f64 + 26.0)),
-    }),
-    next_symbol: Some(NextSymbolRole {
-        settings: NEXT_SYMBOL,
-        check: None,
-        build: NextSymbolBuild::Network(|settings, v| next_symbol(Cell::Lstm, settings, v)),
-    }),
-    transducer: Some(seq2seq::LSTM_ROLE),
-};
-
-pub(super) static GRU: Learner = Learner {
-    name: "gru",
-    summary: "gated recurrent units",
-    cite: "Cho et al. 2014, Learning Phrase Representations using RNN Encoder–Decoder",
-    recognizer: Some(RecognizerRole {
-        settings: RECOGNIZER,
-        build: |settings, d, task| recognizer(Cell::Gru, 2, settings, d, task),
-        unit: one,
-        // 2·3 matrices, 6 bias vectors and a start per layer; embedding and head.
-        published: Some(|v| (30.0, v as f64 + 36.0)),
-    }),
-    next_symbol: Some(NextSymbolRole {
-        settings: NEXT_SYMBOL,
-        check: None,
-        build: NextSymbolBuild::Network(|settings, v| next_symbol(Cell::Gru, settings, v)),
-    }),
-    transducer: None,
-};
+recurrent!(
+    RNN,
+    "rnn",
+    "simple recurrent network, tanh",
+    "Elman 1990, Finding Structure in Time",
+    Cell::Rnn,
+    1,
+    0.001,
+    Some(|task| (10.0, task.alphabet as f64 + 11.0)),
+    None
+);
+recurrent!(
+    LSTM,
+    "lstm",
+    "long short-term memory",
+    "Hochreiter and Schmidhuber 1997, Long Short-Term Memory",
+    Cell::Lstm,
+    1,
+    0.002,
+    Some(|task| (40.0, task.alphabet as f64 + 26.0)),
+    Some(seq2seq::LSTM_ROLE)
+);
+recurrent!(
+    GRU,
+    "gru",
+    "gated recurrent units",
+    "Cho et al. 2014, Learning Phrase Representations using RNN Encoder–Decoder",
+    Cell::Gru,
+    2,
+    0.002,
+    None,
+    None
+);

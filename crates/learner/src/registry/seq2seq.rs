@@ -2,8 +2,9 @@
 
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::setting::{Default, Limits, Setting, Settings};
+use super::size::{Dimension, Sizing, Steps};
 use super::transformer::HEADS;
-use super::{Learner, TransducerRole, TransducerTask};
+use super::{Learner, Network, TransducerRole, TransducerTask};
 use crate::kernel::Sinusoid;
 use crate::model::{
     CnnTransducerSpec, Initialization, LstmTransducerSpec, NormPlace, Positions, TransducerBodySpec,
@@ -15,12 +16,47 @@ const EMBEDDING: Setting =
 const KERNEL: Setting =
     Setting::new("kernel", "positions that a layer sees at once", Limits::Count(1, 1000), Default::Count(3));
 
+const OUTPUT: Setting = Setting::new(
+    "output",
+    "elements that the output layer reads; if not `hidden`, there is a linear layer before it",
+    Limits::NamesOrCount(&["hidden"]),
+    Default::Name("hidden"),
+);
+const CNN_OUTPUT: Setting = Setting::new(
+    "output",
+    "elements that the output layer reads",
+    Limits::Count(1, 100_000),
+    Default::Count(256),
+);
+
 const HALF: Setting = DROPOUT.or(Default::Real(0.5));
-const LSTM: &[Setting] = &[LAYERS, HIDDEN.or(Default::Count(512)), EMBEDDING, HALF];
-const CNN_SETTINGS: &[Setting] = &[LAYERS, HIDDEN.or(Default::Count(512)), EMBEDDING, KERNEL, HALF];
+const LSTM: &[Setting] = &[LAYERS, HIDDEN.or(Default::Count(512)), EMBEDDING, OUTPUT, HALF];
+const CNN_SETTINGS: &[Setting] =
+    &[LAYERS, HIDDEN.or(Default::Count(512)), EMBEDDING, KERNEL, CNN_OUTPUT, HALF];
 const FEEDFORWARD: Setting =
     Setting { meaning: "hidden units of the feed-forward sublayer", ..HIDDEN.or(Default::Count(512)) };
 const TRANSFORMER: &[Setting] = &[LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
+
+const SMALLER_EMBEDDING: Dimension = Dimension { setting: EMBEDDING.name, steps: Steps::Halves, cost: 1 };
+const LSTM_SIZING: Sizing =
+    Sizing { width: HIDDEN.name, divisor: None, ratio: None, others: &[SMALLER_EMBEDDING] };
+/// Small networks have room for neither the embeddings of 1,024 positions nor the output layer of the published one.
+const CNN_SIZING: Sizing = Sizing {
+    others: &[
+        Dimension { setting: CNN_OUTPUT.name, steps: Steps::Halves, cost: 1 },
+        Dimension { cost: 2, ..SMALLER_EMBEDDING },
+    ],
+    ..LSTM_SIZING
+};
+/// The published feed-forward sublayer is 32 times as wide as the embedding.
+const TRANSFORMER_SIZING: Sizing = Sizing {
+    ratio: Some((EMBEDDING.name, 2, 64)),
+    others: &[
+        Dimension { setting: EMBEDDING.name, steps: Steps::Doubles, cost: 1 },
+        Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 2 },
+    ],
+    ..LSTM_SIZING
+};
 
 fn spec(body: TransducerBodySpec, initialization: Initialization, task: TransducerTask) -> TransducerSpec {
     let TransducerTask { inputs, outputs, end, padding } = task;
@@ -36,8 +72,9 @@ fn lstm(attention: bool, settings: &Settings, task: TransducerTask) -> Transduce
         layers: count(settings, LAYERS),
         hidden: count(settings, HIDDEN),
         embedding: count(settings, EMBEDDING),
+        output: settings.count(OUTPUT.name).unwrap_or_else(|| count(settings, HIDDEN)),
+        attention,
         dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
-        ..LstmTransducerSpec::published(attention)
     };
     spec(TransducerBodySpec::Lstm(body), Initialization::FindLstm, task)
 }
@@ -48,6 +85,7 @@ fn cnn(settings: &Settings, task: TransducerTask) -> TransducerSpec {
         channels: count(settings, HIDDEN),
         kernel: count(settings, KERNEL),
         embedding: count(settings, EMBEDDING),
+        output: count(settings, CNN_OUTPUT),
         dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
         ..CnnTransducerSpec::published()
     };
@@ -75,11 +113,18 @@ fn transformer(settings: &Settings, task: TransducerTask) -> TransducerSpec {
     spec(TransducerBodySpec::Transformer(body), Initialization::FindTransformer, task)
 }
 
-pub(super) const LSTM_ROLE: TransducerRole =
-    TransducerRole { settings: LSTM, build: |settings, task| lstm(false, settings, task) };
+const fn role(
+    settings: &'static [Setting],
+    build: fn(&Settings, TransducerTask) -> TransducerSpec,
+    sizing: &'static Sizing,
+) -> TransducerRole {
+    Network { settings, check: None, build, sizing, published: None }
+}
 
-pub(super) const TRANSFORMER_ROLE: TransducerRole =
-    TransducerRole { settings: TRANSFORMER, build: transformer };
+pub(super) const LSTM_ROLE: TransducerRole =
+    role(LSTM, |settings, task| lstm(false, settings, task), &LSTM_SIZING);
+
+pub(super) const TRANSFORMER_ROLE: TransducerRole = role(TRANSFORMER, transformer, &TRANSFORMER_SIZING);
 
 pub(super) static LSTM_ATTENTION: Learner = Learner {
     name: "lstm-attention",
@@ -87,7 +132,7 @@ pub(super) static LSTM_ATTENTION: Learner = Learner {
     cite: "Luong et al. 2015, Effective Approaches to Attention-based Neural Machine Translation",
     recognizer: None,
     next_symbol: None,
-    transducer: Some(TransducerRole { settings: LSTM, build: |settings, task| lstm(true, settings, task) }),
+    transducer: Some(role(LSTM, |settings, task| lstm(true, settings, task), &LSTM_SIZING)),
 };
 
 pub(super) static CNN: Learner = Learner {
@@ -96,5 +141,5 @@ pub(super) static CNN: Learner = Learner {
     cite: "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
     recognizer: None,
     next_symbol: None,
-    transducer: Some(TransducerRole { settings: CNN_SETTINGS, build: cnn }),
+    transducer: Some(role(CNN_SETTINGS, cnn, &CNN_SIZING)),
 };

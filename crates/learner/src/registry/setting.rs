@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::range::Given;
+
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -17,6 +19,25 @@ pub enum SettingValue {
     Real(f64),
     /// One of a few names.
     Name(String),
+}
+
+impl SettingValue {
+    /// A whole number.
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::Count(n) => usize::try_from(*n).ok(),
+            _ => None,
+        }
+    }
+
+    /// Any number.
+    pub fn real(&self) -> Option<f64> {
+        match self {
+            Self::Count(n) => Some(*n as f64),
+            Self::Real(x) => Some(*x),
+            Self::Name(_) | Self::Switch(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for SettingValue {
@@ -43,6 +64,8 @@ pub enum Limits {
     NotNegative,
     /// From zero to below one.
     Probability,
+    /// Above zero, up to one.
+    Factor,
     /// One of these names.
     Names(&'static [&'static str]),
     /// One of these names, or a whole number from one on.
@@ -51,17 +74,14 @@ pub enum Limits {
 
 impl Limits {
     fn allow(self, value: &SettingValue) -> bool {
-        let number = match value {
-            SettingValue::Count(n) => Some(*n as f64),
-            SettingValue::Real(x) => Some(*x),
-            SettingValue::Name(_) | SettingValue::Switch(_) => None,
-        };
+        let number = value.real();
         match (self, value) {
             (Self::Switch, SettingValue::Switch(_)) => true,
             (Self::Count(low, high), SettingValue::Count(n)) => (low..=high).contains(n),
             (Self::Positive, _) => number.is_some_and(|x| x > 0.0 && x.is_finite()),
             (Self::NotNegative, _) => number.is_some_and(|x| x >= 0.0 && x.is_finite()),
             (Self::Probability, _) => number.is_some_and(|x| (0.0..1.0).contains(&x)),
+            (Self::Factor, _) => number.is_some_and(|x| x > 0.0 && x <= 1.0),
             (Self::Names(names) | Self::NamesOrCount(names), SettingValue::Name(name)) => {
                 names.contains(&name.as_str())
             }
@@ -79,6 +99,7 @@ impl fmt::Display for Limits {
             Self::Positive => f.write_str("a number above 0"),
             Self::NotNegative => f.write_str("a number from 0 on"),
             Self::Probability => f.write_str("from 0 to below 1"),
+            Self::Factor => f.write_str("above 0, up to 1"),
             Self::Names(names) => write!(f, "one of {}", names.join(", ")),
             Self::NamesOrCount(names) => write!(f, "{} or a whole number from 1 on", names.join(", ")),
         }
@@ -145,9 +166,10 @@ impl Setting {
     /// A given value, if it is allowed. Whole numbers stand for any numbers where these are wanted.
     pub fn check(&self, value: SettingValue) -> Result<SettingValue, SettingError> {
         let value = match (self.limits, value) {
-            (Limits::Positive | Limits::NotNegative | Limits::Probability, SettingValue::Count(n)) => {
-                SettingValue::Real(n as f64)
-            }
+            (
+                Limits::Positive | Limits::NotNegative | Limits::Probability | Limits::Factor,
+                SettingValue::Count(n),
+            ) => SettingValue::Real(n as f64),
             (_, value) => value,
         };
         if self.limits.allow(&value) {
@@ -182,14 +204,11 @@ impl Settings {
 
     /// Every combination of the given values, each setting in the order of `all`, the last one varying fastest. What is not
     /// given has its default; what has no effect is left out, and then does not multiply combinations.
-    pub fn grid(
-        all: &[Setting],
-        given: &BTreeMap<String, Vec<SettingValue>>,
-    ) -> Result<Vec<Self>, SettingError> {
+    pub fn grid(all: &[Setting], given: &BTreeMap<String, Given>) -> Result<Vec<Self>, SettingError> {
         let mut grid = vec![Self::default()];
         for setting in all {
             let values = match given.get(setting.name) {
-                Some(values) => values.iter().cloned().map(|v| setting.check(v)).collect::<Result<_, _>>()?,
+                Some(given) => setting.values(given)?,
                 None => vec![setting.default.into()],
             };
             let with = |settings: Self| -> Vec<Self> {
@@ -224,6 +243,11 @@ impl Settings {
         self
     }
 
+    /// Takes out the value of a setting.
+    pub fn take(&mut self, name: &str) -> Option<SettingValue> {
+        self.0.remove(name)
+    }
+
     /// The same with a count.
     #[must_use]
     pub fn with_count(self, name: &str, count: usize) -> Self {
@@ -242,19 +266,12 @@ impl Settings {
 
     /// A setting that is a whole number.
     pub fn count(&self, name: &str) -> Option<usize> {
-        match self.0.get(name)? {
-            SettingValue::Count(n) => usize::try_from(*n).ok(),
-            _ => None,
-        }
+        self.0.get(name)?.count()
     }
 
     /// A setting that is a number.
     pub fn real(&self, name: &str) -> Option<f64> {
-        match self.0.get(name)? {
-            SettingValue::Count(n) => Some(*n as f64),
-            SettingValue::Real(x) => Some(*x),
-            SettingValue::Name(_) | SettingValue::Switch(_) => None,
-        }
+        self.0.get(name)?.real()
     }
 
     /// Whether a switch is on.
@@ -281,15 +298,15 @@ mod tests {
         Setting::new("lambda", "", Limits::Positive, Default::Real(0.1)).unless("regularization", "none"),
     ];
 
-    fn given(name: &str, values: &[SettingValue]) -> BTreeMap<String, Vec<SettingValue>> {
-        BTreeMap::from([(name.to_owned(), values.to_vec())])
+    fn given(name: &str, values: &[SettingValue]) -> BTreeMap<String, Given> {
+        BTreeMap::from([(name.to_owned(), Given::Values(values.to_vec()))])
     }
 
     #[test]
     fn a_grid_has_every_combination_but_none_twice_for_a_setting_without_effect() {
         let name = |name: &str| SettingValue::Name(name.to_owned());
         let mut values = given("regularization", &[name("none"), name("l1")]);
-        values.insert("lambda".to_owned(), vec![SettingValue::Real(1.0), SettingValue::Count(2)]);
+        values.extend(given("lambda", &[SettingValue::Real(1.0), SettingValue::Count(2)]));
         let grid = Settings::grid(&ALL, &values).unwrap();
         let lambdas: Vec<Option<f64>> = grid.iter().map(|settings| settings.real("lambda")).collect();
         assert_eq!(lambdas, [None, Some(1.0), Some(2.0)]);

@@ -63,8 +63,7 @@ fn recognizers_are_built_trained_saved_and_loaded() {
         let role = learner.recognizer.as_ref().unwrap();
         let settings = Settings::defaults(role.settings);
         let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: true };
-        let hidden = matched_hidden(role, &settings, 4000, task, Matching::Nearest).unwrap();
-        let model = RecognizerModel::new((role.build)(&settings, hidden, task)).unwrap();
+        let model = RecognizerModel::new((role.build)(&settings, task)).unwrap();
         let next = [0b111; 5];
         let examples: Vec<LabelledString<'_>> = STRINGS
             .iter()
@@ -80,32 +79,13 @@ fn recognizers_are_built_trained_saved_and_loaded() {
     }
 }
 
-/// The true count is monotone in the hidden size, so that what bisection finds is the nearest of all.
-#[test]
-fn the_nearest_size_is_the_nearest_of_all() {
-    let task = RecognizerTask { alphabet: 3, language_modeling: false, next_symbols: false };
-    for learner in with_role(Role::Recognizer) {
-        let role = learner.recognizer.as_ref().unwrap();
-        let settings = Settings::defaults(role.settings);
-        let count =
-            |d: usize| RecognizerModel::new((role.build)(&settings, d, task)).unwrap().layout().count();
-        let unit = (role.unit)(&settings);
-        for budget in [1, 3000, 7777, 20_000] {
-            let found = matched_hidden(role, &settings, budget, task, Matching::Nearest).unwrap();
-            let nearest = (1..200).map(|i| i * unit).min_by_key(|&d| (count(d).abs_diff(budget), d));
-            assert_eq!(Some(found), nearest, "{} {budget}", learner.name);
-        }
-    }
-}
-
 #[test]
 fn next_symbol_networks_are_built_trained_saved_and_loaded() {
     let strings: Vec<Vec<u32>> = STRINGS.iter().map(|s| s.iter().map(|x| x + 1).collect()).collect();
     let ends = Boundaries { start: Some(0), end: Some(0) };
     for learner in with_role(Role::NextSymbol) {
-        let role = learner.next_symbol.as_ref().unwrap();
-        let NextSymbolBuild::Network(build) = role.build else { continue };
-        let model = LanguageModel::new(build(&Settings::defaults(role.settings), 3)).unwrap();
+        let Some(role) = learner.next_symbol.as_ref().unwrap().network() else { continue };
+        let model = LanguageModel::new((role.build)(&Settings::defaults(role.settings), 3)).unwrap();
         let weighted: Vec<WeightedString<'_>> = strings.iter().map(|s| WeightedString::new(s)).collect();
         let objective = LanguageModeling::new(&model, &weighted, &[], ends, Average::Symbols).unwrap();
         let [mut one, mut other] = trained(&model, &objective);
@@ -132,7 +112,7 @@ fn next_symbol_networks_are_built_trained_saved_and_loaded() {
 fn baselines_predict_a_distribution_at_every_prefix() {
     let language = languages::build("an-bn").unwrap();
     for learner in with_role(Role::NextSymbol) {
-        let NextSymbolBuild::Baseline(build) = learner.next_symbol.as_ref().unwrap().build else { continue };
+        let Some(NextSymbolRole::Baseline(build)) = learner.next_symbol else { continue };
         assert!(learner.is_deterministic());
         let strings = vec![vec![0, 1, 2, 0], vec![0, 1, 1, 2, 2, 0]];
         let grammar = Grammar::of(&*language);

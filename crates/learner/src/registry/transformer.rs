@@ -1,15 +1,15 @@
 //! Transformers.
 
-use super::gradient::{BATCH, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, REGULARIZATION, SHUFFLE};
-use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
-use super::seq2seq;
-use super::setting::{Default, Limits, Setting, Settings};
-use super::{Learner, NextSymbolBuild, NextSymbolRole, RecognizerRole, RecognizerTask};
-use crate::kernel::Sinusoid;
-use crate::model::{
-    BodySpec, Initialization, LanguageModelSpec, NormPlace, Output, Positions, RecognizerSpec,
-    TransformerDropout, TransformerSpec,
+use super::gradient::{
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT,
+    MAX_EPOCHS, PATIENCE, REGULARIZATION, SHUFFLE,
 };
+use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
+use super::setting::{Default, Limits, Setting, Settings};
+use super::size::{Dimension, Sizing, Steps};
+use super::{Learner, Network, NextSymbolRole, language_model, seq2seq};
+use crate::kernel::Sinusoid;
+use crate::model::{BodySpec, Initialization, NormPlace, Positions, TransformerDropout, TransformerSpec};
 
 pub(super) const HEADS: Setting = Setting::new(
     "heads",
@@ -26,8 +26,33 @@ const FEEDFORWARD: Setting = Setting::new(
 const WIDTH: Setting = Setting { meaning: "elements per position, a multiple of `heads`", ..HIDDEN };
 
 /// Five layers of eight heads, as Butoi et al. have them.
-const RECOGNIZER: &[Setting] =
-    &[LAYERS.or(Default::Count(5)), HEADS, FEEDFORWARD, DROPOUT.or(Default::Real(0.1))];
+const RECOGNIZER: &[Setting] = &[
+    LAYERS.or(Default::Count(5)),
+    WIDTH,
+    HEADS,
+    FEEDFORWARD,
+    DROPOUT.or(Default::Real(0.1)),
+    LEARNING_RATE,
+    BATCH_SYMBOLS,
+    LOSS_WEIGHT,
+    CLIP,
+    DECAY,
+    DECAY_PATIENCE,
+    PATIENCE,
+    MAX_EPOCHS,
+];
+
+/// Layers stay as they are for longest; half the heads change less than another feed-forward sublayer does.
+const SIZING: Sizing = Sizing {
+    width: WIDTH.name,
+    divisor: Some(HEADS.name),
+    ratio: None,
+    others: &[
+        Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 2 },
+        Dimension { setting: FEEDFORWARD.name, steps: Steps::Around, cost: 3 },
+        Dimension { setting: LAYERS.name, steps: Steps::Around, cost: 8 },
+    ],
+};
 
 const NEXT_SYMBOL: &[Setting] = &[
     LOSS,
@@ -44,8 +69,9 @@ const NEXT_SYMBOL: &[Setting] = &[
     SHUFFLE,
 ];
 
-fn body(settings: &Settings, width: usize) -> BodySpec {
+fn body(settings: &Settings) -> BodySpec {
     let count = |setting: Setting| settings.count(setting.name).unwrap_or(1);
+    let width = settings.count(WIDTH.name).unwrap_or(32);
     BodySpec::Transformer(TransformerSpec {
         layers: count(LAYERS),
         width,
@@ -59,41 +85,24 @@ fn body(settings: &Settings, width: usize) -> BodySpec {
     })
 }
 
-fn recognizer(settings: &Settings, width: usize, task: RecognizerTask) -> RecognizerSpec {
-    RecognizerSpec {
-        body: body(settings, width),
-        alphabet: task.alphabet,
-        language_modeling: task.language_modeling,
-        next_symbols: task.next_symbols,
-        initialization: Initialization::Flare,
-    }
-}
-
-fn next_symbol(settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
-    let width = settings.count(WIDTH.name).unwrap_or(32);
-    LanguageModelSpec {
-        body: body(settings, width),
-        vocabulary,
-        output: Output::Linear,
-        initialization: Initialization::Torch,
-    }
-}
-
 pub(super) static TRANSFORMER: Learner = Learner {
     name: "transformer",
     summary: "causal transformer, pre-norm, sinusoidal positions",
     cite: "Vaswani et al. 2017, Attention Is All You Need",
-    recognizer: Some(RecognizerRole {
+    recognizer: Some(Network {
         settings: RECOGNIZER,
-        build: recognizer,
-        unit: |settings| settings.count(HEADS.name).unwrap_or(1),
+        check: None,
+        build: |settings, task| task.recognizer(body(settings), Initialization::Flare),
+        sizing: &SIZING,
         // Three biases too many per layer, and no start symbol: as published.
-        published: Some(|v| (60.0, v as f64 + 83.0)),
+        published: Some(|task| (60.0, task.alphabet as f64 + 83.0)),
     }),
-    next_symbol: Some(NextSymbolRole {
+    next_symbol: Some(NextSymbolRole::Network(Network {
         settings: NEXT_SYMBOL,
         check: None,
-        build: NextSymbolBuild::Network(next_symbol),
-    }),
+        build: |settings, v| language_model(body(settings), v),
+        sizing: &SIZING,
+        published: None,
+    })),
     transducer: Some(seq2seq::TRANSFORMER_ROLE),
 };

@@ -79,6 +79,18 @@ impl CnnTransducerSpec {
     pub(super) fn max_len(&self) -> usize {
         self.positions - FIRST
     }
+
+    pub(super) fn parameters(&self, (inputs, outputs): (usize, usize)) -> usize {
+        let (c, d) = (self.channels, self.embedding);
+        // With weight normalisation, every row of a matrix has a length and a bias beside it.
+        let normed = |i: usize, o: usize| o * (i + 2);
+        let stack = |vocabulary: usize, last: usize| {
+            let convolutions = self.layers * normed(self.kernel * c, 2 * c);
+            (vocabulary + self.positions) * d + normed(d, c) + convolutions + normed(c, last)
+        };
+        let attention = self.layers * (normed(c, d) + normed(d, c));
+        stack(inputs, d) + stack(outputs, self.output) + attention + normed(self.output, outputs)
+    }
 }
 
 #[derive(Clone, Debug)]

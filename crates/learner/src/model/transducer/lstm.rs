@@ -48,6 +48,15 @@ impl LstmTransducerSpec {
             ("an output", self.output),
         ])
     }
+
+    pub(super) fn parameters(&self, (inputs, outputs): (usize, usize)) -> usize {
+        let (h, d, o) = (self.hidden, self.embedding, self.output);
+        let layer = |i: usize| 4 * h * (i + h + 2);
+        let stacks = layer(d) + layer(d + h) + 2 * (self.layers - 1) * layer(h);
+        let attention = if self.attention { 3 * h * h } else { 0 };
+        let resize = if o == h { 0 } else { o * (h + 1) };
+        (inputs + outputs) * d + stacks + attention + resize + outputs * (o + 1)
+    }
 }
 
 #[derive(Clone, Debug)]

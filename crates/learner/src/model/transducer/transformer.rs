@@ -8,6 +8,11 @@ use crate::model::transformer::{Mask, Part, Source, Transformer, TransformerSpec
 use crate::params::Layout;
 use crate::tape::{Recording, Var};
 
+/// The number of parameters of encoder, decoder and output layer.
+pub(super) fn parameters(spec: &TransformerSpec, (inputs, outputs): (usize, usize)) -> usize {
+    spec.parameters_of(inputs, false) + spec.parameters_of(outputs, true) + outputs * spec.width
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct TransformerTransducer {
     encoder: Transformer,
