@@ -5,6 +5,7 @@
 //! that is solved, is computed over results, by a report.
 
 mod data;
+mod distinct;
 mod evaluate;
 mod fit;
 mod language;

@@ -8,6 +8,7 @@ use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
 use super::Generalization;
+use super::distinct::distinct;
 use super::language::LanguageWithPrior;
 use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 use crate::protocol::{Defaults, Protocol};
@@ -110,7 +111,7 @@ impl Protocol for Generalization {
                 }
             }
         }
-        Ok(plans)
+        distinct(plans)
     }
 }
 

@@ -298,3 +298,25 @@ fn a_network_can_learn_to_count_a_little() {
     assert_eq!(result.curve.len(), 100);
     assert_eq!(result.curve.last().unwrap().epoch, 400);
 }
+
+#[test]
+fn room_that_no_string_fills_is_not_another_run() {
+    let memories = |learner: &str, memory: &str| {
+        let text = format!(
+            "languages = [\"an-bn\"]\nlearners = [\"{learner}\"]\nseeds = 1\norder = 2\nfactors = 1\nepochs = 1\n\
+             test_memory = 500\nmemory = {memory}\n"
+        );
+        read(&text).unwrap()
+    };
+    // a¹¹b¹¹ is about the longest of 100 strings; a rotating tape depends on its length whatever the strings.
+    assert_eq!(memories("stack-lstm", "[50, 100]").len(), 1);
+    assert_eq!(memories("stack-lstm", "[2, 50, 100]").len(), 2);
+    assert_eq!(memories("baby-ntm", "[50, 100]").len(), 2);
+    let scores = |rows: &str| {
+        let [plan] = memories("stack-lstm", rows).try_into().unwrap();
+        let result = run(&plan);
+        (result.scores, result.curve)
+    };
+    assert_eq!(scores("50"), scores("100"));
+    assert_ne!(scores("2"), scores("100"));
+}

@@ -68,7 +68,7 @@ const SIZING: Sizing = Sizing {
     others: &[Dimension { setting: WIDTH.name, steps: Steps::Around, cost: 1 }],
 };
 
-const fn next_symbol_settings(rows: u64) -> [Setting; 15] {
+const fn next_symbol_settings(rows: Setting) -> [Setting; 15] {
     [
         LOSS,
         HIDDEN.or(Default::Count(8)),
@@ -78,7 +78,7 @@ const fn next_symbol_settings(rows: u64) -> [Setting; 15] {
         LEARNING_RATE.or(Default::Real(0.01)),
         BATCH.or(Default::Count(1)),
         SHUFFLE,
-        ROWS.or(Default::Count(rows)),
+        rows,
         TEST_ROWS,
         WIDTH,
         GATE,
@@ -88,8 +88,9 @@ const fn next_symbol_settings(rows: u64) -> [Setting; 15] {
     ]
 }
 
-const STACK: &[Setting] = &next_symbol_settings(50);
-const TAPE: &[Setting] = &next_symbol_settings(2050);
+/// A stack never holds more elements than were pushed; a tape that rotates depends on its length.
+const STACK: &[Setting] = &next_symbol_settings(ROWS.as_capacity());
+const TAPE: &[Setting] = &next_symbol_settings(ROWS.or(Default::Count(2050)));
 
 /// A memory that is smaller in evaluation than in training is a slip.
 fn enough_rows(settings: &Settings) -> Result<(), SettingError> {

@@ -143,18 +143,26 @@ pub struct Setting {
     pub default: Default,
     /// Another setting and the value with which this one has no effect; it is left out of plans then.
     pub unless: Option<(&'static str, &'static str)>,
+    /// Whether it is room for so many symbols: what is more than the longest string changes nothing.
+    pub capacity: bool,
 }
 
 impl Setting {
     /// A setting that always has an effect.
     pub const fn new(name: &'static str, meaning: &'static str, limits: Limits, default: Default) -> Self {
-        Self { name, meaning, limits, default, unless: None }
+        Self { name, meaning, limits, default, unless: None, capacity: false }
     }
 
     /// The same with another default.
     #[must_use]
     pub const fn or(self, default: Default) -> Self {
         Self { default, ..self }
+    }
+
+    /// The same, as room for so many symbols.
+    #[must_use]
+    pub const fn as_capacity(self) -> Self {
+        Self { capacity: true, ..self }
     }
 
     /// The same, without effect if another setting has a value.
@@ -246,6 +254,11 @@ impl Settings {
     /// Takes out the value of a setting.
     pub fn take(&mut self, name: &str) -> Option<SettingValue> {
         self.0.remove(name)
+    }
+
+    /// Leaves a setting out.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
     }
 
     /// The same with a count.

@@ -100,8 +100,6 @@ fn of_learner(result: &RunResult) -> Vec<&'static str> {
         let mut departures = numbers(result, &MEMORY);
         departures.extend(numbers(result, &[rows]));
         departures.extend(words(result, &MEMORY_WORDS));
-        let shuffled = result.plan.pointer("/settings/shuffle").and_then(Value::as_bool) != Some(false);
-        departures.extend(shuffled.then_some("strings in the order of the corpus"));
         departures
     };
     match result.run.learner() {

@@ -18,7 +18,7 @@ use crate::table::{Scope, Table};
 const BASELINES: [&str; 6] = ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar"];
 
 /// What distinguishes rows besides language and learner: its name, and its pointer in a plan.
-const SETTINGS: [(&str, &str); 7] = [
+const SETTINGS: [(&str, &str); 8] = [
     ("measure", "/measure"),
     ("order", "/order"),
     ("prior", "/prior"),
@@ -26,6 +26,7 @@ const SETTINGS: [(&str, &str); 7] = [
     ("test from", "/test/from"),
     ("test after", "/test/after"),
     ("precision", "/precision"),
+    ("shuffled", "/settings/shuffle"),
 ];
 
 /// The index of the measure among them. It is shown only for languages that were evaluated by two.
