@@ -130,7 +130,9 @@ impl<'a> RunGroup<'a> {
 
 impl<'a> RowKey<'a> {
     fn of(run: IndexRun<'a>) -> Self {
-        let settings = SETTINGS.iter().map(|(_, at)| run.planned(at)).collect();
+        // In the order of the corpus is as in the paper, and is not said.
+        let said = |value: String| if value == "false" { String::new() } else { value };
+        let settings = SETTINGS.iter().map(|(_, at)| said(run.planned(at))).collect();
         Self { settings, ..Self::in_print(run.language(), run.learner()) }
     }
 
