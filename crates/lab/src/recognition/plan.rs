@@ -13,6 +13,7 @@ use wug_learner::train::{BatchSize, Schedule, TrainSpec};
 use wug_score::{Coordinates, reading_name};
 
 use crate::names::{Precision, named};
+use crate::plan::three_digits;
 use crate::spec::sizes;
 
 /// All that determines a run's result.
@@ -225,7 +226,10 @@ impl Plan {
     pub(super) fn label(&self) -> String {
         let count = self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
-        format!("{} {learner}{count} {loss} {validation} seed {}", self.language, self.seed)
+        let weights = [self.weights.language_modeling, self.weights.next_symbols];
+        let others = weights.into_iter().filter(|weight| *weight > 0.0 && *weight != 1.0);
+        let weights: String = others.map(|weight| format!(" ×{}", three_digits(weight))).collect();
+        format!("{} {learner}{count} {loss}{weights} {validation} seed {}", self.language, self.seed)
     }
 
     pub(super) fn coordinates(&self) -> Coordinates {
