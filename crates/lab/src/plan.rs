@@ -137,13 +137,6 @@ impl RunPlan {
         if values.is_empty() { label } else { format!("{label} ({})", values.join(", ")) }
     }
 
-    /// The learner, the number of parameters that was asked for, and the one that it has; none for a plan without sizes.
-    pub fn size(&self) -> Option<(String, usize, usize)> {
-        let value = self.plan.value();
-        let count = |name: &str| usize::try_from(value.get(name)?.as_u64()?).ok();
-        Some((value.get("learner")?.as_str()?.to_owned(), count("size")?, count("parameters")?))
-    }
-
     /// About how long the run takes, compared with others.
     pub fn cost(&self) -> f64 {
         self.plan.cost()
@@ -211,17 +204,22 @@ fn setting<'v>(plan: &'v Value, name: &str) -> Option<&'v Value> {
     plan.get(name).or_else(|| plan.get("settings")?.get(name))
 }
 
-/// A value in a label; numbers have three digits.
+/// A value in a label.
 fn shown(value: &Value) -> String {
-    match (value.is_f64(), value.as_f64(), value.as_str()) {
-        (true, Some(x), _) if x != 0.0 => {
-            let digits = (2.0 - libm::floor(libm::log10(x.abs()))).clamp(0.0, 20.0) as usize;
-            let text = format!("{x:.digits$}");
-            if digits > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-        }
-        (_, _, Some(name)) => name.to_owned(),
+    match (value.as_f64().filter(|_| value.is_f64()), value.as_str()) {
+        (Some(x), _) => three_digits(x),
+        (_, Some(name)) => name.to_owned(),
         _ => value.to_string(),
     }
+}
+
+/// A number with three digits.
+pub(crate) fn three_digits(x: f64) -> String {
+    let exponent = if x == 0.0 { 0.0 } else { libm::floor(libm::log10(x.abs())) };
+    #[expect(clippy::cast_sign_loss, reason = "it is not negative")]
+    let decimals = (2.0 - exponent).clamp(0.0, 20.0) as usize;
+    let text = format!("{x:.decimals$}");
+    if decimals == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
 }
 
 impl fmt::Debug for RunPlan {

@@ -18,6 +18,7 @@ use super::memory::memory;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::names::{Precision, named};
+use crate::plan::three_digits;
 use crate::protocol::{self, Outcome, Planned};
 use crate::spec::sizes;
 
@@ -242,7 +243,10 @@ impl Planned for Plan {
         let count =
             self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
-        format!("{} {learner}{count} {loss} {validation} seed {}", self.language, self.seed)
+        let weights = [self.weights.language_modeling, self.weights.next_symbols];
+        let others = weights.into_iter().filter(|weight| *weight > 0.0 && *weight != 1.0);
+        let weights: String = others.map(|weight| format!(" ×{}", three_digits(weight))).collect();
+        format!("{} {learner}{count} {loss}{weights} {validation} seed {}", self.language, self.seed)
     }
 
     fn cost(&self) -> f64 {

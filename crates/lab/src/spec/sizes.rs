@@ -2,8 +2,8 @@
 //! are found.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
+use serde_json::Value;
 use wug_learner::model::{Counted, SpecError};
 use wug_learner::registry::{Matched, Matching, Network, Settings, is_met};
 
@@ -40,21 +40,26 @@ impl Sizes {
 
 /// The sizes that some runs miss by more than the tolerance, in words: a line per learner and size.
 pub(super) fn missed(runs: &[RunPlan]) -> Vec<String> {
-    let mut missed: BTreeMap<(String, usize), (usize, usize)> = BTreeMap::new();
-    for run in runs {
-        let Some((learner, size, parameters)) = run.size().filter(|(_, size, n)| !is_met(*size, *n)) else {
-            continue;
-        };
-        let counts = missed.entry((learner, size)).or_insert((parameters, parameters));
-        *counts = (counts.0.min(parameters), counts.1.max(parameters));
-    }
-    let line = |((learner, size), (least, most)): ((String, usize), (usize, usize))| {
-        let mut line = format!("{learner} has {}", grouped(least));
-        if most > least {
-            let _ = write!(line, " to {}", grouped(most));
+    let mut missed: BTreeMap<(String, usize, bool), (usize, usize)> = BTreeMap::new();
+    for plan in runs.iter().map(RunPlan::value) {
+        let count = |name: &str| usize::try_from(plan.get(name)?.as_u64()?).ok();
+        let text = |name: &str| plan.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (Some(size), Some(parameters)) = (count("size"), count("parameters")) else { continue };
+        if !is_met(size, parameters) {
+            let by_formula = text("matching") == Matching::Published.name();
+            let counts = missed.entry((text("learner").to_owned(), size, by_formula));
+            let (least, most) = counts.or_insert((parameters, parameters));
+            (*least, *most) = (parameters.min(*least), parameters.max(*most));
         }
-        let _ = write!(line, " parameters, not {}: ", grouped(size));
-        line + "`matching = \"published\"` or the settings that are given allow nothing nearer"
+    }
+    let line = |((learner, size, by_formula), (least, most)): (_, (usize, usize))| {
+        let range = if least < most { format!("{} to ", grouped(least)) } else { String::new() };
+        let why = if by_formula {
+            "the published formula is that far off; `matching = \"nearest\"` is not"
+        } else {
+            "the settings that are given allow nothing nearer"
+        };
+        format!("{learner} has {range}{} parameters, not {}: {why}", grouped(most), grouped(size))
     };
     missed.into_iter().map(line).collect()
 }

@@ -149,7 +149,7 @@ impl<T: Copy, S: Counted> Network<T, S> {
     /// assert_eq!(["rnn", "lstm", "transformer"].map(published), [79, 40, 32]);
     /// // Small transformers need other heads or feed-forward sublayers.
     /// let counts = [Matching::Published, Matching::Nearest].map(|m| matched("transformer", 8_000, m).parameters);
-    /// assert_eq!(counts, [4_409, 7_957]);
+    /// assert_eq!(counts, [4_409, 7_993]);
     /// ```
     pub fn matched(
         &self,

@@ -42,15 +42,15 @@ const RECOGNIZER: &[Setting] = &[
     MAX_EPOCHS,
 ];
 
-/// Layers stay as they are for longest; half the heads change less than another feed-forward sublayer does.
+/// Layers stay as they are for longest. With these costs, small transformers keep several heads.
 const SIZING: Sizing = Sizing {
     width: WIDTH.name,
     divisor: Some(HEADS.name),
     ratio: None,
     others: &[
-        Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 2 },
-        Dimension { setting: FEEDFORWARD.name, steps: Steps::Around, cost: 3 },
-        Dimension { setting: LAYERS.name, steps: Steps::Around, cost: 8 },
+        Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 3 },
+        Dimension { setting: FEEDFORWARD.name, steps: Steps::Around, cost: 2 },
+        Dimension { setting: LAYERS.name, steps: Steps::Around, cost: 4 },
     ],
 };
 

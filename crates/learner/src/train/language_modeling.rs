@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Objective, eval_batches};
+use super::Objective;
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
-use crate::tape::{Mode, Recording, Tape};
+use crate::tape::Recording;
 
 /// A training or validation string with its weight in the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -146,7 +146,7 @@ pub struct LanguageModeling<'a> {
     training: Vec<Prepared>,
     validation: Vec<Prepared>,
     average: Average,
-    lengths: Vec<usize>,
+    lengths: [Vec<usize>; 2],
 }
 
 impl<'a> LanguageModeling<'a> {
@@ -164,13 +164,10 @@ impl<'a> LanguageModeling<'a> {
             };
             strings.iter().enumerate().map(one).collect()
         };
-        Ok(Self {
-            model,
-            training: prepare("training", training)?,
-            validation: prepare("validation", validation)?,
-            average,
-            lengths: training.iter().map(|t| t.symbols.len()).collect(),
-        })
+        let symbols = training.iter().map(|string| string.symbols.len()).collect();
+        let (training, validation) = (prepare("training", training)?, prepare("validation", validation)?);
+        let lengths = [symbols, validation.iter().map(|example| example.string.len()).collect()];
+        Ok(Self { model, training, validation, average, lengths })
     }
 
     /// Records the cross-entropy of examples; the predicted symbols of each have weight `weight(example)`.
@@ -196,7 +193,7 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         self.model.layout()
     }
 
-    fn lengths(&self) -> &[usize] {
+    fn lengths(&self) -> &[Vec<usize>; 2] {
         &self.lengths
     }
 
@@ -220,25 +217,18 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         });
     }
 
-    fn validation_len(&self) -> usize {
-        self.validation.len()
-    }
-
     fn anneal(&self, params: &mut [R], examples: u64) {
         self.model.anneal(params, examples);
     }
 
-    /// The mean cross-entropy of predicted symbols, in nats.
-    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
-        let lengths: Vec<usize> = self.validation.iter().map(|example| example.string.len()).collect();
-        let mut loss = 0.0;
-        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
-            let examples: Vec<&Prepared> = batch.iter().map(|&i| &self.validation[i]).collect();
-            let mut record = tape.record(params, Mode::Eval);
-            self.record(&mut record, &examples, |example| example.weight);
-            loss += record.loss();
-        }
-        loss / self.validation.iter().map(Prepared::symbols).sum::<f64>()
+    fn validation_size(&self) -> f64 {
+        self.validation.iter().map(Prepared::symbols).sum()
+    }
+
+    /// The cross-entropy of predicted symbols, in nats.
+    fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]) {
+        let examples: Vec<&Prepared> = examples.iter().map(|&i| &self.validation[i]).collect();
+        self.record(record, &examples, |example| example.weight);
     }
 }
 

@@ -38,8 +38,8 @@ pub trait Objective<R: Real> {
     /// The model's parameters.
     fn layout(&self) -> &Layout;
 
-    /// The length of every training example.
-    fn lengths(&self) -> &[usize];
+    /// The lengths of training and of validation examples.
+    fn lengths(&self) -> &[Vec<usize>; 2];
 
     /// How many examples of up to `max_len` symbols to record in one forward pass. A larger batch is split into several,
     /// whose gradients are summed.
@@ -51,14 +51,30 @@ pub trait Objective<R: Real> {
     /// Records the loss of examples of a batch, summed and divided by the size of the batch.
     fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64);
 
-    /// The number of validation examples.
-    fn validation_len(&self) -> usize;
+    /// The denominator of the validation loss.
+    fn validation_size(&self) -> f64;
+
+    /// Records the loss of validation examples, summed.
+    fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]);
 
     /// Sets parameters that are a function of the number of training examples seen, and have no gradient.
     fn anneal(&self, _params: &mut [R], _examples: u64) {}
 
     /// The validation loss.
-    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64;
+    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
+        let ([_, lengths], mut loss) = (self.lengths(), 0.0);
+        for batch in eval_batches(lengths, |max_len| self.max_batch(max_len)) {
+            let mut record = tape.record(params, Mode::Eval);
+            self.validation_loss(&mut record, &batch);
+            loss += record.loss();
+        }
+        loss / self.validation_size()
+    }
+}
+
+/// The lengths of training and of validation examples.
+fn lengths_of<T>(examples: [&[T]; 2], length: impl Fn(&T) -> usize) -> [Vec<usize>; 2] {
+    examples.map(|examples| examples.iter().map(&length).collect())
 }
 
 /// How to train, as written in a config.
@@ -156,10 +172,11 @@ pub struct Trainer<'a, R, O> {
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     /// A new run. Parameters are initialised from the seed.
     pub fn new(objective: &'a O, spec: TrainSpec, seed: Seed) -> Result<Self, TrainError> {
-        if objective.lengths().is_empty() {
+        let [training, validation] = objective.lengths();
+        if training.is_empty() {
             return Err(TrainError::NoTraining);
         }
-        if objective.validation_len() == 0 && spec.patience < usize::MAX {
+        if validation.is_empty() && spec.patience < usize::MAX {
             return Err(TrainError::NoValidation);
         }
         if spec.batch.is_empty() {
@@ -217,7 +234,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     pub fn epoch(&mut self) -> Progress {
         let seed = Seed::new(self.state.seed);
         let order = seed.derive("train/shuffle").nth(self.state.epoch);
-        let lengths = self.objective.lengths();
+        let [lengths, validated] = self.objective.lengths();
         let batches = self.spec.batch.epoch(lengths, order);
         let (mut total, mut sizes) = (0.0, 0.0);
         let mut examples = self.state.epoch * lengths.len();
@@ -232,7 +249,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             self.objective.anneal(&mut self.params, examples as u64);
         }
         let training = total / sizes;
-        let validation = match self.objective.validation_len() {
+        let validation = match validated.len() {
             0 => training,
             _ => self.objective.validate(&mut self.tape, &self.params),
         };
@@ -246,7 +263,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
         let done = self.optimizer.steps();
         let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
-        let max_len = batch.iter().map(|&i| self.objective.lengths()[i]).max().unwrap_or(0);
+        let max_len = batch.iter().map(|&i| self.objective.lengths()[0][i]).max().unwrap_or(0);
         let mut loss = 0.0;
         for (p, part) in batch.chunks(self.objective.max_batch(max_len)).enumerate() {
             let mode = Mode::Train { seed: dropout.nth(p).value() };

@@ -1,11 +1,11 @@
 //! Next-symbol sets: predict, after each prefix, the set of symbols that may come next, as one binary output per symbol
 //! (Suzgun et al. 2019).
 
-use super::{Objective, StringError, StringProblem, eval_batches};
+use super::{Objective, StringError, StringProblem, lengths_of};
 use crate::kernel::Real;
 use crate::model::LanguageModel;
 use crate::params::Layout;
-use crate::tape::{Mode, Recording, Tape};
+use crate::tape::Recording;
 
 /// A training or validation string with its next-symbol sets and its weight in the loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub struct NextSets<'a> {
     model: &'a LanguageModel,
     training: &'a [NextSetString<'a>],
     validation: &'a [NextSetString<'a>],
-    lengths: Vec<usize>,
+    lengths: [Vec<usize>; 2],
 }
 
 impl<'a> NextSets<'a> {
@@ -67,7 +67,7 @@ impl<'a> NextSets<'a> {
                 }
             }
         }
-        let lengths = training.iter().map(|string| string.symbols.len()).collect();
+        let lengths = lengths_of([training, validation], |string| string.symbols.len());
         Ok(Self { model, training, validation, lengths })
     }
 
@@ -98,7 +98,7 @@ impl<R: Real> Objective<R> for NextSets<'_> {
         self.model.layout()
     }
 
-    fn lengths(&self) -> &[usize] {
+    fn lengths(&self) -> &[Vec<usize>; 2] {
         &self.lengths
     }
 
@@ -119,20 +119,13 @@ impl<R: Real> Objective<R> for NextSets<'_> {
         self.model.anneal(params, examples);
     }
 
-    fn validation_len(&self) -> usize {
-        self.validation.len()
+    fn validation_size(&self) -> f64 {
+        self.outputs(self.validation.iter())
     }
 
-    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
-        let lengths: Vec<usize> = self.validation.iter().map(|string| string.symbols.len()).collect();
-        let mut loss = 0.0;
-        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
-            let strings: Vec<NextSetString<'_>> = batch.iter().map(|&i| self.validation[i]).collect();
-            let mut record = tape.record(params, Mode::Eval);
-            self.record(&mut record, &strings, 1.0);
-            loss += record.loss();
-        }
-        loss / self.outputs(self.validation.iter())
+    fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]) {
+        let strings: Vec<NextSetString<'_>> = examples.iter().map(|&i| self.validation[i]).collect();
+        self.record(record, &strings, 1.0);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Recognition: labelled strings, with the recognition loss alone as validation loss.
 
-use super::{Objective, eval_batches};
+use super::{Objective, lengths_of};
 use crate::kernel::Real;
 use crate::model::{LabelledString, LossWeights, RecognizerModel};
 use crate::params::Layout;
-use crate::tape::{Mode, Recording, Tape};
+use crate::tape::Recording;
 
 /// Training and validation strings with their labels.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub struct Recognition<'a> {
     training: &'a [LabelledString<'a>],
     validation: &'a [LabelledString<'a>],
     weights: LossWeights,
-    lengths: Vec<usize>,
+    lengths: [Vec<usize>; 2],
 }
 
 impl<'a> Recognition<'a> {
@@ -24,7 +24,7 @@ impl<'a> Recognition<'a> {
         validation: &'a [LabelledString<'a>],
         weights: LossWeights,
     ) -> Self {
-        let lengths = training.iter().map(|e| e.string.len()).collect();
+        let lengths = lengths_of([training, validation], |e| e.string.len());
         Self { model, training, validation, weights, lengths }
     }
 }
@@ -34,7 +34,7 @@ impl<R: Real> Objective<R> for Recognition<'_> {
         self.model.layout()
     }
 
-    fn lengths(&self) -> &[usize] {
+    fn lengths(&self) -> &[Vec<usize>; 2] {
         &self.lengths
     }
 
@@ -51,22 +51,15 @@ impl<R: Real> Objective<R> for Recognition<'_> {
         self.model.loss(record, &batch, self.weights, size as usize);
     }
 
-    fn validation_len(&self) -> usize {
-        self.validation.len()
+    fn validation_size(&self) -> f64 {
+        self.validation.len() as f64
     }
 
-    /// The mean cross-entropy of recognition, in nats.
-    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
-        let lengths: Vec<usize> = self.validation.iter().map(|e| e.string.len()).collect();
-        let mut total = 0.0;
-        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
-            let strings: Vec<&[u32]> = batch.iter().map(|&i| self.validation[i].string).collect();
-            let mut record = tape.record(params, Mode::Eval);
-            let logits = self.model.forward(&mut record, &strings);
-            let truth = batch.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
-            record.logistic_loss(logits, truth);
-            total += record.loss();
-        }
-        total / self.validation.len() as f64
+    /// The cross-entropy of recognition, in nats.
+    fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]) {
+        let strings: Vec<&[u32]> = examples.iter().map(|&i| self.validation[i].string).collect();
+        let logits = self.model.forward(record, &strings);
+        let truth = examples.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
+        record.logistic_loss(logits, truth);
     }
 }

@@ -1,10 +1,10 @@
 //! Transduction: predict the output of each pair from its input.
 
-use super::{Objective, eval_batches};
+use super::{Objective, lengths_of};
 use crate::kernel::Real;
 use crate::model::{Pair, TransducerModel};
 use crate::params::Layout;
-use crate::tape::{Mode, Recording, Tape};
+use crate::tape::Recording;
 
 /// A pair that cannot be trained or validated on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +51,7 @@ pub struct Transduction<'a> {
     model: &'a TransducerModel,
     training: &'a [Pair<'a>],
     validation: &'a [Pair<'a>],
-    lengths: Vec<usize>,
+    lengths: [Vec<usize>; 2],
 }
 
 /// The symbols of a pair, input and output.
@@ -71,7 +71,7 @@ impl<'a> Transduction<'a> {
                 check(model, pair).map_err(|problem| PairError { corpus, index, problem })?;
             }
         }
-        Ok(Self { model, training, validation, lengths: training.iter().map(symbols).collect() })
+        Ok(Self { model, training, validation, lengths: lengths_of([training, validation], symbols) })
     }
 }
 
@@ -80,7 +80,7 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         self.model.layout()
     }
 
-    fn lengths(&self) -> &[usize] {
+    fn lengths(&self) -> &[Vec<usize>; 2] {
         &self.lengths
     }
 
@@ -97,21 +97,14 @@ impl<R: Real> Objective<R> for Transduction<'_> {
         self.model.loss(record, &pairs, 1.0 / size);
     }
 
-    fn validation_len(&self) -> usize {
-        self.validation.len()
+    fn validation_size(&self) -> f64 {
+        self.validation.len() as f64
     }
 
-    /// The mean cross-entropy of an output, in nats.
-    fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
-        let lengths: Vec<usize> = self.validation.iter().map(symbols).collect();
-        let mut total = 0.0;
-        for batch in eval_batches(&lengths, |max_len| self.model.max_batch_pairs(max_len)) {
-            let pairs: Vec<Pair<'_>> = batch.iter().map(|&i| self.validation[i]).collect();
-            let mut record = tape.record(params, Mode::Eval);
-            self.model.loss(&mut record, &pairs, 1.0);
-            total += record.loss();
-        }
-        total / self.validation.len() as f64
+    /// The cross-entropy of outputs, in nats.
+    fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]) {
+        let pairs: Vec<Pair<'_>> = examples.iter().map(|&i| self.validation[i]).collect();
+        self.model.loss(record, &pairs, 1.0);
     }
 }
 
