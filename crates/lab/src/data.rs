@@ -131,7 +131,7 @@ fn plan(request: &Request) -> Result<Vec<Job>, LabError> {
 impl Job {
     fn write(&self, request: &Request, sink: &mut dyn FileSink) -> Result<Manifest, LabError> {
         let mut out = Recorder::new(sink, &self.folder);
-        let seed = request.seed.unwrap_or_else(|| request.suite.default_seed());
+        let seed = request.seed.unwrap_or_else(|| request.suite.about().seed);
         let Written { name, spec, facts } = self.data.write(self.format, seed, &mut out)?;
         let spec = json!({ "format": self.format.name(), "data": spec });
         let (suite, reading, seed) = (request.suite.name(), request.reading, Seed::new(seed));

@@ -8,7 +8,9 @@ use super::released::RELEASED;
 use super::{Layout, Published, validate, write};
 use crate::corpus::{ReleasedCorpus, SEED, SIZES, prior};
 use crate::manifest::Recorder;
-use crate::suite::{DataOption, Format, JSONL, OptionValues, Options, PlannedData, Subject, Suite, Written};
+use crate::suite::{
+    DataOption, Descriptor, Format, JSONL, OptionValues, Options, PlannedData, Subject, Suite, Written,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource};
 
@@ -20,29 +22,22 @@ pub const ARCHIVES: Format =
 pub const TEXT: Format =
     Format::new("text", &[], |file| file.starts_with("train_") && file.ends_with(".txt"));
 
+const ABOUT: Descriptor = Descriptor {
+    name: "bliss",
+    question: "how much can be learned from how little?",
+    measure: "B-index",
+    citation: "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction",
+    formats: &[ARCHIVES, TEXT, JSONL],
+    seed: SEED as u64,
+};
+
 /// The suite.
 #[derive(Debug)]
 pub struct Bliss;
 
 impl Suite for Bliss {
-    fn name(&self) -> &'static str {
-        "bliss"
-    }
-
-    fn question(&self) -> &'static str {
-        "how much can be learned from how little?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "B-index"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[ARCHIVES, TEXT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {
@@ -51,10 +46,6 @@ impl Suite for Bliss {
         [("sizes", sizes), ("tests", tests)]
             .map(|(name, values)| DataOption { name: name.to_owned(), values })
             .to_vec()
-    }
-
-    fn default_seed(&self) -> u64 {
-        u64::from(SEED)
     }
 
     fn members(&self) -> Vec<&'static str> {

@@ -5,7 +5,7 @@ use wug_language::{Reading, registry};
 
 use super::{Entry, TASKS, build, entry, scan, validate, write_jsonl, write_text};
 use crate::manifest::Recorder;
-use crate::suite::{Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
+use crate::suite::{Descriptor, Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 
@@ -18,29 +18,22 @@ pub const SCAN_FORMAT: Format =
         file == "tasks.txt" || file.contains("tasks_train_")
     });
 
+const ABOUT: Descriptor = Descriptor {
+    name: "find",
+    question: "which rule does it prefer when in doubt?",
+    measure: "FPA and description length",
+    citation: "Kharitonov and Chaabouni 2021, What They Do When in Doubt: a Study of Inductive Biases in Seq2seq Learners",
+    formats: &[FORMAT, SCAN_FORMAT, JSONL],
+    seed: 0,
+};
+
 /// The suite.
 #[derive(Debug)]
 pub struct Find;
 
 impl Suite for Find {
-    fn name(&self) -> &'static str {
-        "find"
-    }
-
-    fn question(&self) -> &'static str {
-        "which rule does it prefer when in doubt?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "FPA and description length"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Kharitonov and Chaabouni 2021, What They Do When in Doubt: a Study of Inductive Biases in Seq2seq Learners"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[FORMAT, SCAN_FORMAT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn formats_of(&self, member: Option<&str>) -> &'static [Format] {

@@ -8,7 +8,8 @@ use super::{Ranges, validate, validate_jsonl};
 use crate::manifest::{Manifest, Recorder};
 use crate::recognition::{SplitSpec, check_sizes, default_splits, generate, write, write_jsonl};
 use crate::suite::{
-    DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, parse_lengths, range_text,
+    DataOption, Descriptor, Format, JSONL, Options, PlannedData, Subject, Suite, Written, parse_lengths,
+    range_text,
 };
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
@@ -16,29 +17,22 @@ use crate::{DataError, FileSource, Seed};
 /// Directories as published.
 pub const FORMAT: Format = Format::new("flare", &["datasets/"], |file| file.ends_with("main.tok"));
 
+const ABOUT: Descriptor = Descriptor {
+    name: "flare",
+    question: "can it recognise the language at unseen lengths?",
+    measure: "recognition accuracy and cross-entropy, by length and edit distance",
+    citation: "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages",
+    formats: &[FORMAT, JSONL],
+    seed: 0,
+};
+
 /// The suite.
 #[derive(Debug)]
 pub struct Flare;
 
 impl Suite for Flare {
-    fn name(&self) -> &'static str {
-        "flare"
-    }
-
-    fn question(&self) -> &'static str {
-        "can it recognise the language at unseen lengths?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "recognition accuracy and cross-entropy, by length and edit distance"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[FORMAT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {

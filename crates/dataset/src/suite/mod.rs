@@ -25,36 +25,41 @@ pub use options::{DataOption, LONGEST, OptionValues, Options, parse_lengths};
 /// Every suite, in the order of the design.
 pub const SUITES: &[&dyn Suite] = &[&bliss::Bliss, &wade::Wade, &flare::Flare, &tse::Tse, &find::Find];
 
+/// What is fixed about a suite.
+#[derive(Debug)]
+pub struct Descriptor {
+    /// Its name.
+    pub name: &'static str,
+    /// The question it puts to a model.
+    pub question: &'static str,
+    /// What it measures.
+    pub measure: &'static str,
+    /// The paper.
+    pub citation: &'static str,
+    /// Every format that one of its members is written in; the first is the default.
+    pub formats: &'static [Format],
+    /// The seed if none is given.
+    pub seed: u64,
+}
+
 /// A published benchmark. Its members are languages or tasks.
 pub trait Suite: Debug + Sync {
+    /// What is fixed about it.
+    fn about(&self) -> &'static Descriptor;
+
     /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// The question it puts to a model.
-    fn question(&self) -> &'static str;
-
-    /// What it measures.
-    fn measure(&self) -> &'static str;
-
-    /// The paper.
-    fn citation(&self) -> &'static str;
-
-    /// Every format that one of its members is written in.
-    fn formats(&self) -> &'static [Format];
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
 
     /// The formats that a member, or the suite as a whole, can be written in; the first is the default.
     fn formats_of(&self, _member: Option<&str>) -> &'static [Format] {
-        self.formats()
+        self.about().formats
     }
 
     /// What can be set, in the order of messages.
     fn options(&self) -> Vec<DataOption> {
         Vec::new()
-    }
-
-    /// The seed if none is given.
-    fn default_seed(&self) -> u64 {
-        0
     }
 
     /// Its tasks, in the paper's order; none if its members are languages.
@@ -145,7 +150,8 @@ impl<'a> Subject<'a> {
 
     /// The suite of the data: the only one with this format, that of the manifest, or the one with a member of this name.
     pub fn suite(&self) -> Result<&'static dyn Suite, DataError> {
-        let owners: Vec<_> = SUITES.iter().filter(|suite| suite.formats().contains(&self.format)).collect();
+        let owners: Vec<_> =
+            SUITES.iter().filter(|suite| suite.about().formats.contains(&self.format)).collect();
         if let [owner] = owners[..] {
             return Ok(*owner);
         }

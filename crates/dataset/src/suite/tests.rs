@@ -41,13 +41,15 @@ fn published_members_can_be_planned_with_defaults() {
 #[test]
 fn formats_are_listed_and_jsonl_is_common() {
     for suite in SUITES {
-        assert!(suite.formats().contains(&JSONL));
+        assert!(suite.about().formats.contains(&JSONL));
         let members = suite.members();
         for member in members.iter().map(|member| Some(*member)).chain([None]) {
             let formats = suite.formats_of(member);
-            assert!(!formats.is_empty() && formats.iter().all(|format| suite.formats().contains(format)));
+            assert!(
+                !formats.is_empty() && formats.iter().all(|format| suite.about().formats.contains(format))
+            );
         }
-        assert!(suite.formats().iter().all(|format| Format::ALL.contains(format)), "{}", suite.name());
+        assert!(suite.about().formats.iter().all(|format| Format::ALL.contains(format)), "{}", suite.name());
     }
 }
 

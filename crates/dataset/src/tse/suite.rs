@@ -6,7 +6,9 @@ use wug_language::registry::{self, Named};
 
 use super::{NearMissKind, Sizes, generate, validate, write, write_jsonl};
 use crate::manifest::Recorder;
-use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, range_text};
+use crate::suite::{
+    DataOption, Descriptor, Format, JSONL, Options, PlannedData, Subject, Suite, Written, range_text,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 
@@ -16,29 +18,22 @@ pub const FORMAT: Format = Format::new("tse", &[], |file| file == "test_pair.jso
 /// The sizes of the vocabulary in the paper.
 const TERMINALS: [usize; 5] = [5, 10, 50, 100, 500];
 
+const ABOUT: Descriptor = Descriptor {
+    name: "tse",
+    question: "does it prefer the grammatical string?",
+    measure: "minimal-pair accuracy",
+    citation: "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy",
+    formats: &[FORMAT, JSONL],
+    seed: 0,
+};
+
 /// The suite.
 #[derive(Debug)]
 pub struct Tse;
 
 impl Suite for Tse {
-    fn name(&self) -> &'static str {
-        "tse"
-    }
-
-    fn question(&self) -> &'static str {
-        "does it prefer the grammatical string?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "minimal-pair accuracy"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[FORMAT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {

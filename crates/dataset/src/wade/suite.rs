@@ -6,33 +6,28 @@ use wug_language::Reading;
 use super::data::check_size;
 use super::{Settings, TASKS, Task, dataset_with, task, validate, write};
 use crate::manifest::Recorder;
-use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
+use crate::suite::{
+    DataOption, Descriptor, Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
+
+const ABOUT: Descriptor = Descriptor {
+    name: "wade",
+    question: "how fast does it learn?",
+    measure: "WADE",
+    citation: "Cisneros, Sivic and Mikolov 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing",
+    formats: &[JSONL],
+    seed: 0,
+};
 
 /// The suite.
 #[derive(Debug)]
 pub struct Wade;
 
 impl Suite for Wade {
-    fn name(&self) -> &'static str {
-        "wade"
-    }
-
-    fn question(&self) -> &'static str {
-        "how fast does it learn?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "WADE"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Cisneros, Sivic and Mikolov 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {
