@@ -52,6 +52,37 @@ fn the_same_seed_gives_the_same_data() {
 }
 
 #[test]
+fn corrected_labels_are_balanced_in_every_split_and_published_ones_are_coins() {
+    let flare = || LANGUAGES.iter().filter(|entry| entry.suite == "flare");
+    assert_eq!(flare().count(), 18);
+    let labelled = |entry: &registry::Entry, specs: &[SplitSpec], reading, seed| {
+        let language = entry.build(reading).unwrap();
+        let data = generate(language.as_ref(), specs, reading, Seed::new(seed)).unwrap();
+        data.splits.into_iter().filter(|split| split.name != "test-edit-distance").collect::<Vec<_>>()
+    };
+    let mut larger = [0, 0];
+    for (entry, seed) in flare().flat_map(|entry| [0, 1, 2].map(|seed| (entry, seed))) {
+        let mut specs = small();
+        // Odd and even sizes, and the smallest.
+        specs.iter_mut().zip([201, 20, 21, 100, 1, 1]).for_each(|(spec, size)| spec.size = size);
+        for split in labelled(entry, &specs, Reading::Corrected, seed) {
+            let (positives, size) = (split.positives(), split.examples.len());
+            assert!(positives.abs_diff(size - positives) == size % 2, "{} {}", entry.name, split.name);
+            larger[0] += usize::from(2 * positives < size);
+            larger[1] += usize::from(2 * positives > size);
+        }
+    }
+    assert!(larger[0] > 20 && larger[1] > 20, "one side has the odd string too often: {larger:?}");
+    // The order says nothing: neighbours are as often alike as not.
+    let parity = labelled(registry::find("parity").unwrap().entry, &default_splits(), Reading::Corrected, 0);
+    let labels: Vec<bool> = parity[0].examples.iter().map(|e| e.label).collect();
+    let alike = labels.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!((4_800..5_200).contains(&alike), "{alike}");
+    let coins = labelled(registry::find("parity").unwrap().entry, &default_splits(), Reading::Published, 0);
+    assert!(coins.iter().any(|split| 2 * split.positives() != split.examples.len()));
+}
+
+#[test]
 fn a_language_too_small_to_hold_strings_out_loses_that_split_only() {
     let language = registry::build("repeat-01").unwrap();
     let data = generate(language.as_ref(), &default_splits(), Reading::Corrected, Seed::new(0)).unwrap();
