@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use wug_language::Reading;
 use wug_language::registry::{self, LANGUAGES};
+use wug_table::TableFormat;
 
 use super::*;
 use crate::flare::{Ranges, validate};
@@ -34,9 +35,10 @@ fn what_is_written_is_read_back_and_validates() {
             let report = validate(&memory, entry.name, language.as_ref(), reading, &Ranges::new()).unwrap();
             assert_eq!(report.errors, 0, "{} {reading}: {report:?}", entry.name);
             let mut rows = MemoryFiles::default();
-            write_jsonl(&data.splits, language.alphabet(), &mut Recorder::new(&mut rows, "")).unwrap();
+            let mut recorder = Recorder::new(&mut rows, "");
+            write_rows(&data.splits, language.alphabet(), TableFormat::Jsonl, &mut recorder).unwrap();
             for split in &data.splits {
-                let back = read_jsonl(&rows, &split.name, language.alphabet()).unwrap().unwrap();
+                let back = read_rows(&rows, &split.name, language.alphabet()).unwrap().unwrap();
                 assert_eq!(&back, split, "{} {reading} {}", entry.name, split.name);
             }
         }

@@ -11,14 +11,15 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 use wug_language::Reading;
-use wug_language::registry::{self, LANGUAGES};
+use wug_language::registry::{self, Entry, LANGUAGES, Named};
 
 use crate::corpus::ReleasedCorpus;
 use crate::manifest::{Manifest, Recorder};
+use crate::tabular::ParquetRows;
 use crate::validation::Validation;
 use crate::{DataError, FileSource, bliss, find, flare, tse, wade};
 
-pub use format::{Format, JSONL};
+pub use format::{Format, JSONL, PARQUET};
 pub(crate) use options::range_text;
 pub use options::{DataOption, LONGEST, OptionValues, Options, parse_lengths};
 
@@ -123,10 +124,23 @@ pub trait PlannedData {
 pub struct Written {
     /// The language or task, in its canonical spelling.
     pub name: String,
+    /// What it is, in Markdown.
+    pub description: String,
+    /// Where it comes from.
+    pub cite: &'static str,
     /// The sizes, lengths and settings that determine the content.
     pub spec: Value,
     /// What was counted while the data were drawn.
     pub facts: Value,
+}
+
+impl Written {
+    /// A data set of a language.
+    pub(crate) fn of_language(named: &Named, spec: Value, facts: Value) -> Self {
+        let Entry { summary, definition, citation, .. } = named.entry;
+        let description = format!("{summary}: `{definition}`");
+        Self { name: named.spelled(), description, cite: citation, spec, facts }
+    }
 }
 
 /// What a data set is checked as.
@@ -146,6 +160,20 @@ impl<'a> Subject<'a> {
     /// The name without settings.
     pub fn base(&self) -> &'a str {
         self.name.split(':').next().unwrap_or(self.name)
+    }
+
+    /// Checks the data against the oracle.
+    pub fn validate(&self, files: &dyn FileSource) -> Result<Validation, DataError> {
+        let suite = self.suite()?;
+        if self.format != PARQUET {
+            return suite.validate(files, self);
+        }
+        let rows = ParquetRows { files, manifest: self.manifest };
+        let mut report = suite.validate(&rows, self).map_err(|error| error.renamed(ParquetRows::file))?;
+        report.format = self.format.name().to_owned();
+        let splits = std::mem::take(&mut report.splits);
+        report.splits = splits.into_iter().map(|(name, found)| (ParquetRows::file(&name), found)).collect();
+        Ok(report)
     }
 
     /// The suite of the data: the only one with this format, that of the manifest, or the one with a member of this name.
