@@ -184,26 +184,25 @@ Examples:
   wug data flare/parity --out parity
   wug data flare --out flare --seed 7                     all 18 languages, a folder each
   wug data flare/dyck-3-4 --out d --set test.size=1000 --set test.lengths=0..200
-  wug data bliss/an-bn --reading published --out anbn --plain
+  wug data flare/parity --out parity --format parquet
+  wug data bliss/an-bn --reading published --out anbn --format bliss
   wug data bliss/dyck-1 --out dyck-1 --set sizes=500 --set tests=stored
   wug data tse/nested:terminals=5 --out nested
   wug data wade/qa --out qa --set n=500
   wug data find/count-or-memorization:length=10 --out count
   wug data find/scan --format scan --out scan
 
-Every data set carries a manifest, wug.json: what it is, its seed and reading, and a hash of its content.")]
+Every folder has a card, README.md, with which Hugging Face `datasets` loads it, and a manifest, wug.json: what it is, its seed and reading, and a hash of its content.")]
 pub(crate) struct Data {
     /// SUITE or SUITE/NAME; the suites are bliss, wade, flare, tse, find
     pub(crate) what: String,
     /// The directory to write to
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// The layout of the files: flare, bliss, text, tse, find, scan or jsonl (a suite's own if not given)
+    /// The layout of the files: jsonl or parquet, text (bliss), or that of a paper: flare, bliss, tse, find or scan
+    /// [default: jsonl; bliss: text]
     #[arg(long, value_parser = format)]
     pub(crate) format: Option<Format>,
-    /// Plain text instead of archives (bliss); the same as --format text
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) plain: bool,
     /// The same seed gives the same bytes [default: 0; bliss: 100]
     #[arg(long)]
     pub(crate) seed: Option<u64>,
@@ -234,7 +233,7 @@ The exit code is 1 if there are errors.")]
 pub(crate) struct Validate {
     /// The directory
     pub(crate) dir: PathBuf,
-    /// The layout of the files: flare, bliss, text, tse, find, scan or jsonl (detected if not given)
+    /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, find or scan (detected if not given)
     #[arg(long, value_parser = format)]
     pub(crate) format: Option<Format>,
     /// The language or task (the manifest's or the directory's name if not given)

@@ -4,7 +4,6 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
 use wug_lab::data::{self, Request};
-use wug_lab::suite::Format;
 
 use crate::args::Data;
 use crate::exit::{Exit, say};
@@ -13,7 +12,7 @@ pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
     let mut request = Request::parse(&args.what)?;
     request.reading = args.reading;
     request.seed = args.seed;
-    request.format = if args.plain { Format::named("text") } else { args.format };
+    request.format = args.format;
     request.options = args.set.iter().cloned().collect();
     let manifests = data::write(&request, &args.out, args.force, &mut progress)?;
     if args.json {

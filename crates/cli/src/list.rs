@@ -56,7 +56,8 @@ fn tasks() -> Vec<Vec<String>> {
 fn suites() -> Vec<Vec<String>> {
     SUITES
         .iter()
-        .map(|s| [s.name(), s.question(), s.measure(), s.citation()].map(str::to_owned).to_vec())
+        .map(|s| s.about())
+        .map(|s| [s.name, s.question, s.measure, s.citation].map(str::to_owned).to_vec())
         .collect()
 }
 

@@ -74,9 +74,9 @@ fn describe(name: &str) -> Result<Facts, Exit> {
     if let Some(suite) = suite::named(base) {
         return Ok(vec![
             ("name", json!(suite.name())),
-            ("question", json!(suite.question())),
-            ("measure", json!(suite.measure())),
-            ("citation", json!(suite.citation())),
+            ("question", json!(suite.about().question)),
+            ("measure", json!(suite.about().measure)),
+            ("citation", json!(suite.about().citation)),
             ("members", json!(suite.members())),
         ]);
     }

@@ -152,7 +152,7 @@ fn usage_errors_say_what_is_allowed() {
     assert_snapshot!(error(&["show", "majority", "--dot"]), @"wug: `majority` is not regular, so it has no automaton to draw");
     assert_snapshot!(error(&["data", "flair", "--out", "x"]), @"wug: unknown suite `flair`; there are: bliss, wade, flare, tse, find");
     assert_snapshot!(error(&["data", "flare/parity", "--out", "x", "--set", "test.sise=3"]), @"wug: `flare` has no option `test.sise`; it has: training.size, training.lengths, validation-short.size, validation-short.lengths, validation-long.size, validation-long.lengths, test.size, test.lengths, test-short-held-out.size, test-short-held-out.lengths, test-edit-distance.size, test-edit-distance.lengths");
-    assert_snapshot!(error(&["data", "wade/qa", "--out", "x", "--format", "scan"]), @"wug: wade/qa is not written as `scan`; it can be: jsonl");
+    assert_snapshot!(error(&["data", "wade/qa", "--out", "x", "--format", "scan"]), @"wug: wade/qa is not written as `scan`; it can be: jsonl, parquet");
     assert_snapshot!(error(&["data", "tse/parity", "--out", "x"]), @"wug: minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `parity`");
     assert!(error(&["sample", "parity", "--length", "9..3"]).contains("A not above B"));
     assert!(error(&["sample", "parity", "--reading", "wrong"]).contains("there are: published, corrected"));
@@ -162,17 +162,26 @@ fn usage_errors_say_what_is_allowed() {
 const SMALL: &[(&str, &[&str])] = &[
     ("flare/parity", &["--set", "training.size=200", "--set", "test.size=50"]),
     ("flare/stack-manipulation", &["--set", "training.size=200", "--reading", "published"]),
-    ("flare/parity", &["--format", "jsonl", "--set", "training.size=200"]),
+    ("flare/parity", &["--format", "flare", "--set", "training.size=200"]),
+    ("flare/parity", &["--format", "parquet", "--set", "training.size=200"]),
     ("bliss/dyck-1", &["--set", "sizes=100,1000", "--set", "tests=stored"]),
     ("bliss/dyck-2", &["--format", "jsonl"]),
-    ("bliss/dyck-2", &["--reading", "published", "--plain"]),
+    ("bliss/dyck-2", &["--reading", "published", "--set", "tests=stored"]),
+    ("bliss/dyck-2", &["--reading", "published", "--format", "bliss"]),
+    ("bliss/dyck-1", &["--set", "sizes=1000", "--set", "tests=stored", "--format", "parquet"]),
     ("bliss/an-bm-cn-plus-m", &["--reading", "published"]),
     ("tse/nested:terminals=5", &["--set", "train=90", "--set", "test=50", "--set", "ood=50"]),
     ("tse/np-vp", &["--format", "jsonl", "--set", "train=90", "--set", "test=50", "--set", "ood=50"]),
-    ("wade/qa", &["--set", "n=100"]),
+    (
+        "tse/nested:terminals=5",
+        &["--format", "tse", "--set", "train=90", "--set", "test=50", "--set", "ood=50"],
+    ),
+    ("tse/np-vp", &["--format", "parquet", "--set", "train=90", "--set", "test=50", "--set", "ood=50"]),
+    ("wade/qa", &["--set", "n=100", "--format", "parquet"]),
     ("wade/hard-sym-ct", &["--set", "n=100", "--reading", "published"]),
     ("find/count-or-memorization:length=10", &[]),
-    ("find/composition-or-memorization:shown=6", &["--format", "jsonl"]),
+    ("find/composition-or-memorization:shown=6", &["--format", "find"]),
+    ("find/composition-or-memorization:shown=6", &["--format", "parquet"]),
     ("find/scan", &[]),
 ];
 
@@ -189,7 +198,10 @@ fn data_validate_and_repeat() {
             dir
         };
         let (one, two) = (write("one"), write("two"));
-        assert!(files(&one).contains(&"wug.json".to_owned()), "{what}");
+        assert!(
+            ["wug.json", "README.md"].iter().all(|name| files(&one).contains(&(*name).to_owned())),
+            "{what}"
+        );
         assert_eq!(files(&one), files(&two), "{what}");
         for name in files(&one) {
             assert_eq!(
@@ -237,17 +249,7 @@ fn directories_of_many_sets_are_checked_one_by_one() {
 fn corpora_that_were_tampered_with_are_found() {
     let root = tempfile::tempdir().unwrap();
     let path = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
-    ok(&[
-        "data",
-        "bliss/an-bn",
-        "--out",
-        &path("c"),
-        "--plain",
-        "--set",
-        "sizes=1000",
-        "--set",
-        "tests=stored",
-    ]);
+    ok(&["data", "bliss/an-bn", "--out", &path("c"), "--set", "sizes=1000", "--set", "tests=stored"]);
     let text = std::fs::read_to_string(path("c/test_1000.txt")).unwrap();
     let fewer: Vec<&str> = text.lines().skip(1).collect();
     std::fs::write(path("c/test_1000.txt"), fewer.join("\n")).unwrap();
@@ -263,8 +265,9 @@ fn force_does_not_mix_data_sets() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().to_str().unwrap();
     ok(&["data", "flare/parity", "--out", dir, "--set", "training.size=20"]);
+    assert!(root.path().join("test-edit-distance.jsonl").exists());
     ok(&["data", "flare/majority", "--out", dir, "--set", "training.size=20", "--force"]);
-    assert!(!root.path().join("datasets/test-edit-distance").exists());
+    assert!(!root.path().join("test-edit-distance.jsonl").exists());
     assert_eq!(wug(&["validate", dir]).0, 0);
 }
 
@@ -297,17 +300,14 @@ fn scan_has_its_published_layout() {
 #[test]
 fn published_bliss_is_plain_text_of_known_names() {
     let root = tempfile::tempdir().unwrap();
-    ok(&[
-        "data",
-        "bliss/dyck-1",
-        "--reading",
-        "published",
-        "--out",
-        root.path().to_str().unwrap(),
-        "--plain",
-    ]);
+    let dir = root.path().to_str().unwrap();
+    let said = ok(&["data", "bliss/dyck-1", "--reading", "published", "--out", dir]);
+    assert!(said.contains("The 15000 test strings are described in `tests.jsonl`"), "{said}");
+    ok(&["data", "bliss/dyck-1", "--reading", "published", "--out", dir, "--set", "tests=stored", "--force"]);
     let expected = [
+        "README.md",
         "test.txt",
+        "tests.jsonl",
         "train_1000_p_0_3_seed_100.txt",
         "train_100_p_0_3_seed_100.txt",
         "train_250_p_0_3_seed_100.txt",
@@ -321,7 +321,8 @@ fn published_bliss_is_plain_text_of_known_names() {
 fn invalid_data_are_found_and_the_exit_code_is_1() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().to_str().unwrap();
-    ok(&["data", "flare/parity", "--out", dir, "--set", "training.size=50", "--set", "test.size=20"]);
+    let sizes = ["--set", "training.size=50", "--set", "test.size=20"];
+    ok(&[&["data", "flare/parity", "--format", "flare", "--out", dir][..], &sizes].concat());
     let labels = root.path().join("labels.txt");
     let flipped: String = std::fs::read_to_string(&labels)
         .unwrap()
@@ -361,12 +362,12 @@ fn failures_are_clear_and_leave_nothing_behind() {
     failed(&["validate", &path("nothing")], "nothing");
     // Files in the way.
     std::fs::create_dir(path("taken")).unwrap();
-    std::fs::write(path("taken/main.tok"), "mine").unwrap();
+    std::fs::write(path("taken/README.md"), "mine").unwrap();
     failed(&["data", "flare/parity", "--out", &path("taken"), "--set", "training.size=9"], "--force");
-    assert_eq!(std::fs::read_to_string(path("taken/main.tok")).unwrap(), "mine");
-    assert_eq!(files(Path::new(&path("taken"))), ["main.tok"]);
+    assert_eq!(std::fs::read_to_string(path("taken/README.md")).unwrap(), "mine");
+    assert_eq!(files(Path::new(&path("taken"))), ["README.md"]);
     // A truncated archive, and a file that is no archive.
-    ok(&["data", "bliss/dyck-1", "--reading", "published", "--out", &path("bliss")]);
+    ok(&["data", "bliss/dyck-1", "--reading", "published", "--format", "bliss", "--out", &path("bliss")]);
     let zip = path("bliss/train_1000_p_0_3_seed_100.txt.zip");
     let bytes = std::fs::read(&zip).unwrap();
     std::fs::write(&zip, &bytes[..bytes.len() / 2]).unwrap();
@@ -374,7 +375,7 @@ fn failures_are_clear_and_leave_nothing_behind() {
     std::fs::write(&zip, b"hello").unwrap();
     failed(&["validate", &path("bliss")], "not a zip archive");
     // A malformed line.
-    ok(&["data", "flare/first", "--out", &path("first"), "--set", "training.size=9"]);
+    ok(&["data", "flare/first", "--format", "flare", "--out", &path("first"), "--set", "training.size=9"]);
     std::fs::write(path("first/main.tok"), "0 1\n0 x\n").unwrap();
     failed(&["validate", &path("first")], "labels.txt");
     // More strings than there are: nothing is written.

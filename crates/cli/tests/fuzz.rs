@@ -59,6 +59,7 @@ const READERS: &[(&str, u64, Open)] = &[
     ("find", 300, data::find),
     ("scan", 50, data::scan),
     ("jsonl", 300, data::jsonl),
+    ("parquet", 100, data::parquet),
     ("plan", 1000, sweep::plan),
     ("sweep", 50, sweep::sweep),
     ("checkpoint", 100, sweep::checkpoint),

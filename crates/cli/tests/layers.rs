@@ -9,13 +9,14 @@ use serde_json::Value;
 
 /// Each crate and the only crates of the workspace that it may use. `wug-python` does not exist yet.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("wug-table", &[]),
     ("wug-language", &[]),
-    ("wug-dataset", &["wug-language"]),
+    ("wug-dataset", &["wug-language", "wug-table"]),
     ("wug-learner", &["wug-dataset", "wug-language"]),
     ("wug-score", &["wug-dataset", "wug-language"]),
-    ("wug-lab", &["wug-language", "wug-dataset", "wug-learner", "wug-score"]),
-    ("wug-report", &["wug-score"]),
-    ("wug", &["wug-lab", "wug-report"]),
+    ("wug-lab", &["wug-language", "wug-dataset", "wug-learner", "wug-score", "wug-table"]),
+    ("wug-report", &["wug-score", "wug-table"]),
+    ("wug", &["wug-lab", "wug-report", "wug-table"]),
     ("wug-python", &["wug-lab", "wug-report"]),
 ];
 

@@ -61,7 +61,7 @@ fn special_files_do_not_block() {
     let at = |name: &str| dir.path().join(name);
     let fifo = |name: &str| assert!(Command::new("mkfifo").arg(at(name)).status().unwrap().success());
     let make = |name: &str| {
-        let args = ["data", "bliss/an-bn", "--out", name, "--plain", "--set", "sizes=100"];
+        let args = ["data", "bliss/an-bn", "--out", name, "--set", "sizes=100"];
         assert_eq!(wug(dir.path(), &args).0, 0);
     };
     make("a");
@@ -78,7 +78,7 @@ fn special_files_do_not_block() {
         let (code, out, message) = wug(dir.path(), &["validate", &folder]);
         assert!(code == 1 || code == 2, "{out}{message}");
         assert!(format!("{out}{message}").contains("a named pipe"), "{out}{message}");
-        let args = ["data", "bliss/an-bn", "--out", &folder, "--plain", "--set", "sizes=100"];
+        let args = ["data", "bliss/an-bn", "--out", &folder, "--set", "sizes=100"];
         assert_eq!(wug(dir.path(), &args).0, 1, "it would replace the pipe");
     }
 }

@@ -76,6 +76,18 @@ impl DataError {
         Self::Request(error.to_string())
     }
 
+    /// The same error with its file named otherwise.
+    pub(crate) fn renamed(mut self, name: fn(&str) -> String) -> Self {
+        if let Self::Io { file, .. }
+        | Self::Line { file, .. }
+        | Self::File { file, .. }
+        | Self::Missing { file, .. } = &mut self
+        {
+            *file = name(file);
+        }
+        self
+    }
+
     /// An error in a line of a file (lines count from 1).
     pub fn line(file: &str, line: usize, message: impl Into<String>) -> Self {
         Self::Line { file: file.to_owned(), line, message: message.into() }

@@ -7,6 +7,7 @@
 //! any [`FileSource`], and the lab decides what those are on disk.
 
 pub mod bliss;
+pub mod card;
 pub mod corpus;
 mod error;
 mod files;
@@ -23,6 +24,7 @@ mod seed;
 #[path = "../tests/shared/mod.rs"]
 mod shared;
 pub mod suite;
+pub mod tabular;
 mod transduction;
 pub mod tse;
 pub mod validation;
@@ -36,3 +38,4 @@ pub use recognition::{Labelled, Split};
 pub use seed::Seed;
 pub use transduction::{Pair, Rule, RuleTask};
 pub use wug_language as language;
+pub use wug_table as table;

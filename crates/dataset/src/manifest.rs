@@ -1,14 +1,17 @@
 //! The manifest of a data set: what it is, so that anyone can make it again and see that it is the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Component, Path};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use wug_language::Reading;
 
+use crate::card::{CARD, card};
+use crate::suite::{Descriptor, Format, Written};
+use crate::tabular::{Config, Field, SplitFile};
 use crate::{DataError, FileSink, FileSource, Seed};
 
 /// The manifest's file name.
@@ -35,7 +38,7 @@ pub struct Manifest {
     /// The files. Names that lead out of the directory, and the same name twice, are refused when a manifest is read.
     #[serde(deserialize_with = "checked_files")]
     pub files: Vec<FileRecord>,
-    /// A hash over all files' names and contents.
+    /// A hash over the names and contents of all files but the card.
     pub content: String,
 }
 
@@ -75,12 +78,14 @@ pub struct Recorder<'a> {
     sink: &'a mut dyn FileSink,
     prefix: String,
     files: Vec<FileRecord>,
+    configs: Vec<Config>,
+    counts: Vec<(String, usize)>,
 }
 
 impl<'a> Recorder<'a> {
     /// A recorder for files under a folder (ending in `/`, or empty).
     pub fn new(sink: &'a mut dyn FileSink, prefix: &str) -> Self {
-        Self { sink, prefix: prefix.to_owned(), files: Vec::new() }
+        Self { sink, prefix: prefix.to_owned(), files: Vec::new(), configs: Vec::new(), counts: Vec::new() }
     }
 
     /// Writes a file.
@@ -119,24 +124,41 @@ impl<'a> Recorder<'a> {
         self.put_text(name, &text)
     }
 
-    /// Writes the manifest and returns it.
-    pub fn finish(self, about: About) -> Result<Manifest, DataError> {
+    /// Says that a file holds a split of a config, with these columns.
+    pub fn split(&mut self, config: &'static str, fields: &[Field], split: SplitFile) {
+        self.count(&split.name, split.rows);
+        match self.configs.iter_mut().find(|known| known.name == config) {
+            Some(known) => known.splits.push(split),
+            None => self.configs.push(Config { name: config, fields: fields.to_vec(), splits: vec![split] }),
+        }
+    }
+
+    /// Says how many examples a split has.
+    pub fn count(&mut self, split: &str, examples: usize) {
+        self.counts.push((split.to_owned(), examples));
+    }
+
+    /// Writes the card and the manifest, and returns the manifest and what can be loaded.
+    pub fn finish(mut self, about: About) -> Result<(Manifest, Vec<Config>), DataError> {
         let mut hasher = blake3::Hasher::new();
         for file in &self.files {
             hasher.update(file.name.as_bytes());
             hasher.update(&[0]);
             hasher.update(file.blake3.as_bytes());
         }
+        let content = hasher.finalize().to_hex().to_string();
+        let text = card(&about, &self.files, &self.configs, &self.counts);
+        self.put_text(CARD, &text)?;
         let manifest = Manifest {
             wug: env!("CARGO_PKG_VERSION").to_owned(),
-            suite: about.suite.to_owned(),
-            name: about.name,
+            suite: about.suite.name.to_owned(),
+            name: about.written.name,
             reading: about.reading.name().to_owned(),
             seed: about.seed.value(),
-            spec: about.spec,
-            facts: about.facts,
+            spec: json!({ "format": about.format.name(), "data": about.written.spec }),
+            facts: about.written.facts,
             files: self.files,
-            content: hasher.finalize().to_hex().to_string(),
+            content,
         };
         let text =
             serde_json::to_string_pretty(&manifest).map_err(|e| DataError::file(MANIFEST, e.to_string()))?;
@@ -146,7 +168,7 @@ impl<'a> Recorder<'a> {
                 sink.write_all(b"\n")
             })
             .map_err(DataError::io(MANIFEST))?;
-        Ok(manifest)
+        Ok((manifest, self.configs))
     }
 }
 
@@ -161,17 +183,17 @@ pub fn hash(library: &dyn FileSource, name: &str) -> Result<Option<String>, Data
 /// What a data set is, before its files are known.
 pub struct About {
     /// The suite.
-    pub suite: &'static str,
-    /// The language or task.
-    pub name: String,
+    pub suite: &'static Descriptor,
+    /// The layout of the files.
+    pub format: Format,
     /// The reading.
     pub reading: Reading,
     /// The seed.
     pub seed: Seed,
-    /// What determines the content.
-    pub spec: Value,
-    /// Facts found while making it.
-    pub facts: Value,
+    /// The options that were given.
+    pub options: BTreeMap<String, String>,
+    /// What was written.
+    pub written: Written,
 }
 
 struct Counted<'a> {

@@ -4,11 +4,12 @@ use std::io::{BufRead, BufReader, Read as _};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use wug_language::limit::MEMORY;
 use wug_language::{Alphabet, Word};
+use wug_table::{Kind, TableFormat, Value};
 
 use crate::suite::LONGEST;
+use crate::tabular::{Field, Table};
 use crate::{DataError, FileSource, MaskedSequence};
 
 /// The longest line: the next-symbol sets of a string of [`LONGEST`] symbols fit.
@@ -82,9 +83,22 @@ pub(crate) struct MaskedRow {
 }
 
 impl MaskedRow {
-    /// Writes a row.
-    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> String {
-        json!({ "text": vocabulary.format(&sequence.word), "mask": sequence.mask }).to_string()
+    /// A table of such rows.
+    pub(crate) fn table(format: TableFormat, config: &'static str) -> Table {
+        let fields = vec![
+            Field::new("text", Kind::Text, "the whole text, its tokens separated by spaces"),
+            Field::list(
+                "mask",
+                Kind::Integer,
+                "the positions of the tokens to predict, from 0, each from all tokens before it",
+            ),
+        ];
+        Table { format, config, fields }
+    }
+
+    /// A sequence as a row of this table.
+    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> Vec<Value<'static>> {
+        vec![vocabulary.format(&sequence.word).into(), sequence.mask.iter().copied().collect()]
     }
 
     /// The sequence, if its tokens are known and its mask ascends within the text.
@@ -144,8 +158,12 @@ mod tests {
             let word = tokens.iter().map(|&(s, _)| Symbol(s)).collect();
             let mask = (0..tokens.len()).filter(|&i| tokens[i].1).collect();
             let sequence = MaskedSequence { word, mask };
-            let row = MaskedRow::write(&sequence, &Alphabet::new(["a", "b"]));
-            prop_assert_eq!(read(&row), Ok(sequence));
+            let (mut memory, alphabet) = (crate::MemoryFiles::default(), Alphabet::new(["a", "b"]));
+            let row = MaskedRow::write(&sequence, &alphabet);
+            let table = MaskedRow::table(TableFormat::Jsonl, "t");
+            table.put(&mut crate::manifest::Recorder::new(&mut memory, ""), "f", "f", std::iter::once(row)).unwrap();
+            let back = read_rows(&memory, "f.jsonl", read).unwrap();
+            prop_assert_eq!(back, Some(vec![sequence]));
         }
     }
 }

@@ -34,12 +34,12 @@ fn npz(shape: &str, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn next_symbol_sets_of_the_wrong_number_are_errors() {
     let parity = registry::build("parity").unwrap();
-    let set = r#"{"s":"0 1","e":false}"#;
     for sets in [0, 1, 2, 4, 9] {
-        let row = format!(r#"{{"string":"0 1","label":true,"next":[{}]}}"#, vec![set; sets].join(","));
+        let (next, end) = (vec![r#""0 1""#; sets].join(","), vec!["false"; sets].join(","));
+        let row = format!(r#"{{"string":"0 1","label":true,"next":[{next}],"end":[{end}]}}"#);
         let files = memory(&[("training.jsonl", row.as_bytes())]);
         let error =
-            flare::validate_jsonl(&files, "parity", parity.as_ref(), Reading::Corrected, &BTreeMap::new());
+            flare::validate_rows(&files, "parity", parity.as_ref(), Reading::Corrected, &BTreeMap::new());
         let expected = format!("training.jsonl, line 1: {sets} next-symbol sets for a string of 2 symbols");
         assert_eq!(error.unwrap_err().to_string(), expected);
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::json;
+use wug_dataset::card::{CARD, collection};
 use wug_dataset::manifest::{About, Manifest, Recorder};
-use wug_dataset::suite::{self, Format, Options, PlannedData, SUITES, Suite, Written};
+use wug_dataset::suite::{self, Format, Options, PlannedData, SUITES, Suite};
+use wug_dataset::tabular::Config;
 use wug_dataset::{FileSink, Seed};
 use wug_language::Reading;
 
@@ -79,10 +80,16 @@ pub fn write(
     // drawn leaves nothing behind either, because the stage is removed with all that was made for it.
     let jobs = plan(request)?;
     let mut stage = Staging::begin(target)?;
-    let mut manifests = Vec::new();
+    let (mut manifests, mut members) = (Vec::new(), Vec::new());
     for job in &jobs {
         progress(&job.name);
-        manifests.push(job.write(request, &mut stage).map_err(|error| at(target, error))?);
+        let (manifest, configs) = job.write(request, &mut stage).map_err(|error| at(target, error))?;
+        members.push((job.folder.clone(), manifest.files.clone(), configs));
+        manifests.push(manifest);
+    }
+    if request.name.is_none() {
+        let card = collection(request.suite.name(), &members);
+        stage.put(CARD, &mut |out| out.write_all(card.as_bytes())).map_err(LabError::disk(target))?;
     }
     stage.finish(force)?;
     Ok(manifests)
@@ -129,13 +136,13 @@ fn plan(request: &Request) -> Result<Vec<Job>, LabError> {
 }
 
 impl Job {
-    fn write(&self, request: &Request, sink: &mut dyn FileSink) -> Result<Manifest, LabError> {
+    fn write(&self, request: &Request, sink: &mut dyn FileSink) -> Result<(Manifest, Vec<Config>), LabError> {
         let mut out = Recorder::new(sink, &self.folder);
-        let seed = request.seed.unwrap_or_else(|| request.suite.default_seed());
-        let Written { name, spec, facts } = self.data.write(self.format, seed, &mut out)?;
-        let spec = json!({ "format": self.format.name(), "data": spec });
-        let (suite, reading, seed) = (request.suite.name(), request.reading, Seed::new(seed));
-        Ok(out.finish(About { suite, name, reading, seed, spec, facts })?)
+        let seed = request.seed.unwrap_or_else(|| request.suite.about().seed);
+        let written = self.data.write(self.format, seed, &mut out)?;
+        let (suite, format, reading, seed) =
+            (request.suite.about(), self.format, request.reading, Seed::new(seed));
+        Ok(out.finish(About { suite, format, reading, seed, options: request.options.clone(), written })?)
     }
 }
 

@@ -14,6 +14,7 @@ use wug_lab::LabError;
 use wug_lab::data::{self, Request};
 use wug_lab::score::{Ending, RunResult};
 use wug_lab::spec::{Experiment, Scale};
+use wug_lab::suite::Format;
 use wug_lab::sweep::{PlannedRun, RunState, Sweep};
 use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
 
@@ -95,6 +96,8 @@ fn uninterrupted() -> BTreeMap<String, String> {
 
 fn write_data(what: &str, target: &Path, force: bool) -> Result<(), LabError> {
     let mut request = Request::parse(what).unwrap();
+    // A layout with folders.
+    request.format = Format::named("flare");
     request.options = [("training.size", "20"), ("test.size", "10")]
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .into();

@@ -1,10 +1,10 @@
 //! Every measurement as a row with everything about its run, for other programs.
 
 use wug_score::{Record, RunResult};
+use wug_table::{csv_line, escaped_json};
 
 use crate::ReportError;
 use crate::columns::coordinate_names;
-use crate::write::{csv_line, escaped_json};
 
 /// What rows can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,15 +5,20 @@ use std::io::Cursor;
 use serde_json::{Map, Value, json};
 use wug_language::registry::Named;
 use wug_language::{Alphabet, Language, Reading, Word};
+use wug_table::{Kind, TableFormat};
 
 use super::released::short_seed;
 use super::{FormatError, PASSWORD, Published, Text, write_npz, write_zip};
 use crate::corpus::{
-    MaskKind, Statistics, TEST_SIZE, code_length_bits, deterministic_steps, prior, test_after, training,
-    valid_next,
+    MaskKind, Statistics, TEST_SIZE, TestSize, code_length_bits, deterministic_steps, prior, test_after,
+    test_size, training, valid_next,
 };
 use crate::manifest::Recorder;
+use crate::tabular::{DEFAULT, Field, SplitFile, Table};
 use crate::{DataError, FileSource, rows};
+
+/// The file that describes the test strings.
+pub(super) const TESTS: &str = "tests.jsonl";
 
 /// How the strings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +27,14 @@ pub enum Layout {
     Archives,
     /// Plain text.
     Text,
-    /// Rows for training; tests are described, not stored.
-    Rows,
+    /// Rows.
+    Rows(TableFormat),
 }
 
-/// Writes the corpora and tests of a language, and says what is in them. As published: the released files,
-/// byte for byte. Corrected: for a training corpus of 1000/b strings, the true next 1000·b strings after its
-/// longest one; `tests.jsonl` describes them, and they are stored only if asked for: they can be enumerated
-/// faster than read.
+/// Writes the corpora and tests of a language, and says what is in them. As published: the released strings, in archives the
+/// released files, byte for byte. Corrected: for a training corpus of 1000/b strings, the true next 1000·b strings after its
+/// longest one. `tests.jsonl` describes the test strings, which are many, can be enumerated faster than read, and are stored
+/// only if asked for; the released archives hold them in any case.
 pub fn write(
     named: &Named,
     sizes: &[usize],
@@ -83,17 +88,22 @@ impl Files<'_, '_> {
         let mut facts = Map::new();
         for &size in sizes {
             let words = training(named, size, Reading::Published, seed)?;
-            self.strings(&Published::train_file(size, prior, short), &mut words.iter().cloned())?;
+            let file = Published::train_file(size, prior, short);
+            self.strings(&format!("train_{size}"), &file, &mut words.iter().cloned())?;
             facts.insert(format!("train_{size}"), self.facts(&words));
         }
         let test = json!({ "strings": TEST_SIZE, "longest": published.longest_test() });
-        match self.layout {
-            Layout::Text => self.strings("test.txt", &mut published.test())?,
-            Layout::Rows => self.out.put_rows("test.jsonl", std::iter::once(test.to_string()))?,
-            Layout::Archives => {
-                self.strings("test.txt", &mut published.test())?;
-                self.plain("preview.txt", &mut published.preview().into_iter())?;
-                self.mask(published.mask_file(), &published.mask_shape(), published.mask_rows())?;
+        if self.layout == Layout::Archives {
+            self.strings("test", "test.txt", &mut published.test())?;
+            self.plain("preview.txt", &mut published.preview().into_iter())?;
+            self.mask(published.mask_file(), &published.mask_shape(), published.mask_rows())?;
+        } else {
+            self.out.put_rows(TESTS, std::iter::once(test.to_string()))?;
+            if self.store_tests {
+                self.strings("test", "test.txt", &mut published.test())?;
+            } else {
+                let symbols = published.test().map(|word| word.len()).sum();
+                facts.insert("notes".to_owned(), json!([absent(TEST_SIZE, symbols)]));
             }
         }
         facts.insert("test".to_owned(), test);
@@ -102,25 +112,32 @@ impl Files<'_, '_> {
 
     fn corrected(&mut self, named: &Named, sizes: &[usize], seed: u64) -> Result<Value, DataError> {
         let mut facts = Map::new();
-        let mut described = Vec::new();
+        let (mut described, mut total) = (Vec::new(), TestSize::default());
         for &size in sizes {
             let words = training(named, size, Reading::Corrected, seed)?;
-            self.strings(&format!("train_{size}.txt"), &mut words.iter().cloned())?;
+            self.strings(&format!("train_{size}"), &format!("train_{size}.txt"), &mut words.iter().cloned())?;
             let longest = words.last().map_or(0, Vec::len);
             let count = test_count(size);
-            let test = json!({ "train": size, "longer_than": longest, "strings": count });
+            let TestSize { strings, symbols } = test_size(self.language, longest, count);
+            total = TestSize { strings: total.strings + strings, symbols: total.symbols + symbols };
+            let mut test = json!({ "train": size, "longer_than": longest, "strings": count });
             if self.store_tests {
-                self.strings(&format!("test_{size}.txt"), &mut test_after(self.language, longest, count))?;
+                let words = &mut test_after(self.language, longest, count);
+                self.strings(&format!("test_{size}"), &format!("test_{size}.txt"), words)?;
             }
             if self.store_tests && self.layout == Layout::Archives {
                 self.exact_mask(named, size, longest, count)?;
             }
-            let mut row = self.facts(&words);
-            row["test"] = test.clone();
-            facts.insert(format!("train_{size}"), row);
             described.push(test.to_string());
+            test["symbols"] = symbols.into();
+            let mut row = self.facts(&words);
+            row["test"] = test;
+            facts.insert(format!("train_{size}"), row);
         }
-        self.out.put_rows("tests.jsonl", described.into_iter())?;
+        self.out.put_rows(TESTS, described.into_iter())?;
+        if !self.store_tests {
+            facts.insert("notes".to_owned(), json!([absent(total.strings, total.symbols)]));
+        }
         Ok(Value::Object(facts))
     }
 
@@ -167,24 +184,52 @@ impl Files<'_, '_> {
         })
     }
 
-    /// Strings in the layout asked for; `name` is that of the plain text.
-    fn strings(&mut self, name: &str, words: &mut dyn Iterator<Item = Word>) -> Result<(), DataError> {
+    /// The strings of a split in the layout asked for; `name` is that of the plain text.
+    fn strings(
+        &mut self,
+        split: &str,
+        name: &str,
+        words: &mut dyn Iterator<Item = Word>,
+    ) -> Result<(), DataError> {
+        let mut rows = 0;
+        let mut counted = words.inspect(|_| rows += 1);
         match self.layout {
-            Layout::Text => self.plain(name, words),
-            Layout::Rows => {
+            Layout::Text => {
+                self.plain(name, &mut counted)?;
+                let fields = [Field::new(
+                    "text",
+                    Kind::Text,
+                    "the string between two `#`, which mark its start and its end",
+                )];
+                self.out.split(
+                    DEFAULT,
+                    &fields,
+                    SplitFile { name: split.to_owned(), file: name.to_owned(), rows },
+                );
+            }
+            Layout::Rows(format) => {
                 let alphabet: &Alphabet = self.language.alphabet();
-                let rows = words.map(|word| json!({ "string": alphabet.format(&word) }).to_string());
-                self.out.put_rows(&name.replace(".txt", ".jsonl"), rows)
+                let fields =
+                    vec![Field::new("string", Kind::Text, "the string, its symbols separated by spaces")];
+                let rows = counted.map(|word| vec![alphabet.format(&word).into()]);
+                Table { format, config: DEFAULT, fields }.put(
+                    self.out,
+                    split,
+                    name.trim_end_matches(".txt"),
+                    rows,
+                )?;
             }
             Layout::Archives => {
                 let text = self.text()?;
                 let archive = format!("{name}.zip");
                 let mut packed = Vec::new();
-                write_zip(&mut packed, name, PASSWORD, |sink| text.write(sink, words))
+                write_zip(&mut packed, name, PASSWORD, |sink| text.write(sink, &mut counted))
                     .map_err(|error| DataError::file(&archive, error.to_string()))?;
-                self.out.put(&archive, |sink| sink.write_all(&packed))
+                self.out.put(&archive, |sink| sink.write_all(&packed))?;
+                self.out.count(split, rows);
             }
         }
+        Ok(())
     }
 
     fn plain(&mut self, name: &str, words: &mut dyn Iterator<Item = Word>) -> Result<(), DataError> {
@@ -207,4 +252,14 @@ impl Files<'_, '_> {
         write_npz(&mut packed, shape, rows).map_err(|error| DataError::file(name, error.to_string()))?;
         self.out.put(name, |sink| sink.write_all(packed.get_ref()))
     }
+}
+
+/// Says how large the test strings are that were not written.
+fn absent(strings: usize, symbols: usize) -> String {
+    // As text, a string has two `#` and a line break.
+    let bytes = symbols + 3 * strings;
+    format!(
+        "The {strings} test strings are described in `{TESTS}` and not written; `--set tests=stored` writes them ({:.1} MB as text).",
+        bytes as f64 / 1e6
+    )
 }

@@ -8,41 +8,55 @@ use super::released::RELEASED;
 use super::{Layout, Published, validate, write};
 use crate::corpus::{ReleasedCorpus, SEED, SIZES, prior};
 use crate::manifest::Recorder;
-use crate::suite::{DataOption, Format, JSONL, OptionValues, Options, PlannedData, Subject, Suite, Written};
+use crate::suite::{
+    DataOption, Descriptor, Format, JSONL, OptionValues, Options, PARQUET, PlannedData, Subject, Suite,
+    Written,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource};
 
 /// Archives with a password, and masks.
-pub const ARCHIVES: Format =
-    Format::new("bliss", &[], |file| file.starts_with("train_") && file.ends_with(".txt.zip"));
+pub const ARCHIVES: Format = Format {
+    name: "bliss",
+    folders: &[],
+    has: |file| file.starts_with("train_") && file.ends_with(".txt.zip"),
+    about: "The layout of Lan, Chemla and Katzir (2023). Each `.txt.zip` is an archive of one text file of the same name, **encrypted \
+            with the password `1234`**, as the authors released them: a string per line, between two `#`. `preview.txt` has the first \
+            test strings. A mask (`.npz`) has a row per line of its test: `*_deterministic_mask.npz` says for each step whether only \
+            one symbol can come, `*_valid_next_symbols.npz` for each step and symbol (`#` first, then the alphabet) whether it can \
+            come; rows are padded with `False`. `--format text`, `jsonl` and `parquet` are plain, and are read by `datasets`.",
+    load: "import zipfile\nfrom pathlib import Path\n\n\
+           read = lambda file: zipfile.ZipFile(file).read(file.stem, pwd=b\"1234\").decode().split(\"\\n\")\n\
+           data = {file.name: read(file) for file in sorted(Path(\".\").glob(\"*.txt.zip\"))}\n\
+           print({name: len(strings) for name, strings in data.items()})",
+};
 
 /// Strings as plain text.
-pub const TEXT: Format =
-    Format::new("text", &[], |file| file.starts_with("train_") && file.ends_with(".txt"));
+pub const TEXT: Format = Format {
+    name: "text",
+    folders: &[],
+    has: |file| file.starts_with("train_") && file.ends_with(".txt"),
+    about: "Plain text: a string per line, between two `#`, sorted by length. `tests.jsonl` says which test strings belong to each \
+            training corpus: how many, and which length they are longer than.",
+    load: "",
+};
+
+const ABOUT: Descriptor = Descriptor {
+    name: "bliss",
+    question: "how much can be learned from how little?",
+    measure: "B-index",
+    citation: "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction",
+    formats: &[TEXT, JSONL, PARQUET, ARCHIVES],
+    seed: SEED as u64,
+};
 
 /// The suite.
 #[derive(Debug)]
 pub struct Bliss;
 
 impl Suite for Bliss {
-    fn name(&self) -> &'static str {
-        "bliss"
-    }
-
-    fn question(&self) -> &'static str {
-        "how much can be learned from how little?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "B-index"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[ARCHIVES, TEXT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {
@@ -51,10 +65,6 @@ impl Suite for Bliss {
         [("sizes", sizes), ("tests", tests)]
             .map(|(name, values)| DataOption { name: name.to_owned(), values })
             .to_vec()
-    }
-
-    fn default_seed(&self) -> u64 {
-        u64::from(SEED)
     }
 
     fn members(&self) -> Vec<&'static str> {
@@ -98,14 +108,12 @@ struct Planned {
 impl PlannedData for Planned {
     fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let Self { named, reading, sizes, store_tests } = self;
-        let layout = if format == TEXT {
-            Layout::Text
-        } else if format == JSONL {
-            Layout::Rows
-        } else {
-            Layout::Archives
+        let layout = match format.table() {
+            Some(table) => Layout::Rows(table),
+            None if format == TEXT => Layout::Text,
+            None => Layout::Archives,
         };
         let facts = write(named, sizes, *reading, seed, layout, *store_tests, out)?;
-        Ok(Written { name: named.spelled(), spec: json!({ "sizes": sizes }), facts })
+        Ok(Written::of_language(named, json!({ "sizes": sizes }), facts))
     }
 }

@@ -6,6 +6,7 @@ use wug_language::limit::MEMORY;
 use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
+use super::files::TESTS;
 use super::{Archive, FormatError, MaskReader, PASSWORD, Published, Text, read_strings, test_count};
 use crate::corpus::{MaskKind, TEST_SIZE, deterministic_steps, test_after, valid_next};
 use crate::validation::{Findings, Validation};
@@ -30,7 +31,7 @@ pub fn validate(
         reading,
     };
     for file in &names {
-        let described = file == "test.jsonl" || file == "tests.jsonl";
+        let described = file == TESTS;
         let strings = [".txt", ".txt.zip", ".jsonl"].iter().any(|ending| file.ends_with(ending));
         if strings && !described && !file.contains('/') {
             report.add(file, check.strings(file, &names)?);
@@ -46,7 +47,7 @@ pub fn validate(
 }
 
 fn is_released_test(file: &str) -> bool {
-    matches!(file, "test.txt" | "test.txt.zip" | "preview.txt")
+    matches!(file, "test.txt" | "test.txt.zip" | "test.jsonl" | "preview.txt")
 }
 
 /// What the name of a released training corpus says.

@@ -21,7 +21,7 @@ pub use released::{
     MaskKind, NotReleased, PRIOR, ReleasedCorpus, SEED, SIZES, Slice, TEST_SIZE, all_released, released,
 };
 pub use statistics::{Statistics, code_length_bits};
-pub use strings::{NoDistribution, draw, test_after, test_from_first};
+pub use strings::{NoDistribution, TestSize, draw, test_after, test_from_first, test_size};
 pub(crate) use training::prior;
 pub use training::training;
 

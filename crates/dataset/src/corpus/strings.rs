@@ -1,5 +1,6 @@
 //! Strings of any language: drawn from its own distribution, or enumerated by length.
 
+use num_bigint::BigUint;
 use thiserror::Error;
 use wug_language::{Language, Members, Word};
 
@@ -35,6 +36,38 @@ pub fn test_after(language: &dyn Language, longest: usize, count: usize) -> impl
     After { language, length: longest, last: longest, members: None }.take(count)
 }
 
+/// How many strings there are, and how many symbols they have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TestSize {
+    /// The strings.
+    pub strings: usize,
+    /// Their symbols.
+    pub symbols: usize,
+}
+
+/// The size of what [`test_after`] gives, from the number of strings of each length.
+///
+/// ```
+/// use wug_dataset::corpus::{TestSize, test_size};
+/// use wug_dataset::language::registry;
+/// let size = test_size(&*registry::build("an-bn").unwrap(), 34, 2000);
+/// assert_eq!(size, TestSize { strings: 2000, symbols: 4_070_000 }); // twice the sum of n = 18 to 2017
+/// ```
+pub fn test_size(language: &dyn Language, longest: usize, count: usize) -> TestSize {
+    let (mut size, mut length, mut last) = (TestSize::default(), longest, longest);
+    while size.strings < count && length < horizon(last) {
+        length += 1;
+        if !language.has_length(length) {
+            continue;
+        }
+        last = length;
+        let here = language.count(length).min(BigUint::from(count - size.strings));
+        let here = usize::try_from(here).unwrap_or(0);
+        size = TestSize { strings: size.strings + here, symbols: size.symbols + here * length };
+    }
+    size
+}
+
 /// The first `count` strings of a language, in the same order.
 ///
 /// ```
@@ -58,12 +91,10 @@ struct After<'a> {
     members: Option<Members<'a>>,
 }
 
-impl After<'_> {
-    /// How far to look for the next possible length: far enough for lengths that grow by a factor, and not
-    /// for ever in a finite language.
-    fn horizon(&self) -> usize {
-        self.last.saturating_mul(4).saturating_add(1024)
-    }
+/// How far to look for the next possible length: far enough for lengths that grow by a factor, and not for ever in a
+/// finite language.
+fn horizon(last: usize) -> usize {
+    last.saturating_mul(4).saturating_add(1024)
 }
 
 impl Iterator for After<'_> {
@@ -75,7 +106,7 @@ impl Iterator for After<'_> {
                 self.last = self.length;
                 return Some(word);
             }
-            if self.length >= self.horizon() {
+            if self.length >= horizon(self.last) {
                 return None;
             }
             self.length += 1;

@@ -1,27 +1,35 @@
 //! A task's files: the published text, and our own rows.
 //!
-//! Our rows are three files. `train.jsonl` has a row `{"input", "output"}` per training pair. `holdout.jsonl`
-//! has a row `{"input", "rules": {"count": …, "mem": …}}` per hold-out input, with what each rule would
-//! answer. `prompts.jsonl` is the [prompt form](PromptForm) of the same task: first a row `{"text", "mask"}`
-//! per training pair, where `mask` holds the positions of the continuation, then a row `{"prompt"}` per
-//! hold-out input, both in the task's order. Tokens are always joined by single spaces.
+//! Our rows are four files, as JSON lines or Parquet. `train` has a row per training pair, with `input` and `output`. `holdout` has
+//! a row per hold-out input, and a column per rule with what it would answer. `prompts-train` and `prompts-holdout` are the
+//! [prompt form](PromptForm) of the same task: a row per training pair, where `mask` holds the positions of the continuation, and
+//! a row per hold-out input, where it is empty; both in the task's order. Tokens are always joined by single spaces.
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value as Json};
 use wug_language::{Alphabet, Word};
+use wug_table::{Kind, TableFormat, Value};
 
 use super::{PromptForm, prompt_form, to_text};
 use crate::manifest::Recorder;
-use crate::rows::{MaskedRow, object, read_rows, word};
-use crate::{DataError, FileSource, Pair, Rule, RuleTask};
+use crate::rows::{self, MaskedRow, object, word};
+use crate::tabular::{DEFAULT, Field, Table};
+use crate::{DataError, FileSource, MaskedSequence, Pair, Rule, RuleTask};
 
 pub(super) const TRAIN: &str = "train.jsonl";
 pub(super) const HOLDOUT: &str = "holdout.jsonl";
-pub(super) const PROMPTS: &str = "prompts.jsonl";
+pub(super) const PROMPTS_TRAIN: &str = "prompts-train.jsonl";
+pub(super) const PROMPTS_HOLDOUT: &str = "prompts-holdout.jsonl";
 
 /// Writes the published files, as [`to_text`] makes them.
 pub fn write_text(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataError> {
-    to_text(task).iter().try_for_each(|(file, text)| out.put_text(file, text))
+    for (file, text) in to_text(task) {
+        out.put_text(&file, &text)?;
+        if let Some(stem) = file.strip_suffix(".src") {
+            out.count(stem, text.lines().count());
+        }
+    }
+    Ok(())
 }
 
 /// Reads the pairs of `<stem>.src` and `<stem>.dst`, where the stem is `train` or a rule's name; `None` if
@@ -56,45 +64,59 @@ pub(super) fn read_words(
     file: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Vec<Word>>, DataError> {
-    read_rows(files, file, |line| word(line, alphabet))
+    rows::read_rows(files, file, |line| word(line, alphabet))
 }
 
-/// Writes `train.jsonl`, `holdout.jsonl` and `prompts.jsonl`.
-pub fn write_jsonl(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataError> {
+/// Writes the pairs, the hold-out and their prompts as tables.
+pub fn write_rows(task: &RuleTask, format: TableFormat, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    let mut fields = vec![
+        Field::new("input", Kind::Text, "the input, its tokens separated by spaces"),
+        Field::new("output", Kind::Text, "the output to train on; null in `holdout`"),
+    ];
+    fields.extend(task.rules.iter().map(|rule| {
+        let meaning = format!("what the rule `{}` answers to a hold-out input; null in `train`", rule.name);
+        Field::new(&rule.name, Kind::Text, meaning)
+    }));
     let (input, output) = (|word: &Word| task.source.format(word), |word: &Word| task.target.format(word));
-    let pair = |pair: &Pair| json!({ "input": input(&pair.input), "output": output(&pair.output) });
-    out.put_rows(TRAIN, task.train.iter().map(|p| pair(p).to_string()))?;
-    let row = |i: usize| {
-        let answer = |rule: &Rule| (rule.name.clone(), Value::from(output(&rule.outputs[i])));
-        let rules: Map<String, Value> = task.rules.iter().map(answer).collect();
-        json!({ "input": input(&task.holdout[i]), "rules": rules }).to_string()
+    let table = Table { format, config: DEFAULT, fields };
+    let pair = |pair: &Pair| {
+        let mut row = vec![input(&pair.input).into(), output(&pair.output).into()];
+        row.resize(table.fields.len(), Value::Null);
+        row
     };
-    out.put_rows(HOLDOUT, (0..task.holdout.len()).map(row))?;
+    table.put(out, "train", "train", task.train.iter().map(pair))?;
+    let held_out = |i: usize| {
+        let answers = task.rules.iter().map(|rule| output(&rule.outputs[i]).into());
+        [input(&task.holdout[i]).into(), Value::Null].into_iter().chain(answers).collect()
+    };
+    table.put(out, "holdout", "holdout", (0..task.holdout.len()).map(held_out))?;
     let PromptForm { vocabulary, train, holdout, .. } = &prompt_form(task);
+    let table = MaskedRow::table(format, "prompts");
     let examples = train.iter().map(|sequence| MaskedRow::write(sequence, vocabulary));
-    let prompts = holdout.iter().map(|prompt| json!({ "prompt": vocabulary.format(prompt) }).to_string());
-    out.put_rows(PROMPTS, examples.chain(prompts))
+    table.put(out, "train", "prompts-train", examples)?;
+    let prompt = |word: &Word| MaskedSequence { word: word.clone(), mask: Vec::new() };
+    let prompts = holdout.iter().map(|word| MaskedRow::write(&prompt(word), vocabulary));
+    table.put(out, "holdout", "prompts-holdout", prompts)
 }
 
 /// Reads training pairs, hold-out inputs and rules from `train.jsonl` and `holdout.jsonl`; `None` if there is
 /// no `train.jsonl`. Name, alphabets and block size, which the rows do not say, are those of `like`.
 ///
 /// ```
-/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
+/// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder, table::TableFormat};
 /// let task = find::build("count-or-memorization", Seed::new(1)).unwrap();
 /// let mut memory = MemoryFiles::default();
-/// find::write_jsonl(&task, &mut Recorder::new(&mut memory, "")).unwrap();
-/// assert_eq!(find::read_jsonl(&memory, &task).unwrap(), Some(task));
+/// find::write_rows(&task, TableFormat::Jsonl, &mut Recorder::new(&mut memory, "")).unwrap();
+/// assert_eq!(find::read_rows(&memory, &task).unwrap(), Some(task));
 /// ```
-pub fn read_jsonl(files: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleTask>, DataError> {
+pub fn read_rows(files: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleTask>, DataError> {
     #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
     struct PairRow {
         input: String,
         output: String,
     }
     let RuleTask { name, source, target, block_size, .. } = like;
-    let train = read_rows(files, TRAIN, |line| {
+    let train = rows::read_rows(files, TRAIN, |line| {
         let row: PairRow = object(line, "input and output")?;
         Ok(Pair { input: word(&row.input, source)?, output: word(&row.output, target)? })
     })?;
@@ -113,16 +135,18 @@ pub fn read_jsonl(files: &dyn FileSource, like: &RuleTask) -> Result<Option<Rule
 
 fn read_holdout(files: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, Vec<Rule>), DataError> {
     #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
     struct HoldoutRow {
         input: String,
-        rules: Map<String, Value>,
+        #[expect(dead_code, reason = "it is the column of the training pairs, and no rule")]
+        output: (),
+        #[serde(flatten)]
+        rules: Map<String, Json>,
     }
-    let rows = read_rows(files, HOLDOUT, |line| {
-        let row: HoldoutRow = object(line, "input and rules")?;
+    let rows = rows::read_rows(files, HOLDOUT, |line| {
+        let row: HoldoutRow = object(line, "input, output (null) and rules")?;
         let mut answers = Vec::with_capacity(row.rules.len());
         for (name, answer) in row.rules {
-            let Value::String(text) = answer else {
+            let Json::String(text) = answer else {
                 return Err(format!("the answer of rule `{name}` is {answer}, not a string"));
             };
             answers.push(Rule { name, outputs: vec![word(&text, &like.target)?] });
@@ -147,24 +171,18 @@ fn read_holdout(files: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, V
     Ok((holdout, rules))
 }
 
-/// Reads the training examples and the hold-out prompts of `prompts.jsonl`, each in the file's order; `None`
-/// if there is no such file. The vocabulary is that of `like`.
+/// Reads the training examples and the hold-out prompts, each in the file's order; `None` if there are no
+/// examples. The vocabulary is that of `like`.
 pub fn read_prompts(files: &dyn FileSource, like: &PromptForm) -> Result<Option<PromptForm>, DataError> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum PromptRow {
-        Example(MaskedRow),
-        Prompt { prompt: String },
-    }
-    let vocabulary = &like.vocabulary;
-    let rows = read_rows(files, PROMPTS, |line| match object(line, "text and mask, or with prompt")? {
-        PromptRow::Example(row) => Ok((Some(row.read(vocabulary)?), None)),
-        PromptRow::Prompt { prompt } => Ok((None, Some(word(&prompt, vocabulary)?))),
-    })?;
-    let Some(rows) = rows else { return Ok(None) };
-    let (examples, prompts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let read = |file: &str| {
+        rows::read_rows(files, file, |line| {
+            object::<MaskedRow>(line, "text and mask")?.read(&like.vocabulary)
+        })
+    };
+    let Some(train) = read(PROMPTS_TRAIN)? else { return Ok(None) };
+    let holdout = read(PROMPTS_HOLDOUT)?.unwrap_or_default();
     let mut form = like.clone();
-    form.train = examples.into_iter().flatten().collect();
-    form.holdout = prompts.into_iter().flatten().collect();
+    form.train = train;
+    form.holdout = holdout.into_iter().map(|prompt| prompt.word).collect();
     Ok(Some(form))
 }

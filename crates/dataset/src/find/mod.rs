@@ -35,7 +35,7 @@ mod vocabulary;
 #[cfg(test)]
 mod tests;
 
-pub use files::{read_jsonl, read_prompts, read_text, write_jsonl, write_text};
+pub use files::{read_prompts, read_rows, read_text, write_rows, write_text};
 pub use prompt::{PromptForm, prompt_form};
 pub use python_shuffle::{holdout_order, published_order};
 pub use registry::{Entry, TASKS, build, entry};

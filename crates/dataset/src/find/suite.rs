@@ -3,50 +3,63 @@
 use serde_json::{Value, json};
 use wug_language::{Reading, registry};
 
-use super::{Entry, TASKS, build, entry, scan, validate, write_jsonl, write_text};
+use super::{Entry, TASKS, build, entry, scan, validate, write_rows, write_text};
 use crate::manifest::Recorder;
-use crate::suite::{Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
+use crate::suite::{
+    Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, TaskSummary, Written,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 
 /// Text files, source and target.
-pub const FORMAT: Format = Format::new("find", &[], |file| file.ends_with(".src"));
+pub const FORMAT: Format = Format {
+    name: "find",
+    folders: &[],
+    has: |file| file.ends_with(".src"),
+    about: "The layout of Kharitonov and Chaabouni (2021): line i of `X.src` is an input and line i of `X.dst` its output, tokens \
+            separated by spaces. `train` has the training pairs. `test` has the hold-out inputs, with empty lines for outputs, and \
+            `valid` is a copy of it. Each other pair of files is a rule: the training pairs, then the hold-out inputs that were not \
+            trained on, with the rule's answers. `--format jsonl` and `--format parquet` have inputs, outputs and rules in one row, \
+            and are read by `datasets`.",
+    load: "from pathlib import Path\n\n\
+           lines = lambda file: Path(file).read_text(encoding=\"utf-8\").splitlines()\n\
+           pairs = {file.stem: list(zip(lines(file), lines(file.with_suffix(\".dst\")))) for file in Path(\".\").glob(\"*.src\")}\n\
+           train, test = pairs.pop(\"train\"), [source for source, _ in pairs.pop(\"test\")]\n\
+           print(train[:1], len(test), sorted(pairs))",
+};
 
 /// The text files of SCAN, with all its splits.
-pub const SCAN_FORMAT: Format =
-    Format::new("scan", &["simple_split/", "add_prim_split/", "length_split/"], |file| {
-        file == "tasks.txt" || file.contains("tasks_train_")
-    });
+pub const SCAN_FORMAT: Format = Format {
+    name: "scan",
+    folders: &["simple_split/", "add_prim_split/", "length_split/"],
+    has: |file| file == "tasks.txt" || file.contains("tasks_train_"),
+    about: "The layout of Lake and Baroni (2018): a line per command, `IN: COMMAND OUT: ACTIONS`. `tasks.txt` has all commands; each \
+            split has a training and a test file.",
+    load: "",
+};
+
+const ABOUT: Descriptor = Descriptor {
+    name: "find",
+    question: "which rule does it prefer when in doubt?",
+    measure: "FPA and description length",
+    citation: "Kharitonov and Chaabouni 2021, What They Do When in Doubt: a Study of Inductive Biases in Seq2seq Learners",
+    formats: &[JSONL, PARQUET, FORMAT, SCAN_FORMAT],
+    seed: 0,
+};
 
 /// The suite.
 #[derive(Debug)]
 pub struct Find;
 
 impl Suite for Find {
-    fn name(&self) -> &'static str {
-        "find"
-    }
-
-    fn question(&self) -> &'static str {
-        "which rule does it prefer when in doubt?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "FPA and description length"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Kharitonov and Chaabouni 2021, What They Do When in Doubt: a Study of Inductive Biases in Seq2seq Learners"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[FORMAT, SCAN_FORMAT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn formats_of(&self, member: Option<&str>) -> &'static [Format] {
         match member {
-            Some(member) if member.split(':').next() == Some(scan::NAME) => &[SCAN_FORMAT, FORMAT, JSONL],
-            _ => &[FORMAT, JSONL],
+            Some(member) if member.split(':').next() == Some(scan::NAME) => ABOUT.formats,
+            _ => &[JSONL, PARQUET, FORMAT],
         }
     }
 
@@ -86,20 +99,27 @@ struct Planned {
     task: String,
 }
 
+impl Planned {
+    fn written(&self, name: String, facts: Value) -> Result<Written, DataError> {
+        let task = self.task.split(':').next().unwrap_or(&self.task);
+        let Entry { summary, definition, cite, .. } = entry(task).map_err(DataError::request)?;
+        Ok(Written { name, description: format!("{summary} {definition}"), cite, spec: Value::Null, facts })
+    }
+}
+
 impl PlannedData for Planned {
     fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let seed = Seed::new(seed);
         if format == SCAN_FORMAT {
             scan::write_scan(seed, out)?;
-            return Ok(Written { name: self.task.clone(), spec: Value::Null, facts: Value::Null });
+            return self.written(self.task.clone(), Value::Null);
         }
         let task = build(&self.task, seed).map_err(DataError::request)?;
-        if format == JSONL {
-            write_jsonl(&task, out)?;
-        } else {
-            write_text(&task, out)?;
+        match format.table() {
+            Some(table) => write_rows(&task, table, out)?,
+            None => write_text(&task, out)?,
         }
         let facts = json!({ "train": task.train.len(), "holdout": task.holdout.len() });
-        Ok(Written { name: task.name, spec: Value::Null, facts })
+        self.written(task.name, facts)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wug_language::{Alphabet, Reading, Word};
 
-use super::files::{HOLDOUT, PROMPTS, TRAIN, read_jsonl, read_prompts, read_text, read_words};
+use super::files::{HOLDOUT, PROMPTS_TRAIN, TRAIN, read_prompts, read_rows, read_text, read_words};
 use super::{build, prompt_form};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource, Pair, Rule, RuleTask, Seed};
@@ -41,7 +41,7 @@ pub fn validate(files: &dyn FileSource, task: &str, seed: Seed) -> Result<Valida
 
 /// Checks our own rows; whether there are any.
 fn check_rows(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) -> Result<bool, DataError> {
-    let Some(found) = read_jsonl(files, task)? else { return Ok(false) };
+    let Some(found) = read_rows(files, task)? else { return Ok(false) };
     report.add(TRAIN, check_pairs(&task.train, &found.train, task));
 
     let mut findings = check_inputs(&task.holdout, &found.holdout, &task.source);
@@ -67,7 +67,7 @@ fn check_rows(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) 
 
     let form = prompt_form(task);
     match read_prompts(files, &form)? {
-        None => report.unchecked(format!("there is no {PROMPTS}, so no prompts could be checked")),
+        None => report.unchecked(format!("there is no {PROMPTS_TRAIN}, so no prompts could be checked")),
         Some(found) => {
             let mut findings = Findings::default();
             let (extra, lacking) = unmatched(&form.train, &found.train);
@@ -78,7 +78,7 @@ fn check_rows(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) 
             findings.fact("prompts", found.holdout.len());
             findings.error("missing_prompts", lacking.len());
             findings.error("unexpected_prompts", extra.len());
-            report.add(PROMPTS, findings);
+            report.add("prompts", findings);
         }
     }
     Ok(true)

@@ -4,4 +4,4 @@ mod suite;
 mod validate;
 
 pub use suite::{FORMAT, Flare};
-pub use validate::{Ranges, split_names, validate, validate_jsonl};
+pub use validate::{Ranges, split_names, validate, validate_rows};

@@ -4,41 +4,55 @@ use serde_json::{Value, json};
 use wug_language::registry::{self, Named};
 use wug_language::{LengthRange, Reading};
 
-use super::{Ranges, validate, validate_jsonl};
+use super::{Ranges, validate, validate_rows};
 use crate::manifest::{Manifest, Recorder};
-use crate::recognition::{SplitSpec, check_sizes, default_splits, generate, write, write_jsonl};
+use crate::recognition::{SplitSpec, check_sizes, default_splits, generate, write, write_rows};
 use crate::suite::{
-    DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, parse_lengths, range_text,
+    DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, Written,
+    parse_lengths, range_text,
 };
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 
 /// Directories as published.
-pub const FORMAT: Format = Format::new("flare", &["datasets/"], |file| file.ends_with("main.tok"));
+pub const FORMAT: Format = Format {
+    name: "flare",
+    folders: &["datasets/"],
+    has: |file| file.ends_with("main.tok"),
+    about: "The layout of Butoi et al. (2025). The training split is at the top, each other split in `datasets/SPLIT/`. The files of a \
+            split are joined by line:\n\n\
+            | file | line i is about | what it says |\n|---|---|---|\n\
+            | `main.tok` | string i | its symbols, separated by spaces; the empty string is an empty line |\n\
+            | `labels.txt` | string i | `1` if it is in the language, else `0` |\n\
+            | `num-edits.txt` | the i-th string with the label `0` | how many edits were made to a member; empty for a random string |\n\
+            | `edit-distances.txt` | the i-th string with the label `0` | its edit distance from the language |\n\
+            | `log-probabilities.txt` | the i-th string with the label `1` | its natural log-probability under the sampler |\n\
+            | `next-symbols.jsonl` | the i-th string with the label `1` | for each prefix, from the empty one to the whole string, the \
+            symbols that can follow (`s`) and whether the end can (`e`) |\n\n\
+            `--format jsonl` and `--format parquet` have all of a string in one row, and are read by `datasets`.",
+    load: "from pathlib import Path\n\n\
+           lines = lambda file: Path(file).read_text(encoding=\"utf-8\").splitlines()\n\
+           train = list(zip(lines(\"main.tok\"), map(int, lines(\"labels.txt\"))))\n\
+           test = list(zip(lines(\"datasets/test/main.tok\"), map(int, lines(\"datasets/test/labels.txt\"))))\n\
+           print(len(train), len(test), train[0])",
+};
+
+const ABOUT: Descriptor = Descriptor {
+    name: "flare",
+    question: "can it recognise the language at unseen lengths?",
+    measure: "recognition accuracy and cross-entropy, by length and edit distance",
+    citation: "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages",
+    formats: &[JSONL, PARQUET, FORMAT],
+    seed: 0,
+};
 
 /// The suite.
 #[derive(Debug)]
 pub struct Flare;
 
 impl Suite for Flare {
-    fn name(&self) -> &'static str {
-        "flare"
-    }
-
-    fn question(&self) -> &'static str {
-        "can it recognise the language at unseen lengths?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "recognition accuracy and cross-entropy, by length and edit distance"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[FORMAT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {
@@ -70,7 +84,7 @@ impl Suite for Flare {
 
     fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
         let language = registry::find(subject.name)?.build(subject.reading)?;
-        let check = if subject.format == FORMAT { validate } else { validate_jsonl };
+        let check = if subject.format == FORMAT { validate } else { validate_rows };
         check(files, subject.name, language.as_ref(), subject.reading, &ranges(subject.manifest))
     }
 }
@@ -102,15 +116,14 @@ impl PlannedData for Planned {
     fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let language = self.named.build(self.reading)?;
         let data = generate(language.as_ref(), &self.splits, self.reading, Seed::new(seed))?;
-        if format == JSONL {
-            write_jsonl(&data.splits, language.alphabet(), out)?;
-        } else {
-            write(&data.splits, language.as_ref(), out)?;
+        match format.table() {
+            Some(table) => write_rows(&data.splits, language.alphabet(), table, out)?,
+            None => write(&data.splits, language.as_ref(), out)?,
         }
         let spec = self.splits.iter().map(|split| {
             (split.name.clone(), json!({ "size": split.size, "lengths": range_text(&split.lengths) }))
         });
         let spec = Value::Object(spec.collect());
-        Ok(Written { name: self.named.spelled(), spec, facts: data.facts() })
+        Ok(Written::of_language(&self.named, spec, data.facts()))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_language::{Language, LengthRange, NextSet, Reading, Word};
 
-use crate::recognition::{TRAINING, default_splits, next_line, read, read_jsonl};
+use crate::recognition::{TRAINING, default_splits, next_line, read, read_rows};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource, Labelled, Split};
 
@@ -57,7 +57,7 @@ pub fn validate(
 }
 
 /// Checks a directory of our own rows in the same way.
-pub fn validate_jsonl(
+pub fn validate_rows(
     files: &dyn FileSource,
     name: &str,
     language: &dyn Language,
@@ -73,7 +73,7 @@ pub fn validate_jsonl(
     }
     splits.sort_by_key(|split| (split != TRAINING, split.clone()));
     check_splits("jsonl", &splits, name, language, reading, ranges, |split| {
-        read_jsonl(files, split, language.alphabet())
+        read_rows(files, split, language.alphabet())
     })
 }
 

@@ -2,11 +2,13 @@
 //! others under `datasets/`. And the same data as one row per string.
 
 use wug_language::{Alphabet, Language};
+use wug_table::TableFormat;
 
-use super::rows::check_count;
-use super::{Labelled, Split, from_row, next_line, parse_next_line, to_row};
+use super::rows::{check_count, fields, from_row, to_row};
+use super::{Labelled, Split, next_line, parse_next_line};
 use crate::manifest::Recorder;
-use crate::rows::{read_lines, read_rows, word};
+use crate::rows::{self, read_lines, word};
+use crate::tabular::{DEFAULT, Table};
 use crate::{DataError, FileSource};
 
 /// The name of the split whose files are at the top of the directory.
@@ -25,6 +27,7 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
         let positives = || split.examples.iter().filter(|e| e.label);
         let negatives = || split.examples.iter().filter(|e| !e.label);
         let file = |name: &str| format!("{folder}{name}");
+        out.count(&split.name, split.examples.len());
         let tokens = split.examples.iter().map(|e| alphabet.format(&e.word));
         out.put_rows(&file("main.tok"), tokens)?;
         out.put_rows(&file("labels.txt"), split.examples.iter().map(|e| u8::from(e.label).to_string()))?;
@@ -145,21 +148,26 @@ fn attach(
 }
 
 /// Writes splits as one row per string, a file per split.
-pub fn write_jsonl(splits: &[Split], alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write_rows(
+    splits: &[Split],
+    alphabet: &Alphabet,
+    format: TableFormat,
+    out: &mut Recorder<'_>,
+) -> Result<(), DataError> {
+    let table = Table { format, config: DEFAULT, fields: fields() };
     for split in splits {
-        let rows = split.examples.iter().map(|e| to_row(e, alphabet).to_string());
-        out.put_rows(&format!("{}.jsonl", split.name), rows)?;
+        let rows = split.examples.iter().map(|e| to_row(e, alphabet));
+        table.put(out, &split.name, &split.name, rows)?;
     }
     Ok(())
 }
 
-/// Reads a split that [`write_jsonl`] wrote; `None` if there is none.
-pub fn read_jsonl(
+/// Reads a split that [`write_rows`] wrote as JSON lines; `None` if there is none.
+pub fn read_rows(
     files: &dyn FileSource,
     split: &str,
     alphabet: &Alphabet,
 ) -> Result<Option<Split>, DataError> {
-    let file = format!("{split}.jsonl");
-    let examples = read_rows(files, &file, |line| from_row(line, alphabet))?;
+    let examples = rows::read_rows(files, &format!("{split}.jsonl"), |line| from_row(line, alphabet))?;
     Ok(examples.map(|examples| Split { name: split.to_owned(), examples }))
 }

@@ -26,7 +26,7 @@ pub struct SplitSpec {
 /// What is special about a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitKind {
-    /// Nothing: a fair coin for each label.
+    /// Nothing.
     Plain,
     /// No string of the splits before it (of those that are not longer) may occur; if that cannot be, the
     /// split is left out.
@@ -86,8 +86,9 @@ impl Dataset {
     }
 }
 
-/// Draws the splits of a language. In the published reading the coin of negatives is tossed for every
-/// proposal; `language` must be built in the same reading.
+/// Draws the splits of a language. In the published reading each label is a fair coin, and the coin of negatives is tossed
+/// for every proposal; in the corrected one half of each split are members, or one more or fewer than half if its size is
+/// odd. `language` must be built in the same reading.
 pub fn generate(
     language: &dyn Language,
     specs: &[SplitSpec],
@@ -144,6 +145,7 @@ struct Source<'a> {
     positives: Box<dyn Distribution + 'a>,
     negatives: Negatives<'a>,
     patience: usize,
+    reading: Reading,
 }
 
 impl<'a> Source<'a> {
@@ -154,14 +156,20 @@ impl<'a> Source<'a> {
             positives: language.by_length(spec.lengths.clone())?,
             negatives: Negatives::new(language, spec.lengths.clone(), coin)?,
             patience: coin.patience(),
+            reading,
         })
     }
 
     fn draw(&self, size: usize, seed: Seed, avoid: &BTreeSet<Word>) -> Result<Vec<Labelled>, DataError> {
+        let mut labels = match self.reading {
+            Reading::Published => Vec::new(),
+            Reading::Corrected => balanced_labels(size, seed.derive("labels")),
+        }
+        .into_iter();
         let mut rng = seed.rng();
         (0..size)
             .map(|_| {
-                if draw::coin(&mut rng) {
+                if labels.next().unwrap_or_else(|| draw::coin(&mut rng)) {
                     self.positive(&mut rng, avoid)
                 } else {
                     self.negative(&mut rng, avoid)
@@ -199,4 +207,13 @@ impl<'a> Source<'a> {
         let negative = self.negatives.sample_where(rng, |word| !avoid.contains(word))?;
         Ok(Labelled { edits: negative.edits, ..Labelled::new(negative.word, false) })
     }
+}
+
+/// As many members as other strings, in random order; a coin decides about the last one of an odd number.
+fn balanced_labels(size: usize, seed: Seed) -> Vec<bool> {
+    let mut rng = seed.rng();
+    let positives = size / 2 + usize::from(size % 2 == 1 && draw::coin(&mut rng));
+    let mut labels: Vec<bool> = (0..size).map(|i| i < positives).collect();
+    draw::shuffle(&mut rng, &mut labels);
+    labels
 }

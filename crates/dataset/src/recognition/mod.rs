@@ -1,7 +1,7 @@
 //! Labelled strings: is this a member of the language or not?
 //!
 //! [`generate()`] draws the splits of any language that has a sampler by length; [`write()`] and [`read`] store them as a
-//! directory of parallel files, [`write_jsonl`] and [`read_jsonl`] as one row per string.
+//! directory of parallel files, [`write_rows`] and [`read_rows`] as one row per string.
 
 mod files;
 mod generate;
@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 
 use wug_language::{NextSet, Symbol, Word};
 
-pub use files::{TRAINING, read, read_jsonl, write, write_jsonl};
+pub use files::{TRAINING, read, read_rows, write, write_rows};
 pub(crate) use generate::check_sizes;
 pub use generate::{Dataset, SplitKind, SplitSpec, default_splits, generate};
-pub use rows::{from_row, next_line, next_text, parse_next_line, to_row};
+pub use rows::{next_line, next_text, parse_next_line};
 
 /// One string and what is known of it. Everything about a string is in one row.
 #[derive(Clone, Debug, PartialEq)]

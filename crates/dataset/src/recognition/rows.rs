@@ -1,10 +1,11 @@
 //! Labelled strings and their next-symbol sets as text.
 
-use serde_json::{Value, json};
 use wug_language::{Alphabet, NextSet, Symbol};
+use wug_table::{Kind, Value};
 
 use super::Labelled;
 use crate::rows::word;
+use crate::tabular::Field;
 
 /// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and
 /// whether the string may end.
@@ -50,16 +51,7 @@ pub fn parse_next_line(text: &str, alphabet: &Alphabet) -> Result<Vec<NextSet>, 
     }
     let sets: Vec<Set<'_>> =
         serde_json::from_str(text).map_err(|e| format!("not a list of next-symbol sets: {e}"))?;
-    sets.into_iter()
-        .map(|set| {
-            let mut next = NextSet::empty().with_end(set.e);
-            for token in set.s.split_whitespace() {
-                let symbol = alphabet.symbol(token);
-                next.insert(symbol.ok_or_else(|| format!("unknown token `{token}` in a next-symbol set"))?);
-            }
-            Ok(next)
-        })
-        .collect()
+    sets.into_iter().map(|set| next_set(&set.s, set.e, alphabet)).collect()
 }
 
 /// There is a set before each symbol, and one at the end.
@@ -70,34 +62,52 @@ pub(super) fn check_count(sets: &[NextSet], word: &[Symbol]) -> Result<(), Strin
     Err(format!("{} next-symbol sets for a string of {} symbols", sets.len(), word.len()))
 }
 
-/// A row of our own JSONL.
-pub fn to_row(example: &Labelled, alphabet: &Alphabet) -> Value {
-    let mut row = json!({ "string": alphabet.format(&example.word), "label": example.label });
-    if let Some(edits) = example.edits {
-        row["edits"] = json!(edits);
-    }
-    if let Some(distance) = example.distance {
-        row["distance"] = json!(distance);
-    }
-    if let Some(log_prob) = example.log_prob {
-        row["log_prob"] = json!(log_prob);
-    }
-    if let Some(sets) = &example.next {
-        let sets: Vec<Value> = sets
-            .iter()
-            .map(|set| {
-                let tokens: Vec<&str> =
-                    alphabet.sorted().filter(|&a| set.contains(a)).map(|a| alphabet.token(a)).collect();
-                json!({ "s": tokens.join(" "), "e": set.end() })
-            })
-            .collect();
-        row["next"] = Value::Array(sets);
-    }
-    row
+/// The columns of our own rows.
+pub(super) fn fields() -> Vec<Field> {
+    vec![
+        Field::new("string", Kind::Text, "the string, its symbols separated by spaces"),
+        Field::new("label", Kind::Boolean, "whether it is in the language"),
+        Field::new(
+            "edits",
+            Kind::Integer,
+            "of a perturbed negative, how many edits were made to a member; null for others",
+        ),
+        Field::new("distance", Kind::Integer, "its edit distance from the language, where it was computed"),
+        Field::new("log_prob", Kind::Float, "of a positive, its natural log-probability under the sampler"),
+        Field::list(
+            "next",
+            Kind::Text,
+            "of a positive, the symbols that can follow each prefix, from the empty one to the whole string, separated by spaces",
+        ),
+        Field::list(
+            "end",
+            Kind::Boolean,
+            "of a positive, whether each prefix is a member: whether the end can follow it",
+        ),
+    ]
 }
 
-/// Reads a row of our own JSONL.
-pub fn from_row(text: &str, alphabet: &Alphabet) -> Result<Labelled, String> {
+/// A string as a row of these columns.
+pub(super) fn to_row(example: &Labelled, alphabet: &Alphabet) -> Vec<Value<'static>> {
+    let symbols = |set: &NextSet| {
+        let tokens: Vec<&str> =
+            alphabet.sorted().filter(|&a| set.contains(a)).map(|a| alphabet.token(a)).collect();
+        tokens.join(" ")
+    };
+    let next = example.next.as_ref();
+    vec![
+        alphabet.format(&example.word).into(),
+        example.label.into(),
+        example.edits.into(),
+        example.distance.into(),
+        example.log_prob.into(),
+        next.map_or(Value::Null, |sets| sets.iter().map(symbols).collect()),
+        next.map_or(Value::Null, |sets| sets.iter().map(NextSet::end).collect()),
+    ]
+}
+
+/// Reads a row as a JSON object.
+pub(super) fn from_row(text: &str, alphabet: &Alphabet) -> Result<Labelled, String> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Row {
@@ -106,20 +116,30 @@ pub fn from_row(text: &str, alphabet: &Alphabet) -> Result<Labelled, String> {
         edits: Option<usize>,
         distance: Option<usize>,
         log_prob: Option<f64>,
-        next: Option<Value>,
+        next: Option<Vec<String>>,
+        end: Option<Vec<bool>>,
     }
-    let row: Row = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let next = row.next.map(|sets| parse_next_line(&sets.to_string(), alphabet)).transpose()?;
-    let word = word(&row.string, alphabet)?;
-    if let Some(sets) = &next {
-        check_count(sets, &word)?;
+    let Row { string, label, edits, distance, log_prob, next, end } =
+        serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let word = word(&string, alphabet)?;
+    let (symbols, ends) = match (next, end) {
+        (None, None) => return Ok(Labelled { edits, log_prob, distance, ..Labelled::new(word, label) }),
+        (symbols, ends) => (symbols.unwrap_or_default(), ends.unwrap_or_default()),
+    };
+    if symbols.len() != ends.len() {
+        return Err(format!("`next` has {} elements and `end` has {}", symbols.len(), ends.len()));
     }
-    Ok(Labelled {
-        word,
-        label: row.label,
-        edits: row.edits,
-        log_prob: row.log_prob,
-        next,
-        distance: row.distance,
-    })
+    let sets = symbols.iter().zip(ends).map(|(symbols, end)| next_set(symbols, end, alphabet));
+    let next = sets.collect::<Result<Vec<NextSet>, String>>()?;
+    check_count(&next, &word)?;
+    Ok(Labelled { edits, log_prob, distance, next: Some(next), ..Labelled::new(word, label) })
+}
+
+fn next_set(tokens: &str, end: bool, alphabet: &Alphabet) -> Result<NextSet, String> {
+    let mut next = NextSet::empty().with_end(end);
+    for token in tokens.split_whitespace() {
+        let symbol = alphabet.symbol(token);
+        next.insert(symbol.ok_or_else(|| format!("unknown token `{token}` in a next-symbol set"))?);
+    }
+    Ok(next)
 }

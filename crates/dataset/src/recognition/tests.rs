@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use wug_language::Reading;
 use wug_language::registry::{self, LANGUAGES};
+use wug_table::TableFormat;
 
 use super::*;
 use crate::flare::{Ranges, validate};
@@ -34,9 +35,10 @@ fn what_is_written_is_read_back_and_validates() {
             let report = validate(&memory, entry.name, language.as_ref(), reading, &Ranges::new()).unwrap();
             assert_eq!(report.errors, 0, "{} {reading}: {report:?}", entry.name);
             let mut rows = MemoryFiles::default();
-            write_jsonl(&data.splits, language.alphabet(), &mut Recorder::new(&mut rows, "")).unwrap();
+            let mut recorder = Recorder::new(&mut rows, "");
+            write_rows(&data.splits, language.alphabet(), TableFormat::Jsonl, &mut recorder).unwrap();
             for split in &data.splits {
-                let back = read_jsonl(&rows, &split.name, language.alphabet()).unwrap().unwrap();
+                let back = read_rows(&rows, &split.name, language.alphabet()).unwrap().unwrap();
                 assert_eq!(&back, split, "{} {reading} {}", entry.name, split.name);
             }
         }
@@ -49,6 +51,37 @@ fn the_same_seed_gives_the_same_data() {
     let draw = |seed| generate(language.as_ref(), &small(), Reading::Corrected, Seed::new(seed)).unwrap();
     assert_eq!(draw(3), draw(3));
     assert_ne!(draw(3), draw(4));
+}
+
+#[test]
+fn corrected_labels_are_balanced_in_every_split_and_published_ones_are_coins() {
+    let flare = || LANGUAGES.iter().filter(|entry| entry.suite == "flare");
+    assert_eq!(flare().count(), 18);
+    let labelled = |entry: &registry::Entry, specs: &[SplitSpec], reading, seed| {
+        let language = entry.build(reading).unwrap();
+        let data = generate(language.as_ref(), specs, reading, Seed::new(seed)).unwrap();
+        data.splits.into_iter().filter(|split| split.name != "test-edit-distance").collect::<Vec<_>>()
+    };
+    let mut larger = [0, 0];
+    for (entry, seed) in flare().flat_map(|entry| [0, 1, 2].map(|seed| (entry, seed))) {
+        let mut specs = small();
+        // Odd and even sizes, and the smallest.
+        specs.iter_mut().zip([201, 20, 21, 100, 1, 1]).for_each(|(spec, size)| spec.size = size);
+        for split in labelled(entry, &specs, Reading::Corrected, seed) {
+            let (positives, size) = (split.positives(), split.examples.len());
+            assert!(positives.abs_diff(size - positives) == size % 2, "{} {}", entry.name, split.name);
+            larger[0] += usize::from(2 * positives < size);
+            larger[1] += usize::from(2 * positives > size);
+        }
+    }
+    assert!(larger[0] > 20 && larger[1] > 20, "one side has the odd string too often: {larger:?}");
+    // The order says nothing: neighbours are as often alike as not.
+    let parity = labelled(registry::find("parity").unwrap().entry, &default_splits(), Reading::Corrected, 0);
+    let labels: Vec<bool> = parity[0].examples.iter().map(|e| e.label).collect();
+    let alike = labels.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!((4_800..5_200).contains(&alike), "{alike}");
+    let coins = labelled(registry::find("parity").unwrap().entry, &default_splits(), Reading::Published, 0);
+    assert!(coins.iter().any(|split| 2 * split.positives() != split.examples.len()));
 }
 
 #[test]

@@ -2,32 +2,57 @@
 
 use std::fmt;
 
+use wug_table::TableFormat;
+
+use crate::card::split_name;
+use crate::tabular::Config;
 use crate::{bliss, find, flare, tse};
 
 /// A layout of the files of a data set.
 #[derive(Clone, Copy)]
 pub struct Format {
-    name: &'static str,
-    folders: &'static [&'static str],
-    has: fn(&str) -> bool,
+    /// The name as it is typed.
+    pub(crate) name: &'static str,
+    /// The folders inside one data set, each ending in `/`.
+    pub(crate) folders: &'static [&'static str],
+    /// Whether a file of this name shows the format.
+    pub(crate) has: fn(&str) -> bool,
+    /// Which files there are, and which of their lines belong together, in Markdown.
+    pub(crate) about: &'static str,
+    /// Python that reads the files where `datasets` cannot; may be empty.
+    pub(crate) load: &'static str,
 }
 
-/// Our own rows, which every suite has.
-pub const JSONL: Format = Format::new("jsonl", &[], |file| file.ends_with(".jsonl"));
+/// A JSON object per line, which every suite has.
+pub const JSONL: Format = Format {
+    name: "jsonl",
+    folders: &[],
+    has: |file| file.ends_with(".jsonl"),
+    about: "One JSON object per line, a file per split.",
+    load: "",
+};
+
+/// Parquet, which every suite has.
+pub const PARQUET: Format = Format {
+    name: "parquet",
+    folders: &[],
+    has: |file| file.ends_with(".parquet"),
+    about: "A Parquet file per split, compressed with Snappy.",
+    load: "",
+};
 
 impl Format {
     /// Every format, in the order in which they are detected.
-    pub const ALL: [Self; 7] =
-        [flare::FORMAT, bliss::ARCHIVES, bliss::TEXT, tse::FORMAT, find::FORMAT, find::SCAN_FORMAT, JSONL];
-
-    /// A format with the folders inside one data set (each ending in `/`), and whether a file of this name shows it.
-    pub(crate) const fn new(
-        name: &'static str,
-        folders: &'static [&'static str],
-        has: fn(&str) -> bool,
-    ) -> Self {
-        Self { name, folders, has }
-    }
+    pub const ALL: [Self; 8] = [
+        flare::FORMAT,
+        bliss::ARCHIVES,
+        bliss::TEXT,
+        tse::FORMAT,
+        find::FORMAT,
+        find::SCAN_FORMAT,
+        PARQUET,
+        JSONL,
+    ];
 
     /// The name as it is typed.
     pub fn name(self) -> &'static str {
@@ -47,6 +72,36 @@ impl Format {
     /// The folders inside one data set, each ending in `/`.
     pub fn folders(self) -> &'static [&'static str] {
         self.folders
+    }
+
+    /// The kind of table that its splits are, if they are tables.
+    pub fn table(self) -> Option<TableFormat> {
+        [JSONL, PARQUET].contains(&self).then(|| TableFormat::named(self.name)).flatten()
+    }
+
+    /// Which files there are, in Markdown.
+    pub(crate) fn about(self) -> &'static str {
+        self.about
+    }
+
+    /// Python that loads the data from the current folder.
+    pub(crate) fn load(self, configs: &[Config]) -> String {
+        let Some(split) = configs.first().and_then(|config| config.splits.first()) else {
+            return self.load.to_owned();
+        };
+        let mut lines = vec![
+            "from pathlib import Path".to_owned(),
+            "from datasets import load_dataset".to_owned(),
+            String::new(),
+            "folder = str(Path(\".\").resolve())".to_owned(),
+            "data = load_dataset(folder)".to_owned(),
+        ];
+        for config in configs.iter().skip(1) {
+            let variable = config.name.replace('-', "_");
+            lines.push(format!("{variable} = load_dataset(folder, {:?})", config.name));
+        }
+        lines.push(format!("print(data, data[{:?}][:1])", split_name(&split.name)));
+        lines.join("\n")
     }
 }
 

@@ -11,50 +11,56 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 use wug_language::Reading;
-use wug_language::registry::{self, LANGUAGES};
+use wug_language::registry::{self, Entry, LANGUAGES, Named};
 
 use crate::corpus::ReleasedCorpus;
 use crate::manifest::{Manifest, Recorder};
+use crate::tabular::ParquetRows;
 use crate::validation::Validation;
 use crate::{DataError, FileSource, bliss, find, flare, tse, wade};
 
-pub use format::{Format, JSONL};
+pub use format::{Format, JSONL, PARQUET};
 pub(crate) use options::range_text;
 pub use options::{DataOption, LONGEST, OptionValues, Options, parse_lengths};
 
 /// Every suite, in the order of the design.
 pub const SUITES: &[&dyn Suite] = &[&bliss::Bliss, &wade::Wade, &flare::Flare, &tse::Tse, &find::Find];
 
+/// What is fixed about a suite.
+#[derive(Debug)]
+pub struct Descriptor {
+    /// Its name.
+    pub name: &'static str,
+    /// The question it puts to a model.
+    pub question: &'static str,
+    /// What it measures.
+    pub measure: &'static str,
+    /// The paper.
+    pub citation: &'static str,
+    /// Every format that one of its members is written in; the first is the default.
+    pub formats: &'static [Format],
+    /// The seed if none is given.
+    pub seed: u64,
+}
+
 /// A published benchmark. Its members are languages or tasks.
 pub trait Suite: Debug + Sync {
+    /// What is fixed about it.
+    fn about(&self) -> &'static Descriptor;
+
     /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// The question it puts to a model.
-    fn question(&self) -> &'static str;
-
-    /// What it measures.
-    fn measure(&self) -> &'static str;
-
-    /// The paper.
-    fn citation(&self) -> &'static str;
-
-    /// Every format that one of its members is written in.
-    fn formats(&self) -> &'static [Format];
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
 
     /// The formats that a member, or the suite as a whole, can be written in; the first is the default.
     fn formats_of(&self, _member: Option<&str>) -> &'static [Format] {
-        self.formats()
+        self.about().formats
     }
 
     /// What can be set, in the order of messages.
     fn options(&self) -> Vec<DataOption> {
         Vec::new()
-    }
-
-    /// The seed if none is given.
-    fn default_seed(&self) -> u64 {
-        0
     }
 
     /// Its tasks, in the paper's order; none if its members are languages.
@@ -118,10 +124,23 @@ pub trait PlannedData {
 pub struct Written {
     /// The language or task, in its canonical spelling.
     pub name: String,
+    /// What it is, in Markdown.
+    pub description: String,
+    /// Where it comes from.
+    pub cite: &'static str,
     /// The sizes, lengths and settings that determine the content.
     pub spec: Value,
     /// What was counted while the data were drawn.
     pub facts: Value,
+}
+
+impl Written {
+    /// A data set of a language.
+    pub(crate) fn of_language(named: &Named, spec: Value, facts: Value) -> Self {
+        let Entry { summary, definition, citation, .. } = named.entry;
+        let description = format!("{summary}: `{definition}`");
+        Self { name: named.spelled(), description, cite: citation, spec, facts }
+    }
 }
 
 /// What a data set is checked as.
@@ -143,9 +162,24 @@ impl<'a> Subject<'a> {
         self.name.split(':').next().unwrap_or(self.name)
     }
 
+    /// Checks the data against the oracle.
+    pub fn validate(&self, files: &dyn FileSource) -> Result<Validation, DataError> {
+        let suite = self.suite()?;
+        if self.format != PARQUET {
+            return suite.validate(files, self);
+        }
+        let rows = ParquetRows { files, manifest: self.manifest };
+        let mut report = suite.validate(&rows, self).map_err(|error| error.renamed(ParquetRows::file))?;
+        report.format = self.format.name().to_owned();
+        let splits = std::mem::take(&mut report.splits);
+        report.splits = splits.into_iter().map(|(name, found)| (ParquetRows::file(&name), found)).collect();
+        Ok(report)
+    }
+
     /// The suite of the data: the only one with this format, that of the manifest, or the one with a member of this name.
     pub fn suite(&self) -> Result<&'static dyn Suite, DataError> {
-        let owners: Vec<_> = SUITES.iter().filter(|suite| suite.formats().contains(&self.format)).collect();
+        let owners: Vec<_> =
+            SUITES.iter().filter(|suite| suite.about().formats.contains(&self.format)).collect();
         if let [owner] = owners[..] {
             return Ok(*owner);
         }

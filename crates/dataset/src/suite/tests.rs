@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::card::CARD;
+use crate::manifest::{About, Manifest, Recorder};
+use crate::tabular::Config;
+use crate::{FileSource as _, MemoryFiles, Seed};
 
 #[test]
 fn names_are_unique_and_found() {
@@ -39,15 +43,17 @@ fn published_members_can_be_planned_with_defaults() {
 }
 
 #[test]
-fn formats_are_listed_and_jsonl_is_common() {
+fn formats_are_listed_and_two_are_common() {
     for suite in SUITES {
-        assert!(suite.formats().contains(&JSONL));
+        assert!([JSONL, PARQUET].iter().all(|format| suite.about().formats.contains(format)));
         let members = suite.members();
         for member in members.iter().map(|member| Some(*member)).chain([None]) {
             let formats = suite.formats_of(member);
-            assert!(!formats.is_empty() && formats.iter().all(|format| suite.formats().contains(format)));
+            assert!(
+                !formats.is_empty() && formats.iter().all(|format| suite.about().formats.contains(format))
+            );
         }
-        assert!(suite.formats().iter().all(|format| Format::ALL.contains(format)), "{}", suite.name());
+        assert!(suite.about().formats.iter().all(|format| Format::ALL.contains(format)), "{}", suite.name());
     }
 }
 
@@ -82,4 +88,108 @@ fn bad_options_are_named() {
     );
     assert_eq!(error("wade", "qa", "m", "3"), "`wade` has no option `m`; it has: n");
     assert_eq!(error("find", "scan", "m", "3"), "`find` has no option `m`; it has: none");
+}
+
+/// A member with options that take little time.
+const SMALL: [(&str, &str, &[(&str, &str)]); 6] = [
+    ("flare", "dyck-2-3", &[("training.size", "40"), ("test.size", "10"), ("test.lengths", "0..60")]),
+    ("bliss", "dyck-1", &[("sizes", "100,1000"), ("tests", "stored")]),
+    ("tse", "nested:terminals=5", &[("train", "50"), ("validation", "5"), ("test", "20"), ("ood", "20")]),
+    ("wade", "hard-sym-ct", &[("n", "40")]),
+    ("find", "add-or-multiply:length=3", &[]),
+    ("find", "scan", &[]),
+];
+
+fn written(
+    (suite, member, options): (&str, &str, &[(&str, &str)]),
+    reading: Reading,
+    format: Format,
+) -> (MemoryFiles, Manifest, Vec<Config>) {
+    let suite = named(suite).unwrap();
+    let given: BTreeMap<String, String> =
+        options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let planned = suite.plan(member, reading, &Options::new(suite, &given)).unwrap();
+    let mut memory = MemoryFiles::default();
+    let mut out = Recorder::new(&mut memory, "");
+    let written = planned.write(format, 7, &mut out).unwrap();
+    let about = About { suite: suite.about(), format, reading, seed: Seed::new(7), options: given, written };
+    let (manifest, configs) = out.finish(about).unwrap();
+    (memory, manifest, configs)
+}
+
+fn all(mut check: impl FnMut(&str, Format, Reading, &(MemoryFiles, Manifest, Vec<Config>))) {
+    for case in SMALL {
+        for reading in Reading::ALL {
+            for &format in named(case.0).unwrap().formats_of(Some(case.1)) {
+                check(case.1, format, reading, &written(case, reading, format));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_format_has_a_card_and_is_valid() {
+    all(|member, format, reading, (memory, manifest, configs)| {
+        let at = format!("{member} {format:?} {reading}");
+        let card = String::from_utf8(memory.0[CARD].clone()).unwrap();
+        assert!(manifest.files.iter().any(|file| file.name == CARD), "{at}");
+        for file in manifest.files.iter().filter(|file| file.name != CARD) {
+            assert!(card.contains(&format!("`{}`", file.name)), "{at}: {}", file.name);
+        }
+        let command =
+            format!("wug data {}/{} --out DIR --format {}", manifest.suite, manifest.name, format.name());
+        for part in [&command, &format!("--reading {reading} --seed 7"), "```python\n", "## Citation"] {
+            assert!(card.contains(part), "{at}: {part}\n{card}");
+        }
+        assert_eq!(card.contains("\nconfigs:\n"), !configs.is_empty(), "{at}");
+        let subject = Subject { format, name: &manifest.name, reading, manifest: Some(manifest) };
+        let report = subject.validate(memory).unwrap();
+        assert_eq!((report.errors, report.not_checked), (0, 0), "{at}: {report:?}");
+        assert_eq!(Format::detect(&memory.names().unwrap()), Some(format), "{at}");
+    });
+}
+
+#[test]
+fn default_formats_can_be_loaded_and_encrypted_ones_say_how() {
+    for case in SMALL {
+        let format = named(case.0).unwrap().formats_of(Some(case.1))[0];
+        let (_, _, configs) = written(case, Reading::Corrected, format);
+        assert!(configs.iter().all(|config| config.splits.iter().all(|split| split.rows > 0)), "{case:?}");
+        assert!(!configs.is_empty(), "{case:?}");
+    }
+    let (memory, ..) = written(SMALL[1], Reading::Corrected, bliss::ARCHIVES);
+    let card = String::from_utf8(memory.0[CARD].clone()).unwrap();
+    assert!(card.contains(&format!("with the password `{}`", bliss::PASSWORD)), "{card}");
+    assert!(card.contains(&format!("pwd=b\"{}\"", bliss::PASSWORD)), "{card}");
+}
+
+#[test]
+fn parquet_and_json_lines_hold_the_same_rows() {
+    for case in SMALL {
+        let (lines, _, configs) = written(case, Reading::Corrected, JSONL);
+        let (parquet, manifest, _) = written(case, Reading::Corrected, PARQUET);
+        let rows = ParquetRows { files: &parquet, manifest: Some(&manifest) };
+        for split in configs.iter().flat_map(|config| &config.splits) {
+            assert_eq!(rows.bytes(&split.file).unwrap().as_ref(), Some(&lines.0[&split.file]), "{case:?}");
+            assert_eq!(
+                String::from_utf8_lossy(&lines.0[&split.file]).lines().count(),
+                split.rows,
+                "{case:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn parquet_that_the_manifest_does_not_know_is_not_decoded() {
+    let (mut memory, manifest, _) = written(SMALL[3], Reading::Corrected, PARQUET);
+    let error = |memory: &MemoryFiles, manifest: Option<&Manifest>| {
+        let subject = Subject { format: PARQUET, name: "hard-sym-ct", reading: Reading::Corrected, manifest };
+        subject.validate(memory).unwrap_err().to_string()
+    };
+    let message =
+        "train.parquet: Parquet files are read only if they are as wug.json says, and this one is not";
+    assert_eq!(error(&memory, None), message);
+    *memory.0.get_mut("train.parquet").unwrap().last_mut().unwrap() ^= 1;
+    assert_eq!(error(&memory, Some(&manifest)), message);
 }

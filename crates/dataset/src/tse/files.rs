@@ -1,12 +1,13 @@
 //! TSE files as released (`*.jsonl` with token lists) and our own (one string or pair per row).
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use wug_language::{Alphabet, Word};
+use wug_table::{Kind, TableFormat, Value};
 
 use super::TseData;
 use crate::manifest::Recorder;
 use crate::rows::{self, read_rows};
+use crate::tabular::{DEFAULT, Field, SplitFile, Table};
 use crate::{DataError, FileSource, MinimalPair};
 
 #[derive(Serialize, Deserialize)]
@@ -56,30 +57,68 @@ fn pair(pair: &MinimalPair, alphabet: &Alphabet) -> String {
 
 /// Writes the released layout.
 pub fn write(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    let (samples, pairs) = released_fields();
+    let mut put = |config, fields: &[Field], split: &str, file: String, rows: Vec<String>| {
+        let split = SplitFile { name: split.to_owned(), rows: rows.len(), file };
+        out.put_rows(&split.file, rows.into_iter())?;
+        out.split(config, fields, split);
+        Ok::<_, DataError>(())
+    };
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
-        out.put_rows(&format!("{name}.jsonl"), words.iter().map(|w| sample(w, true, alphabet)))?;
+        let rows = words.iter().map(|w| sample(w, true, alphabet)).collect();
+        put("samples", &samples, name, format!("{name}.jsonl"), rows)?;
     }
-    for (name, pairs) in [("test", &data.test), ("out_of_dist_test", &data.out_of_distribution)] {
-        let good = pairs.iter().map(|p| sample(&p.good, true, alphabet));
-        let bad = pairs.iter().map(|p| sample(&p.bad, false, alphabet));
-        out.put_rows(&format!("{name}.jsonl"), good.chain(bad))?;
-        out.put_rows(&format!("{name}_pair.jsonl"), pairs.iter().map(|p| pair(p, alphabet)))?;
+    for (name, drawn) in [("test", &data.test), ("out_of_dist_test", &data.out_of_distribution)] {
+        let good = drawn.iter().map(|p| sample(&p.good, true, alphabet));
+        let bad = drawn.iter().map(|p| sample(&p.bad, false, alphabet));
+        put("samples", &samples, name, format!("{name}.jsonl"), good.chain(bad).collect())?;
+        let rows = drawn.iter().map(|p| pair(p, alphabet)).collect();
+        put("pairs", &pairs, name, format!("{name}_pair.jsonl"), rows)?;
     }
     let specials = ["[PAD]", "[CLS]", "[SEP]"].map(str::to_owned);
     out.put_rows("vocab.txt", alphabet.tokens().iter().cloned().chain(specials))
 }
 
+/// The columns of the two kinds of released file.
+fn released_fields() -> (Vec<Field>, Vec<Field>) {
+    let samples = vec![
+        Field::list("sequences", Kind::Text, "the words of the string"),
+        Field::new("labels", Kind::Integer, "1 if it is grammatical, else 0"),
+        Field::new("data_type", Kind::Text, "`correct`, or `flip` for a near miss"),
+        Field::new("num_seq", Kind::Integer, "how many words it has"),
+    ];
+    let pairs = vec![
+        Field::list("good_sequences", Kind::Text, "the words of the grammatical string"),
+        Field::list("bad_sequences", Kind::Text, "the words of its near miss"),
+        Field::new("num_good_seq", Kind::Integer, "how many words the first has"),
+        Field::new("num_bad_seq", Kind::Integer, "how many words the second has"),
+    ];
+    (samples, pairs)
+}
+
 /// Writes one string or pair per row.
-pub fn write_jsonl(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write_rows(
+    data: &TseData,
+    alphabet: &Alphabet,
+    format: TableFormat,
+    out: &mut Recorder<'_>,
+) -> Result<(), DataError> {
+    let fields = vec![
+        Field::new("good", Kind::Text, "a grammatical string, its words separated by spaces"),
+        Field::new(
+            "bad",
+            Kind::Text,
+            "its near miss, which a model should find less likely; null in `train` and `validation`, which are corpora",
+        ),
+    ];
+    let table = Table { format, config: DEFAULT, fields };
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
-        let rows = words.iter().map(|w| json!({ "string": alphabet.format(w) }).to_string());
-        out.put_rows(&format!("{name}.jsonl"), rows)?;
+        table.put(out, name, name, words.iter().map(|w| vec![alphabet.format(w).into(), Value::Null]))?;
     }
     for (name, pairs) in [("test", &data.test), ("out-of-distribution", &data.out_of_distribution)] {
-        let rows = pairs
-            .iter()
-            .map(|p| json!({ "good": alphabet.format(&p.good), "bad": alphabet.format(&p.bad) }).to_string());
-        out.put_rows(&format!("{name}.jsonl"), rows)?;
+        let rows =
+            pairs.iter().map(|p| vec![alphabet.format(&p.good).into(), alphabet.format(&p.bad).into()]);
+        table.put(out, name, name, rows)?;
     }
     Ok(())
 }
@@ -95,7 +134,7 @@ pub fn read_corpus(
     #[serde(untagged)]
     enum Row {
         Released(Sample),
-        Ours { string: String },
+        Ours { good: String, bad: () },
     }
     read_rows(files, file, |text| {
         let (tokens, label) = match rows::object(text, "sequences and labels")? {
@@ -106,7 +145,7 @@ pub fn read_corpus(
                 same_length("num_seq", sample.num_seq, &sample.sequences)?;
                 (sample.sequences.join(" "), sample.labels == 1)
             }
-            Row::Ours { string } => (string, true),
+            Row::Ours { good, bad: () } => (good, true),
         };
         Ok((rows::word(&tokens, alphabet)?, label))
     })

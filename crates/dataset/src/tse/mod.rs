@@ -21,7 +21,7 @@ use wug_language::{Language, LengthRange, Reading, Word};
 
 use crate::{Bounds, DataError, MinimalPair, Seed};
 
-pub use files::{read_corpus, read_pairs, write, write_jsonl};
+pub use files::{read_corpus, read_pairs, write, write_rows};
 pub use near_miss::{NearMissKind, NearMisses};
 pub use suite::{FORMAT, Tse};
 pub use validate::validate;

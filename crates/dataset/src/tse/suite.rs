@@ -4,41 +4,45 @@ use serde_json::json;
 use wug_language::Reading;
 use wug_language::registry::{self, Named};
 
-use super::{NearMissKind, Sizes, generate, validate, write, write_jsonl};
+use super::{NearMissKind, Sizes, generate, validate, write, write_rows};
 use crate::manifest::Recorder;
-use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, Written, range_text};
+use crate::suite::{
+    DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, Written, range_text,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 
 /// Rows as released.
-pub const FORMAT: Format = Format::new("tse", &[], |file| file == "test_pair.jsonl");
+pub const FORMAT: Format = Format {
+    name: "tse",
+    folders: &[],
+    has: |file| file == "test_pair.jsonl",
+    about: "The layout of Someya, Yoshida and Oseki (2024). `train.jsonl` and `validation.jsonl` hold grammatical strings. A test of n \
+            pairs is in two files: `test_pair.jsonl` has pair i in line i; `test.jsonl` has the grammatical string of pair i in line i \
+            and its near miss in line n + i. `out_of_dist_test.jsonl` and `out_of_dist_test_pair.jsonl` are the same at greater \
+            lengths. `vocab.txt` has a token per line.",
+    load: "",
+};
 
 /// The sizes of the vocabulary in the paper.
 const TERMINALS: [usize; 5] = [5, 10, 50, 100, 500];
+
+const ABOUT: Descriptor = Descriptor {
+    name: "tse",
+    question: "does it prefer the grammatical string?",
+    measure: "minimal-pair accuracy",
+    citation: "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy",
+    formats: &[JSONL, PARQUET, FORMAT],
+    seed: 0,
+};
 
 /// The suite.
 #[derive(Debug)]
 pub struct Tse;
 
 impl Suite for Tse {
-    fn name(&self) -> &'static str {
-        "tse"
-    }
-
-    fn question(&self) -> &'static str {
-        "does it prefer the grammatical string?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "minimal-pair accuracy"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[FORMAT, JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {
@@ -97,16 +101,15 @@ impl PlannedData for Planned {
         let Self { named, reading, sizes } = self;
         let language = named.build(*reading)?;
         let data = generate(named, sizes, *reading, Seed::new(seed))?;
-        if format == JSONL {
-            write_jsonl(&data, language.alphabet(), out)?;
-        } else {
-            write(&data, language.alphabet(), out)?;
+        match format.table() {
+            Some(table) => write_rows(&data, language.alphabet(), table, out)?,
+            None => write(&data, language.alphabet(), out)?,
         }
         let spec = json!({
             "train": sizes.train, "validation": sizes.validation, "test": sizes.test,
             "ood": sizes.out_of_distribution,
             "lengths": range_text(&sizes.lengths), "ood.lengths": range_text(&sizes.greater_lengths),
         });
-        Ok(Written { name: named.spelled(), spec, facts: data.facts(language.as_ref()) })
+        Ok(Written::of_language(named, spec, data.facts(language.as_ref())))
     }
 }

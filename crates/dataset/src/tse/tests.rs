@@ -5,6 +5,7 @@ use wug_language::registry;
 use super::*;
 use crate::MemoryFiles;
 use crate::manifest::Recorder;
+use crate::table::TableFormat;
 
 fn small() -> Sizes {
     Sizes { train: 900, validation: 100, test: 2_000, out_of_distribution: 2_000, ..Sizes::default() }
@@ -66,8 +67,11 @@ fn written_files_read_back_and_validate() {
             for ours in [false, true] {
                 let mut memory = MemoryFiles::default();
                 let mut out = Recorder::new(&mut memory, "");
-                let write = if ours { write_jsonl } else { write };
-                write(&data, language.alphabet(), &mut out).unwrap();
+                if ours {
+                    write_rows(&data, language.alphabet(), TableFormat::Jsonl, &mut out).unwrap();
+                } else {
+                    write(&data, language.alphabet(), &mut out).unwrap();
+                }
                 let (pairs, ood) = if ours {
                     ("test.jsonl", "out-of-distribution.jsonl")
                 } else {

@@ -2,37 +2,34 @@
 
 use serde_json::json;
 use wug_language::Reading;
+use wug_table::TableFormat;
 
 use super::data::check_size;
-use super::{Settings, TASKS, Task, dataset_with, task, validate, write};
+use super::{CITATION, Settings, TASKS, Task, dataset_with, task, validate, write};
 use crate::manifest::Recorder;
-use crate::suite::{DataOption, Format, JSONL, Options, PlannedData, Subject, Suite, TaskSummary, Written};
+use crate::suite::{
+    DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, TaskSummary,
+    Written,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
+
+const ABOUT: Descriptor = Descriptor {
+    name: "wade",
+    question: "how fast does it learn?",
+    measure: "WADE",
+    citation: "Cisneros, Sivic and Mikolov 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing",
+    formats: &[JSONL, PARQUET],
+    seed: 0,
+};
 
 /// The suite.
 #[derive(Debug)]
 pub struct Wade;
 
 impl Suite for Wade {
-    fn name(&self) -> &'static str {
-        "wade"
-    }
-
-    fn question(&self) -> &'static str {
-        "how fast does it learn?"
-    }
-
-    fn measure(&self) -> &'static str {
-        "WADE"
-    }
-
-    fn citation(&self) -> &'static str {
-        "Cisneros, Sivic and Mikolov 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing"
-    }
-
-    fn formats(&self) -> &'static [Format] {
-        &[JSONL]
+    fn about(&self) -> &'static Descriptor {
+        &ABOUT
     }
 
     fn options(&self) -> Vec<DataOption> {
@@ -76,14 +73,16 @@ struct Planned {
 }
 
 impl PlannedData for Planned {
-    fn write(&self, _format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let data = dataset_with(self.task, &self.settings, self.count, Seed::new(seed));
-        write(&data, out)?;
+        write(&data, format.table().unwrap_or(TableFormat::Jsonl), out)?;
         let facts = json!({
             "drawn": data.drawn, "distinct": data.sequences.len(), "missing": data.missing(),
             "train": data.train.len(), "test": data.test.len(),
         });
         let spec = json!({ "n": self.count, "settings": self.settings.to_string() });
-        Ok(Written { name: self.task.name.to_owned(), spec, facts })
+        let Task { name, summary, definition, .. } = self.task;
+        let description = format!("{summary}: {definition}");
+        Ok(Written { name: (*name).to_owned(), description, cite: CITATION, spec, facts })
     }
 }

@@ -19,10 +19,10 @@ use crate::{DataError, FileSource, MaskedSequence};
 /// such labels, and no others, are counted as `known_wrong_answers` and are no errors.
 ///
 /// ```
-/// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, wade};
+/// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, table::TableFormat, wade};
 /// let data = wade::dataset(&wade::HARD_SYM_CT, wade::Reading::Published, 500, Seed::new(1));
 /// let mut memory = MemoryFiles::default();
-/// wade::write(&data, &mut Recorder::new(&mut memory, "")).unwrap();
+/// wade::write(&data, TableFormat::Jsonl, &mut Recorder::new(&mut memory, "")).unwrap();
 /// let errors = |reading| wade::validate(&memory, &wade::HARD_SYM_CT, reading).unwrap().errors;
 /// assert_eq!(errors(wade::Reading::Published), 0);
 /// assert!(errors(wade::Reading::Corrected) > 0);

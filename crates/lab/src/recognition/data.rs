@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_dataset::recognition::{self, Dataset, TRAINING};
+use wug_dataset::tabular::ParquetRows;
 use wug_dataset::{Labelled, Seed, Split};
 use wug_language::registry::{self, Named};
 use wug_language::{Language, LengthRange, Reading};
@@ -48,6 +49,9 @@ pub struct Prepared {
 /// The splits of a published directory.
 const SPLITS: [&str; 6] =
     [TRAINING, "validation-short", "validation-long", "test", "test-short-held-out", "test-edit-distance"];
+
+/// The files that show the training split: as published, and our own rows.
+const TRAINING_FILES: [&str; 3] = ["main.tok", "training.jsonl", "training.parquet"];
 
 impl RunData for Data {
     fn hash(&self) -> &str {
@@ -106,38 +110,45 @@ impl Data {
     pub(super) fn find(directory: &Path, named: &Named) -> Result<PathBuf, String> {
         let full = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
         let names = std::iter::once(&named.entry.name).chain(named.entry.aliases).copied();
-        let inside = names.clone().map(|name| full.join(name)).find(|path| path.join("main.tok").is_file());
+        let has_data = |path: &PathBuf| TRAINING_FILES.iter().any(|file| path.join(file).is_file());
+        let inside = names.clone().map(|name| full.join(name)).find(has_data);
         let here = || {
             let own = full.file_name().and_then(|n| n.to_str());
             let ours = own.is_some_and(|own| names.clone().any(|name| name == own));
-            (ours && full.join("main.tok").is_file()).then(|| full.clone())
+            (ours && has_data(&full)).then(|| full.clone())
         };
         inside.or_else(here).ok_or_else(|| {
             let folders: Vec<&str> = names.clone().collect();
             format!(
-                "has no data of {}: looked for a folder {} with main.tok",
+                "has no data of {}: looked for a folder {} with {}",
                 named.spelled(),
-                folders.join(" or ")
+                folders.join(" or "),
+                TRAINING_FILES.join(" or ")
             )
         })
     }
 
     /// Reads a published directory.
     pub(super) fn read(path: &Path, language: &dyn Language) -> Result<DirectoryData, LabError> {
-        let source = Directory::open(path)?;
-        let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
-        for name in SPLITS {
-            match recognition::read(&source, name, language.alphabet())? {
-                Some(split) => dataset.splits.push(split),
-                None => dataset.notes.push(format!("{name}: not in the directory")),
-            }
-        }
-        let manifest = match std::fs::read(path.join(MANIFEST)) {
+        let directory = Directory::open(path)?;
+        let manifest: Option<Manifest> = match std::fs::read(path.join(MANIFEST)) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| {
                 LabError::corrupt(&path.join(MANIFEST), format!("cannot be read: {error}"))
             })?,
             Err(_) => None,
         };
+        let source = ParquetRows { files: &directory, manifest: manifest.as_ref() };
+        let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
+        for name in SPLITS {
+            let split = match recognition::read(&source, name, language.alphabet())? {
+                None => recognition::read_rows(&source, name, language.alphabet())?,
+                published => published,
+            };
+            match split {
+                Some(split) => dataset.splits.push(split),
+                None => dataset.notes.push(format!("{name}: not in the directory")),
+            }
+        }
         Ok(DirectoryData { hash: hash(&dataset), dataset, manifest })
     }
 

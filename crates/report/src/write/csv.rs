@@ -1,6 +1,7 @@
 //! Every cell in a row of its own.
 
-use super::visible;
+use wug_table::csv_line;
+
 use crate::table::{Cell, Table, Value, distinct};
 
 /// All tables in one: what a row is about comes first, then the column, then ours and the paper's. Numbers are
@@ -48,18 +49,4 @@ fn values(cell: &Cell) -> [String; 5] {
     };
     let ((ours, ours_std), (paper, paper_std)) = (parts(&cell.ours), parts(&cell.paper));
     [ours, ours_std, cell.n.map_or_else(String::new, |n| n.to_string()), paper, paper_std]
-}
-
-/// A line of fields.
-pub(crate) fn csv_line(fields: &[String]) -> String {
-    fields.iter().map(|field| escaped(field)).collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// A field: visible, in quotes where it needs them, and with an apostrophe before whatever a spreadsheet would take for a
-/// formula. Numbers stay numbers.
-pub(super) fn escaped(field: &str) -> String {
-    let text = visible(field);
-    let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
-    let text = if formula { format!("'{text}") } else { text.into_owned() };
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }

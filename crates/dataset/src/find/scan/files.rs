@@ -1,7 +1,10 @@
 //! The published files of SCAN.
 
+use wug_table::Kind;
+
 use super::{Split, commands, write_lines};
 use crate::manifest::Recorder;
+use crate::tabular::{Field, SplitFile};
 use crate::{DataError, Seed};
 
 /// Which part of which split a file holds.
@@ -56,14 +59,25 @@ const fn file(folder: &'static str, name: &'static str, holds: Holds, lines: usi
 /// assert_eq!(scan::validate_scan(&memory).unwrap().errors, 0);
 /// ```
 pub fn write_scan(seed: Seed, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    let fields = [Field::new("text", Kind::Text, "`IN: ` and the command, ` OUT: ` and its actions")];
+    let mut splits = Vec::new();
     for File { folder, name, holds, .. } in FILES {
         let pairs = match holds {
             Holds::All => commands(),
             Holds::Train(split) => split.parts(seed).train,
             Holds::Test(split) => split.parts(seed).test,
         };
-        let text = write_lines(&pairs);
-        out.put_text(&format!("{folder}{name}"), &text)?;
+        let file = format!("{folder}{name}");
+        out.put_text(&file, &write_lines(&pairs))?;
+        let (config, split) = match holds {
+            Holds::All => ("all", "train"),
+            Holds::Train(split) => (split.name(), "train"),
+            Holds::Test(split) => (split.name(), "test"),
+        };
+        splits.push((config, SplitFile { name: split.to_owned(), file, rows: pairs.len() }));
     }
+    // The first config is loaded if none is named: the split of the paper.
+    splits.sort_by_key(|(config, _)| *config != Split::Jump.name());
+    splits.into_iter().for_each(|(config, split)| out.split(config, &fields, split));
     Ok(())
 }

@@ -2,9 +2,14 @@
 
 use super::*;
 use crate::manifest::Recorder;
+use crate::table::TableFormat;
 use crate::{DataError, MemoryFiles};
 
 type Writer = fn(&RuleTask, &mut Recorder<'_>) -> Result<(), DataError>;
+
+fn write_jsonl(task: &RuleTask, out: &mut Recorder<'_>) -> Result<(), DataError> {
+    write_rows(task, TableFormat::Jsonl, out)
+}
 
 fn written(task: &RuleTask, write: Writer) -> MemoryFiles {
     let mut memory = MemoryFiles::default();
@@ -49,12 +54,12 @@ fn rows_are_read_again() {
     for name in settings() {
         let task = task(&name);
         let memory = written(&task, write_jsonl);
-        assert_eq!(read_jsonl(&memory, &task).unwrap().as_ref(), Some(&task), "{name}");
+        assert_eq!(read_rows(&memory, &task).unwrap().as_ref(), Some(&task), "{name}");
         let form = prompt_form(&task);
         assert_eq!(read_prompts(&memory, &form).unwrap(), Some(form), "{name}");
     }
     let task = task("count-or-mem");
-    assert_eq!(read_jsonl(&MemoryFiles::default(), &task).unwrap(), None);
+    assert_eq!(read_rows(&MemoryFiles::default(), &task).unwrap(), None);
     assert_eq!(read_prompts(&MemoryFiles::default(), &prompt_form(&task)).unwrap(), None);
 }
 
@@ -62,13 +67,13 @@ fn rows_are_read_again() {
 fn rows_are_what_they_are_documented_to_be() {
     let memory = written(&task("hierar-or-linear:depth=1"), write_jsonl);
     let line = |name: &str, i: usize| file(&memory, name).lines().nth(i).unwrap().to_owned();
-    assert_eq!(line("train.jsonl", 1), r#"{"input":"b a b","output":"a"}"#);
-    assert_eq!(line("holdout.jsonl", 5), r#"{"input":"b b a b b","rules":{"hierar":"a","linear":"b"}}"#);
-    assert_eq!(line("prompts.jsonl", 1), r#"{"text":"<eos> b a b <sep> a' <eos>","mask":[5,6]}"#);
-    assert_eq!(line("prompts.jsonl", 4), r#"{"prompt":"<eos> a a a <sep>"}"#);
+    assert_eq!(line("train.jsonl", 1), r#"{"input":"b a b","output":"a","hierar":null,"linear":null}"#);
+    assert_eq!(line("holdout.jsonl", 5), r#"{"input":"b b a b b","output":null,"hierar":"a","linear":"b"}"#);
+    assert_eq!(line("prompts-train.jsonl", 1), r#"{"text":"<eos> b a b <sep> a' <eos>","mask":[5,6]}"#);
+    assert_eq!(line("prompts-holdout.jsonl", 0), r#"{"text":"<eos> a a a <sep>","mask":[]}"#);
     // The empty string is an input too.
     let memory = written(&task("count-or-mem:length=1"), write_jsonl);
-    let row = r#"{"input":"","rules":{"count":"","mem":"b"}}"#;
+    let row = r#"{"input":"","output":null,"count":"","mem":"b"}"#;
     assert!(file(&memory, "holdout.jsonl").starts_with(row));
 }
 
@@ -79,8 +84,8 @@ fn bad_rows_are_named_with_file_and_line() {
         let mut memory = written(&task, write_jsonl);
         memory.0.get_mut(name).unwrap().extend(line.bytes());
         let error = match name {
-            "prompts.jsonl" => read_prompts(&memory, &prompt_form(&task)).unwrap_err(),
-            _ => read_jsonl(&memory, &task).unwrap_err(),
+            "prompts-holdout.jsonl" => read_prompts(&memory, &prompt_form(&task)).unwrap_err(),
+            _ => read_rows(&memory, &task).unwrap_err(),
         };
         assert_eq!(validate(&memory, &task.name, Seed::new(1)).unwrap_err().to_string(), error.to_string());
         error.to_string()
@@ -92,26 +97,26 @@ fn bad_rows_are_named_with_file_and_line() {
     let holdout = |line: &str| error("holdout.jsonl", line);
     assert_eq!(
         holdout(r#"{"input":"a","output":"b"}"#),
-        "holdout.jsonl, line 8: not a JSON object with input and rules"
+        "holdout.jsonl, line 8: not a JSON object with input, output (null) and rules"
     );
     assert_eq!(
-        holdout(r#"{"input":"a","rules":{"add":3}}"#),
+        holdout(r#"{"input":"a","output":null,"add":3}"#),
         "holdout.jsonl, line 8: the answer of rule `add` is 3, not a string"
     );
     assert_eq!(
-        holdout(r#"{"input":"a","rules":{"add":"b"}}"#),
+        holdout(r#"{"input":"a","output":null,"add":"b"}"#),
         "holdout.jsonl, line 8: the rules are add, but in line 1 add, mul, mem"
     );
-    let prompts = |line: &str| error("prompts.jsonl", line);
-    let row = "prompts.jsonl, line 9: not a JSON object with text and mask, or with prompt";
+    let prompts = |line: &str| error("prompts-holdout.jsonl", line);
+    let row = "prompts-holdout.jsonl, line 8: not a JSON object with text and mask";
     assert_eq!(prompts(r#"{"text":"a"}"#), row);
-    let outside = "prompts.jsonl, line 9: masked position 1 lies outside the text of 1 tokens";
+    let outside = "prompts-holdout.jsonl, line 8: masked position 1 lies outside the text of 1 tokens";
     assert_eq!(prompts(r#"{"text":"a","mask":[1]}"#), outside);
 
     let mut memory = written(&task, write_jsonl);
     memory.0.remove("holdout.jsonl");
     let missing = "there is no `holdout.jsonl` beside train.jsonl";
-    assert_eq!(read_jsonl(&memory, &task).unwrap_err().to_string(), missing);
+    assert_eq!(read_rows(&memory, &task).unwrap_err().to_string(), missing);
 }
 
 #[test]
@@ -163,7 +168,7 @@ fn planted_errors_in_rows_are_found() {
         r#"a a a a b a a a a","output":"a""#,
     );
     plant(&mut memory, "holdout.jsonl", r#""hierar":"a","linear":"b""#, r#""hierar":"b","linear":"a""#);
-    plant(&mut memory, "prompts.jsonl", "<eos> a a a a a <sep>", "<eos> a a a a <sep>");
+    plant(&mut memory, "prompts-holdout.jsonl", "<eos> a a a a a <sep>", "<eos> a a a a <sep>");
     let report = validate(&memory, name, Seed::new(1)).unwrap();
     let train = &report.splits["train.jsonl"];
     let counts = ["missing_pairs", "unexpected_pairs", "output_errors"].map(|name| &train[name]);
@@ -180,7 +185,7 @@ fn planted_errors_in_rows_are_found() {
     assert_eq!([&holdout["hierar_output_errors"], &holdout["linear_output_errors"]], [1, 1]);
     let first = "line 2: `b b a b b` is answered with `b`; hierar says `a`";
     assert_eq!(holdout["first_errors"][0], first);
-    let prompts = &report.splits["prompts.jsonl"];
+    let prompts = &report.splits["prompts"];
     assert_eq!([&prompts["missing_prompts"], &prompts["unexpected_prompts"]], [1, 1]);
     assert_eq!(report.errors, 3 + 2 + 2);
 

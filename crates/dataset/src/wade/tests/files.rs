@@ -7,12 +7,13 @@ use super::super::{
     validate, write,
 };
 use crate::manifest::Recorder;
+use crate::table::TableFormat;
 use crate::validation::Validation;
 use crate::{MemoryFiles, Seed};
 
 fn written(data: &TaskData) -> MemoryFiles {
     let mut memory = MemoryFiles::default();
-    write(data, &mut Recorder::new(&mut memory, "")).unwrap();
+    write(data, TableFormat::Jsonl, &mut Recorder::new(&mut memory, "")).unwrap();
     memory
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Text in which control characters, and those that reverse or hide what is around them, are written as escapes.
 ///
 /// ```
-/// use wug_report::visible;
+/// use wug_table::visible;
 /// assert_eq!(visible("an-bn"), "an-bn");
 /// assert_eq!(visible("\u{1b}[2J\n"), r"\u{1b}[2J\n");
 /// ```
@@ -25,12 +25,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Visible text in one line: white space becomes single spaces.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 /// Control characters, separators of lines, marks of direction, characters without width, and those that XML forbids.
-pub(crate) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')

@@ -1,0 +1,182 @@
+//! Columns, and the values in them.
+
+use std::borrow::Cow;
+
+use crate::TableError;
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Unicode text.
+    Text,
+    /// Whole numbers of 64 bits with a sign.
+    Integer,
+    /// Whole numbers of 64 bits without a sign, such as seeds.
+    Unsigned,
+    /// Numbers; those that are not finite become absent values.
+    Float,
+    /// True or false.
+    Boolean,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "integers",
+            Self::Unsigned => "integers without a sign",
+            Self::Float => "numbers",
+            Self::Boolean => "truth values",
+        }
+    }
+}
+
+/// A column of a table. Any value may be absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What its values are, or the elements of its lists.
+    pub kind: Kind,
+    /// Whether each value is a list.
+    pub list: bool,
+}
+
+impl Column {
+    /// A column of single values.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self { name: name.into(), kind, list: false }
+    }
+
+    /// A column of lists.
+    pub fn list(name: impl Into<String>, kind: Kind) -> Self {
+        Self { list: true, ..Self::new(name, kind) }
+    }
+
+    /// The value as this column has it: whole numbers become floats in a column of floats, and what is not finite is absent.
+    pub(crate) fn checked<'a>(&self, value: &'a Value<'a>) -> Result<Value<'a>, TableError> {
+        match value {
+            Value::Null => Ok(Value::Null),
+            Value::List(values) if self.list => {
+                let values = values.iter().map(|value| self.scalar(value));
+                Ok(Value::List(values.collect::<Result<_, _>>()?))
+            }
+            value if !self.list => self.scalar(value),
+            other => Err(self.refused(other)),
+        }
+    }
+
+    fn scalar<'a>(&self, value: &'a Value<'a>) -> Result<Value<'a>, TableError> {
+        Ok(match (self.kind, value) {
+            (_, Value::Null) => Value::Null,
+            (Kind::Text, Value::Text(text)) => Value::Text(Cow::Borrowed(text)),
+            (Kind::Integer, Value::Integer(n)) if i64::try_from(*n).is_ok() => Value::Integer(*n),
+            (Kind::Unsigned, Value::Integer(n)) if u64::try_from(*n).is_ok() => Value::Integer(*n),
+            (Kind::Float, Value::Float(x)) => {
+                if x.is_finite() {
+                    Value::Float(*x)
+                } else {
+                    Value::Null
+                }
+            }
+            (Kind::Float, Value::Integer(n)) => Value::Float(*n as f64),
+            (Kind::Boolean, Value::Boolean(on)) => Value::Boolean(*on),
+            (_, other) => return Err(self.refused(other)),
+        })
+    }
+
+    fn refused(&self, value: &Value<'_>) -> TableError {
+        let lists = if self.list { "lists of " } else { "" };
+        TableError::Value {
+            column: self.name.clone(),
+            given: format!("{value:?}"),
+            allowed: format!("{lists}{}", self.kind.name()),
+        }
+    }
+}
+
+/// A value in a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Value<'a> {
+    /// Absent.
+    #[default]
+    Null,
+    /// Unicode text.
+    Text(Cow<'a, str>),
+    /// A whole number; the column says how large it may be.
+    Integer(i128),
+    /// A number.
+    Float(f64),
+    /// True or false.
+    Boolean(bool),
+    /// Several values of one kind.
+    List(Vec<Value<'a>>),
+}
+
+impl Value<'_> {
+    /// The same value, without what it borrows.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+            Self::Integer(n) => Value::Integer(n),
+            Self::Float(x) => Value::Float(x),
+            Self::Boolean(on) => Value::Boolean(on),
+            Self::List(values) => Value::List(values.into_iter().map(Value::into_owned).collect()),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(n: i64) -> Self {
+        Self::Integer(n.into())
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(n: u64) -> Self {
+        Self::Integer(n.into())
+    }
+}
+
+impl From<usize> for Value<'_> {
+    fn from(n: usize) -> Self {
+        Self::Integer(n as i128)
+    }
+}
+
+impl From<f64> for Value<'_> {
+    fn from(x: f64) -> Self {
+        Self::Float(x)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(on: bool) -> Self {
+        Self::Boolean(on)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> FromIterator<T> for Value<'a> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self::List(values.into_iter().map(Into::into).collect())
+    }
+}
