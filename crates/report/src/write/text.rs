@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::one_line;
 use crate::summary::Summary;
-use crate::table::{Cell, Table, shown};
+use crate::table::{Cell, Table, Value, shown};
 
 /// The widest line.
 const WIDTH: usize = 100;
@@ -29,6 +29,9 @@ fn push(out: &mut String, table: &Table) {
     push_wrapped(out, "", &table.title);
     if table.has_paper() {
         out.push_str("ours/paper; – was not run\n");
+    }
+    if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.best_of && cell.ours.is_some()) {
+        out.push_str("(n): the best of n runs\n");
     }
     for part in parts(table) {
         out.push('\n');
@@ -88,9 +91,13 @@ fn width(part: &[TextColumn]) -> usize {
 }
 
 fn written(cell: &Cell) -> String {
-    let ours = shown(cell.ours.as_ref()) + &cell.count();
+    let count = |value: &Option<Value>, n: Option<usize>| match (value, n) {
+        (Some(_), Some(n)) => format!(" ({n})"),
+        _ => String::new(),
+    };
+    let ours = shown(cell.ours.as_ref()) + &count(&cell.ours, cell.n);
     match &cell.paper {
-        Some(paper) => format!("{ours}/{}", paper.show()),
+        Some(paper) => format!("{ours}/{}{}", paper.show(), count(&cell.paper, cell.paper_n)),
         None => ours,
     }
 }
