@@ -46,7 +46,7 @@ fn named(at: &str) -> String {
 /// What some runs have as a field: one value, a few, or a range of numbers; empty if none has it.
 pub(crate) fn shown(values: &[&Value]) -> String {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| value.as_f64()).collect();
-    let mut values = distinct(values.iter().copied());
+    let values = distinct(values.iter().copied());
     match numbers {
         Some(mut numbers) => {
             numbers.sort_by(f64::total_cmp);
@@ -58,12 +58,10 @@ pub(crate) fn shown(values: &[&Value]) -> String {
             }
         }
         None => {
-            values.sort_by_cached_key(ToString::to_string);
-            list(
-                values
-                    .into_iter()
-                    .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
-            )
+            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let mut values: Vec<String> = values.into_iter().map(text).collect();
+            values.sort();
+            list(values.into_iter())
         }
     }
 }

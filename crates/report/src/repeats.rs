@@ -2,21 +2,34 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use wug_score::RunResult;
 
-/// Each run once: the first of those that are the same.
+use crate::plan_fields::fields;
+
+/// Each run once: of those that are the same, the one with the lowest settings, in the place of the first.
 pub(crate) fn distinct(results: &[RunResult]) -> Vec<&RunResult> {
-    let mut kept: BTreeMap<_, Vec<&RunResult>> = BTreeMap::new();
-    let mut distinct = Vec::new();
+    let mut kept: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    let mut distinct: Vec<&RunResult> = Vec::new();
     for result in results {
         let run = &result.run;
         let alike = kept.entry((&run.protocol, &run.coordinates, run.reading, run.seed)).or_default();
-        if !alike.iter().any(|other| is_same(other, result)) {
-            alike.push(result);
-            distinct.push(result);
+        match alike.iter().find(|i| is_same(distinct[**i], result)) {
+            Some(&i) if settings(result) < settings(distinct[i]) => distinct[i] = result,
+            Some(_) => {}
+            None => {
+                alike.push(distinct.len());
+                distinct.push(result);
+            }
         }
     }
     distinct
+}
+
+/// The settings of a run, in an order in which 50 comes before 100.
+fn settings(result: &RunResult) -> Vec<(String, Option<f64>, String)> {
+    let ordered = |(name, value): (String, Value)| (name, value.as_f64(), value.to_string());
+    fields(result).into_iter().map(ordered).collect()
 }
 
 /// Whether two runs with the same coordinates and seed are one: all that was measured is the same, and they have the same

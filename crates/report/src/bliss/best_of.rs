@@ -38,10 +38,12 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
         // Where nothing is forgiven, both criteria are the same.
         .filter(|(acceptance, margin)| *acceptance == Acceptance::AllSteps || margin.value() > 0.0)
         .collect();
+    let known = group.of_paper.then_some("best of the paper's n");
     for (acceptance, margin) in &rules {
-        let group = format!("{}, ε = {margin}", shown(*acceptance));
-        table.columns.push(Column::of(group.as_str(), "share of runs"));
-        table.columns.push(Column::of(group.as_str(), "best of the paper's n"));
+        let names = ["share of runs"].into_iter().chain(known);
+        table
+            .columns
+            .extend(names.map(|name| Column::of(format!("{}, ε = {margin}", shown(*acceptance)), name)));
     }
     table.columns.push(Column::new("n"));
     for (key, runs) in &by_row {
@@ -52,10 +54,14 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
             .collect();
         table.rows.extend(rows(group, key, &names, runs, &rules));
     }
-    table.notes.extend(notes());
+    table.notes.extend(notes(group.of_paper));
     table.notes.extend(table.interval_note());
     table.notes.extend(constant_note(&columns));
-    (!table.rows.is_empty()).then_some(table)
+    // Beside a paper's best every number of runs says something; by itself one run does not.
+    let several = by_row
+        .values()
+        .any(|runs| runs.iter().any(|a| runs.iter().filter(|b| a.factor == b.factor).count() > 1));
+    (!table.rows.is_empty() && (group.of_paper || several)).then_some(table)
 }
 
 /// A row for each factor, and one for the index.
@@ -67,6 +73,7 @@ fn rows(
     rules: &[(Acceptance, Margin)],
 ) -> Vec<Row> {
     let paper_n = paper_runs(key.learner).filter(|_| group.of_paper);
+    let columns = if group.of_paper { 2 } else { 1 };
     let shares: Vec<Shares> = rules
         .iter()
         .map(|(acceptance, margin)| {
@@ -79,7 +86,7 @@ fn rows(
     let row = |factor: &usize| {
         let of = |shares: &Shares| shares.iter().find(|(b, _)| b == factor).map(|(_, share)| *share);
         let count = runs.iter().filter(|run| run.factor == *factor && run.is_evaluated()).count();
-        let cells = shares.iter().flat_map(|shares| solving(of(shares), paper_n));
+        let cells = shares.iter().flat_map(|shares| solving(of(shares), paper_n).into_iter().take(columns));
         Row { keys: named(factor.to_string()), cells: cells.chain([counts(count, paper_n)]).collect() }
     };
     let complete = group.factors().iter().all(|factor| factors.contains(factor));
@@ -115,9 +122,12 @@ fn index_of_best(best: &BestIndex, factors: &[usize]) -> String {
     if low == high { median } else { format!("{median} ({low} to {high})") }
 }
 
-fn notes() -> Vec<String> {
-    vec![
-        "Share of runs: those that solve the test at a factor, of all configurations and seeds that were run. Best of the paper's n: the probability that one of as many runs as the paper's solves it, 1 - (1 - share)^n, with runs drawn from the configurations that were run here.".to_owned(),
-        format!("{INDEX}: the index that the best of as many runs as the paper's would have: the median, and in brackets from what it reaches in 95 % of cases if all shares are at the low ends of their intervals to what it reaches in 5 % if they are at the high ends. A paper's index inside that range is no evidence of another learner."),
-    ]
+fn notes(of_paper: bool) -> Vec<String> {
+    let shares = "Share of runs: those that solve the test at a factor, of all configurations and seeds that were run.";
+    let mut notes = vec![shares.to_owned()];
+    if of_paper {
+        notes.push("Best of the paper's n: the probability that one of as many runs as the paper's solves it, 1 - (1 - share)^n, with runs drawn from the configurations that were run here.".to_owned());
+        notes.push(format!("{INDEX}: the index that the best of as many runs as the paper's would have: the median, and in brackets from what it reaches in 95 % of cases if all shares are at the low ends of their intervals to what it reaches in 5 % if they are at the high ends. A paper's index inside that range is no evidence of another learner."));
+    }
+    notes
 }

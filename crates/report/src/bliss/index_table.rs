@@ -74,6 +74,8 @@ fn cells(
     let asked: BTreeSet<usize> = factors.iter().copied().filter(possible).collect();
     let cell = |margin: Margin, acceptance: Acceptance| {
         let (ours, n) = index(runs, margin, acceptance, &asked).unzip();
+        // Baselines are the same in every run.
+        let n = n.filter(|_| runs.iter().any(|run| run.is_trained()));
         let paper = paper(group, key, margin, acceptance);
         let paper_n = paper.as_ref().and_then(|_| paper_runs(key.learner));
         Cell { ours: ours.map(Value::from), n, paper, paper_n, best_of: true, ..Cell::default() }

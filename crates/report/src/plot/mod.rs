@@ -37,7 +37,7 @@ const STYLE: &str = ".wug{font:11px system-ui,sans-serif;color-scheme:light dark
 .wug .s2{stroke:#009e73;fill:#009e73;stroke-dasharray:2 2}.wug .s3{stroke:#cc79a7;fill:#cc79a7;stroke-dasharray:6 2 2 2}\
 .wug .s4{stroke:#e69f00;fill:#e69f00;stroke-dasharray:8 3}\
 @media(prefers-color-scheme:dark){.wug text{fill:#ddd}.wug .rule,.wug .cross{stroke:#bbb}.wug .s0{stroke:#56b4e9;fill:#56b4e9}}\
-.wug .line{fill:none;stroke-width:1.6;stroke-linejoin:round}.wug .thin{fill:none;stroke-width:1;stroke-opacity:.55}\
+.wug .line{fill:none;stroke-width:2;stroke-linejoin:round}.wug .thin{fill:none;stroke-width:.8;stroke-opacity:.4}\
 .wug .band{stroke:none;fill-opacity:.16}.wug .dot{fill-opacity:.35;stroke-dasharray:none}";
 /// How many series have a look of their own; others share.
 const LOOKS: usize = 5;

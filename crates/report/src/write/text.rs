@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::one_line;
 use crate::summary::Summary;
-use crate::table::{Cell, Table, Value, shown};
+use crate::table::{Cell, Column, Table, Value, shown};
 
 /// The widest line.
 const WIDTH: usize = 100;
@@ -70,17 +70,28 @@ fn parts(table: &Table) -> Vec<Vec<TextColumn>> {
             TextColumn::new("", std::iter::once(key.clone()).chain(below), true)
         })
     };
-    let mut parts = Vec::new();
-    let mut part: Vec<TextColumn> = names().collect();
-    for (i, column) in table.columns.iter().enumerate() {
+    let column = |(i, column): (usize, &Column)| {
         let below = table.rows.iter().map(|row| written(&row.cells[i]));
         let cells = std::iter::once(column.name.clone()).chain(below);
-        let column = TextColumn::new(&column.group, cells, table.is_words(i));
-        let fits = width(&part) + GAP.len() + column.width <= WIDTH;
-        if !fits && part.len() > table.keys.len() {
-            parts.push(std::mem::replace(&mut part, names().collect()));
+        TextColumn::new(&column.group, cells, table.is_words(i))
+    };
+    let mut columns = table.columns.iter().enumerate().map(column);
+    let mut parts = Vec::new();
+    let mut part: Vec<TextColumn> = names().collect();
+    for group in table.columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
+        let group: Vec<TextColumn> = columns.by_ref().take(group.len()).collect();
+        // A group that fits into a part of its own is not divided.
+        let whole = width(&names().collect::<Vec<_>>()) + GAP.len() + width(&group) <= WIDTH;
+        let size = if whole { group.len().max(1) } else { 1 };
+        let mut group = group.into_iter().peekable();
+        while group.peek().is_some() {
+            let next: Vec<TextColumn> = group.by_ref().take(size).collect();
+            let fits = width(&part) + GAP.len() + width(&next) <= WIDTH;
+            if !fits && part.len() > table.keys.len() {
+                parts.push(std::mem::replace(&mut part, names().collect()));
+            }
+            part.extend(next);
         }
-        part.push(column);
     }
     parts.push(part);
     parts
