@@ -80,6 +80,11 @@ fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
     tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no {id} among {:?}", ids()))
 }
 
+/// Whether a table is a suite's, or lists the settings of runs.
+fn is_of(table: &Table, suite: &str) -> bool {
+    table.id.starts_with(&format!("{suite}-published-")) || table.id.ends_with("-settings")
+}
+
 fn cell(table: &Table, keys: &[&str], column: &str) -> String {
     let row = table.rows.iter().find(|row| row.keys.iter().zip(keys).all(|(a, b)| a == b)).unwrap();
     let at = table.columns.iter().position(|c| c.full_name() == column);
@@ -120,18 +125,13 @@ fn runs_of_flare_fill_the_cells_of_their_language_and_learner() {
     let main = named(&tables, "flare-published-2");
     assert_eq!(main.rows.len(), 18);
     for ((language, learner), accuracy) in &accuracies {
-        let learner = match learner.as_str() {
-            "transformer" => "Tf",
-            "rnn" => "RNN",
-            _ => "LSTM",
-        };
         let shown = cell(main, &[language], &format!("Inductive bias: {learner}"));
         assert!(shown.starts_with(&format!("{accuracy:.2}")), "{language} {learner}: {shown} {accuracy}");
         let shown = cell(main, &[language], &format!("Expressivity: {learner}"));
         assert!(shown.starts_with(&format!("{accuracy:.2}")), "{language} {learner}: {shown} {accuracy}");
     }
     // Nothing is left over for the tables of what no paper has.
-    assert!(tables.iter().all(|table| table.id.starts_with("flare-published-")));
+    assert!(tables.iter().all(|table| is_of(table, "flare")));
     let sizes: Vec<RunResult> = planned("flare_table22").iter().map(|plan| recognized(plan, 0.75)).collect();
     let tables = wug_report::tables(&sizes);
     let table = named(&tables, "flare-published-22");
@@ -160,8 +160,8 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
             assert!(runs.contains(grid), "{language} {learner}: {runs}, not {grid}");
         }
     }
-    assert!(tables.iter().all(|table| table.id.starts_with("bliss-published-")));
+    assert!(tables.iter().all(|table| is_of(table, "bliss")));
     let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
-    assert!(wug_report::tables(&far).iter().all(|table| table.id.starts_with("bliss-published-")));
+    assert!(wug_report::tables(&far).iter().all(|table| is_of(table, "bliss")));
     assert!(!wug_report::figures(&far).is_empty());
 }

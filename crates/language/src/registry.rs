@@ -255,8 +255,12 @@ impl Named {
         self.entry.build_with(reading, &self.settings)
     }
 
-    /// The name with its settings, in one canonical spelling.
+    /// The name with its settings, in one canonical spelling; of any bounded Dyck language `dyck-K-M`.
     pub fn spelled(&self) -> String {
+        if self.entry.name == bounded_dyck::ENTRY.name {
+            let value = |p: &Parameter| self.settings.get(p.name).map_or(p.default, String::as_str);
+            return format!("dyck-{}", self.entry.parameters.iter().map(value).collect::<Vec<_>>().join("-"));
+        }
         let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
         if settings.is_empty() {
             return self.entry.name.to_owned();
@@ -344,7 +348,13 @@ mod tests {
         ] {
             assert!(find(name).is_ok(), "{name}");
         }
-        assert_eq!(find("dyck-4-2").unwrap().spelled(), "dyck-2-3:depth=2,kinds=4");
+        for (same, name) in [
+            ("dyck-3-5", "dyck-3-5"),
+            ("dyck-2-3:depth=5,kinds=3", "dyck-3-5"),
+            ("dyck-2-3:depth=5", "dyck-2-5"),
+        ] {
+            assert_eq!(find(same).unwrap().spelled(), name, "{same}");
+        }
         for same in ["an_bn", "an-bn:prior=.3", "AN-BN:prior=0.30"] {
             assert_eq!(find(same).unwrap().spelled(), "an-bn", "{same}");
         }

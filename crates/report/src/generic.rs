@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_score::{Aggregate, Coordinate, METRICS, Measurement, Reading, RunResult, Stratum};
 
 use crate::columns::{coordinate_names, show_key, sort_key};
+use crate::parameters;
+use crate::plan_fields::{data_note, spread_note};
 use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, range};
 
 /// Rows by coordinates and split, and in each what was measured by metric.
@@ -31,20 +33,43 @@ fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
     let names = coordinate_names(runs.iter().map(|result| &result.run));
     let cells = collect(runs, &names);
     let metrics = metrics(&cells);
-    let rows = cells.iter().map(|((key, split), measured)| Row {
-        keys: show_key(key).into_iter().chain([(*split).to_owned()]).collect(),
-        cells: metrics.iter().map(|metric| cell(measured.get(metric))).collect(),
+    let sizes = sizes(runs, &names);
+    let has_sizes = sizes.values().any(Option::is_some);
+    let rows = cells.iter().map(|((key, split), measured)| {
+        let size = has_sizes.then(|| Cell::maybe(sizes.get(key).cloned().flatten()));
+        Row {
+            keys: show_key(key).into_iter().chain([(*split).to_owned()]).collect(),
+            cells: metrics.iter().map(|metric| cell(measured.get(metric))).chain(size).collect(),
+        }
     });
     let keys: Vec<&str> = names.iter().copied().chain(["split"]).collect();
     let title = format!("{protocol}: all that was measured");
     let mut table = Table {
         notes: notes(&metrics, runs),
-        columns: metrics.iter().map(|metric| Column::new(*metric)).collect(),
+        columns: metrics.iter().copied().chain(has_sizes.then_some("parameters")).map(Column::new).collect(),
         rows: rows.collect(),
         ..Table::blank(Scope::Protocol(protocol), reading, "other", &title, &keys)
     };
     table.notes.extend(table.interval_note());
     table
+}
+
+/// The parameters of the runs of a row.
+fn sizes(runs: &[&RunResult], names: &[&str]) -> BTreeMap<Vec<Option<Coordinate>>, Option<String>> {
+    let rows = by_key(runs, names).into_iter();
+    rows.map(|(key, runs)| (key, parameters::range(runs))).collect()
+}
+
+/// Runs by the coordinates of these names.
+pub(crate) fn by_key<'a>(
+    runs: &[&'a RunResult],
+    names: &[&str],
+) -> BTreeMap<Vec<Option<Coordinate>>, Vec<&'a RunResult>> {
+    let mut rows: BTreeMap<_, Vec<&RunResult>> = BTreeMap::new();
+    for run in runs {
+        rows.entry(sort_key(&run.run.coordinates, names)).or_default().push(*run);
+    }
+    rows
 }
 
 fn collect<'a>(runs: &[&'a RunResult], names: &[&str]) -> Cells<'a> {
@@ -73,7 +98,11 @@ fn cell(measured: Option<&Vec<&Measurement>>) -> Cell {
 }
 
 fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {
+    let names = coordinate_names(runs.iter().map(|result| &result.run));
     let mut notes = vec![MEAN_NOTE.to_owned()];
+    notes.extend(spread_note(by_key(runs, &names).into_values()));
+    notes.extend(parameters::misses(runs));
+    notes.extend(data_note(runs));
     for metric in METRICS.iter().filter(|metric| metrics.contains(&metric.name)) {
         let levels: Vec<f64> = runs
             .iter()

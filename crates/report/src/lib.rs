@@ -11,9 +11,13 @@ mod format;
 mod generic;
 mod measured;
 mod overview;
+mod parameters;
+mod plan_fields;
 mod plot;
 mod published;
 mod records;
+mod repeats;
+mod settings;
 pub mod suite;
 mod summary;
 mod table;
@@ -27,7 +31,7 @@ pub use plot::Figure;
 pub use published::PublishedTable;
 pub use records::{RecordFormat, records};
 pub use summary::Summary;
-pub use table::{ABSENT, Cell, Column, Decimals, Row, Table, Value};
+pub use table::{ABSENT, Cell, Column, Decimals, IntervalKind, Row, Standing, Table, Uncertainty, Value};
 pub use write::visible;
 
 /// Why there is no report.
@@ -67,6 +71,7 @@ pub fn tables(results: &[RunResult]) -> Vec<Table> {
     let mut tables: Vec<Table> = claims.iter().flat_map(|(suite, own)| suite.tables(own)).collect();
     tables.extend(overview::tables(&unclaimed));
     tables.extend(generic::tables(&unclaimed));
+    tables.extend(settings::tables(&repeats::distinct(results)));
     tables.extend(summary::bad_runs(results));
     tables
 }

@@ -21,23 +21,18 @@ pub(crate) fn chance(run: &RunResult) -> Option<f64> {
     run.whole(TEST, RECOGNITION_ACCURACY.metric.name)?.chance
 }
 
-/// A metric on the strings of the long test set that are about as long as each other.
-pub(crate) struct OfLength {
-    pub(crate) centre: f64,
-    pub(crate) value: f64,
-    pub(crate) spread: f64,
-}
-
-/// A metric against length, from short to long.
-pub(crate) fn by_length(run: &RunResult, metric: &Metric) -> Vec<OfLength> {
-    let of = run.scores.iter().filter(|m| m.split == TEST && m.metric == metric.name);
+/// A metric on the strings of the long test set that are about as long as each other, against their length, from short to
+/// long: the points of each run that has some.
+pub(crate) fn over_lengths(runs: &[&RunResult], metric: &Metric) -> Vec<Vec<(f64, f64)>> {
     let point = |m: &Measurement| match m.stratum {
-        Stratum::Length(window) => {
-            Some(OfLength { centre: window.centre(), value: m.value?, spread: m.spread.unwrap_or(0.0) })
-        }
+        Stratum::Length(window) => Some((window.centre(), m.value?)),
         _ => None,
     };
-    let mut points: Vec<OfLength> = of.filter_map(point).collect();
-    points.sort_by(|a, b| a.centre.total_cmp(&b.centre));
-    points
+    let points = |run: &&RunResult| {
+        let of = run.scores.iter().filter(|m| m.split == TEST && m.metric == metric.name);
+        let mut points: Vec<(f64, f64)> = of.filter_map(point).collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    };
+    runs.iter().map(points).filter(|points| !points.is_empty()).collect()
 }

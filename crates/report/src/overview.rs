@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 use wug_score::metric::RECOGNITION_ACCURACY;
-use wug_score::select::first_best;
 use wug_score::{Metric, Reading, RunResult};
 
 use crate::columns::{VaryingColumns, coordinate_names, show_key, sort_key};
-use crate::generic::by_protocol;
-use crate::measured::{TEST, by_length, chance, test_accuracy};
-use crate::plot::{Figure, Mark, Panel, drawing};
+use crate::generic::{by_key, by_protocol};
+use crate::measured::{TEST, accuracies, chance, over_lengths, test_accuracy};
+use crate::parameters;
+use crate::plan_fields::{data_note, spread_note};
+use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::suite::SUITES;
-use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, Value, distinct, set_best};
+use crate::table::{
+    Cell, Column, Decimals, MEAN_NOTE, Row, STANDING_NOTE, Scope, Table, Value, distinct, set_standing,
+};
 
 const METRIC: &Metric = &RECOGNITION_ACCURACY.metric;
 
@@ -30,24 +33,27 @@ fn groups<'a>(results: &[&'a RunResult]) -> BTreeMap<(&'a str, Reading), Vec<&'a
 /// One table per protocol and reading.
 pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
     let full = |mut table: Table| {
-        table.notes.push(MEAN_NOTE.to_owned());
+        table.notes.push(STANDING_NOTE.to_owned());
         table.notes.extend(table.interval_note());
         table
     };
-    each(results).map(full).collect()
+    each(results, MEAN_NOTE).map(full).collect()
 }
 
 /// The same in short.
 pub(crate) fn headline(results: &[&RunResult]) -> Vec<Table> {
-    let short = |mut table: Table| {
-        table.notes.push("Mean over runs.".to_owned());
-        table.compact()
-    };
-    each(results).map(short).collect()
+    each(results, "Mean over runs.").map(Table::compact).collect()
 }
 
-fn each(results: &[&RunResult]) -> impl Iterator<Item = Table> {
-    groups(results).into_iter().map(|((protocol, reading), runs)| table(protocol, reading, &runs))
+/// A table per protocol and reading, with a note on what its values are.
+fn each(results: &[&RunResult], values: &str) -> impl Iterator<Item = Table> {
+    groups(results).into_iter().map(move |((protocol, reading), runs)| {
+        let mut table = table(protocol, reading, &runs);
+        table.notes.push(values.to_owned());
+        let names = coordinate_names(runs.iter().map(|run| &run.run));
+        table.notes.extend(spread_note(by_key(&runs, &names).into_values()));
+        table
+    })
 }
 
 fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
@@ -62,16 +68,19 @@ fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         rows.into_iter().map(|((language, key), runs)| (language, show_key(&key), runs)).collect();
     let columns = VaryingColumns::of(&names, rows.iter().map(|(_, key, _)| key.as_slice()));
     let row = |(language, key, runs): &(&str, Vec<String>, Vec<&RunResult>)| {
-        let mut cells: Vec<Cell> = learners.iter().map(|learner| cell(runs, learner)).collect();
-        set_best(&mut cells, METRIC.better);
+        let of: Vec<Vec<&RunResult>> = learners.iter().map(|learner| of_learner(runs, learner)).collect();
+        let mut cells: Vec<Cell> = of.iter().map(|of| cell(of)).collect();
         let chance = runs.iter().find_map(|run| chance(run));
-        cells.push(Cell { ours: chance.map(|x| Value::number(x, Decimals(2))), ..Cell::default() });
+        let scores: Vec<Vec<f64>> = of.iter().map(|of| accuracies(of)).collect();
+        set_standing(&mut cells, &scores, chance, METRIC.better);
+        cells.push(Cell::maybe(chance.map(|x| Value::number(x, Decimals(2)))));
+        cells.push(Cell::maybe(parameters::range(runs.iter().copied())));
         Row { keys: std::iter::once((*language).to_owned()).chain(columns.values(key)).collect(), cells }
     };
     let title = format!("{protocol}: accuracy on the long test set");
     let mut table = Table {
         notes: notes(runs, columns.constant(": ")),
-        columns: learners.iter().copied().chain(["chance"]).map(Column::new).collect(),
+        columns: learners.iter().copied().chain(["chance", "parameters"]).map(Column::new).collect(),
         rows: rows.iter().map(row).collect(),
         ..Table::blank(Scope::Protocol(protocol), reading, "overview", &title, &["language"])
     };
@@ -86,6 +95,8 @@ fn notes(runs: &[&RunResult], constant: String) -> Vec<String> {
     let mut notes: Vec<String> = Some(setting).filter(|note| !note.is_empty()).into_iter().collect();
     notes.extend(SUITES.iter().filter_map(|suite| suite.not_comparable(runs)));
     notes.push("Chance is the accuracy of always giving the commoner answer.".to_owned());
+    notes.extend(parameters::notes(runs));
+    notes.extend(data_note(runs));
     notes
 }
 
@@ -94,9 +105,12 @@ fn learners<'a>(runs: &[&'a RunResult]) -> Vec<&'a str> {
     distinct(runs.iter().map(|run| run.run.learner()))
 }
 
-fn cell(runs: &[&RunResult], learner: &str) -> Cell {
-    let of = runs.iter().filter(|run| run.run.learner() == learner);
-    let measured: Vec<_> = of.filter_map(|run| run.whole(TEST, METRIC.name)).collect();
+fn of_learner<'a>(runs: &[&'a RunResult], learner: &str) -> Vec<&'a RunResult> {
+    runs.iter().copied().filter(|run| run.run.learner() == learner).collect()
+}
+
+fn cell(runs: &[&RunResult]) -> Cell {
+    let measured: Vec<_> = runs.iter().filter_map(|run| run.whole(TEST, METRIC.name)).collect();
     Cell::of_runs(&measured, Decimals(2))
 }
 
@@ -114,7 +128,7 @@ fn lengths(runs: &[&RunResult]) -> Option<String> {
     Some(format!("Trained on lengths 0-{short}, tested on lengths 0-{longest}"))
 }
 
-/// Accuracy against length, a panel per language: of each learner the run with the best accuracy.
+/// Accuracy against length, a panel per language: of each learner every run, and their mean.
 pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
     let figure = |((protocol, reading), runs): ((&str, Reading), Vec<&RunResult>)| {
         let learners = learners(&runs);
@@ -122,13 +136,16 @@ pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
         let panels: Vec<Panel> =
             languages.into_iter().filter_map(|language| panel(language, &learners, &runs)).collect();
         let title = format!("{protocol}: accuracy against length ({reading} reading)");
-        let series: Vec<String> = learners.iter().map(|&learner| learner.to_owned()).collect();
+        let series: Vec<String> =
+            learners.iter().map(|learner| parameters::labelled(learner, runs.iter().copied())).collect();
         (!panels.is_empty()).then(|| Figure {
             id: format!("{protocol}-{reading}-lengths"),
             svg: drawing(&title, &series, &panels),
             title,
             notes: vec![
-                "Long test set, of each learner the run with the best accuracy: the share of correct answers among strings of lengths n - 10 to n + 10.".to_owned(),
+                "Long test set: the share of correct answers among strings of lengths n - 10 to n + 10."
+                    .to_owned(),
+                SPREAD_NOTE.to_owned(),
                 "Dashed upright: the longest training string. Dashed across: a fair coin.".to_owned(),
             ],
         })
@@ -138,18 +155,12 @@ pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
 
 fn panel(language: &str, learners: &[&str], runs: &[&RunResult]) -> Option<Panel> {
     let mut marks = Vec::new();
-    let mut longest_trained = None;
+    let of_language: Vec<&RunResult> =
+        runs.iter().copied().filter(|run| run.run.language() == language).collect();
     for (series, learner) in learners.iter().enumerate() {
-        let is = |run: &&&RunResult| run.run.language() == language && run.run.learner() == *learner;
-        let of: Vec<&&RunResult> = runs.iter().filter(is).collect();
-        let Some(best) = first_best(&of, METRIC.better, |run| test_accuracy(run)) else { continue };
-        let windows = by_length(best, METRIC);
-        let points: Vec<(f64, f64)> = windows.iter().map(|w| (w.centre, w.value)).collect();
-        longest_trained = longest_trained.or(longest(best).map(|(short, _)| short));
-        if !points.is_empty() {
-            marks.push(Mark::Line { series, points, thin: false });
-        }
+        marks.extend(Mark::of_runs(series, over_lengths(&of_learner(&of_language, learner), METRIC)));
     }
-    marks.extend(longest_trained.map(Mark::Vertical));
+    let longest_trained = of_language.iter().find_map(|run| longest(run));
+    marks.extend(longest_trained.map(|(short, _)| Mark::Vertical(short)));
     Panel::fitted(language, ("length (symbols)", "accuracy"), 1.0, 0.5, marks)
 }

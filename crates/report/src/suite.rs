@@ -9,6 +9,7 @@ use crate::bliss::Bliss;
 use crate::flare::Flare;
 use crate::plot::Figure;
 use crate::published::PublishedTable;
+use crate::repeats;
 use crate::table::Table;
 
 /// Every suite, in the order of the report.
@@ -61,11 +62,11 @@ pub fn of(result: &RunResult) -> Option<&'static dyn Suite> {
 /// A suite with the results that it claims.
 pub(crate) type Claim<'a> = (&'static dyn Suite, Vec<&'a RunResult>);
 
-/// The results that each suite claims, and those that none does.
+/// The results that each suite claims, and those that none does, each run once.
 pub(crate) fn split(results: &[RunResult]) -> (Vec<Claim<'_>>, Vec<&RunResult>) {
     let mut claims: Vec<Claim<'_>> = SUITES.iter().map(|suite| (*suite, Vec::new())).collect();
     let mut unclaimed = Vec::new();
-    for result in results {
+    for result in repeats::distinct(results) {
         match claims.iter_mut().find(|(suite, _)| suite.claims(result)) {
             Some((_, claimed)) => claimed.push(result),
             None => unclaimed.push(result),

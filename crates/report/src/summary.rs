@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use wug_score::{Ending, RunResult};
+use wug_score::{Ending, Run, RunResult};
 
 use crate::columns::coordinate_names;
-use crate::suite;
+use crate::plan_fields::data_seed;
 use crate::table::{Cell, Column, Row, Table};
+use crate::{repeats, suite};
 
 /// What was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -61,33 +62,55 @@ impl Summary {
 
 fn cautions(results: &[RunResult]) -> Vec<String> {
     let mut cautions = Vec::new();
-    let versions: BTreeSet<&str> = results.iter().map(|result| result.run.version.as_str()).collect();
-    if versions.len() > 1 {
-        cautions.push("the runs are by several versions of wug".to_owned());
+    for (field, what) in MADE_BY {
+        let values: BTreeSet<String> = results.iter().filter_map(|result| text(&result.run, field)).collect();
+        if values.len() > 1 {
+            let values = values.into_iter().collect::<Vec<_>>().join(", ");
+            cautions.push(format!("the runs are by several {what}: {values}"));
+        }
     }
-    let repeated = repeated(results);
+    cautions.extend(repeats::caution(results));
+    let results = repeats::distinct(results);
+    let repeated = repeated(&results);
     if repeated > 0 {
         cautions.push(format!(
             "{repeated} seeds were run more than once in the same cell of a table, by different plans; means mix them"
         ));
     }
-    let trained = |result: &&RunResult| result.plan.get("max_epochs").is_some();
-    let cut = results.iter().filter(trained).filter(|result| result.ending == Ending::Finished).count();
+    let trained = |result: &RunResult| result.plan.get("max_epochs").is_some();
+    let cut = results.iter().filter(|result| trained(result) && result.ending == Ending::Finished).count();
     if cut > 0 {
         cautions.push(format!(
             "{cut} of {} runs reached their last epoch before they would have stopped; more epochs may score higher",
             results.len()
         ));
     }
-    let mixed = mixed_data(results);
+    let mixed = mixed_data(&results);
     if !mixed.is_empty() {
-        cautions.push(format!("the data differ between runs of one language: {}", mixed.join(", ")));
+        cautions.push(format!(
+            "the data differ between runs of one language, drawn with the same seed: {}",
+            mixed.join(", ")
+        ));
+    }
+    let seeds = mixed_seeds(&results);
+    if !seeds.is_empty() {
+        cautions.push(format!("cells have runs on data drawn with different seeds: {}", seeds.join(", ")));
     }
     cautions
 }
 
+/// What made the runs, where runs say so: the name of the field, and what it tells apart.
+const MADE_BY: [(&str, &str); 3] =
+    [("version", "versions of wug"), ("build", "builds"), ("instructions", "instruction sets")];
+
+/// A field of a run, if it has it and it is text.
+fn text(run: &Run, field: &str) -> Option<String> {
+    let run = serde_json::to_value(run).ok()?;
+    Some(run.get(field)?.as_str()?.to_owned()).filter(|text| !text.is_empty())
+}
+
 /// How many seeds occur more than once among runs that only their plan tells apart.
-fn repeated(results: &[RunResult]) -> usize {
+fn repeated(results: &[&RunResult]) -> usize {
     let mut times: BTreeMap<_, usize> = BTreeMap::new();
     for result in results {
         let run = &result.run;
@@ -97,20 +120,39 @@ fn repeated(results: &[RunResult]) -> usize {
     times.values().filter(|n| **n > 1).count()
 }
 
-/// The languages whose runs of one protocol and reading had different data.
-fn mixed_data(results: &[RunResult]) -> Vec<&str> {
+/// The languages whose runs of one protocol, reading and data seed had different data.
+fn mixed_data<'a>(results: &[&'a RunResult]) -> Vec<&'a str> {
     let mut hashes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     // A run that failed early has no data.
     let with_data =
-        |result: &&RunResult| !result.run.data_hash.is_empty() && !result.run.language().is_empty();
+        |result: &&&RunResult| !result.run.data_hash.is_empty() && !result.run.language().is_empty();
     for result in results.iter().filter(with_data) {
         let run = &result.run;
         let data = suite::of(result).map_or_else(String::new, |suite| suite.data_key(result));
-        let key = (run.language(), &run.protocol, run.reading, data);
+        let key = (run.language(), &run.protocol, run.reading, data, data_seed(result));
         hashes.entry(key).or_default().insert(&run.data_hash);
     }
     let mixed = hashes.into_iter().filter(|(_, hashes)| hashes.len() > 1).map(|((language, ..), _)| language);
     mixed.collect::<BTreeSet<&str>>().into_iter().collect()
+}
+
+/// The languages that have cells with data of several seeds, and those seeds.
+fn mixed_seeds(results: &[&RunResult]) -> Vec<String> {
+    let mut cells: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
+    for result in results {
+        let run = &result.run;
+        let seeds = cells.entry((run.language(), &run.protocol, &run.coordinates, run.reading)).or_default();
+        seeds.extend(data_seed(result));
+    }
+    let mut languages: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for ((language, ..), seeds) in cells.into_iter().filter(|(_, seeds)| seeds.len() > 1) {
+        languages.entry(language).or_default().extend(seeds);
+    }
+    let shown = |(language, seeds): (&str, BTreeSet<u64>)| {
+        let seeds = seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        format!("{language} ({seeds})")
+    };
+    languages.into_iter().map(shown).collect()
 }
 
 /// How many of the runs diverged or failed, such as `1 diverged, 2 failed`; empty if none did.

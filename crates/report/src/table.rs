@@ -1,16 +1,18 @@
 //! A table: named rows, named columns, and in each cell our value beside the paper's.
 
+mod cell;
+mod standing;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use wug_score::metric::Direction;
-use wug_score::select::first_best;
-use wug_score::{Measurement, Reading};
+use wug_score::Reading;
 
-pub use value::{Decimals, Value};
-pub(crate) use value::{shown, spread};
+pub use cell::{Cell, Standing};
+pub(crate) use standing::{BEST_OF_NOTE, STANDING_NOTE, set_standing};
+pub(crate) use value::shown;
+pub use value::{Decimals, IntervalKind, Uncertainty, Value};
 
 /// What is shown where there is no value.
 pub const ABSENT: &str = "–";
@@ -99,50 +101,6 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// A cell: what we measured beside what was published.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Cell {
-    /// Our value; absent if nothing was run.
-    pub ours: Option<Value>,
-    /// The paper's value, where it has one.
-    pub paper: Option<Value>,
-    /// How many runs our value is of, where no other cell of the row shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub n: Option<usize>,
-    /// Whether it is the best of those it is compared with.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub best: bool,
-}
-
-impl Cell {
-    /// A cell that no paper has.
-    pub fn ours(value: impl Into<Value>) -> Self {
-        Self { ours: Some(value.into()), ..Self::default() }
-    }
-
-    /// What was measured of some runs, and how many of them.
-    pub(crate) fn of_runs(measured: &[&Measurement], decimals: Decimals) -> Self {
-        Self { ours: Value::of_runs(measured, decimals), n: Some(measured.len()), ..Self::default() }
-    }
-
-    /// How many runs, in brackets, where the cell shows it.
-    pub(crate) fn count(&self) -> String {
-        self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({n})"))
-    }
-}
-
-/// Finds the best of some cells by their values as rounded when shown. Ties are all the best; with fewer than two values
-/// there is nothing to compare, and none is.
-pub(crate) fn set_best(cells: &mut [Cell], better: Direction) {
-    let values: Vec<Option<f64>> = cells.iter().map(|cell| cell.ours.as_ref()?.rounded()).collect();
-    let compared = values.iter().flatten().count() > 1;
-    let best = first_best(&values, better, |value| *value).copied().flatten();
-    for (cell, value) in cells.iter_mut().zip(values) {
-        let ties = value.zip(best).is_some_and(|(value, best)| !better.improves(best, value));
-        cell.best = compared && ties;
-    }
-}
-
 /// From the lowest to the highest of some values, or the one value that they all show.
 pub(crate) fn range(lowest: f64, highest: f64) -> String {
     let (lowest, highest) = (format!("{lowest:.3}"), format!("{highest:.3}"));
@@ -188,69 +146,52 @@ impl Table {
         self.rows.iter().all(|row| words(&row.cells[column]))
     }
 
-    /// What an interval is, if there is one.
+    /// What the intervals are, if there are any.
     pub(crate) fn interval_note(&self) -> Option<String> {
-        let level = |cell: &Cell| match cell.ours {
-            Some(Value::Number { interval: Some(interval), .. }) => {
-                Some(format!("{}%", 100.0 * interval.level))
-            }
+        let kind = |cell: &Cell| match cell.ours {
+            Some(Value::Number { interval: Some(interval), .. }) => Some(interval.words()),
             _ => None,
         };
-        let levels: BTreeSet<String> =
-            self.rows.iter().flat_map(|row| &row.cells).filter_map(level).collect();
-        let levels = levels.into_iter().collect::<Vec<_>>().join(" or ");
-        (!levels.is_empty()).then(|| {
-            format!("In square brackets: {levels} bootstrap interval over the strings, of a single run.")
-        })
+        let kinds: BTreeSet<String> = self.rows.iter().flat_map(|row| &row.cells).filter_map(kind).collect();
+        let kinds = kinds.into_iter().collect::<Vec<_>>().join("; ");
+        (!kinds.is_empty()).then(|| format!("In square brackets: {kinds}."))
     }
 
-    /// Without spreads, intervals and the number of runs in each cell, which a note gives once instead.
+    /// Without spreads and intervals. Of how many runs a mean is, a note says once; of how many something is the best, each
+    /// cell still does.
     pub(crate) fn compact(mut self) -> Self {
-        let run = self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.ours.is_some());
-        let counts: Vec<usize> = run.filter_map(|cell| cell.n).collect();
+        let cells = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| !cell.best_of);
+        let run: Vec<usize> = cells().filter(|cell| cell.ours.is_some()).filter_map(|cell| cell.n).collect();
+        let printed: Vec<usize> = cells().filter_map(|cell| cell.paper_n).collect();
         for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {
-            cell.n = None;
+            if !cell.best_of {
+                (cell.n, cell.paper_n) = (None, None);
+            }
             for value in [&mut cell.ours, &mut cell.paper].into_iter().flatten() {
                 if let Value::Number { std, interval, .. } = value {
                     (*std, *interval) = (None, None);
                 }
             }
         }
-        if let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) {
-            let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            self.notes.push(format!("Runs per cell: {range}."));
+        if let Some(run) = whole_range(&run) {
+            let paper = whole_range(&printed).map_or_else(String::new, |n| format!("; the paper's: {n}"));
+            self.notes.push(format!("Runs per mean: {run}{paper}."));
         }
         self
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// From the least to the most of some counts, or the one that they all are; `None` without counts.
+pub(crate) fn whole_range(counts: &[usize]) -> Option<String> {
+    let (least, most) = (counts.iter().min()?, counts.iter().max()?);
+    let (least, most) = (grouped(*least), grouped(*most));
+    Some(if least == most { least } else { format!("{least} to {most}") })
+}
 
-    fn best(values: &[Option<f64>], decimals: usize, better: Direction) -> Vec<bool> {
-        let cell = |x: &Option<f64>| Cell {
-            ours: x.map(|x| Value::number(x, Decimals(decimals))),
-            ..Cell::default()
-        };
-        let mut cells: Vec<Cell> = values.iter().map(cell).collect();
-        set_best(&mut cells, better);
-        cells.iter().map(|cell| cell.best).collect()
-    }
-
-    #[test]
-    fn the_best_cell_is_found_by_value_and_direction() {
-        // As text, 9 would be above 10.
-        let values = [Some(9.0), Some(10.0), None];
-        assert_eq!(best(&values, 0, Direction::Higher), [false, true, false]);
-        assert_eq!(best(&values, 0, Direction::Lower), [true, false, false]);
-        assert_eq!(best(&[Some(-2.0), Some(-1.0)], 1, Direction::Higher), [false, true]);
-    }
-
-    #[test]
-    fn ties_as_shown_are_all_best_and_a_single_value_is_not() {
-        assert_eq!(best(&[Some(0.931), Some(0.9349), Some(0.5)], 2, Direction::Higher), [true, true, false]);
-        assert_eq!(best(&[Some(0.931), Some(0.9349)], 3, Direction::Higher), [false, true]);
-        assert_eq!(best(&[Some(0.9), None, Some(f64::NAN)], 2, Direction::Higher), [false; 3]);
-    }
+/// 50,205,000 for 50205000.
+pub(crate) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let parts: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+    parts.join(",")
 }

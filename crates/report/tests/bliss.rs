@@ -134,7 +134,7 @@ fn ties_go_to_the_first_of_the_papers_grid() {
     let shown = behind(&results);
     assert_eq!(
         shown[8..],
-        ["a^25 b^25", "2 units, L1 0.1, 1000 epochs", "5 × 2", "0.0025", "0.0013"],
+        ["a^25 b^25", "2 units, L1 0.1, 1000 epochs", "5 × 2", "0.0025", "0.0013", "63,713"],
         "{shown:?}"
     );
     results.remove(0);

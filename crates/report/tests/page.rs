@@ -88,8 +88,8 @@ fn each_figure_is_a_file_of_its_own_that_shows_every_point() {
     };
     // Two languages with 50 strings each for the best transformer, and an entry of the legend.
     assert_eq!((count(0, "dot"), count(0, "head")), (101, 2));
-    // Three languages with a line and a band for three learners, and the legend; 40, 80 and log 2 in each.
-    assert_eq!((count(1, "line"), count(1, "band"), count(1, "rule")), (12, 9, 9));
-    // Three languages, three learners, two seeds.
-    assert_eq!(count(2, "thin"), 18);
+    // Three languages with a mean and a band for three learners, and the legend; 40, 80 and log 2 in each; two seeds.
+    assert_eq!((count(1, "line"), count(1, "band"), count(1, "rule"), count(1, "thin")), (12, 9, 9, 18));
+    // The same of their learning curves.
+    assert_eq!((count(2, "line"), count(2, "band"), count(2, "thin")), (12, 9, 18));
 }

@@ -6,6 +6,7 @@ use wug_dataset::Seed;
 use wug_language::draw;
 
 use crate::aggregate::quantile;
+use crate::best_of::{Draws, expected_best};
 use crate::ratio::{finite, sorted};
 use crate::{Aggregate, Ratio};
 
@@ -81,6 +82,11 @@ impl Bootstrap {
         Ok(Self { seed, resamples, level })
     }
 
+    /// As reports use it: a fixed seed, so that the same results give the same report.
+    pub fn of_report() -> Self {
+        Self { seed: Seed::new(0), resamples: 1000, level: crate::estimate::LEVEL }
+    }
+
     /// The interval of a micro-average, examples being drawn with replacement; `None` with fewer than two, or
     /// if it is not finite.
     pub fn over_examples(&self, ratios: &[Ratio]) -> Option<Interval> {
@@ -103,13 +109,42 @@ impl Bootstrap {
         self.interval(&sorted(values.iter().copied()), Over::Seeds, |draws| aggregate.of(draws))
     }
 
+    /// The interval of the expected best of so many runs of each kind, runs of a kind being drawn with replacement; `None`
+    /// with fewer than two, or if there are not enough. It cannot reach above the best run there is.
+    pub fn over_best(&self, kinds: &[Draws<'_>]) -> Option<Interval> {
+        let runs: Vec<Vec<f64>> = kinds.iter().map(|kind| sorted(kind.values.iter().copied())).collect();
+        let mut draws = runs.clone();
+        self.resampled(runs.iter().map(Vec::len).sum(), Over::Seeds, |below| {
+            for (drawn, of) in draws.iter_mut().zip(&runs) {
+                drawn.iter_mut().for_each(|slot| *slot = of[below(of.len())]);
+            }
+            let kinds: Vec<Draws<'_>> =
+                draws.iter().zip(kinds).map(|(values, kind)| Draws { values, n: kind.n }).collect();
+            expected_best(&kinds)
+        })
+    }
+
     fn interval<T: Copy>(
         &self,
         items: &[T],
         over: Over,
         statistic: impl Fn(&[T]) -> Option<f64>,
     ) -> Option<Interval> {
-        if items.len() < 2 {
+        let mut draws = items.to_vec();
+        self.resampled(items.len(), over, |below| {
+            draws.iter_mut().for_each(|slot| *slot = items[below(items.len())]);
+            statistic(&draws)
+        })
+    }
+
+    /// The interval of what is computed from each resample of n things; which are drawn is asked by number.
+    fn resampled(
+        &self,
+        n: usize,
+        over: Over,
+        mut resample: impl FnMut(&mut dyn FnMut(usize) -> usize) -> Option<f64>,
+    ) -> Option<Interval> {
+        if n < 2 {
             return None;
         }
         let purpose = match over {
@@ -117,16 +152,14 @@ impl Bootstrap {
             Over::Seeds => "bootstrap/seeds",
         };
         let mut rng = self.seed.derive(purpose).rng();
-        let mut draws = items.to_vec();
         let mut values = Vec::with_capacity(self.resamples);
         for _ in 0..self.resamples {
-            draws.iter_mut().for_each(|slot| *slot = *draw::choose(&mut rng, items));
-            values.push(statistic(&draws).and_then(finite)?);
+            values.push(resample(&mut |n| draw::below(&mut rng, n)).and_then(finite)?);
         }
         let values = sorted(values);
         let tail = (1.0 - self.level) / 2.0;
         let (low, high) = (quantile(&values, tail)?, quantile(&values, 1.0 - tail)?);
-        Some(Interval { low, high, level: self.level, over, n: items.len(), resamples: self.resamples })
+        Some(Interval { low, high, level: self.level, over, n, resamples: self.resamples })
     }
 }
 
@@ -155,6 +188,21 @@ mod tests {
         let i = bootstrap.over_seeds(&[0.1; 7], Aggregate::Mean).unwrap();
         assert_eq!((i.low.to_bits(), i.high.to_bits()), (0.1_f64.to_bits(), 0.1_f64.to_bits()));
         assert_eq!((i.n, i.resamples, i.over), (7, 50, Over::Seeds));
+    }
+
+    #[test]
+    fn the_best_of_n_has_an_interval_that_ends_at_the_best_run() {
+        let bootstrap = Bootstrap::new(Seed::new(1), 500, 0.95).unwrap();
+        let values: Vec<f64> = (0..40).map(|i| 0.5 + 0.01 * f64::from(i)).collect();
+        let best = |n| bootstrap.over_best(&[Draws { values: &values, n }]);
+        let (five, all) = (best(5).unwrap(), best(40).unwrap());
+        let expected = expected_best(&[Draws { values: &values, n: 5 }]).unwrap();
+        assert!(five.low < expected && expected < five.high && five.high < 0.89, "{five:?}");
+        assert!((all.high - 0.89).abs() < 1e-12 && all.low > 0.8, "{all:?}");
+        assert_eq!(best(41), None);
+        let of_one = bootstrap.over_seeds(&values, Aggregate::Mean).unwrap();
+        let single = best(1).unwrap();
+        assert!((of_one.low - single.low).abs() < 1e-12 && (of_one.high - single.high).abs() < 1e-12);
     }
 
     #[test]

@@ -24,10 +24,13 @@
 //! ```
 
 pub mod aggregate;
+pub mod best_of;
 pub mod bootstrap;
 pub mod chance;
 mod coordinates;
+pub mod estimate;
 pub mod metric;
+pub mod permutation;
 mod prediction;
 mod ratio;
 mod record;
@@ -39,6 +42,7 @@ pub mod strata;
 pub use aggregate::Aggregate;
 pub use bootstrap::{Bootstrap, Interval};
 pub use coordinates::{Coordinate, Coordinates};
+pub use estimate::Estimate;
 pub use metric::{EXAMPLE_METRICS, ExampleMetric, METRICS, Metric, Score, Unit};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
 pub use ratio::{Ratio, Totals};

@@ -6,11 +6,13 @@ use wug_score::metric::Direction::Higher;
 use wug_score::metric::{LANGUAGE_MODELING_SYMBOL_EXCESS, LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE};
 use wug_score::select::first_best;
 use wug_score::strata::Margin;
-use wug_score::{Aggregate, Metric};
+use wug_score::{Aggregate, Metric, RunResult};
 
 use super::index_run::IndexRun;
 use super::rows::{RunGroup, RunsByRow, constant_note, counted, margins, varying};
-use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, spread};
+use crate::parameters;
+use crate::plan_fields::spread_note;
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, grouped};
 
 const DECIMALS: Decimals = Decimals(4);
 /// How many symbols, or powers of one, are shown of a string.
@@ -44,19 +46,31 @@ fn table(group: &RunGroup<'_>, (language, measure): (&str, &str), all: &RunsByRo
     table.keys.extend(columns.names());
     table.columns = heads(&margins, deterministic);
     for (key, runs) in &rows {
-        let mut by_factor: BTreeMap<usize, Vec<IndexRun<'_>>> = BTreeMap::new();
-        for run in runs {
-            by_factor.entry(run.factor).or_default().push(*run);
-        }
-        for (factor, runs) in by_factor {
+        for (factor, runs) in by_factor(runs) {
             let keys =
                 [key.learner.to_owned(), factor.to_string()].into_iter().chain(columns.values(&key.settings));
             table.rows.push(Row { keys: keys.collect(), cells: cells(&runs, &margins, deterministic) });
         }
     }
     table.notes.extend(notes(deterministic));
+    table
+        .notes
+        .extend(spread_note(rows.values().flat_map(|runs| by_factor(runs)).map(|(_, runs)| results(&runs))));
+    table.notes.extend(table.interval_note());
     table.notes.extend(constant_note(&columns));
     table
+}
+
+fn by_factor<'a>(runs: &[IndexRun<'a>]) -> BTreeMap<usize, Vec<IndexRun<'a>>> {
+    let mut by_factor: BTreeMap<usize, Vec<IndexRun<'a>>> = BTreeMap::new();
+    for run in runs {
+        by_factor.entry(run.factor).or_default().push(*run);
+    }
+    by_factor
+}
+
+fn results<'a>(runs: &[IndexRun<'a>]) -> Vec<&'a RunResult> {
+    runs.iter().map(|run| run.result).collect()
 }
 
 /// Where accuracy is the same at every margin, it is shown once.
@@ -71,6 +85,7 @@ fn heads(margins: &[Margin], deterministic: bool) -> Vec<Column> {
     }
     columns.extend(["first failure", "configuration", "runs"].map(Column::new));
     columns.extend(["nats", "of chance"].map(|name| Column::of("training above optimum", name)));
+    columns.push(Column::new("parameters"));
     columns
 }
 
@@ -95,6 +110,7 @@ fn cells(runs: &[IndexRun<'_>], margins: &[Margin], deterministic: bool) -> Vec<
     {
         cells.push(Cell { ours: best.and_then(|run| trained(run, metric)), ..Cell::default() });
     }
+    cells.push(Cell::maybe(parameters::range(runs.iter().map(|run| run.result))));
     cells
 }
 
@@ -124,11 +140,16 @@ fn steps(runs: &[IndexRun<'_>], margin: Margin) -> Vec<Cell> {
             errors.map(|(errors, scored)| format!("{} of {}", grouped(errors), grouped(scored))),
         ),
     };
-    let whole = runs.iter().filter(|run| run.stopped().is_none());
-    let scores: Vec<f64> = whole.filter_map(|run| run.accuracy(margin)).collect();
-    let mean = Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, spread(&scores), DECIMALS));
+    let to_the_end = runs.iter().filter(|run| run.stopped().is_none());
+    let scores: Vec<f64> = to_the_end.filter_map(|run| run.accuracy(margin)).collect();
+    let mean = Value::mean(&scores, true, DECIMALS);
     vec![
-        Cell { ours: share, ..Cell::default() },
+        Cell {
+            ours: share,
+            n: best.stopped().is_none().then_some(runs.len()),
+            best_of: true,
+            ..Cell::default()
+        },
         Cell { ours: errors.map(Value::from), ..Cell::default() },
         Cell { ours: mean, n: Some(scores.len()), ..Cell::default() },
         Cell { ours: best.chance(margin).map(|x| Value::number(x, DECIMALS)), ..Cell::default() },
@@ -175,14 +196,6 @@ fn run_counts(runs: &[IndexRun<'_>]) -> Cell {
 
 fn trained(run: IndexRun<'_>, metric: &Metric) -> Option<Value> {
     run.result.value("training", metric.name).map(|x| Value::number(x, DECIMALS))
-}
-
-/// 50,205,000 for 50205000.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let parts: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
-    parts.join(",")
 }
 
 fn notes(deterministic: bool) -> Vec<String> {

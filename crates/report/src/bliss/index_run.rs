@@ -94,6 +94,25 @@ impl<'a> IndexRun<'a> {
         sizes.is_some() && sizes == self.training().zip(strings)
     }
 
+    /// Whether it counts towards an index: tested on the strings after the longest, with sets of the sizes of the index.
+    pub(super) fn has_index(self) -> bool {
+        !self.is_from_first() && self.has_sizes_of_index()
+    }
+
+    /// Whether its learner has settings, which baselines have not.
+    pub(super) fn is_trained(self) -> bool {
+        self.result
+            .plan
+            .get("settings")
+            .and_then(Value::as_object)
+            .is_some_and(|settings| !settings.is_empty())
+    }
+
+    /// Whether it was evaluated, if only until nothing could be solved any more.
+    pub(super) fn is_evaluated(self) -> bool {
+        self.stopped().is_some() || !self.margins().is_empty()
+    }
+
     /// The length of the longest training string.
     pub(super) fn longest_trained(self) -> Option<usize> {
         whole(&self.result.data, "/longest")

@@ -1,6 +1,7 @@
 //! The index of BLISS (Lan, Chemla and Katzir 2023): its Table 2 and Figure 3 with the paper's values beside ours, the
 //! details behind them, and the same without the paper's values for any other language, learner or setting.
 
+mod best_of;
 mod departures;
 mod detail;
 mod index_run;
@@ -47,6 +48,7 @@ impl Suite for Bliss {
         let mut tables = Vec::new();
         for group in RunGroup::all(results) {
             tables.extend(index_table::table(&group));
+            tables.extend(best_of::table(&group));
             tables.extend(solved::table(&group));
             tables.extend(detail::tables(&group));
         }

@@ -13,6 +13,17 @@ pub(super) const INDEX: PublishedTable = PublishedTable { text: include_str!("pu
 /// All of them, by their names in print.
 pub(super) const TABLES: &[(&str, PublishedTable)] = &[("Table 2", INDEX)];
 
+/// How many runs at each factor the paper's index of a learner is the best of (App. A): configurations times seeds. Of the others it
+/// does not say.
+pub(super) fn runs(learner: &str) -> Option<usize> {
+    match learner {
+        "lstm" => Some(21 * 3),
+        "stack-lstm" => Some(4 * 3),
+        "baby-ntm" => Some(2 * 3),
+        _ => None,
+    }
+}
+
 /// The languages, in the order of the paper.
 pub(super) fn languages() -> Vec<&'static str> {
     distinct(INDEX.rows().filter_map(|row| row.first().copied()))

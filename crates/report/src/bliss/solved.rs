@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wug_score::Aggregate;
 use wug_score::strata::Margin;
 
 use super::detail::solved_length;
 use super::index_run::IndexRun;
 use super::rows::{RunGroup, RunsByRow, constant_note, margins, varying};
+use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, drawing};
-use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct};
+use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, Table, Value, distinct};
 
 /// Languages whose strings are in the order of one number n, and how many symbols each n adds.
 const COUNTING: [(&str, usize); 3] = [("an-bn", 2), ("an-bn-cn", 3), ("an-bn-cn-dn", 4)];
@@ -70,9 +72,12 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
             let of = |size: &usize| by_size.get(size).map_or(&[][..], Vec::as_slice);
             let cell = |size: &usize| match key.learner {
                 SEEN => Cell { ours: seen(of(size)), ..Cell::default() },
-                _ => {
-                    Cell { ours: solved_length(of(size), margin), n: Some(of(size).len()), ..Cell::default() }
-                }
+                _ => Cell {
+                    ours: solved_length(of(size), margin),
+                    n: Some(of(size).len()),
+                    best_of: true,
+                    ..Cell::default()
+                },
             };
             Row {
                 keys: keys.chain(columns.values(&key.settings)).collect(),
@@ -81,7 +86,7 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
         })
         .collect();
     table.notes.extend(notes(group, margin));
-    table.notes.push("In brackets the number of runs, of which the best is shown.".to_owned());
+    table.notes.push(format!("{BEST_OF_NOTE} The figure shows all of them and their mean."));
     table.notes.extend(constant_note(&columns));
     Some(table)
 }
@@ -100,10 +105,11 @@ pub(super) fn figure(group: &RunGroup<'_>) -> Option<Figure> {
     let languages = distinct(rows.keys().map(|key| key.language));
     let panels: Vec<Panel> =
         languages.into_iter().filter_map(|language| panel(language, &learners, &rows, margin)).collect();
-    let series: Vec<String> = learners.iter().map(|&learner| learner.to_owned()).collect();
+    let runs = || group.runs.iter().map(|run| run.result);
+    let series: Vec<String> = learners.iter().map(|learner| parameters::labelled(learner, runs())).collect();
     let title = format!("{} ({} reading)", title(group), group.reading);
     let mut notes = notes(group, margin);
-    notes.push("A line goes through the best run of a learner, points are its other runs. Crosses: the largest n in training. Both axes are logarithmic; what solves no string lies at the bottom.".to_owned());
+    notes.push("A line goes through the means over the runs of a learner, which are points; the paper shows the best run. In the legend, the trainable parameters. Crosses: the largest n in training. Both axes are logarithmic; what solves no string lies at the bottom.".to_owned());
     (!panels.is_empty()).then(|| Figure {
         id: format!("{}-{}-{}-drawn", group.scope().name(), group.reading, name(group)),
         svg: drawing(&title, &series, &panels),
@@ -120,10 +126,9 @@ fn panel(language: &str, learners: &[&str], rows: &RunsByRow<'_>, margin: Margin
         let (mut line, mut points) = (Vec::new(), Vec::new());
         for (size, runs) in by_size(runs) {
             crosses.extend(largest_seen(&runs).map(|n| (size, n)));
-            let mut solved: Vec<f64> = runs.iter().filter_map(|run| run.solved_length(margin)).collect();
-            solved.sort_by(f64::total_cmp);
-            line.extend(solved.pop().map(|most| (size as f64, most)));
-            points.extend(solved.into_iter().map(|other| (size as f64, other)));
+            let solved: Vec<f64> = runs.iter().filter_map(|run| run.solved_length(margin)).collect();
+            line.extend(Aggregate::Mean.of(&solved).map(|mean| (size as f64, mean)));
+            points.extend(solved.into_iter().map(|n| (size as f64, n)));
         }
         marks.push(Mark::Line { series, points: line, thin: false });
         if !points.is_empty() {

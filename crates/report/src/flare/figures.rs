@@ -1,13 +1,17 @@
 //! Figure 2, cross-entropy against edit distance; Figure 3, against length; and learning curves.
 
+use std::collections::BTreeSet;
+
 use wug_score::RunResult;
 use wug_score::chance::FAIR_COIN;
 use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
 
 use super::NAME;
-use super::runs::{CellKey, PaperRuns, SIZE, label};
-use crate::measured;
-use crate::plot::{Figure, Mark, Panel, drawing};
+use super::published::Half;
+use super::runs::{CellKey, PaperRuns, SIZE};
+use crate::measured::over_lengths;
+use crate::parameters;
+use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 
 /// The longest string of the training set, and of the long validation set.
 const LONGEST: [f64; 2] = [40.0, 80.0];
@@ -47,15 +51,9 @@ fn by_distance(runs: &PaperRuns<'_>) -> Option<Figure> {
 fn by_length(runs: &PaperRuns<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
-        for (series, model) in models(runs, language) {
-            let windows = measured::by_length(model, &RECOGNITION_CROSS_ENTROPY.metric);
-            if windows.is_empty() {
-                continue;
-            }
-            let band = windows.iter().map(|w| (w.centre, w.value - w.spread, w.value + w.spread)).collect();
-            marks.push(Mark::Band { series, points: band });
-            let points = windows.iter().map(|w| (w.centre, w.value)).collect();
-            marks.push(Mark::Line { series, points, thin: false });
+        for (series, learner) in runs.learners().into_iter().enumerate() {
+            let points = over_lengths(&runs.long(language, learner), &RECOGNITION_CROSS_ENTROPY.metric);
+            marks.extend(Mark::of_runs(series, points));
         }
         let mut panel = panel(language, "length (symbols)", marks)?;
         panel.marks.extend(LONGEST.map(Mark::Vertical));
@@ -63,7 +61,8 @@ fn by_length(runs: &PaperRuns<'_>) -> Option<Figure> {
     };
     let panels: Vec<Panel> = runs.languages().into_iter().filter_map(panel).collect();
     let notes = vec![
-        "Long test set, for the models under \"Expressivity\" in Table 2: the mean over strings of lengths n - 10 to n + 10; shaded, one population standard deviation of those strings.".to_owned(),
+        "Long test set, strings of lengths n - 10 to n + 10: all runs with long validation, whatever the loss. The paper shows the best of them alone, with the deviation among its strings.".to_owned(),
+        SPREAD_NOTE.to_owned(),
         "Dashed upright: the longest strings of the training set (40) and of the validation set (80). Dashed across: log 2, above which the answer is incorrect.".to_owned(),
     ];
     figure(runs, "figure-3", "Figure 3: recognition cross-entropy against length", notes, &panels)
@@ -74,29 +73,50 @@ fn curves(runs: &PaperRuns<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
         for (series, learner) in runs.learners().into_iter().enumerate() {
-            for run in behind(runs, language, learner) {
-                let point = |p: &wug_score::Point| Some((p.epoch as f64, p.validation?));
-                let points: Vec<_> = run.curve.iter().filter_map(point).collect();
-                if !points.is_empty() {
-                    marks.push(Mark::Line { series, points, thin: true });
-                }
-            }
+            let point = |p: &wug_score::Point| Some((p.epoch as f64, p.validation?));
+            let curve = |run: &&RunResult| run.curve.iter().filter_map(point).collect();
+            let own = behind(runs, language, learner);
+            let curves = own.iter().map(curve).filter(|points: &Vec<_>| !points.is_empty()).collect();
+            marks.extend(of_curves(series, curves));
         }
         panel(language, "epochs", marks)
     };
     let panels: Vec<Panel> = runs.languages().into_iter().filter_map(panel).collect();
     let notes = vec![
-        "The loss by which each model was chosen, recognition cross-entropy on the validation set, one line per run: the runs under \"Inductive bias\" in Table 2, or the model under \"Expressivity\" where there are none. The dashed line is log 2.".to_owned(),
+        "The loss by which each model was chosen, recognition cross-entropy on the validation set: the runs under \"Inductive bias\" in Table 2, or those under \"Expressivity\" where there are none. The dashed line is log 2.".to_owned(),
+        format!("{SPREAD_NOTE} In the mean, a run that has ended keeps its last value."),
     ];
     figure(runs, "curves", "Learning curves", notes, &panels)
 }
 
+/// A line for each curve, and over several of them the mean with its spread, each continued at its last value.
+fn of_curves(series: usize, curves: Vec<Vec<(f64, f64)>>) -> Vec<Mark> {
+    let epochs: BTreeSet<usize> = curves.iter().flatten().map(|(epoch, _)| *epoch as usize).collect();
+    let held = |curve: &Vec<(f64, f64)>| {
+        let mut held = curve.clone();
+        if let Some((end, last)) = curve.last().copied() {
+            held.extend(
+                epochs
+                    .iter()
+                    .map(|epoch| *epoch as f64)
+                    .filter(|epoch| *epoch > end)
+                    .map(|epoch| (epoch, last)),
+            );
+        }
+        held
+    };
+    let spread = Mark::spread(series, &curves.iter().map(held).collect::<Vec<_>>());
+    let thin = !spread.is_empty();
+    let lines = curves.into_iter().map(|points| Mark::Line { series, points, thin });
+    lines.chain(spread).collect()
+}
+
 fn behind<'a>(runs: &PaperRuns<'a>, language: &str, learner: &str) -> Vec<&'a RunResult> {
-    match runs.inductive_bias(language, learner) {
+    match runs.best_loss(Half::InductiveBias, language, learner) {
         Some(chosen) => {
             runs.at(CellKey { language, learner, loss: chosen.loss, validation: "short", size: SIZE })
         }
-        None => runs.best_model(language, learner).into_iter().collect(),
+        None => runs.long(language, learner),
     }
 }
 
@@ -118,7 +138,8 @@ fn figure(
     notes: Vec<String>,
     panels: &[Panel],
 ) -> Option<Figure> {
-    let series: Vec<String> = runs.learners().into_iter().map(label).collect();
+    let series: Vec<String> =
+        runs.learners().into_iter().map(|learner| parameters::labelled(learner, runs.main())).collect();
     let reading = runs.reading.name();
     let title = format!("{title} ({reading} reading)");
     (!panels.is_empty()).then(|| Figure {

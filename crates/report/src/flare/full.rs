@@ -4,11 +4,13 @@ use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::{Aggregate, RunResult};
 
 use super::blank;
-use super::published::{FULL, languages};
+use super::published::{FULL, RUNS, languages};
 use super::runs::{CellKey, LOSSES, PaperRuns, SIZE, VALIDATIONS, selected};
 use crate::measured::accuracies;
+use crate::parameters;
+use crate::plan_fields::spread_note;
 use crate::summary::bad_endings;
-use crate::table::{Cell, Column, Decimals, Row, Table, Value, range, spread};
+use crate::table::{Cell, Column, Decimals, Row, Table, Value, range};
 
 /// The columns of the selected model: head, column in print, split and metric.
 const SELECTED: [(&str, &str, &str, &str); 5] = [
@@ -67,16 +69,17 @@ fn row(runs: &PaperRuns<'_>, at: CellKey<'_>) -> Option<Row> {
         })
         .collect();
     let scores = accuracies(&own);
-    let std = spread(&scores);
+    let counts = Cell { n: Some(scores.len()), paper_n: Some(RUNS), ..Cell::default() };
     cells.push(Cell {
-        ours: Aggregate::Mean.of(&scores).map(|mean| Value::with_std(mean, std, DECIMALS)),
+        ours: Value::mean(&scores, true, DECIMALS),
         paper: FULL.mean(&key, "long_test_mean", "long_test_std"),
-        ..Cell::default()
+        ..counts.clone()
     });
     cells.push(Cell {
         ours: Aggregate::Max.of(&scores).map(|max| Value::number(max, DECIMALS)),
         paper: FULL.number(&key, "long_test_max"),
-        ..Cell::default()
+        best_of: true,
+        ..counts
     });
     cells.push(counted(&own, scores.len()));
     let keys = vec![at.learner.to_owned(), at.loss.to_owned(), at.validation.to_owned()];
@@ -105,8 +108,11 @@ fn notes(runs: &PaperRuns<'_>, language: &str, own: &[&RunResult]) -> Vec<String
     let mut notes = vec![
         "Train, Val., S. Test and L. Test: recognition accuracy, and Val. CE cross-entropy in nats, of the run with the lowest Val. CE.".to_owned(),
         "Mean ± population standard deviation and maximum of L. Test are over all runs; the last column counts those that were scored. The paper's are of 10 runs in each row.".to_owned(),
-        "Lengths: training and short validation 0-40, long validation 0-80, S. Test 0-40 without strings seen in training, L. Test 0-500. Models of about 64k parameters.".to_owned(),
+        "Lengths: training and short validation 0-40, long validation 0-80, S. Test 0-40 without strings seen in training, L. Test 0-500.".to_owned(),
     ];
+    let cells = runs.cells().filter(|cell| cell.iter().all(|run| run.run.language() == language));
+    notes.extend(spread_note(cells));
+    notes.extend(parameters::notes(own));
     if let Some((lowest, highest)) = runs.chance(Some(language)) {
         let level = range(lowest, highest);
         notes.push(format!("Chance on L. Test, the accuracy of always giving the commoner answer: {level}."));

@@ -3,41 +3,61 @@
 use wug_score::Reading;
 use wug_score::metric::RECOGNITION_ACCURACY;
 
-use super::published::{BEST_LOSS, MAIN};
-use super::runs::{BestLoss, PaperRuns, label};
+use super::best_of::{self, Compared};
+use super::published::{Half, Printed, printed};
+use super::runs::{BestLoss, LOSSES, PaperRuns};
 use super::{blank, shortened};
+use crate::parameters;
+use crate::plan_fields::spread_note;
 use crate::summary::bad_endings;
-use crate::table::{Cell, Column, Decimals, Row, Table, Value, set_best};
+use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, STANDING_NOTE, Table, Value, set_standing};
 
 const INDUCTIVE_BIAS: &str = "Inductive bias";
 const EXPRESSIVITY: &str = "Expressivity";
 /// To how many decimals Tables 2 and 22 are shown.
 pub(super) const DECIMALS: Decimals = Decimals(2);
 /// What the paper's figures are of.
-const PAPER: &str =
-    "The paper's figures: inductive bias, the mean of 10 runs; expressivity, the maximum of 40 runs.";
+const PAPER: &str = "The paper's figures: inductive bias, the mean of 10 runs of the best loss; expressivity, the maximum of 10 runs of each of four losses. Where only some losses were run, the paper's are of the same losses, from its Tables 4 to 21.";
 
 /// Table 2; `None` without runs of its size.
 pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
     let title = "Table 2: recognition accuracy on the long test set";
     let mut table = laid_out(runs, "2", title, |runs, language, learner| {
-        let paper = paper_column(learner);
-        let (mean, std) = (format!("ib_{paper}_mean"), format!("ib_{paper}_std"));
-        [
-            cell(runs.inductive_bias(language, learner), MAIN.mean(&[language], &mean, &std)),
-            cell(runs.expressivity(language, learner), MAIN.number(&[language], &format!("ex_{paper}"))),
-        ]
+        [Half::InductiveBias, Half::Expressivity].map(|half| cell(runs, half, language, learner))
     })?;
     for row in &mut table.rows {
-        let half = row.cells.len() / 2;
-        let (bias, expressivity) = row.cells.split_at_mut(half);
-        set_best(bias, RECOGNITION_ACCURACY.metric.better);
-        set_best(expressivity, RECOGNITION_ACCURACY.metric.better);
-        row.cells.push(chance(runs, &row.keys[0]));
+        let language = row.keys[0].clone();
+        let scores = |learner: &&str| {
+            let chosen = runs.best_loss(Half::InductiveBias, &language, learner);
+            chosen.map_or_else(Vec::new, |chosen| chosen.scores().to_vec())
+        };
+        let scores: Vec<Vec<f64>> = runs.learners().iter().map(scores).collect();
+        let chance = runs.chance(Some(&language)).map(|(_, highest)| highest);
+        set_standing(&mut row.cells[..scores.len()], &scores, chance, RECOGNITION_ACCURACY.metric.better);
+        row.cells.push(Cell::maybe(chance.map(|level| Value::number(level, DECIMALS))));
     }
     table.columns.push(Column::new("Chance"));
     table.notes.extend(notes(runs));
+    table.notes.extend(table.interval_note());
     Some(table)
+}
+
+/// How the best runs of Table 2 compare with the best of the paper's, which are more.
+pub(super) fn best_of(runs: &PaperRuns<'_>) -> Option<Table> {
+    let mut rows = Vec::new();
+    for language in runs.languages() {
+        for learner in runs.learners() {
+            let Some(ours) = runs.best_loss(Half::Expressivity, language, learner) else { continue };
+            let paper = printed(Half::Expressivity, language, learner, &ours.losses());
+            rows.push(Compared { keys: [language, learner].map(str::to_owned).to_vec(), ours, paper });
+        }
+    }
+    best_of::table(
+        runs,
+        ("2", "Table 2, expressivity: the best of how many"),
+        &["language", "learner"],
+        &rows,
+    )
 }
 
 /// Table 2 in short.
@@ -54,16 +74,19 @@ pub(super) fn headline(runs: &PaperRuns<'_>) -> Option<Table> {
 /// Table 3; `None` without runs of its size.
 pub(super) fn losses(runs: &PaperRuns<'_>) -> Option<Table> {
     let mut table = laid_out(runs, "3", "Table 3: the losses behind Table 2", |runs, language, learner| {
-        let paper = |prefix: &str| {
-            BEST_LOSS.text(&[language], &format!("{prefix}_{}", paper_column(learner))).map(Value::from)
-        };
-        let ours = |chosen: Option<BestLoss>| {
-            chosen.map(|chosen| Value::from(format!("{} (of {})", chosen.loss, chosen.losses)))
-        };
-        let cell = |chosen, prefix| Cell { ours: ours(chosen), paper: paper(prefix), ..Cell::default() };
-        [cell(runs.inductive_bias(language, learner), "ib"), cell(runs.expressivity(language, learner), "ex")]
+        [Half::InductiveBias, Half::Expressivity].map(|half| {
+            let chosen = runs.best_loss(half, language, learner);
+            let of = |loss, losses| Value::from(format!("{loss} (of {losses})"));
+            let losses = chosen.as_ref().map_or(LOSSES.to_vec(), BestLoss::losses);
+            let paper = printed(half, language, learner, &losses).and_then(|printed| printed.loss);
+            Cell {
+                ours: chosen.map(|chosen| of(chosen.loss, losses.len())),
+                paper: paper.map(|loss| of(loss, losses.len())),
+                ..Cell::default()
+            }
+        })
     })?;
-    table.notes.push("R is recognition, LM language modelling, NS next-symbol prediction; in brackets, of how many losses that were run. The paper chose among four, with 10 runs of each.".to_owned());
+    table.notes.push("R is recognition, LM language modelling, NS next-symbol prediction; in brackets, of how many losses that were run. The paper's is the best of the same losses, with 10 runs of each.".to_owned());
     table.notes.push(ties(runs.reading).to_owned());
     Some(table)
 }
@@ -82,27 +105,30 @@ fn laid_out(
             learners.iter().map(|learner| cells(runs, language, learner).into()).unzip();
         Row { keys: vec![language.to_owned()], cells: bias.into_iter().chain(expressivity).collect() }
     };
-    let heads = |group: &'static str| learners.iter().map(move |learner| Column::of(group, label(learner)));
+    let heads = |group: &'static str| learners.iter().map(move |learner| Column::of(group, *learner));
     let mut table = blank(runs, name, title, &["language"]);
     table.columns = heads(INDUCTIVE_BIAS).chain(heads(EXPRESSIVITY)).collect();
     table.rows = runs.languages().into_iter().filter(run).map(row).collect();
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn cell(chosen: Option<BestLoss>, paper: Option<Value>) -> Cell {
-    let n = chosen.as_ref().map(|chosen| chosen.n);
-    let ours = chosen.map(|BestLoss { value, std, .. }| Value::with_std(value, std, DECIMALS));
-    Cell { ours, paper, n, best: false }
-}
-
-/// The paper's name for a learner in the heads of its columns.
-pub(super) fn paper_column(learner: &str) -> &str {
-    if learner == "transformer" { "tf" } else { learner }
-}
-
-fn chance(runs: &PaperRuns<'_>, language: &str) -> Cell {
-    let level = runs.chance(Some(language));
-    Cell { ours: level.map(|(_, highest)| Value::number(highest, Decimals(2))), ..Cell::default() }
+fn cell(runs: &PaperRuns<'_>, half: Half, language: &str, learner: &str) -> Cell {
+    let chosen = runs.best_loss(half, language, learner);
+    let losses = chosen.as_ref().map_or(LOSSES.to_vec(), BestLoss::losses);
+    let (paper, paper_n) =
+        printed(half, language, learner, &losses).map(|Printed { value, n, .. }| (value, n)).unzip();
+    let (ours, n) = match half {
+        Half::InductiveBias => chosen.map(|chosen| {
+            let scores = chosen.scores();
+            (Value::mean(scores, true, DECIMALS), scores.len())
+        }),
+        Half::Expressivity => {
+            chosen.map(|chosen| (Some(Value::number(chosen.value, DECIMALS)), chosen.all_scores().len()))
+        }
+    }
+    .unzip();
+    let (ours, best_of) = (ours.flatten(), half == Half::Expressivity);
+    Cell { ours, n, paper, paper_n, best_of, ..Cell::default() }
 }
 
 fn ties(reading: Reading) -> &'static str {
@@ -120,14 +146,18 @@ fn notes(runs: &PaperRuns<'_>) -> Vec<String> {
     let main = runs.main();
     let bad = bad_endings(&main);
     let bad = if bad.is_empty() { "none diverged or failed".to_owned() } else { bad };
-    vec![
-        "Trained on lengths 0-40, tested on lengths 0-500; models of about 64k parameters.".to_owned(),
+    let mut notes = vec![
+        "Trained on lengths 0-40, tested on lengths 0-500.".to_owned(),
         "Inductive bias: validated on lengths 0-40; mean ± population standard deviation over the runs of the loss with the best mean; in brackets the number of those runs.".to_owned(),
         "Expressivity: validated on lengths 0-80; the maximum over the runs of all losses; in brackets the number of those runs.".to_owned(),
         PAPER.to_owned(),
-        "The best architecture is in bold. Chance is the accuracy of always giving the commoner answer.".to_owned(),
-        "Ours are rounded once; the paper's are as printed, where they were rounded to three decimals and then to two.".to_owned(),
-        ties(runs.reading).to_owned(),
-        format!("{} runs, {bad}; a diverged run counts with its best model before.", main.len()),
-    ]
+    ];
+    notes.extend(spread_note(runs.cells()));
+    notes.extend([STANDING_NOTE, BEST_OF_NOTE].map(str::to_owned));
+    notes.push("Chance is the accuracy of always giving the commoner answer.".to_owned());
+    notes.extend(parameters::notes(&main));
+    notes.push("Ours are rounded once; the paper's are as printed, where they were rounded to three decimals and then to two.".to_owned());
+    notes.push(ties(runs.reading).to_owned());
+    notes.push(format!("{} runs, {bad}; a diverged run counts with its best model before.", main.len()));
+    notes
 }

@@ -1,5 +1,6 @@
 //! The tables and figures of FLaRe (Butoi et al. 2025), each with the paper's values beside ours.
 
+mod best_of;
 mod departures;
 mod figures;
 mod full;
@@ -16,6 +17,7 @@ use wug_score::{Reading, RunResult};
 use departures::departures;
 use runs::PaperRuns;
 
+use crate::plan_fields::data_note;
 use crate::plot::Figure;
 use crate::published::{PublishedTable, other_data};
 use crate::suite::Suite;
@@ -49,9 +51,11 @@ impl Suite for Flare {
         let mut tables = Vec::new();
         for runs in readings(results) {
             tables.extend(main_table::table(&runs));
+            tables.extend(main_table::best_of(&runs));
             tables.extend(main_table::losses(&runs));
             tables.extend(full::tables(&runs));
             tables.extend(sizes::table(&runs));
+            tables.extend(sizes::best_of(&runs));
             tables.extend(hardest::table(&runs));
         }
         tables
@@ -89,7 +93,8 @@ fn readings<'a>(results: &[&'a RunResult]) -> impl Iterator<Item = PaperRuns<'a>
 /// A table of one reading without its rows.
 fn blank(runs: &PaperRuns<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
     let notes =
-        std::iter::once(format!("Paper: {}.", published::PAPER)).chain(other_data(runs.reading)).collect();
+        [Some(format!("Paper: {}.", published::PAPER)), other_data(runs.reading), data_note(runs.all())];
+    let notes = notes.into_iter().flatten().collect();
     Table { notes, ..Table::blank(Scope::Suite(NAME), runs.reading, name, title, keys) }
 }
 

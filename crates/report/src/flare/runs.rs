@@ -9,16 +9,15 @@ use wug_score::{Aggregate, Reading, RunResult};
 
 use super::PROTOCOL;
 use super::departures::departures;
-use super::published::languages;
+use super::published::{Half, languages};
 use crate::measured::{accuracies, chance, test_accuracy};
-use crate::table::spread;
 
 /// The losses, in the order in which ties between them are resolved.
 pub(crate) const LOSSES: [&str; 4] = ["R", "R+LM", "R+NS", "R+LM+NS"];
 /// The validation sets: lengths up to 40, and up to 80.
 pub(crate) const VALIDATIONS: [&str; 2] = ["short", "long"];
-/// The learners of the paper, with their names in its tables.
-const LEARNERS: [(&str, &str); 3] = [("transformer", "Tf"), ("rnn", "RNN"), ("lstm", "LSTM")];
+/// The learners of the paper.
+const LEARNERS: [&str; 3] = ["transformer", "rnn", "lstm"];
 /// The size of the models everywhere but in Table 22.
 pub(crate) const SIZE: u64 = 64_000;
 
@@ -40,15 +39,30 @@ pub(crate) struct CellKey<'p> {
     pub(crate) size: u64,
 }
 
-/// The loss with the best score, and that score.
+/// The loss with the best score, that score, and what it was chosen among.
 pub(crate) struct BestLoss {
     pub(crate) loss: &'static str,
     pub(crate) value: f64,
-    pub(crate) std: Option<f64>,
-    /// Runs that the score is of.
-    pub(crate) n: usize,
-    /// How many losses were compared.
-    pub(crate) losses: usize,
+    /// The scores of the runs of each loss that was run.
+    pub(crate) by_loss: Vec<(&'static str, Vec<f64>)>,
+}
+
+impl BestLoss {
+    /// The scores of the runs of the chosen loss.
+    pub(crate) fn scores(&self) -> &[f64] {
+        let chosen = self.by_loss.iter().find(|(loss, _)| *loss == self.loss);
+        chosen.map_or(&[], |(_, scores)| scores)
+    }
+
+    /// The scores of the runs of all losses.
+    pub(crate) fn all_scores(&self) -> Vec<f64> {
+        self.by_loss.iter().flat_map(|(_, scores)| scores.iter().copied()).collect()
+    }
+
+    /// The losses that were run.
+    pub(crate) fn losses(&self) -> Vec<&'static str> {
+        self.by_loss.iter().map(|(loss, _)| *loss).collect()
+    }
 }
 
 /// Whether a run is as in the paper, so that the tables have a cell for it.
@@ -85,12 +99,6 @@ fn cell_key(result: &RunResult) -> CellKey<'_> {
     }
 }
 
-/// The name of a learner in a table.
-pub(crate) fn label(learner: &str) -> String {
-    let known = LEARNERS.iter().find(|(name, _)| *name == learner);
-    known.map_or_else(|| learner.to_uppercase(), |(_, label)| (*label).to_owned())
-}
-
 /// Recognition cross-entropy on the validation set that the run was given.
 pub(crate) fn validation_loss(run: &RunResult) -> Option<f64> {
     let split = format!("validation-{}", run.run.coordinates.text("validation")?);
@@ -120,6 +128,11 @@ impl<'a> PaperRuns<'a> {
         self.all.iter().copied().filter(|run| size(run) == SIZE).collect()
     }
 
+    /// The runs of each cell.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Vec<&'a RunResult>> {
+        self.by_cell.keys().map(|key| self.at(*key))
+    }
+
     /// Those of a language and the main size.
     pub(crate) fn of_language(&self, language: &str) -> Vec<&'a RunResult> {
         self.main().into_iter().filter(|run| run.run.language() == language).collect()
@@ -139,8 +152,8 @@ impl<'a> PaperRuns<'a> {
     /// The learners of the paper, and then the others that were run.
     pub(crate) fn learners(&self) -> Vec<&'a str> {
         let others: BTreeSet<&str> = self.all.iter().map(|run| run.run.learner()).collect();
-        let known = LEARNERS.map(|(name, _)| name);
-        known.into_iter().chain(others.into_iter().filter(|name| !known.contains(name))).collect()
+        let others = others.into_iter().filter(|name| !LEARNERS.contains(name));
+        LEARNERS.into_iter().chain(others).collect()
     }
 
     /// The sizes of Table 22, and the others that were run.
@@ -160,53 +173,39 @@ impl<'a> PaperRuns<'a> {
         if self.reading == Reading::Published { rounded(x, 3) } else { Some(x) }
     }
 
-    fn choose(&self, losses: &[BestLoss]) -> Option<usize> {
-        let indices: Vec<usize> = (0..losses.len()).collect();
-        first_best(&indices, Higher, |i| self.compared(losses[*i].value)).copied()
+    /// Table 2. "Inductive bias": of the losses with short validation, the one with the best mean. "Expressivity": the best of
+    /// all runs with long validation, whatever the loss.
+    pub(crate) fn best_loss(&self, half: Half, language: &str, learner: &str) -> Option<BestLoss> {
+        let aggregate = match half {
+            Half::InductiveBias => Aggregate::Mean,
+            Half::Expressivity => Aggregate::Max,
+        };
+        let (validation, size) = (half.validation(), SIZE);
+        self.best_among(&LOSSES, aggregate, |loss| CellKey { language, learner, loss, validation, size })
     }
 
-    /// Table 2, "Inductive bias": of the losses with short validation, the one with the best mean.
-    pub(crate) fn inductive_bias(&self, language: &str, learner: &str) -> Option<BestLoss> {
-        let mut means: Vec<BestLoss> = LOSSES
-            .into_iter()
-            .filter_map(|loss| {
-                let runs = self.at(CellKey { language, learner, loss, validation: "short", size: SIZE });
-                let scores = accuracies(&runs);
-                let (value, std) = (Aggregate::Mean.of(&scores)?, spread(&scores));
-                Some(BestLoss { loss, value, std, n: scores.len(), losses: 1 })
-            })
-            .collect();
-        let losses = means.len();
-        let best = self.choose(&means)?;
-        Some(BestLoss { losses, ..means.swap_remove(best) })
+    /// The best of some losses, given the cell of each.
+    pub(crate) fn best_among<'k>(
+        &self,
+        losses: &[&'static str],
+        aggregate: Aggregate,
+        cell: impl Fn(&'static str) -> CellKey<'k>,
+    ) -> Option<BestLoss> {
+        let scored = losses.iter().map(|&loss| (loss, accuracies(&self.at(cell(loss)))));
+        let by_loss: Vec<_> = scored.filter(|(_, scores)| !scores.is_empty()).collect();
+        let (loss, scores) = first_best(&by_loss, Higher, |(_, of)| self.compared(aggregate.of(of)?))?;
+        Some(BestLoss { loss, value: aggregate.of(scores)?, by_loss })
     }
 
-    /// Table 2, "Expressivity": the best of all runs with long validation, whatever the loss.
-    pub(crate) fn expressivity(&self, language: &str, learner: &str) -> Option<BestLoss> {
-        let mut bests: Vec<BestLoss> = LOSSES
-            .into_iter()
-            .filter_map(|loss| {
-                let runs = self.at(CellKey { language, learner, loss, validation: "long", size: SIZE });
-                let scores = accuracies(&runs);
-                Some(BestLoss {
-                    loss,
-                    value: Aggregate::Max.of(&scores)?,
-                    std: None,
-                    n: scores.len(),
-                    losses: 1,
-                })
-            })
-            .collect();
-        let (losses, n) = (bests.len(), bests.iter().map(|best| best.n).sum());
-        let best = self.choose(&bests)?;
-        Some(BestLoss { n, losses, ..bests.swap_remove(best) })
+    /// All runs with long validation, whatever the loss: those behind "Expressivity".
+    pub(crate) fn long(&self, language: &str, learner: &str) -> Vec<&'a RunResult> {
+        let key = |loss| CellKey { language, learner, loss, validation: "long", size: SIZE };
+        LOSSES.into_iter().flat_map(|loss| self.at(key(loss))).collect()
     }
 
     /// The model that the figures show: of all runs with long validation, the one with the best test accuracy.
     pub(crate) fn best_model(&self, language: &str, learner: &str) -> Option<&'a RunResult> {
-        let key = |loss| CellKey { language, learner, loss, validation: "long", size: SIZE };
-        let runs: Vec<&RunResult> = LOSSES.into_iter().flat_map(|loss| self.at(key(loss))).collect();
-        first_best(&runs, Higher, |run| test_accuracy(run)).copied()
+        first_best(&self.long(language, learner), Higher, |run| test_accuracy(run)).copied()
     }
 
     /// The lowest and the highest chance level on the long test set, as the runs of a language (or all) have it.

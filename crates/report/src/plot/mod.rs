@@ -5,7 +5,7 @@ mod axis;
 mod panel;
 
 use axis::Axis;
-pub(crate) use panel::{Mark, Panel};
+pub(crate) use panel::{Mark, Panel, SPREAD_NOTE};
 
 use crate::write::escaped_xml;
 
@@ -24,8 +24,10 @@ pub struct Figure {
 
 /// Panels side by side.
 const ACROSS: usize = 3;
-/// The width of an entry of the legend, and the height of a line of them.
-const ENTRY: (f64, f64) = (110.0, 20.0);
+/// The height of a line of the legend.
+const ENTRY: f64 = 20.0;
+/// The width of a sample with the blank around it, and of a character.
+const SAMPLE: (f64, f64) = (50.0, 6.2);
 
 /// Okabe and Ito's colours, and a lighter blue for dark pages. Shapes come after colours, to overrule them.
 const STYLE: &str = ".wug{font:11px system-ui,sans-serif;color-scheme:light dark}.wug text{fill:#222}.wug .head{font-weight:600}\
@@ -35,7 +37,7 @@ const STYLE: &str = ".wug{font:11px system-ui,sans-serif;color-scheme:light dark
 .wug .s2{stroke:#009e73;fill:#009e73;stroke-dasharray:2 2}.wug .s3{stroke:#cc79a7;fill:#cc79a7;stroke-dasharray:6 2 2 2}\
 .wug .s4{stroke:#e69f00;fill:#e69f00;stroke-dasharray:8 3}\
 @media(prefers-color-scheme:dark){.wug text{fill:#ddd}.wug .rule,.wug .cross{stroke:#bbb}.wug .s0{stroke:#56b4e9;fill:#56b4e9}}\
-.wug .line{fill:none;stroke-width:1.6;stroke-linejoin:round}.wug .thin{fill:none;stroke-width:1;stroke-opacity:.55}\
+.wug .line{fill:none;stroke-width:2;stroke-linejoin:round}.wug .thin{fill:none;stroke-width:.8;stroke-opacity:.4}\
 .wug .band{stroke:none;fill-opacity:.16}.wug .dot{fill-opacity:.35;stroke-dasharray:none}";
 /// How many series have a look of their own; others share.
 const LOOKS: usize = 5;
@@ -73,9 +75,11 @@ fn legend(series: &[String], panels: &[Panel], width: f64) -> (String, f64) {
     let marks =
         |i: usize| panels.iter().flat_map(|panel| &panel.marks).filter(move |m| m.series() == Some(i));
     let shown: Vec<usize> = (0..series.len()).filter(|i| marks(*i).next().is_some()).collect();
-    let across = (width / ENTRY.0) as usize;
+    let longest = shown.iter().map(|i| series[*i].chars().count()).max().unwrap_or(0);
+    let entry_width = SAMPLE.0 + SAMPLE.1 * longest as f64;
+    let across = ((width / entry_width) as usize).max(1);
     let entry = |(at, &i): (usize, &usize)| {
-        let (x, y) = (12.0 + ENTRY.0 * (at % across) as f64, 13.0 + ENTRY.1 * (at / across) as f64);
+        let (x, y) = (12.0 + entry_width * (at % across) as f64, 13.0 + ENTRY * (at / across) as f64);
         let line = marks(i).any(|mark| matches!(mark, Mark::Line { .. }));
         let line = line.then(|| format!(r#"<path class="line {}" d="M{x} {y}h26"/>"#, look(i)));
         let points = marks(i).any(|mark| matches!(mark, Mark::Points { .. }));
@@ -84,5 +88,5 @@ fn legend(series: &[String], panels: &[Panel], width: f64) -> (String, f64) {
         format!(r#"{sample}<text x="{}" y="{}">{}</text>"#, x + 32.0, y + 4.0, escaped_xml(&series[i]))
     };
     let lines = shown.len().div_ceil(across).max(1);
-    (shown.iter().enumerate().map(entry).collect(), 6.0 + ENTRY.1 * lines as f64)
+    (shown.iter().enumerate().map(entry).collect(), 6.0 + ENTRY * lines as f64)
 }

@@ -1,5 +1,9 @@
 //! One panel of a figure.
 
+use std::collections::BTreeMap;
+
+use wug_score::Aggregate;
+
 use super::{Axis, look};
 use crate::write::escaped_xml;
 
@@ -36,7 +40,40 @@ pub(crate) enum Mark {
     Horizontal(f64),
 }
 
+/// What lines, bands and thin lines are, where runs are shown.
+pub(crate) const SPREAD_NOTE: &str = "Thick: the mean over the runs; shaded: one standard deviation around it; thin: single runs. In the legend, the trainable parameters.";
+
 impl Mark {
+    /// The points of the runs of a series: a thin line for each, and over several of them the mean with its spread. A single
+    /// run is a thick line.
+    pub(crate) fn of_runs(series: usize, runs: Vec<Vec<(f64, f64)>>) -> Vec<Self> {
+        let spread = Self::spread(series, &runs);
+        let thin = spread.len() > 1;
+        let lines = runs.into_iter().map(|points| Self::Line { series, points, thin });
+        lines.chain(spread).collect()
+    }
+
+    /// Over several runs, the mean at each `x` and a band of one population standard deviation around it.
+    pub(crate) fn spread(series: usize, runs: &[Vec<(f64, f64)>]) -> Vec<Self> {
+        if runs.len() < 2 {
+            return Vec::new();
+        }
+        // Numbers that are not negative are in the order of their bits.
+        let mut by_x: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for (x, y) in runs.iter().flatten() {
+            by_x.entry(x.to_bits()).or_default().push(*y);
+        }
+        let (mut mean, mut band) = (Vec::new(), Vec::new());
+        for (x, ys) in by_x {
+            let x = f64::from_bits(x);
+            let Some(centre) = Aggregate::Mean.of(&ys) else { continue };
+            let spread = Aggregate::PopulationStd.of(&ys).unwrap_or(0.0);
+            mean.push((x, centre));
+            band.push((x, centre - spread, centre + spread));
+        }
+        vec![Self::Band { series, points: band }, Self::Line { series, points: mean, thin: false }]
+    }
+
     /// The series it belongs to.
     pub(super) fn series(&self) -> Option<usize> {
         match self {

@@ -4,13 +4,17 @@ use wug_table::csv_line;
 
 use crate::table::{Cell, Table, Value, distinct};
 
+/// The columns of a cell.
+const VALUES: [&str; 9] =
+    ["column", "ours", "ours_std", "ours_low", "ours_high", "n", "paper", "paper_std", "paper_n"];
+
 /// All tables in one: what a row is about comes first, then the column, then ours and the paper's. Numbers are
 /// given in full.
 pub(crate) fn csv(tables: &[Table]) -> String {
     let names = names(tables);
     let mut head = vec!["table".to_owned()];
     head.extend(names.iter().cloned());
-    head.extend(["column", "ours", "ours_std", "n", "paper", "paper_std"].map(str::to_owned));
+    head.extend(VALUES.map(str::to_owned));
     let mut out = csv_line(&head);
     for table in tables {
         for row in &table.rows {
@@ -39,14 +43,17 @@ fn names(tables: &[Table]) -> Vec<String> {
     names
 }
 
-fn values(cell: &Cell) -> [String; 5] {
+/// In the order of [`VALUES`], after the name of the column; what is absent is empty.
+fn values(cell: &Cell) -> [String; 8] {
+    let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
     let parts = |value: &Option<Value>| match value {
-        None => (String::new(), String::new()),
-        Some(Value::Text(text)) => (text.clone(), String::new()),
-        Some(Value::Number { value, std, .. }) => {
-            (value.to_string(), std.map_or_else(String::new, |std| std.to_string()))
+        None => Default::default(),
+        Some(Value::Text(text)) => [text.clone(), String::new(), String::new(), String::new()],
+        Some(Value::Number { value, std, interval, .. }) => {
+            [Some(*value), *std, interval.map(|i| i.low), interval.map(|i| i.high)].map(number)
         }
     };
-    let ((ours, ours_std), (paper, paper_std)) = (parts(&cell.ours), parts(&cell.paper));
-    [ours, ours_std, cell.n.map_or_else(String::new, |n| n.to_string()), paper, paper_std]
+    let count = |n: Option<usize>| n.map_or_else(String::new, |n| n.to_string());
+    let ([ours, ours_std, low, high], [paper, paper_std, ..]) = (parts(&cell.ours), parts(&cell.paper));
+    [ours, ours_std, low, high, count(cell.n), paper, paper_std, count(cell.paper_n)]
 }

@@ -3,7 +3,7 @@
 use super::escaped_xml;
 use crate::plot::Figure;
 use crate::summary::Summary;
-use crate::table::{Cell, Column, Row, Table, Value, shown};
+use crate::table::{ABSENT, Cell, Column, Row, Standing, Table, Value};
 
 const STYLE: &str = include_str!("page.css");
 /// From how many characters on words may be broken.
@@ -96,14 +96,25 @@ fn cell(cell: &Cell, words: bool) -> String {
         _ if words => " class=\"words\"",
         _ => "",
     };
-    let ours = escaped_xml(&shown(cell.ours.as_ref()));
-    let ours = if cell.best { format!("<b>{ours}</b>") } else { ours };
-    let count = cell.count();
-    let count = if count.is_empty() { count } else { format!("<span class=\"n\">{count}</span>") };
-    let paper = cell.paper.as_ref().map_or_else(String::new, |paper| {
-        format!("<span class=\"paper\">{}</span>", escaped_xml(&paper.show()))
-    });
-    format!("<td{class}>{ours}{count}{paper}</td>")
+    let absent = || (ABSENT.to_owned(), String::new());
+    let (ours, interval) = cell.ours.as_ref().map_or_else(absent, Value::parts);
+    let ours = escaped_xml(&ours);
+    let ours = match cell.standing {
+        Standing::Open => ours,
+        Standing::Tied => format!("<u>{ours}</u>"),
+        Standing::Best => format!("<b>{ours}</b>"),
+    };
+    let more = soft("n", &(interval + &cell.count()));
+    let paper = cell.paper.as_ref().map_or_else(String::new, |paper| paper.show() + &cell.paper_count());
+    format!("<td{class}>{ours}{more}{}</td>", soft("paper", &paper))
+}
+
+/// Text of a class, or nothing.
+fn soft(class: &str, text: &str) -> String {
+    // The blank before brackets stays outside, where it is not taken for a part of them.
+    let blank = if text.starts_with(' ') { " " } else { "" };
+    let text = escaped_xml(text);
+    if text.is_empty() { text } else { format!("{blank}<span class=\"{class}\">{text}</span>") }
 }
 
 fn notes(notes: &[String]) -> String {

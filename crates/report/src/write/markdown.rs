@@ -2,7 +2,7 @@
 
 use super::one_line;
 use crate::summary::Summary;
-use crate::table::{Cell, Row, Table, shown};
+use crate::table::{Cell, Row, Standing, Table, shown};
 
 /// The summary, and every table under a head of its own.
 pub(crate) fn markdown(summary: &Summary, tables: &[Table]) -> String {
@@ -29,10 +29,15 @@ fn push(lines: &mut Vec<String>, table: &Table) {
 
 fn cell(cell: &Cell) -> String {
     let ours = escaped(&shown(cell.ours.as_ref()));
-    let ours = if cell.best { format!("**{ours}**") } else { ours };
+    let ours = match cell.standing {
+        Standing::Open => ours,
+        // What is shown as underlined.
+        Standing::Tied => format!("<ins>{ours}</ins>"),
+        Standing::Best => format!("**{ours}**"),
+    };
     let count = cell.count();
     match &cell.paper {
-        Some(paper) => format!("{ours}{count} · *{}*", escaped(&paper.show())),
+        Some(paper) => format!("{ours}{count} · *{}{}*", escaped(&paper.show()), cell.paper_count()),
         None => ours + &count,
     }
 }

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::one_line;
 use crate::summary::Summary;
-use crate::table::{Cell, Table, shown};
+use crate::table::{Cell, Column, Table, Value, shown};
 
 /// The widest line.
 const WIDTH: usize = 100;
@@ -29,6 +29,9 @@ fn push(out: &mut String, table: &Table) {
     push_wrapped(out, "", &table.title);
     if table.has_paper() {
         out.push_str("ours/paper; – was not run\n");
+    }
+    if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.best_of && cell.ours.is_some()) {
+        out.push_str("(n): the best of n runs\n");
     }
     for part in parts(table) {
         out.push('\n');
@@ -67,17 +70,28 @@ fn parts(table: &Table) -> Vec<Vec<TextColumn>> {
             TextColumn::new("", std::iter::once(key.clone()).chain(below), true)
         })
     };
-    let mut parts = Vec::new();
-    let mut part: Vec<TextColumn> = names().collect();
-    for (i, column) in table.columns.iter().enumerate() {
+    let column = |(i, column): (usize, &Column)| {
         let below = table.rows.iter().map(|row| written(&row.cells[i]));
         let cells = std::iter::once(column.name.clone()).chain(below);
-        let column = TextColumn::new(&column.group, cells, table.is_words(i));
-        let fits = width(&part) + GAP.len() + column.width <= WIDTH;
-        if !fits && part.len() > table.keys.len() {
-            parts.push(std::mem::replace(&mut part, names().collect()));
+        TextColumn::new(&column.group, cells, table.is_words(i))
+    };
+    let mut columns = table.columns.iter().enumerate().map(column);
+    let mut parts = Vec::new();
+    let mut part: Vec<TextColumn> = names().collect();
+    for group in table.columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
+        let group: Vec<TextColumn> = columns.by_ref().take(group.len()).collect();
+        // A group that fits into a part of its own is not divided.
+        let whole = width(&names().collect::<Vec<_>>()) + GAP.len() + width(&group) <= WIDTH;
+        let size = if whole { group.len().max(1) } else { 1 };
+        let mut group = group.into_iter().peekable();
+        while group.peek().is_some() {
+            let next: Vec<TextColumn> = group.by_ref().take(size).collect();
+            let fits = width(&part) + GAP.len() + width(&next) <= WIDTH;
+            if !fits && part.len() > table.keys.len() {
+                parts.push(std::mem::replace(&mut part, names().collect()));
+            }
+            part.extend(next);
         }
-        part.push(column);
     }
     parts.push(part);
     parts
@@ -88,9 +102,13 @@ fn width(part: &[TextColumn]) -> usize {
 }
 
 fn written(cell: &Cell) -> String {
-    let ours = shown(cell.ours.as_ref()) + &cell.count();
+    let count = |value: &Option<Value>, n: Option<usize>| match (value, n) {
+        (Some(_), Some(n)) => format!(" ({n})"),
+        _ => String::new(),
+    };
+    let ours = shown(cell.ours.as_ref()) + &count(&cell.ours, cell.n);
     match &cell.paper {
-        Some(paper) => format!("{ours}/{}", paper.show()),
+        Some(paper) => format!("{ours}/{}{}", paper.show(), count(&cell.paper, cell.paper_n)),
         None => ours,
     }
 }
