@@ -1,20 +1,20 @@
 //! Readers of experiments, sweeps, plans, results and checkpoints.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use wug_lab::LabError;
 use wug_lab::context::RunContext;
 use wug_lab::dataset::MemoryFiles;
 use wug_lab::plan::{DataCache, RunPlan};
 use wug_lab::score::RunResult;
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
-use wug_lab::sweep::{PlannedRun, Sweep};
-use wug_lab::work::{Observer, Progress, WorkerOptions, work};
+use wug_lab::sweep::{PlannedRun, Status, Sweep};
+use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
 use wug_report::{Format, RecordFormat, records, render};
 
-use super::{Fuzzed, Stopped, file, load, text};
+use super::{Fuzzed, Stopped, file, load, scratch, text, write};
 
 /// Both protocols, in seconds.
 const SMALL: &str = include_str!("../../../../testdata/fuzz/small.toml");
@@ -79,26 +79,49 @@ pub(crate) fn plan() -> Fuzzed {
     })
 }
 
-/// Stops a sweep after so many epochs, or never.
-struct Stop(Arc<AtomicBool>, bool);
+/// The experiment with three of its runs: a recognizer, a baseline and a next-symbol network. The fewer files, the more
+/// damage to each.
+fn smaller() -> Experiment {
+    let mut experiment = small(Scale::Paper);
+    let runs = [0, 4, 6].map(|i| experiment.runs[i].clone());
+    experiment.runs = runs.to_vec();
+    experiment
+}
+
+/// Stops a sweep when a run begins, after two epochs, or never.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    Begins,
+    Epochs,
+    Never,
+}
+
+struct Stop(Arc<AtomicBool>, When);
 
 impl Observer for Stop {
-    fn begins(&self, _: usize, _: &PlannedRun) {}
+    fn begins(&self, _: usize, _: &PlannedRun) {
+        self.0.fetch_or(self.1 == When::Begins, Ordering::Relaxed);
+    }
     fn epoch(&self, _: usize, done: usize, _: f64) {
-        self.0.fetch_or(self.1 && done >= 2, Ordering::Relaxed);
+        self.0.fetch_or(self.1 == When::Epochs && done >= 2, Ordering::Relaxed);
     }
     fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {}
 }
 
+/// Works on a sweep until it is stopped.
+fn work_until(sweep: &Sweep, when: When, stopped: bool) -> Result<WorkSummary, LabError> {
+    let stop = Arc::new(AtomicBool::new(stopped));
+    let options = WorkerOptions { jobs: 1, checkpoint: Duration::ZERO, stop: Arc::clone(&stop) };
+    work(sweep, options, &Stop(stop, when))
+}
+
 /// The files of a sweep that is over, and of one that was stopped in the middle.
-fn sweeps() -> [MemoryFiles; 2] {
-    [false, true].map(|stops| {
-        let dir = tempfile::tempdir().unwrap();
-        let sweep = Sweep::begin(dir.path(), &small(Scale::Paper)).unwrap();
-        let stop = Arc::new(AtomicBool::new(false));
-        let options = WorkerOptions { jobs: 1, checkpoint: Duration::ZERO, stop: Arc::clone(&stop) };
-        work(&sweep, options, &Stop(stop, stops)).unwrap();
+fn sweeps(experiment: &Experiment) -> [MemoryFiles; 2] {
+    [When::Never, When::Epochs].map(|when| {
+        let dir = scratch();
+        let sweep = Sweep::begin(dir.path(), experiment).unwrap();
+        work_until(&sweep, when, false).unwrap();
         load(dir.path())
     })
 }
@@ -112,38 +135,40 @@ fn report(results: &[RunResult]) {
     }
 }
 
-/// What `status`, `report`, `export`, `retry` and `run` do with a directory.
+/// What `status`, `report`, `export`, `retry`, `run` and `worker` do with a directory.
 pub(crate) fn sweep() -> Fuzzed {
-    let experiment = small(Scale::Paper);
-    Fuzzed::new(sweeps().to_vec(), move |files| {
-        let dir = tempfile::tempdir().unwrap();
+    let experiment = smaller();
+    let corpus = sweeps(&experiment).to_vec();
+    let whole = corpus.clone();
+    let known = move |name: &String, bytes: &Vec<u8>| whole.iter().any(|files| files.0.get(name) == Some(bytes));
+    let mut reported = Vec::new();
+    Fuzzed::new(corpus, move |files| {
+        let dir = scratch();
         write(files, dir.path());
         let opened = Sweep::open(dir.path());
         if let Ok(sweep) = &opened {
-            if let Ok(status) = sweep.status() {
-                report(&status.results());
+            let results = sweep.status().map(Status::results).unwrap_or_default();
+            // The same results have the same report.
+            if results != reported {
+                report(&results);
+                reported = results;
             }
             let _ = sweep.retry();
         }
-        let begun = Sweep::begin(dir.path(), &experiment);
-        if let Ok(sweep) = begun {
+        if let Ok(sweep) = Sweep::begin(dir.path(), &experiment) {
             sweep.status().unwrap();
+            // Training takes long: only if it begins from something damaged.
+            let resumed = |name: &String| name.starts_with("checkpoints/") || name.starts_with("attempts/");
+            let damaged = files.0.iter().any(|(name, bytes)| resumed(name) && !known(name, bytes));
+            let _ = work_until(&sweep, When::Begins, !damaged);
         }
         opened.is_ok()
     })
 }
 
-fn write(files: &MemoryFiles, root: &Path) {
-    for (name, bytes) in &files.0 {
-        let path = root.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
-}
-
 /// Results without their checksums, through every format of a report.
 pub(crate) fn result() -> Fuzzed {
-    let [mut done, _] = sweeps();
+    let [mut done, _] = sweeps(&small(Scale::Paper));
     done.0.retain(|name, _| name.starts_with("results/"));
     let one = |(name, bytes): (&String, &Vec<u8>)| file(name, bytes);
     let corpus = done.0.iter().map(one).chain([done.clone()]).collect();
@@ -186,24 +211,24 @@ impl RunContext for Context {
 
 /// The bytes that runs resume from, past the checksum of their file.
 pub(crate) fn checkpoint() -> Fuzzed {
-    let mut cache = DataCache::default();
     let mut plans = Vec::new();
     let mut corpus = Vec::new();
     for plan in small(Scale::Paper).runs {
+        // Each has its own: a cache holds the data of one run.
+        let mut cache = DataCache::default();
         let mut context = Context { given: None, passes: 1, kept: None };
         super::stopped(|| drop(plan.execute(&mut cache, &mut context)));
         if let Some(bytes) = context.kept {
             corpus.push(file(&format!("{}.checkpoint", plans.len()), &bytes));
-            plans.push(plan);
+            plans.push((plan, cache));
         }
     }
     Fuzzed::new(corpus, move |files| {
         for (name, bytes) in &files.0 {
-            let Some(plan) = name.split('.').next().and_then(|n| plans.get(n.parse::<usize>().ok()?)) else {
-                continue;
-            };
+            let plan = name.split('.').next().and_then(|n| plans.get_mut(n.parse::<usize>().ok()?));
+            let Some((plan, cache)) = plan else { continue };
             let mut context = Context { given: Some(bytes.clone()), passes: 0, kept: None };
-            super::stopped(|| drop(plan.execute(&mut cache, &mut context)));
+            super::stopped(|| drop(plan.execute(cache, &mut context)));
         }
         true
     })
