@@ -166,3 +166,41 @@ learning_rate = 0.01
     let status = text(&status.stdout);
     assert!(status.contains("2 runs: 1 finished, 1 failed"), "{status}");
 }
+
+/// The calls that sync and rename, in their order, as strace shows them; `None` if it is not installed or not allowed.
+#[cfg(target_os = "linux")]
+fn calls(dir: &Path, args: &[&str]) -> Option<Vec<String>> {
+    let (wug, log) = (wug(dir, args), dir.join("calls"));
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-s", "500", "-e", "trace=fsync,rename,renameat,renameat2", "-o"]).arg(&log);
+    let output = strace.arg(wug.get_program()).args(wug.get_args()).current_dir(dir).output().ok()?;
+    output.status.success().then(|| std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_are_synced_before_they_take_their_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = ["data", "bliss/an-bn", "--plain", "--set", "sizes=100", "--out", "data"];
+    let Some(calls) = calls(dir.path(), &data) else {
+        println!("skipped: there is no strace, or it may not trace");
+        return;
+    };
+    let renamed = calls.iter().position(|call| call.contains("rename")).unwrap();
+    let files: Vec<_> = std::fs::read_dir(dir.path().join("data")).unwrap().collect();
+    assert!(files.len() > 1);
+    for file in files {
+        let end = format!("/{}>", file.unwrap().file_name().to_str().unwrap());
+        let synced = calls.iter().position(|call| call.contains("fsync(") && call.contains(&end));
+        assert!(synced.is_some_and(|synced| synced < renamed), "{end}: {calls:?}");
+    }
+    // A result of a sweep has a temporary name when it is synced.
+    let run = ["run", "small.toml", "--out", "sweep", "--jobs", "1"];
+    let calls = self::calls(dir.path(), &run).unwrap();
+    for (i, call) in calls.iter().enumerate().filter(|(_, call)| call.contains("rename")) {
+        let part = call.split('"').nth(1).unwrap();
+        let name = part.rsplit('/').next().unwrap();
+        let synced = calls[..i].iter().any(|call| call.contains("fsync(") && call.contains(name));
+        assert!(name.starts_with('.') && synced, "{call}");
+    }
+}
