@@ -218,8 +218,7 @@ fn limited(name: &str, seconds: Option<u64>) -> (Count, Vec<String>) {
 /// The readers with the seconds of each, those with the most first. Several are fuzzed at a time.
 fn schedule(workers: u64) -> Vec<(&'static str, Option<u64>)> {
     let only = std::env::var("WUG_FUZZ_ONLY").ok();
-    let wanted =
-        |name: &str| only.as_deref().is_none_or(|only| only.split(',').any(|only| only == name));
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only.split(',').any(|only| only == name));
     let mut readers: Vec<_> = READERS.iter().filter(|(name, ..)| wanted(name)).collect();
     readers.sort_by_key(|(_, _, share, _)| Reverse(*share));
     let shares: u64 = readers.iter().map(|(_, _, share, _)| share).sum();

@@ -128,7 +128,10 @@ fn a_limit_on_threads_is_a_note_and_the_sweep_goes_on() {
     let output = limited(dir.path(), user, "-u 1", &run);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("the system gives no more threads") && said.contains("1 of 3 runs at a time"), "{said}");
+    assert!(
+        said.contains("the system gives no more threads") && said.contains("1 of 3 runs at a time"),
+        "{said}"
+    );
     assert!(said.contains("[3/3]") && !said.contains("panicked"), "{said}");
 }
 
@@ -174,7 +177,10 @@ fn calls(dir: &Path, args: &[&str]) -> Option<Vec<String>> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-y", "-s", "500", "-e", "trace=fsync,rename,renameat,renameat2", "-o"]).arg(&log);
     let output = strace.arg(wug.get_program()).args(wug.get_args()).current_dir(dir).output().ok()?;
-    output.status.success().then(|| std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect())
+    output
+        .status
+        .success()
+        .then(|| std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect())
 }
 
 #[cfg(target_os = "linux")]

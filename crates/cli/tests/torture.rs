@@ -138,7 +138,8 @@ impl Torture {
         }
         let (name, mut bytes) = all[self.below(all.len() as u64) as usize].clone();
         let at = self.below(bytes.len() as u64) as usize;
-        let other = self.checkpoints.iter().find(|(other, _)| **other != name).map(|(_, bytes)| bytes.clone());
+        let other =
+            self.checkpoints.iter().find(|(other, _)| **other != name).map(|(_, bytes)| bytes.clone());
         let kind = match (self.below(5), other) {
             (0, Some(other)) => {
                 bytes = other;
@@ -256,7 +257,8 @@ impl Torture {
         calm(&args);
         self.compare("data --force", &files(Path::new(&out)), &calm_data.new);
         std::fs::remove_dir_all(&out).unwrap();
-        let left: Vec<String> = files(self.dir.path()).into_keys().filter(|name| is_temporary(name)).collect();
+        let left: Vec<String> =
+            files(self.dir.path()).into_keys().filter(|name| is_temporary(name)).collect();
         assert!(left.is_empty(), "{left:?}");
     }
 

@@ -156,7 +156,8 @@ pub(crate) fn sweep() -> Fuzzed {
     let experiment = smaller();
     let corpus = sweeps(&experiment).to_vec();
     let whole = corpus.clone();
-    let known = move |name: &String, bytes: &Vec<u8>| whole.iter().any(|files| files.0.get(name) == Some(bytes));
+    let known =
+        move |name: &String, bytes: &Vec<u8>| whole.iter().any(|files| files.0.get(name) == Some(bytes));
     let mut reported = Vec::new();
     Fuzzed::new(corpus, move |files| {
         let dir = scratch();

@@ -125,7 +125,8 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    pub(crate) const HEADER: &str = "reader          inputs    accepted panics  slowest  its seed             peak";
+    pub(crate) const HEADER: &str =
+        "reader          inputs    accepted panics  slowest  its seed             peak";
 
     /// The numbers in a line, for the process that asked for them.
     pub(crate) fn line(&self) -> String {
@@ -146,7 +147,7 @@ impl Count {
     /// The count of both.
     pub(crate) fn and(self, other: Self) -> Self {
         let (took, slowest) =
-            if other.took > self.took { (other.took, other.slowest) } else { (self.took, self.slowest) };
+            if other.took >= self.took { (other.took, other.slowest) } else { (self.took, self.slowest) };
         Self {
             inputs: self.inputs + other.inputs,
             accepted: self.accepted + other.accepted,
@@ -161,7 +162,9 @@ impl Count {
     pub(crate) fn row(&self, reader: &str) -> String {
         let Self { inputs, accepted, panics, took, slowest, peak } = self;
         let peak = peak / 1024;
-        format!("{reader:<10} {inputs:>11} {accepted:>11} {panics:>6} {took:>5} ms  {slowest:<16} {peak:>5} MiB")
+        format!(
+            "{reader:<10} {inputs:>11} {accepted:>11} {panics:>6} {took:>5} ms  {slowest:<16} {peak:>5} MiB"
+        )
     }
 }
 
