@@ -187,6 +187,9 @@ fn more_correct_steps_than_scored_ones_are_not_shown() {
     for table in tables(&results) {
         let cells = table.rows.iter().flat_map(|row| &row.cells);
         let shown: Vec<String> = cells.filter_map(|cell| Some(cell.ours.as_ref()?.show())).collect();
-        assert!(!shown.iter().any(|text| text.ends_with(" of 3,488") || text.ends_with(" of 2")), "{shown:?}");
+        assert!(
+            !shown.iter().any(|text| text.ends_with(" of 3,488") || text.ends_with(" of 2")),
+            "{shown:?}"
+        );
     }
 }
