@@ -1,4 +1,4 @@
-//! The real binary when the world is unkind: a stderr that is lost, and signals.
+//! The real binary when the world is unkind: a stderr that is lost, signals, and limits on threads and memory.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
@@ -89,4 +89,124 @@ fn damaged_files_are_failures_and_not_usage_errors() {
     assert_eq!(code(&["status", "sweep"]), Some(1));
     assert_eq!(code(&["run", "small.toml", "--out", "sweep"]), Some(0));
     assert_eq!(code(&["status", "nowhere"]), Some(2));
+}
+
+/// A user who is not root, for whom the limit on processes holds; `None` if the tests' own user will do.
+fn other_user() -> Option<&'static str> {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    (text(&id.stdout).trim() == "0").then_some("54321")
+}
+
+/// Runs wug under a limit of bash's `ulimit`, as another user if need be.
+fn limited(dir: &Path, user: Option<&str>, limit: &str, args: &[&str]) -> Output {
+    let wug = wug(dir, args);
+    let script = format!("ulimit {limit} && exec \"$@\"");
+    let mut command = match user {
+        Some(user) => {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid", user, "--clear-groups", "bash"]);
+            command
+        }
+        None => Command::new("bash"),
+    };
+    command.args(["-c", &script, "bash"]).arg(wug.get_program()).args(wug.get_args());
+    command.current_dir(dir).stdin(Stdio::null()).output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_threads_is_a_note_and_the_sweep_goes_on() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let user = other_user();
+    if user.is_some() && !limited(dir.path(), user, "-u 1", &["--version"]).status.success() {
+        println!("skipped: the tests run as root, and no other user can be taken on or can run wug");
+        return;
+    }
+    let run = ["run", "small.toml", "--out", "sweep", "--jobs", "3"];
+    let output = limited(dir.path(), user, "-u 1", &run);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("the system gives no more threads") && said.contains("1 of 3 runs at a time"),
+        "{said}"
+    );
+    assert!(said.contains("[3/3]") && !said.contains("panicked"), "{said}");
+}
+
+/// The limit lets a small run through; the first vector of the large one is more than it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_dies_for_want_of_memory_is_set_aside_after_three_attempts() {
+    let dir = tempfile::tempdir().unwrap();
+    let two = r#"
+title = "two"
+[[generalization]]
+languages = ["an-bn"]
+learners = ["lstm"]
+order = 2
+factors = [1]
+seeds = 1
+hidden = [4, 5000]
+regularization = "none"
+epochs = 2
+learning_rate = 0.01
+"#;
+    std::fs::write(dir.path().join("two.toml"), two).unwrap();
+    let run = ["run", "two.toml", "--out", "sweep", "--jobs", "1"];
+    for death in 1..=3 {
+        let output = limited(dir.path(), None, "-v 300000", &run);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), None, "death {death}: {said}");
+        assert!(said.contains("memory allocation of"), "{said}");
+    }
+    let output = limited(dir.path(), None, "-v 300000", &run);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("its process died 3 times without any progress"), "{said}");
+    let status = wug(dir.path(), &["status", "sweep"]).output().unwrap();
+    let status = text(&status.stdout);
+    assert!(status.contains("2 runs: 1 finished, 1 failed"), "{status}");
+}
+
+/// The calls that sync and rename, in their order, as strace shows them; `None` if it is not installed or not allowed.
+#[cfg(target_os = "linux")]
+fn calls(dir: &Path, args: &[&str]) -> Option<Vec<String>> {
+    let (wug, log) = (wug(dir, args), dir.join("calls"));
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-s", "500", "-e", "trace=fsync,rename,renameat,renameat2", "-o"]).arg(&log);
+    let output = strace.arg(wug.get_program()).args(wug.get_args()).current_dir(dir).output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_are_synced_before_they_take_their_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = ["data", "bliss/an-bn", "--plain", "--set", "sizes=100", "--out", "data"];
+    let Some(calls) = calls(dir.path(), &data) else {
+        println!("skipped: there is no strace, or it may not trace");
+        return;
+    };
+    let renamed = calls.iter().position(|call| call.contains("rename")).unwrap();
+    let files: Vec<_> = std::fs::read_dir(dir.path().join("data")).unwrap().collect();
+    assert!(files.len() > 1);
+    for file in files {
+        let end = format!("/{}>", file.unwrap().file_name().to_str().unwrap());
+        let synced = calls.iter().position(|call| call.contains("fsync(") && call.contains(&end));
+        assert!(synced.is_some_and(|synced| synced < renamed), "{end}: {calls:?}");
+    }
+    // A result of a sweep has a temporary name when it is synced.
+    let run = ["run", "small.toml", "--out", "sweep", "--jobs", "1"];
+    let calls = self::calls(dir.path(), &run).unwrap();
+    for (i, call) in calls.iter().enumerate().filter(|(_, call)| call.contains("rename")) {
+        let part = call.split('"').nth(1).unwrap();
+        let name = part.rsplit('/').next().unwrap();
+        let synced = calls[..i].iter().any(|call| call.contains("fsync(") && call.contains(name));
+        assert!(name.starts_with('.') && synced, "{call}");
+    }
 }

@@ -92,3 +92,24 @@ fn what_files_say_is_shown_and_not_obeyed() {
     assert_eq!(code, 1, "{message}");
     assert!(out.contains("\\u{1b}[2J.txt") && !out.contains('\u{1b}'), "{out}");
 }
+
+#[test]
+fn what_was_not_checked_is_never_without_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let last = |folder: &str, args: &[&str]| {
+        let (code, out, message) = wug(dir.path(), &[&["validate", folder][..], args].concat());
+        (code, out.lines().last().unwrap_or(&message).to_owned())
+    };
+    let make = ["data", "bliss/an-bn", "--out", "a", "--plain", "--set", "sizes=100"];
+    assert_eq!(wug(dir.path(), &make).0, 0);
+    assert_eq!(last("a", &[]), (0, "no errors".to_owned()));
+    std::fs::create_dir(dir.path().join("a/more")).unwrap();
+    assert_eq!(last("a", &[]), (0, "no errors in what was checked; 1 thing was not checked".to_owned()));
+    std::os::unix::fs::symlink("nowhere", dir.path().join("a/gone.txt")).unwrap();
+    assert_eq!(last("a", &[]), (1, "1 errors in what was checked; 2 things were not checked".to_owned()));
+    // A name that says more than can be computed.
+    std::fs::create_dir(dir.path().join("b")).unwrap();
+    std::fs::write(dir.path().join("b/train_1_p_0_0000000000001_seed_1.txt"), "#ab#").unwrap();
+    let (code, said) = last("b", &["--language", "an-bn", "--reading", "published"]);
+    assert_eq!((code, said.as_str()), (0, "no errors in what was checked; 1 thing was not checked"));
+}

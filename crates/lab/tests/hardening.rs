@@ -539,3 +539,27 @@ fn a_panic_in_a_worker_is_an_internal_error() {
         "{error}"
     );
 }
+
+/// The largest count there is: one more would be none at all.
+#[test]
+fn data_with_an_absurd_number_of_edits_can_be_read() {
+    let root = tempfile::tempdir().unwrap();
+    write_data("flare/parity", &root.path().join("parity"), false).unwrap();
+    let edits = root.path().join("parity/datasets/test/num-edits.txt");
+    let text = fs::read_to_string(&edits).unwrap();
+    let changed: Vec<String> = text
+        .lines()
+        .map(|line| if line.is_empty() { String::new() } else { usize::MAX.to_string() })
+        .collect();
+    assert!(changed.iter().any(|line| !line.is_empty()));
+    let read = || {
+        let directory = root.path().display();
+        let text = format!(
+            "title = \"x\"\n[[recognition]]\nlanguages = \"parity\"\nlearners = \"lstm\"\ndata.directory = \"{directory}\""
+        );
+        Experiment::read("x", "x.toml", &text, Scale::Paper, &[]).unwrap().runs[0].id()
+    };
+    let before = read();
+    fs::write(&edits, changed.join("\n") + "\n").unwrap();
+    assert_ne!(read(), before, "other data, and the same run");
+}

@@ -178,3 +178,18 @@ fn readings_are_never_mixed() {
     assert_eq!(row(table, &["an-bn", "lstm"])[..2], ["10", "10"]);
     assert!(table.notes.join("\n").contains("published data"));
 }
+
+/// A result is a file, which anyone can have edited.
+#[test]
+fn more_correct_steps_than_scored_ones_are_not_shown() {
+    let counts: [Counts; 2] = [("0.005", [4_294_967_296, 3488], [0, 64]), ("0", [3, 2], [0, 64])];
+    let results = [evaluated(planned("an-bn", "repeat-last", 1, 0), &counts)];
+    for table in tables(&results) {
+        let cells = table.rows.iter().flat_map(|row| &row.cells);
+        let shown: Vec<String> = cells.filter_map(|cell| Some(cell.ours.as_ref()?.show())).collect();
+        assert!(
+            !shown.iter().any(|text| text.ends_with(" of 3,488") || text.ends_with(" of 2")),
+            "{shown:?}"
+        );
+    }
+}

@@ -1,19 +1,18 @@
 //! Readers of data sets: every format that `wug validate` reads, and the manifest.
 
-use std::collections::BTreeMap;
-
+use wug_lab::data::Request;
 use wug_lab::dataset::card::CARD;
 use wug_lab::dataset::manifest::{MANIFEST, Manifest, hash};
 use wug_lab::dataset::{FileSource as _, MemoryFiles};
 use wug_lab::language::Reading;
 use wug_lab::suite::{Format, Subject};
 
-use super::{Fuzzed, load};
+use super::{Fuzzed, load, scratch};
 
 /// Data sets as the library writes them: what, in which format, with which options, in which reading.
-type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], Reading);
+pub(crate) type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], Reading);
 
-const FLARE: &[(&str, &str)] = &[
+pub(crate) const FLARE: &[(&str, &str)] = &[
     ("training.size", "20"),
     ("validation-short.size", "10"),
     ("validation-long.size", "10"),
@@ -26,17 +25,20 @@ const FLARE: &[(&str, &str)] = &[
 const BLISS: &[(&str, &str)] = &[("sizes", "1000"), ("tests", "stored")];
 const TSE: &[(&str, &str)] = &[("train", "20"), ("validation", "5"), ("test", "10"), ("ood", "10")];
 
+pub(crate) fn request(&(what, format, options, reading): &Case) -> Request {
+    let mut request = Request::parse(what).unwrap();
+    request.format = Format::named(format);
+    request.reading = reading;
+    request.options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    request
+}
+
 /// Writes the data sets, with at most so many lines of each text file.
-fn written(cases: &[Case], lines: usize) -> Vec<MemoryFiles> {
-    let write = |&(what, format, options, reading): &Case| {
-        let dir = tempfile::tempdir().unwrap();
+pub(crate) fn written(cases: &[Case], lines: usize) -> Vec<MemoryFiles> {
+    let write = |case: &Case| {
+        let dir = scratch();
         let target = dir.path().join("data");
-        let mut request = wug_lab::data::Request::parse(what).unwrap();
-        request.format = Format::named(format);
-        request.reading = reading;
-        request.options =
-            options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<BTreeMap<_, _>>();
-        wug_lab::data::write(&request, &target, false, &mut |_| ()).unwrap();
+        wug_lab::data::write(&request(case), &target, false, &mut |_| ()).unwrap();
         let mut files = load(&target);
         // The card is written and never read.
         files.0.remove(CARD);

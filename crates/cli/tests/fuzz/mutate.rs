@@ -1,5 +1,7 @@
 //! Damages valid inputs: bytes, tokens, numbers, lines and whole files, drawn from a seeded generator.
 
+use std::ops::Range;
+
 use rand_core::Rng;
 use wug_lab::dataset::{MemoryFiles, Seed};
 
@@ -40,7 +42,7 @@ impl<R: Rng> Draw<R> {
     }
 
     /// A range of at most `most` places.
-    fn range(&mut self, length: usize, most: usize) -> std::ops::Range<usize> {
+    fn range(&mut self, length: usize, most: usize) -> Range<usize> {
         let start = self.below(length + 1);
         start..start + self.below((length - start).min(most) + 1)
     }
@@ -68,9 +70,10 @@ pub(crate) fn mutated(corpus: &[MemoryFiles], seed: Seed) -> MemoryFiles {
             }
             _ => {
                 let foreign =
-                    other.0.get(name).or_else(|| other.0.values().next()).cloned().unwrap_or_default();
-                let bytes = input.0.remove(name).unwrap_or_default();
-                input.0.insert(name.clone(), file(name, bytes, &foreign, &mut draw));
+                    other.0.get(name).or_else(|| other.0.values().next()).map_or(&[][..], Vec::as_slice);
+                if let Some(bytes) = input.0.get_mut(name) {
+                    *bytes = file(name, std::mem::take(bytes), foreign, &mut draw);
+                }
             }
         }
     }
@@ -147,35 +150,32 @@ fn insert(bytes: &mut Vec<u8>, new: &[u8], draw: &mut Draw<impl Rng>) {
     bytes.splice(at..at, new.iter().copied());
 }
 
-/// Runs of bytes that a test holds for.
-fn runs(bytes: &[u8], test: impl Fn(&u8) -> bool) -> Vec<std::ops::Range<usize>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    for part in bytes.chunk_by(|a, b| test(a) == test(b)) {
-        if test(&part[0]) {
-            found.push(at..at + part.len());
-        }
-        at += part.len();
-    }
-    found
+/// The run of bytes that a test holds for, at a place or after it; the first one if there is none. Only the bytes between
+/// are looked at: files are long, and inputs many.
+fn run_at(bytes: &[u8], place: usize, test: impl Fn(u8) -> bool) -> Option<Range<usize>> {
+    let holds = |&i: &usize| test(bytes[i]);
+    let inside = (place..bytes.len()).find(holds).or_else(|| (0..place).find(holds))?;
+    let start = (0..inside).rev().find(|&i| !test(bytes[i])).map_or(0, |i| i + 1);
+    let end = (inside..bytes.len()).find(|&i| !test(bytes[i])).unwrap_or(bytes.len());
+    Some(start..end)
 }
 
 /// Replaces a number by an extreme one.
 fn number(bytes: &mut Vec<u8>, draw: &mut Draw<impl Rng>) {
-    let found = runs(bytes, u8::is_ascii_digit);
-    let new = draw.one(NUMBERS).as_bytes().to_vec();
-    if let Some(range) = found.get(draw.below(found.len())) {
-        bytes.splice(range.clone(), new);
+    let place = draw.below(bytes.len());
+    let new = draw.one(NUMBERS);
+    if let Some(range) = run_at(bytes, place, |b| b.is_ascii_digit()) {
+        bytes.splice(range, new.bytes());
     }
 }
 
 /// Replaces a word or number by another one of the same file.
 fn token(bytes: &mut Vec<u8>, draw: &mut Draw<impl Rng>) {
-    let found = runs(bytes, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
-    let (a, b) = (draw.below(found.len()), draw.below(found.len()));
-    if let (Some(a), Some(b)) = (found.get(a), found.get(b)) {
-        let new = bytes[b.clone()].to_vec();
-        bytes.splice(a.clone(), new);
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let places = [draw.below(bytes.len()), draw.below(bytes.len())];
+    if let [Some(a), Some(b)] = places.map(|place| run_at(bytes, place, part)) {
+        let new = bytes[b].to_vec();
+        bytes.splice(a, new);
     }
 }
 

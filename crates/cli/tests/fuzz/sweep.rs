@@ -1,38 +1,59 @@
 //! Readers of experiments, sweeps, plans, results and checkpoints.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use wug_lab::LabError;
 use wug_lab::context::RunContext;
 use wug_lab::dataset::MemoryFiles;
 use wug_lab::plan::{DataCache, RunPlan};
 use wug_lab::score::RunResult;
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
-use wug_lab::sweep::{PlannedRun, Sweep};
-use wug_lab::work::{Observer, Progress, WorkerOptions, work};
+use wug_lab::sweep::{PlannedRun, Status, Sweep};
+use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
 use wug_report::{Format, RecordFormat, records, render};
 
-use super::{Fuzzed, Stopped, file, load, text};
+use super::{Fuzzed, Stopped, file, load, scratch, text, write};
 
 /// Both protocols, in seconds.
 const SMALL: &str = include_str!("../../../../testdata/fuzz/small.toml");
 
-fn small(scale: Scale) -> Experiment {
-    Experiment::read("small", "small.toml", SMALL, scale, &[]).unwrap()
+fn small(sets: &[(&str, &str)]) -> Experiment {
+    let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Experiment::read("small", "small.toml", SMALL, Scale::Paper, &sets).unwrap()
 }
 
-/// An experiment in TOML, and below it the values of `--set`, one per line.
+/// Data for an epoch that takes less than reading its checkpoint.
+const TINY: &[(&str, &str)] = &[
+    ("data.training", "8"),
+    ("data.validation", "4"),
+    ("data.test", "4"),
+    ("data.held_out", "2"),
+    ("data.distances", "1"),
+    ("data.short", "8"),
+    ("data.long", "10"),
+    ("data.longest", "12"),
+];
+
+/// A number that an input determines, to choose one of several things to do with it.
+fn number(files: &MemoryFiles) -> usize {
+    files.0.values().map(Vec::len).sum()
+}
+
+/// An experiment in TOML, and beside it the values of `--set`, one per line, and the scale.
 pub(crate) fn experiment() -> Fuzzed {
-    let case = |(text, sets): (&str, &str)| {
+    let case = |(text, sets, scale): (&str, &str, Scale)| {
         let mut files = file("experiment.toml", text.as_bytes());
         files.0.insert("set".to_owned(), sets.as_bytes().to_vec());
+        files.0.insert("scale".to_owned(), scale.name().as_bytes().to_vec());
         files
     };
     let sets = ["seeds=1", "seeds=2\nhidden=8", "learners=[\"lstm\"]\nmax_epochs=3", "data.longest=200"];
-    let built_in = BUILT_IN.iter().map(|(_, text)| (*text, ""));
-    let cases = built_in.chain(sets.map(|sets| (SMALL, sets))).map(case).collect();
+    let built_in = BUILT_IN.iter().flat_map(|(_, text)| Scale::ALL.map(|scale| (*text, "", scale)));
+    let small = Scale::ALL.into_iter().flat_map(|scale| sets.map(|sets| (SMALL, sets, scale)));
+    // The large grids are a third of the inputs, and most of the time.
+    let cases = built_in.chain(small.clone()).chain(small).map(case).collect();
     Fuzzed::new(cases, |files| {
         let sets = text(files, "set");
         let sets: Vec<(String, String)> = sets
@@ -40,19 +61,15 @@ pub(crate) fn experiment() -> Fuzzed {
             .filter_map(|line| line.split_once('='))
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .collect();
-        let read =
-            |scale| Experiment::read("fuzz", "fuzz.toml", &text(files, "experiment.toml"), scale, &sets);
-        Scale::ALL
-            .into_iter()
-            .filter_map(|scale| read(scale).ok())
-            .map(|experiment| describe(&experiment.runs))
-            .count()
-            > 0
+        let scale = text(files, "scale");
+        let scale = Scale::ALL.into_iter().find(|s| s.name() == scale).unwrap_or(Scale::Smoke);
+        let read = Experiment::read("fuzz", "fuzz.toml", &text(files, "experiment.toml"), scale, &sets);
+        read.map(|experiment| describe(&experiment.runs)).is_ok()
     })
 }
 
 fn describe(runs: &[RunPlan]) {
-    for plan in runs.iter().take(50) {
+    for plan in runs.iter().step_by(runs.len().div_ceil(5).max(1)) {
         let text = serde_json::to_string(plan).unwrap();
         let again: RunPlan =
             serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text} is not read back: {error}"));
@@ -62,7 +79,7 @@ fn describe(runs: &[RunPlan]) {
 }
 
 pub(crate) fn plan() -> Fuzzed {
-    let plans = small(Scale::Paper).runs;
+    let plans = small(&[]).runs;
     let corpus = plans.iter().map(|plan| file("plan.json", &serde_json::to_vec(plan).unwrap())).collect();
     Fuzzed::new(corpus, |files| {
         let Ok(plan) =
@@ -79,71 +96,97 @@ pub(crate) fn plan() -> Fuzzed {
     })
 }
 
-/// Stops a sweep after so many epochs, or never.
-struct Stop(Arc<AtomicBool>, bool);
+/// The experiment with three of its runs: a recognizer, a baseline and a next-symbol network. The fewer files, the more
+/// damage to each.
+fn smaller() -> Experiment {
+    let mut experiment = small(TINY);
+    let runs = [0, 4, 6].map(|i| experiment.runs[i].clone());
+    experiment.runs = runs.to_vec();
+    experiment
+}
+
+/// Stops a sweep when a run begins, after two epochs, or never.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    Begins,
+    Epochs,
+    Never,
+}
+
+struct Stop(Arc<AtomicBool>, When);
 
 impl Observer for Stop {
-    fn begins(&self, _: usize, _: &PlannedRun) {}
+    fn begins(&self, _: usize, _: &PlannedRun) {
+        self.0.fetch_or(self.1 == When::Begins, Ordering::Relaxed);
+    }
     fn epoch(&self, _: usize, done: usize, _: f64) {
-        self.0.fetch_or(self.1 && done >= 2, Ordering::Relaxed);
+        self.0.fetch_or(self.1 == When::Epochs && done >= 2, Ordering::Relaxed);
     }
     fn evaluating(&self, _: usize, _: &str) {}
     fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {}
 }
 
+/// Works on a sweep until it is stopped.
+fn work_until(sweep: &Sweep, when: When, stopped: bool) -> Result<WorkSummary, LabError> {
+    let stop = Arc::new(AtomicBool::new(stopped));
+    let options = WorkerOptions { jobs: 1, checkpoint: Duration::ZERO, stop: Arc::clone(&stop) };
+    work(sweep, options, &Stop(stop, when))
+}
+
 /// The files of a sweep that is over, and of one that was stopped in the middle.
-fn sweeps() -> [MemoryFiles; 2] {
-    [false, true].map(|stops| {
-        let dir = tempfile::tempdir().unwrap();
-        let sweep = Sweep::begin(dir.path(), &small(Scale::Paper)).unwrap();
-        let stop = Arc::new(AtomicBool::new(false));
-        let options = WorkerOptions { jobs: 1, checkpoint: Duration::ZERO, stop: Arc::clone(&stop) };
-        work(&sweep, options, &Stop(stop, stops)).unwrap();
+fn sweeps(experiment: &Experiment) -> [MemoryFiles; 2] {
+    [When::Never, When::Epochs].map(|when| {
+        let dir = scratch();
+        let sweep = Sweep::begin(dir.path(), experiment).unwrap();
+        work_until(&sweep, when, false).unwrap();
         load(dir.path())
     })
 }
 
-fn report(results: &[RunResult]) {
-    for format in Format::ALL {
-        let _ = render(results, format);
-    }
-    for format in RecordFormat::ALL {
-        let _ = records(results, format);
+/// One of the formats of `report` and `export`.
+fn report(results: &[RunResult], number: usize) {
+    match Format::ALL.get(number % (Format::ALL.len() + RecordFormat::ALL.len())) {
+        Some(format) => drop(render(results, *format)),
+        None => RecordFormat::ALL.into_iter().for_each(|format| drop(records(results, format))),
     }
 }
 
-/// What `status`, `report`, `export`, `retry` and `run` do with a directory.
+/// What `status`, `report`, `export`, `retry`, `run` and `worker` do with a directory.
 pub(crate) fn sweep() -> Fuzzed {
-    let experiment = small(Scale::Paper);
-    Fuzzed::new(sweeps().to_vec(), move |files| {
-        let dir = tempfile::tempdir().unwrap();
+    let experiment = smaller();
+    let corpus = sweeps(&experiment).to_vec();
+    let whole = corpus.clone();
+    let known =
+        move |name: &String, bytes: &Vec<u8>| whole.iter().any(|files| files.0.get(name) == Some(bytes));
+    let mut reported = Vec::new();
+    Fuzzed::new(corpus, move |files| {
+        let dir = scratch();
         write(files, dir.path());
         let opened = Sweep::open(dir.path());
         if let Ok(sweep) = &opened {
-            if let Ok(status) = sweep.status() {
-                report(&status.results());
+            let results = sweep.status().map(Status::results).unwrap_or_default();
+            // The same results have the same report.
+            if results != reported {
+                report(&results, number(files));
+                reported = results;
             }
             let _ = sweep.retry();
         }
-        let begun = Sweep::begin(dir.path(), &experiment);
-        if let Ok(sweep) = begun {
+        if let Ok(sweep) = Sweep::begin(dir.path(), &experiment) {
             sweep.status().unwrap();
+            // Training takes long: it is rare, and begins from something damaged.
+            let resumed = |name: &String| name.starts_with("checkpoints/") || name.starts_with("attempts/");
+            let damaged = files.0.iter().any(|(name, bytes)| resumed(name) && !known(name, bytes))
+                && number(files).is_multiple_of(4);
+            let _ = work_until(&sweep, When::Begins, !damaged);
         }
         opened.is_ok()
     })
 }
 
-fn write(files: &MemoryFiles, root: &Path) {
-    for (name, bytes) in &files.0 {
-        let path = root.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
-}
-
 /// Results without their checksums, through every format of a report.
 pub(crate) fn result() -> Fuzzed {
-    let [mut done, _] = sweeps();
+    let [mut done, _] = sweeps(&small(TINY));
     done.0.retain(|name, _| name.starts_with("results/"));
     let one = |(name, bytes): (&String, &Vec<u8>)| file(name, bytes);
     let corpus = done.0.iter().map(one).chain([done.clone()]).collect();
@@ -154,7 +197,7 @@ pub(crate) fn result() -> Fuzzed {
             RunResult::from_text(&text.rsplit_once(",\n  \"checksum\"").map_or(text.to_string(), open)).ok()
         });
         let results: Vec<RunResult> = opened.collect();
-        report(&results);
+        report(&results, number(files));
         !results.is_empty()
     })
 }
@@ -186,24 +229,24 @@ impl RunContext for Context {
 
 /// The bytes that runs resume from, past the checksum of their file.
 pub(crate) fn checkpoint() -> Fuzzed {
-    let mut cache = DataCache::default();
     let mut plans = Vec::new();
     let mut corpus = Vec::new();
-    for plan in small(Scale::Paper).runs {
+    for plan in small(TINY).runs {
+        // Each has its own: a cache holds the data of one run.
+        let mut cache = DataCache::default();
         let mut context = Context { given: None, passes: 1, kept: None };
         super::stopped(|| drop(plan.execute(&mut cache, &mut context)));
         if let Some(bytes) = context.kept {
             corpus.push(file(&format!("{}.checkpoint", plans.len()), &bytes));
-            plans.push(plan);
+            plans.push((plan, cache));
         }
     }
     Fuzzed::new(corpus, move |files| {
         for (name, bytes) in &files.0 {
-            let Some(plan) = name.split('.').next().and_then(|n| plans.get(n.parse::<usize>().ok()?)) else {
-                continue;
-            };
+            let plan = name.split('.').next().and_then(|n| plans.get_mut(n.parse::<usize>().ok()?));
+            let Some((plan, cache)) = plan else { continue };
             let mut context = Context { given: Some(bytes.clone()), passes: 0, kept: None };
-            super::stopped(|| drop(plan.execute(&mut cache, &mut context)));
+            super::stopped(|| drop(plan.execute(cache, &mut context)));
         }
         true
     })

@@ -2,8 +2,10 @@
 //! inputs that went wrong.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -16,13 +18,18 @@ pub(crate) const CURRENT: &str = "current";
 /// The processor time of one input.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// The time of one input by the clock: one that waits for ever takes no processor time.
+const WAIT: Duration = Duration::from_secs(100);
+
 /// What is being read, its name, and when it began.
-type Current = Arc<Mutex<Option<(String, MemoryFiles, ProcessTime)>>>;
+type Current = Arc<Mutex<Option<(String, Arc<MemoryFiles>, ProcessTime, Instant)>>>;
 
 pub(crate) struct Watch {
     out: PathBuf,
     begun: Instant,
     current: Current,
+    /// Holds the name of the input: a process that is killed for its memory cannot say it.
+    name: File,
     /// The message and place of the last panic.
     panic: Arc<Mutex<String>>,
     inputs: usize,
@@ -40,10 +47,12 @@ impl Watch {
         let last = Arc::clone(&panic);
         std::panic::set_hook(Box::new(move |info| *last.lock().unwrap() = info.to_string()));
         end_if_slow(out.clone(), Arc::clone(&current));
+        let name = File::create(out.join(CURRENT)).unwrap();
         Self {
             out,
             begun: Instant::now(),
             current,
+            name,
             panic,
             inputs: 0,
             accepted: 0,
@@ -52,11 +61,11 @@ impl Watch {
         }
     }
 
-    /// Reads an input. Its name is on disk meanwhile: a process that is killed for its memory cannot say it.
-    pub(crate) fn input(&mut self, name: &str, input: &MemoryFiles, read: impl FnOnce() -> bool) {
+    /// Reads an input.
+    pub(crate) fn input(&mut self, name: &str, input: &Arc<MemoryFiles>, read: impl FnOnce() -> bool) {
+        self.name.write_all_at(format!("{name:<60}").as_bytes(), 0).unwrap();
         let begun = ProcessTime::now();
-        std::fs::write(self.out.join(CURRENT), name).unwrap();
-        *self.current.lock().unwrap() = Some((name.to_owned(), input.clone(), begun));
+        *self.current.lock().unwrap() = Some((name.to_owned(), Arc::clone(input), begun, Instant::now()));
         let result = catch_unwind(AssertUnwindSafe(read));
         *self.current.lock().unwrap() = None;
         let took = begun.elapsed();
@@ -78,7 +87,7 @@ impl Watch {
             *times += 1;
             return;
         }
-        save(&self.out.join(name), input);
+        super::write(input, &self.out.join(name));
         self.panics.insert(place, (1, format!("input {name}: {message}")));
     }
 
@@ -87,11 +96,10 @@ impl Watch {
         self.begun.elapsed().as_secs()
     }
 
-    pub(crate) fn summary(&self) -> String {
-        let Self { inputs, accepted, slowest: (took, name), panics, .. } = self;
-        let panics: usize = panics.values().map(|(times, _)| times).sum();
-        let took = took.as_millis();
-        format!("{inputs} inputs, {accepted} accepted, {panics} panics, slowest {took} ms (input {name})")
+    pub(crate) fn count(&self) -> Count {
+        let panics = self.panics.values().map(|(times, _)| times).sum();
+        let (took, slowest) = (self.slowest.0.as_millis(), self.slowest.1.clone());
+        Count { inputs: self.inputs, accepted: self.accepted, panics, took, slowest, peak: peak() }
     }
 
     /// Fails if there was a panic.
@@ -103,18 +111,73 @@ impl Watch {
     }
 }
 
+/// What came of the inputs of a reader.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Count {
+    pub(crate) inputs: usize,
+    accepted: usize,
+    panics: usize,
+    /// The processor time of the slowest input, in milliseconds.
+    took: u128,
+    slowest: String,
+    /// The most memory that the process held, in KiB.
+    peak: u64,
+}
+
+impl Count {
+    pub(crate) const HEADER: &str =
+        "reader          inputs    accepted panics  slowest  its seed             peak";
+
+    /// The numbers in a line, for the process that asked for them.
+    pub(crate) fn line(&self) -> String {
+        let Self { inputs, accepted, panics, took, slowest, peak } = self;
+        format!("{inputs} {accepted} {panics} {took} {slowest} {peak}")
+    }
+
+    pub(crate) fn of_line(line: &str) -> Option<Self> {
+        let [inputs, accepted, panics, took, slowest, peak] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let number = |text: &str| text.parse().ok();
+        let (inputs, accepted, panics) = (number(inputs)?, number(accepted)?, number(panics)?);
+        let (took, peak) = (took.parse().ok()?, peak.parse().ok()?);
+        Some(Self { inputs, accepted, panics, took, slowest: slowest.to_owned(), peak })
+    }
+
+    /// The count of both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let (took, slowest) =
+            if other.took >= self.took { (other.took, other.slowest) } else { (self.took, self.slowest) };
+        Self {
+            inputs: self.inputs + other.inputs,
+            accepted: self.accepted + other.accepted,
+            panics: self.panics + other.panics,
+            took,
+            slowest,
+            peak: self.peak.max(other.peak),
+        }
+    }
+
+    /// A row below the header.
+    pub(crate) fn row(&self, reader: &str) -> String {
+        let Self { inputs, accepted, panics, took, slowest, peak } = self;
+        let peak = peak / 1024;
+        format!(
+            "{reader:<10} {inputs:>11} {accepted:>11} {panics:>6} {took:>5} ms  {slowest:<16} {peak:>5} MiB"
+        )
+    }
+}
+
+/// The most memory that this process held at a time, in KiB; 0 where the system does not say.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
 /// Where the inputs of a reader that went wrong are saved.
 pub(crate) fn folder(reader: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fuzz").join(reader)
-}
-
-/// Writes an input as a directory.
-pub(crate) fn save(folder: &Path, input: &MemoryFiles) {
-    for (name, bytes) in &input.0 {
-        let path = folder.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
 }
 
 /// Saves an input that has had its time, and ends the process.
@@ -122,10 +185,10 @@ fn end_if_slow(out: PathBuf, current: Current) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_millis(200));
-            if let Some((name, input, begun)) = &*current.lock().unwrap()
-                && begun.elapsed() > LIMIT
+            if let Some((name, input, cpu, clock)) = &*current.lock().unwrap()
+                && (cpu.elapsed() > LIMIT || clock.elapsed() > WAIT)
             {
-                save(&out.join(name), input);
+                super::write(input, &out.join(name));
                 std::process::abort();
             }
         }

@@ -235,7 +235,7 @@ fn hash(dataset: &Dataset) -> String {
             number(e.word.len());
             e.word.iter().for_each(|s| number(s.index()));
             number(usize::from(e.label));
-            number(e.edits.map_or(0, |k| k + 1));
+            number(e.edits.map_or(0, |k| k.saturating_add(1)));
             for set in e.next.iter().flatten() {
                 number(usize::from(set.end()));
                 set.symbols().for_each(|s| number(s.index() + 2));

@@ -151,11 +151,12 @@ impl<'a> IndexRun<'a> {
         self.result.scores.iter().any(|m| m.metric == DETERMINISTIC_ACCURACY.name)
     }
 
-    /// The steps of all evaluated strings; `None` if no step was scored.
+    /// The steps of all evaluated strings; `None` if no step was scored, or if a result says that more were correct.
     pub(super) fn steps(self, margin: Margin) -> Option<StringSteps> {
         let (_, accuracy, _) = self.scores(margin)?;
         let (correct, scored) = (accuracy.numerator?, accuracy.denominator?);
-        (scored > 0.0).then_some(StringSteps { scored: scored as usize, correct: correct as usize })
+        let counted = scored > 0.0 && correct <= scored;
+        counted.then_some(StringSteps { scored: scored as usize, correct: correct as usize })
     }
 
     /// The share of correct steps.
