@@ -5,6 +5,7 @@ use crate::model::{
     Positions, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
 use crate::optim::OptimizerSpec;
+use crate::tape::{Mode, Tape};
 use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer};
 use wug_dataset::Seed;
 

@@ -5,6 +5,7 @@ use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, Output,
 };
 use crate::optim::OptimizerSpec;
+use crate::tape::{Mode, Tape};
 use crate::train::{BatchSize, Schedule, TrainSpec, Trainer};
 use wug_dataset::Seed;
 

@@ -6,6 +6,7 @@ use crate::model::{
     TransducerSpec, TransformerDropout, TransformerSpec,
 };
 use crate::optim::OptimizerSpec;
+use crate::tape::{Mode, Tape};
 use crate::train::{BatchSize, Outcome, Schedule, TrainSpec, Trainer};
 use wug_dataset::Seed;
 
