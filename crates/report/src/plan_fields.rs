@@ -46,23 +46,16 @@ fn named(at: &str) -> String {
 /// What some runs have as a field: one value, a few, or a range of numbers; empty if none has it.
 pub(crate) fn shown(values: &[&Value]) -> String {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| value.as_f64()).collect();
-    let values = distinct(values.iter().copied());
-    match numbers {
-        Some(mut numbers) => {
-            numbers.sort_by(f64::total_cmp);
-            match (numbers.first(), numbers.last()) {
-                (Some(least), Some(most)) if values.len() >= MANY => {
-                    format!("{} to {}", digits(*least), digits(*most))
-                }
-                _ => list(distinct(numbers.iter().copied()).into_iter().map(digits)),
-            }
-        }
-        None => {
-            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let mut values: Vec<String> = values.into_iter().map(text).collect();
-            values.sort();
-            list(values.into_iter())
-        }
+    let Some(mut numbers) = numbers else {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let values: BTreeSet<String> = values.iter().map(|value| text(value)).collect();
+        return list(values.into_iter());
+    };
+    numbers.sort_by(f64::total_cmp);
+    let numbers = distinct(numbers.into_iter());
+    match &numbers[..] {
+        [least, .., most] if numbers.len() >= MANY => format!("{} to {}", digits(*least), digits(*most)),
+        _ => list(numbers.into_iter().map(digits)),
     }
 }
 
@@ -72,11 +65,8 @@ fn list(values: impl Iterator<Item = String>) -> String {
 
 /// Four digits of a number that was drawn; whole numbers in full.
 fn digits(x: f64) -> String {
-    if x.fract().abs() < f64::EPSILON {
-        format!("{x}")
-    } else {
-        format!("{:.3e}", x).parse().map_or_else(|_| x.to_string(), |x: f64| x.to_string())
-    }
+    let short = format!("{x:.3e}").parse().ok().filter(|_| x.fract().abs() > 0.0);
+    short.unwrap_or(x).to_string()
 }
 
 /// The names of the fields in which some runs differ, seeds first.

@@ -170,7 +170,7 @@ impl<'a> Subject<'a> {
         }
         let rows = ParquetRows { files, manifest: self.manifest };
         let mut report = suite.validate(&rows, self).map_err(|error| error.renamed(ParquetRows::file))?;
-        report.format = self.format.name().to_owned();
+        self.format.name().clone_into(&mut report.format);
         let splits = std::mem::take(&mut report.splits);
         report.splits = splits.into_iter().map(|(name, found)| (ParquetRows::file(&name), found)).collect();
         Ok(report)

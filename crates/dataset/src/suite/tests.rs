@@ -90,8 +90,10 @@ fn bad_options_are_named() {
     assert_eq!(error("find", "scan", "m", "3"), "`find` has no option `m`; it has: none");
 }
 
-/// A member with options that take little time.
-const SMALL: [(&str, &str, &[(&str, &str)]); 6] = [
+/// A suite, a member, and options that take little time.
+type Small = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+const SMALL: [Small; 6] = [
     ("flare", "dyck-2-3", &[("training.size", "40"), ("test.size", "10"), ("test.lengths", "0..60")]),
     ("bliss", "dyck-1", &[("sizes", "100,1000"), ("tests", "stored")]),
     ("tse", "nested:terminals=5", &[("train", "50"), ("validation", "5"), ("test", "20"), ("ood", "20")]),

@@ -90,7 +90,7 @@ fn draws_stay_as_they_were() {
     let runs = Experiment::load("flare_table2", Scale::Paper, &[]).unwrap().runs;
     let plan = plan(&runs[3]);
     let drawn = (plan.loss.name(), plan.learning_rate, plan.batch_symbols, plan.weights.language_modeling);
-    assert_eq!(drawn, ("R+LM", 0.0002686093464175801, 3822, 5.480473913683019));
+    assert_eq!(drawn, ("R+LM", 0.000_268_609_346_417_580_1, 3822, 5.480_473_913_683_019));
 }
 
 #[test]

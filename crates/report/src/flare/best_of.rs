@@ -79,15 +79,10 @@ fn cells(row: &Compared) -> Vec<Cell> {
 /// The expected best of the paper's number of runs of each loss.
 fn expected(ours: &BestLoss) -> Value {
     let kinds: Vec<Draws<'_>> = ours.by_loss.iter().map(|(_, values)| Draws { values, n: RUNS }).collect();
-    let interval = || Bootstrap::of_report().over_best(&kinds);
-    match expected_best(&kinds).zip(interval()) {
-        Some((value, interval)) => {
-            let estimate = Estimate { value, low: interval.low, high: interval.high };
-            Value::estimate(estimate, IntervalKind::Best, DECIMALS)
-        }
-        None => {
-            let fewest = kinds.iter().map(|kind| kind.values.len()).min().unwrap_or(0);
-            Value::from(format!("not enough runs: {fewest} of {RUNS} of a loss"))
-        }
+    if let Some((value, interval)) = expected_best(&kinds).zip(Bootstrap::of_report().over_best(&kinds)) {
+        let estimate = Estimate { value, low: interval.low, high: interval.high };
+        return Value::estimate(estimate, IntervalKind::Best, DECIMALS);
     }
+    let fewest = kinds.iter().map(|kind| kind.values.len()).min().unwrap_or(0);
+    Value::from(format!("not enough runs: {fewest} of {RUNS} of a loss"))
 }

@@ -128,7 +128,7 @@ fn cell(runs: &PaperRuns<'_>, half: Half, language: &str, learner: &str) -> Cell
     }
     .unzip();
     let (ours, best_of) = (ours.flatten(), half == Half::Expressivity);
-    Cell { ours, n, paper, paper_n, best_of, ..Cell::default() }
+    Cell { ours, paper, n, paper_n, best_of, ..Cell::default() }
 }
 
 fn ties(reading: Reading) -> &'static str {

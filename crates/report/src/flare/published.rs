@@ -98,7 +98,7 @@ fn of_losses(half: Half, language: &str, learner: &str, losses: &[&'static str])
             (loss, FULL.number(&key, "long_test_max")?, RUNS * losses.len())
         }
     };
-    Some(Printed { value: value.to_decimals(DECIMALS), n, loss: Some(loss) })
+    Some(Printed { value: value.with_decimals(DECIMALS), n, loss: Some(loss) })
 }
 
 /// The languages, in the order of the paper.

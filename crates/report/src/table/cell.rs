@@ -22,7 +22,7 @@ pub struct Cell {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub best_of: bool,
     /// How it compares with the others of its row.
-    #[serde(skip_serializing_if = "Standing::is_open")]
+    #[serde(skip_serializing_if = "is_open")]
     pub standing: Standing,
 }
 
@@ -39,10 +39,9 @@ pub enum Standing {
     Best,
 }
 
-impl Standing {
-    fn is_open(&self) -> bool {
-        *self == Self::Open
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_open(standing: &Standing) -> bool {
+    *standing == Standing::Open
 }
 
 impl Cell {

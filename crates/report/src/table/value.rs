@@ -164,7 +164,7 @@ impl Value {
     }
 
     /// The same, rounded to other decimals when it is shown.
-    pub(crate) fn to_decimals(mut self, to: Decimals) -> Self {
+    pub(crate) fn with_decimals(mut self, to: Decimals) -> Self {
         if let Self::Number { decimals, .. } = &mut self {
             *decimals = to;
         }
