@@ -87,10 +87,11 @@ def main():
     if args.runs:
         for run, others in sorted(pairs, key=lambda pair: [pair[0]["plan"][k] for k in ("language", "learner", "seed")]):
             plan = run["plan"]
+            found = [f"| {r['accuracy']:.3f} {r['validation']:.4f} {r['epochs']:3} {r['ending']}" for r in [run, *others]]
             print(f"{plan['language']:12} {plan['learner']:12} seed {plan['seed']} rate {plan['learning_rate']:.5f} "
-                  f"batch {plan['batch_symbols']:5}", *(f"| {r['accuracy']:.3f} {r['validation']:.4f} {r['epochs']:3} {r['ending']}"
-                                                        for r in [run, *others]))
-    print("| language | learner | plans | ours | PyTorch | both solve / only ours / only PyTorch / none | epochs | p, accuracy | p, validation |")
+                  f"batch {plan['batch_symbols']:5}", *found)
+    print("| language | learner | plans | ours | PyTorch | both solve / only ours / only PyTorch / none | epochs "
+          "| p, accuracy | p, validation |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     names = {key: list(dict.fromkeys(run["plan"][key] for run, _ in pairs)) for key in ("language", "learner")}
     for language in [*sorted(names["language"]), "all"]:
