@@ -243,17 +243,18 @@ impl Planned for Plan {
         let count =
             self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
-        let mut label = format!("{} {learner}{count} {loss}", self.language);
-        for weight in [self.weights.language_modeling, self.weights.next_symbols] {
-            if weight > 0.0 && (weight - 1.0).abs() > f64::EPSILON {
-                label += &format!(" ×{}", three_digits(weight));
-            }
+        let mut parts = vec![format!("{} {learner}{count} {loss}", self.language)];
+        let weights = [self.weights.language_modeling, self.weights.next_symbols];
+        let others =
+            weights.into_iter().filter(|weight| *weight > 0.0 && (weight - 1.0).abs() > f64::EPSILON);
+        parts.extend(others.map(|weight| format!("×{}", three_digits(weight))));
+        parts.push(format!("{validation} seed {}", self.seed));
+        if let Source::Drawn { seed } = self.data.source
+            && seed != self.seed
+        {
+            parts.push(format!("data {seed}"));
         }
-        label += &format!(" {validation} seed {}", self.seed);
-        match self.data.source {
-            Source::Drawn { seed } if seed != self.seed => label + &format!(" data {seed}"),
-            _ => label,
-        }
+        parts.join(" ")
     }
 
     fn cost(&self) -> f64 {
