@@ -37,10 +37,10 @@ pub(crate) fn card(
     }
     text += "\n`wug.json` is the manifest: the settings, and the size and the hash of every file. `wug validate` checks them, and the data against the definition.\n";
     let _ = write!(text, "\n## Load\n\nIn this folder:\n\n```python\n{}\n```\n", about.format.load(configs));
-    let _ = write!(text, "\n## Citation\n\n{}\n", about.suite.citation);
-    if !about.written.cite.starts_with(about.suite.citation) {
-        let _ = write!(text, "\n{}\n", about.written.cite);
-    }
+    // A member's source may say more about the paper, or be another.
+    let (paper, source) = (about.suite.citation, about.written.cite);
+    let cited = if source.starts_with(paper) { source.to_owned() } else { format!("{paper}\n\n{source}") };
+    let _ = write!(text, "\n## Citation\n\n{cited}\n");
     text
 }
 
@@ -56,10 +56,10 @@ fn origin(about: &About, title: &str) -> String {
     }
     let meaning = match reading {
         Reading::Published => "what the released code of the paper did, errors included",
-        Reading::Corrected => "what the paper meant: errors of the released code and data are corrected",
+        Reading::Corrected => "what the paper meant, with the errors of the released code and data corrected",
     };
     format!(
-        "Part of the suite `{}`, which asks: {} It is written by wug {} with the seed {seed}, and the same command gives the same bytes on every machine:\n\n```sh\n{command}\n```\n\nThe reading is `{reading}`: {meaning}.",
+        "Part of the suite `{}`, which asks: {} It is written by wug {} with the seed {seed}, and the same command gives the same bytes on every machine:\n\n```sh\n{command}\n```\n\nThe reading is `{reading}`, {meaning}.",
         about.suite.name,
         about.suite.question,
         env!("CARGO_PKG_VERSION"),
