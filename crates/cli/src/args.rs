@@ -8,6 +8,8 @@ use wug_lab::language::{LengthRange, Reading};
 use wug_lab::spec::Scale;
 use wug_lab::suite::Format;
 
+use crate::report::Exported;
+
 /// Did it learn the rule, or the data? wug measures how sequence models generalise.
 #[derive(Parser)]
 #[command(name = "wug", version, propagate_version = true, after_help = FIRST_STEPS)]
@@ -291,13 +293,24 @@ pub(crate) struct Report {
 }
 
 #[derive(ClapArgs)]
-#[command(after_help = "Example:\n  wug export runs/quickstart --format csv --out quickstart.csv")]
+#[command(after_help = "\
+Examples:
+  wug export runs/quickstart --out scores.parquet
+  wug export runs/quickstart --what curves --out curves.csv
+  wug export runs/quickstart --what strings --format jsonl
+
+Every coordinate and every setting of a run is a column, under its name in the plan (`data.training`, `settings.hidden`).
+Rows with derived = true are made of several runs, such as the index of BLISS; what differs between those is empty.")]
 pub(crate) struct Export {
     /// The directory of the sweep
     pub(crate) dir: PathBuf,
-    /// jsonl or csv
-    #[arg(long, default_value = "jsonl", value_parser = crate::report::record_format)]
-    pub(crate) format: wug_report::RecordFormat,
+    /// What the rows are: scores, curves (points of learning curves) or strings (those that results list with their
+    /// scores)
+    #[arg(long, default_value = "scores", value_parser = crate::report::exported)]
+    pub(crate) what: Exported,
+    /// csv, jsonl or parquet [default: as FILE ends, or jsonl]
+    #[arg(long, value_parser = crate::report::table_format)]
+    pub(crate) format: Option<wug_report::TableFormat>,
     /// Write to a file instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -223,7 +223,10 @@ impl From<wug_report::ReportError> for Exit {
     fn from(error: wug_report::ReportError) -> Self {
         match error {
             wug_report::ReportError::Empty => Self::Usage(error.to_string()),
-            wug_report::ReportError::Json(_) => Self::Failure(error.to_string()),
+            wug_report::ReportError::Table(wug_report::TableError::Io(error)) => error.into(),
+            wug_report::ReportError::Json(_) | wug_report::ReportError::Table(_) => {
+                Self::Failure(error.to_string())
+            }
         }
     }
 }

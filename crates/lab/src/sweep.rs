@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::disk::{is_part, make_own_dir, own_dir, read_own, remove_leftovers, write_own};
+use crate::disk::{is_part, make_own_dir, own_dir, remove_leftovers, write_own};
 use crate::plan::{PLAN_FORMAT, RunPlan};
 use crate::spec::Experiment;
 
@@ -142,9 +142,7 @@ impl Sweep {
 
     /// Refuses to go on beside a result of another build, as far as its log tells.
     fn same_build(&self, id: &str) -> Result<(), LabError> {
-        let Some(log) = read_own(&self.log_path(id))? else { return Ok(()) };
-        let log: serde_json::Value = serde_json::from_slice(&log).unwrap_or_default();
-        match log["build"].as_str() {
+        match self.log(id).unwrap_or_default()["build"].as_str() {
             Some(build) if build != BUILD => Err(self.foreign(&made_by(VERSION, build))),
             _ => Ok(()),
         }

@@ -12,7 +12,7 @@ use wug_lab::score::RunResult;
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
 use wug_lab::sweep::{PlannedRun, Sweep};
 use wug_lab::work::{Observer, Progress, WorkerOptions, work};
-use wug_report::{Format, RecordFormat, records, render};
+use wug_report::{Format, Logs, Rows, TableFormat, records, render};
 
 use super::{Fuzzed, Stopped, file, load, text};
 
@@ -107,8 +107,10 @@ fn report(results: &[RunResult]) {
     for format in Format::ALL {
         let _ = render(results, format);
     }
-    for format in RecordFormat::ALL {
-        let _ = records(results, format);
+    for format in TableFormat::ALL {
+        for rows in [Rows::Scores, Rows::Curves, Rows::Strings] {
+            records(results, &Logs::new(), rows, format, std::io::sink()).unwrap();
+        }
     }
 }
 

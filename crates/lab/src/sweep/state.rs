@@ -93,6 +93,11 @@ impl Sweep {
         }
     }
 
+    /// What was logged about a run that is over: time, host, build. `None` if there is no log that can be read.
+    pub fn log(&self, id: &str) -> Option<serde_json::Value> {
+        serde_json::from_slice(&read_own(&self.log_path(id)).ok()??).ok()
+    }
+
     /// Moves the results that are failures or no results at all to `aside/`, so that their runs are done again.
     pub fn retry(&self) -> Result<Vec<PlannedRun>, LabError> {
         self.usable()?;

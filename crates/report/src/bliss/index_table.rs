@@ -23,7 +23,7 @@ const PAPER: &str = "The paper's figures: 21 configurations of LSTM, 4 of Stack-
 
 /// The table; `None` without runs of the index.
 pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
-    let by_row = group.rows(|run| !run.is_from_first() && run.has_sizes_of_index());
+    let by_row = index_runs(group);
     let (columns, margins, factors) = (varying(&by_row), margins(&by_row), group.factors());
     if margins.is_empty() {
         return None;
@@ -49,6 +49,17 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
     Some(table)
 }
 
+/// The runs that an index is of.
+pub(super) fn index_runs<'a>(group: &RunGroup<'a>) -> RunsByRow<'a> {
+    group.rows(|run| !run.is_from_first() && run.has_sizes_of_index())
+}
+
+/// The factors that some runs would need for their index to be known in full.
+pub(super) fn asked(runs: &[IndexRun<'_>], factors: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let possible = |factor: &usize| runs.first().is_some_and(|run| run.sizes(*factor).is_some());
+    factors.iter().copied().filter(possible).collect()
+}
+
 /// The runs of each row: those that were run and, in the table of the paper, none for what only the paper has.
 fn rows<'p, 'a>(group: &RunGroup<'a>, by_row: &'p RunsByRow<'a>) -> BTreeMap<RowKey<'a>, &'p [IndexRun<'a>]> {
     let mut rows: BTreeMap<_, _> = by_row.iter().map(|(key, runs)| (key.clone(), runs.as_slice())).collect();
@@ -67,10 +78,9 @@ fn cells(
     margins: &[Margin],
     factors: &BTreeSet<usize>,
 ) -> Vec<Cell> {
-    let possible = |factor: &usize| runs.first().is_some_and(|run| run.sizes(*factor).is_some());
-    let asked: BTreeSet<usize> = factors.iter().copied().filter(possible).collect();
+    let asked = asked(runs, factors);
     let cell = |margin: Margin, acceptance: Acceptance| Cell {
-        ours: index(runs, margin, acceptance, &asked).map(Value::from),
+        ours: known_index(runs, margin, acceptance, &asked).map(|(_, shown)| Value::from(shown)),
         paper: paper(group, key, margin, acceptance),
         ..Cell::default()
     };
@@ -111,24 +121,26 @@ fn paper(group: &RunGroup<'_>, key: &RowKey<'_>, margin: Margin, acceptance: Acc
     key.printed(margin).filter(|_| has).map(Value::from)
 }
 
-/// The index of the best of these runs as far as it is known, and no further; `None` if nothing was evaluated.
-fn index(
+/// The index of the best of these runs, and as it is shown: as far as it is known, and no further. `None` if nothing was evaluated.
+pub(super) fn known_index(
     runs: &[IndexRun<'_>],
     margin: Margin,
     acceptance: Acceptance,
     asked: &BTreeSet<usize>,
-) -> Option<String> {
+) -> Option<(Option<usize>, String)> {
     let evaluated = runs.iter().filter_map(|run| Some((run.factor, run.solved(margin, acceptance)?)));
     let evaluated: Vec<(usize, bool)> = evaluated.collect();
     let run: BTreeSet<usize> = evaluated.iter().map(|(factor, _)| *factor).collect();
     let least = run.first()?;
     let mut open = asked.difference(&run);
-    Some(match generalization_index(evaluated) {
+    let index = generalization_index(evaluated);
+    let shown = match index {
         Some(solved) if open.any(|factor| *factor > solved) => format!("≥{solved}"),
         Some(solved) => solved.to_string(),
         None if open.next().is_none() => format!("<{least}"),
         None => format!("none of {}", list(&run)),
-    })
+    };
+    Some((index, shown))
 }
 
 /// Which factors were evaluated, and how many configurations and seeds of each.

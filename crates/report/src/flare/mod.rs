@@ -1,6 +1,7 @@
 //! The tables and figures of FLaRe (Butoi et al. 2025), each with the paper's values beside ours.
 
 mod departures;
+mod derived;
 mod figures;
 mod full;
 mod hardest;
@@ -18,6 +19,7 @@ use runs::PaperRuns;
 
 use crate::plot::Figure;
 use crate::published::{PublishedTable, other_data};
+use crate::records::Derived;
 use crate::suite::Suite;
 use crate::table::{Scope, Table};
 
@@ -64,6 +66,10 @@ impl Suite for Flare {
     fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
         let of = |runs: PaperRuns<'_>| [main_table::headline(&runs), sizes::headline(&runs)];
         readings(results).flat_map(of).flatten().collect()
+    }
+
+    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
+        readings(results).flat_map(|runs| derived::figures(&runs)).collect()
     }
 
     fn not_comparable(&self, unclaimed: &[&RunResult]) -> Option<String> {
