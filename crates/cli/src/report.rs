@@ -3,13 +3,15 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
+use wug_lab::Keep;
 use wug_lab::disk::{write_whole, write_whole_with};
 use wug_lab::score::RunResult;
 use wug_lab::sweep::{RunState, Sweep};
-use wug_report::{Logs, Rows, TableFormat, records, render};
+use wug_report::{Logs, Rows, TableFormat, records, records_beside, render};
 
 use crate::args::{Export, Report};
 use crate::exit::{Exit, say};
+use crate::run::lacks;
 
 pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
     let results = results(&Sweep::open(&args.dir)?)?;
@@ -25,13 +27,15 @@ pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exported {
     Rows(Rows),
+    Predictions,
 }
 
 /// Each with its name, as it is typed.
-const EXPORTED: [(&str, Exported); 3] = [
+const EXPORTED: [(&str, Exported); 4] = [
     ("scores", Exported::Rows(Rows::Scores)),
     ("curves", Exported::Rows(Rows::Curves)),
     ("strings", Exported::Rows(Rows::Strings)),
+    ("predictions", Exported::Predictions),
 ];
 
 pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
@@ -41,16 +45,40 @@ pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
     }
     let sweep = Sweep::open(&args.dir)?;
     let results = results(&sweep)?;
-    let logs: Logs =
-        results.iter().filter_map(|r| Some((r.run.plan.clone(), sweep.log(&r.run.plan)?))).collect();
-    let Exported::Rows(rows) = args.what;
-    match &args.out {
-        Some(path) => write_whole_with(path, |out| {
-            records(&results, &logs, rows, format, out).map_err(io::Error::other)
-        })?,
-        None => records(&results, &logs, rows, format, out)?,
+    if args.what == Exported::Predictions {
+        say_what_lacks(&sweep, &results)?;
     }
-    Ok(())
+    let logged = |result: &RunResult| Some((result.run.plan.clone(), sweep.log(&result.run.plan)?));
+    let logs: Logs = results.iter().filter_map(logged).collect();
+    let write = |out: &mut dyn Write| match args.what {
+        Exported::Rows(rows) => records(&results, &logs, rows, format, out).map_err(Exit::from),
+        Exported::Predictions => {
+            let rows = |result: &RunResult| Ok(sweep.predictions(&result.run.plan)?.unwrap_or_default());
+            records_beside(&results, &logs, Sweep::prediction_columns(), rows, format, out)
+        }
+    };
+    let Some(path) = &args.out else { return write(out) };
+    // An error of the table is not one of the file.
+    let mut ended = Ok(());
+    let written = write_whole_with(path, |out| {
+        ended = write(out);
+        ended.as_ref().map_err(|_| io::Error::other("the table could not be written")).copied()
+    });
+    ended.and_then(|()| Ok(written?))
+}
+
+/// Names on stderr how many runs have no predictions; an error if none has.
+fn say_what_lacks(sweep: &Sweep, results: &[RunResult]) -> Result<(), Exit> {
+    let keep = Keep { predictions: true, ..Keep::default() };
+    let lacking = sweep.lacking(keep)?.len();
+    match lacking {
+        0 => Ok(()),
+        n if n == results.len() => Err(Exit::usage(lacks(sweep, n, keep))),
+        n => {
+            say(&format!("wug: {}", lacks(sweep, n, keep)));
+            Ok(())
+        }
+    }
 }
 
 /// The format that was asked for, or that the name of the file has.

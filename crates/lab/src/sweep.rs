@@ -7,6 +7,7 @@
 //! attempts/<id>        how often the run was begun since it last made progress
 //! checkpoints/<id>     a run between two epochs, and in <id>.spent the time it has taken so far
 //! results/<id>.json    the result: only what the plan determines, and a checksum
+//! kept/<id>/           predictions and the model, where a run was asked to keep them
 //! logs/<id>.json       when, where, by which build and how long
 //! aside/               what was damaged or failed
 //! ```
@@ -18,6 +19,7 @@
 mod attempts;
 mod claim;
 mod header;
+mod kept;
 mod memory;
 mod seal;
 mod state;
@@ -29,7 +31,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::disk::{is_part, make_own_dir, own_dir, remove_leftovers, write_own};
+use crate::disk::{is_part, make_own_dir, own_dir, read_own, remove_leftovers, write_own};
 use crate::plan::{PLAN_FORMAT, RunPlan};
 use crate::spec::Experiment;
 
@@ -37,6 +39,7 @@ pub(crate) use attempts::{Attempt, MAX_DEATHS};
 use claim::{begin_lock, is_there, locked};
 pub use header::{BUILD, Header, VERSION};
 use header::{header_in, made_by, runs_in};
+pub use kept::PredictionRows;
 pub(crate) use seal::{open_checkpoint, seal_checkpoint};
 pub use state::{RunState, Status};
 
@@ -63,7 +66,7 @@ const PLAN: &str = "plan.json";
 const RUNS: &str = "runs.jsonl";
 const FOLDERS: [&str; 5] = ["claims", "attempts", "checkpoints", "results", "logs"];
 /// What else a sweep may hold.
-const OTHERS: [&str; 4] = [PLAN, RUNS, "aside", "report.html"];
+const OTHERS: [&str; 5] = [PLAN, RUNS, "aside", "report.html", kept::FOLDER];
 
 impl Sweep {
     /// Begins a sweep, or goes on with the same one. A directory that holds fewer runs of the same kind grows; one that
@@ -142,7 +145,9 @@ impl Sweep {
 
     /// Refuses to go on beside a result of another build, as far as its log tells.
     fn same_build(&self, id: &str) -> Result<(), LabError> {
-        match self.log(id).unwrap_or_default()["build"].as_str() {
+        let Some(log) = read_own(&self.log_path(id))? else { return Ok(()) };
+        let log: serde_json::Value = serde_json::from_slice(&log).unwrap_or_default();
+        match log["build"].as_str() {
             Some(build) if build != BUILD => Err(self.foreign(&made_by(VERSION, build))),
             _ => Ok(()),
         }
@@ -245,6 +250,7 @@ fn make_folders(root: &Path) -> Result<(), LabError> {
 fn tidy(root: &Path) {
     remove_leftovers(root);
     FOLDERS.iter().for_each(|folder| remove_leftovers(&root.join(folder)));
+    kept::tidy(root);
 }
 
 /// Refuses a directory that has something in it and is no sweep, nor what is left of one.

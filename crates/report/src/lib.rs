@@ -25,7 +25,7 @@ use wug_score::RunResult;
 pub use format::Format;
 pub use plot::Figure;
 pub use published::PublishedTable;
-pub use records::{Derived, Logs, Rows, records};
+pub use records::{Derived, Logs, Rows, records, records_beside};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Decimals, Row, Table, Value};
 pub use write::visible;

@@ -55,40 +55,89 @@ pub fn records(
         Rows::Curves => &CURVES,
         Rows::Strings => &STRINGS,
     };
-    let runs = RunColumns::of(results, logs, &own.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-    let (first, rest) = runs.columns();
-    let own = own.iter().map(|(name, kind)| Column::new(*name, *kind));
-    let columns = first.iter().cloned().chain(own).chain(rest.iter().cloned()).collect();
-    let mut table = TableWriter::new(out, format, columns)?;
-    let mut write = |run: &[Value<'_>], own: Vec<Value<'_>>| {
-        let (before, after) = run.split_at(first.len());
-        table.row(&[before, &own, after].concat())
-    };
+    let own = own.iter().map(|(name, kind)| Column::new(*name, *kind)).collect();
+    let mut table = RunTable::begin(results, logs, own, format, out)?;
     for (i, result) in results.iter().enumerate() {
-        let run = runs.row(&[i]);
         match rows {
             Rows::Scores => {
-                result.scores.iter().try_for_each(|m| write(&run, score(m, false, 1, "")))?;
+                let scores = result.scores.iter().map(|m| score(m, false, 1, ""));
+                table.rows(&[i], scores)?;
             }
-            Rows::Curves => result.curve.iter().try_for_each(|point| write(&run, curve_point(point)))?,
+            Rows::Curves => table.rows(&[i], result.curve.iter().map(curve_point))?,
             Rows::Strings => {
-                let hardest = result.hardest.iter().map(|string| ("hardest", string));
-                let every = result.strings.iter().map(|string| ("every", string));
-                hardest.chain(every).try_for_each(|(list, s)| write(&run, scored_string(list, s)))?;
+                table.rows(&[i], result.hardest.iter().map(|string| scored_string("hardest", string)))?;
+                table.rows(&[i], result.strings.iter().map(|string| scored_string("every", string)))?;
             }
         }
     }
     if rows == Rows::Scores {
-        let at: BTreeMap<&str, usize> =
-            results.iter().enumerate().map(|(i, r)| (r.run.plan.as_str(), i)).collect();
+        let known = results.iter().enumerate().map(|(i, result)| (result.run.plan.as_str(), i));
+        let at: BTreeMap<&str, usize> = known.collect();
         for derived in derived(results) {
             let of: Vec<usize> =
                 derived.of.iter().filter_map(|r| at.get(r.run.plan.as_str()).copied()).collect();
-            write(&runs.row(&of), score(&derived.measurement, true, of.len(), &derived.shown))?;
+            table.rows(&of, [score(&derived.measurement, true, of.len(), &derived.shown)])?;
         }
     }
-    table.finish()?;
-    Ok(())
+    table.finish()
+}
+
+/// Writes a table of rows that are beside the results, such as predictions, with everything about their runs.
+pub fn records_beside<E: From<ReportError>>(
+    results: &[RunResult],
+    logs: &Logs,
+    columns: Vec<Column>,
+    mut rows: impl FnMut(&RunResult) -> Result<Vec<Vec<Value<'static>>>, E>,
+    format: TableFormat,
+    out: impl Write,
+) -> Result<(), E> {
+    let mut table = RunTable::begin(results, logs, columns, format, out)?;
+    for (i, result) in results.iter().enumerate() {
+        table.rows(&[i], rows(result)?)?;
+    }
+    Ok(table.finish()?)
+}
+
+/// A table with everything about runs in each row.
+struct RunTable<W: Write> {
+    table: TableWriter<W>,
+    runs: RunColumns,
+}
+
+impl<W: Write> RunTable<W> {
+    /// A table with these columns of its own.
+    fn begin(
+        results: &[RunResult],
+        logs: &Logs,
+        own: Vec<Column>,
+        format: TableFormat,
+        out: W,
+    ) -> Result<Self, ReportError> {
+        let taken: Vec<&str> = own.iter().map(|column| column.name.as_str()).collect();
+        let runs = RunColumns::of(results, logs, &taken);
+        let (first, rest) = runs.columns();
+        let columns = [first, &own, rest].concat();
+        Ok(Self { table: TableWriter::new(out, format, columns)?, runs })
+    }
+
+    /// Rows of what these results have in common.
+    fn rows<'v>(
+        &mut self,
+        of: &[usize],
+        rows: impl IntoIterator<Item = Vec<Value<'v>>>,
+    ) -> Result<(), ReportError> {
+        let run = self.runs.row(of);
+        let (first, rest) = run.split_at(self.runs.columns().0.len());
+        for own in rows {
+            self.table.row(&[first, &own, rest].concat())?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), ReportError> {
+        self.table.finish()?;
+        Ok(())
+    }
 }
 
 /// What every suite derives from the results that it claims.

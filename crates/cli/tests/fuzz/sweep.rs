@@ -97,7 +97,8 @@ fn sweeps() -> [MemoryFiles; 2] {
         let dir = tempfile::tempdir().unwrap();
         let sweep = Sweep::begin(dir.path(), &small(Scale::Paper)).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let options = WorkerOptions { jobs: 1, checkpoint: Duration::ZERO, stop: Arc::clone(&stop) };
+        let options =
+            WorkerOptions { checkpoint: Duration::ZERO, stop: Arc::clone(&stop), ..WorkerOptions::new(1) };
         work(&sweep, options, &Stop(stop, stops)).unwrap();
         load(dir.path())
     })
