@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use wug_lab::Keep;
 use wug_lab::data::parse_lengths;
 use wug_lab::language::{LengthRange, Reading};
 use wug_lab::spec::Scale;
 use wug_lab::suite::Format;
+
+use crate::report::Exported;
 
 /// Did it learn the rule, or the data? wug measures how sequence models generalise.
 #[derive(Parser)]
@@ -45,7 +48,7 @@ pub(crate) enum Command {
     /// Show the progress of a sweep and its errors
     Status(StatusArgs),
     /// Set failed runs of a sweep aside, so that they are run again
-    Retry(StatusArgs),
+    Retry(Retry),
     /// Work on a sweep, alone or beside other workers
     Worker(Worker),
     /// Report the tables and figures of a sweep, the paper's beside ours
@@ -254,6 +257,7 @@ Examples:
   wug run flare_table2 --scale quick                    an evening on two cores
   wug run flare_table2 --scale quick --set languages=parity,dyck-2-3 --set seeds=1 --out here
   wug run my.toml --plan                                the runs, without running them
+  wug run my.toml --keep predictions,models             for measures of your own
 
 The same command resumes an experiment that was killed.")]
 pub(crate) struct Run {
@@ -297,13 +301,25 @@ pub(crate) struct Report {
 }
 
 #[derive(ClapArgs)]
-#[command(after_help = "Example:\n  wug export runs/quickstart --format csv --out quickstart.csv")]
+#[command(after_help = "\
+Examples:
+  wug export runs/quickstart --out scores.parquet
+  wug export runs/quickstart --what curves --out curves.csv
+  wug export runs/quickstart --what strings --format jsonl
+  wug export runs/quickstart --what predictions --out predictions.parquet   (after `wug run --keep predictions`)
+
+Every coordinate and every setting of a run is a column, under its name in the plan (`data.training`, `settings.hidden`).
+Rows with derived = true are made of several runs, such as the index of BLISS; what differs between those is empty.")]
 pub(crate) struct Export {
     /// The directory of the sweep
     pub(crate) dir: PathBuf,
-    /// jsonl or csv
-    #[arg(long, default_value = "jsonl", value_parser = crate::report::record_format)]
-    pub(crate) format: wug_report::RecordFormat,
+    /// What the rows are: scores, curves (points of learning curves), strings (those that results list with their
+    /// scores) or predictions (for every string that was evaluated, where they were kept)
+    #[arg(long, default_value = "scores", value_parser = crate::report::exported)]
+    pub(crate) what: Exported,
+    /// csv, jsonl or parquet [default: as FILE ends, or jsonl]
+    #[arg(long, value_parser = crate::report::table_format)]
+    pub(crate) format: Option<wug_report::TableFormat>,
     /// Write to a file instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -323,6 +339,16 @@ pub(crate) struct WorkerArgs {
     /// Save checkpoints of unfinished runs every so many seconds, to resume from if killed
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     pub(crate) checkpoint: u64,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct KeepArgs {
+    /// Keep beside each result in kept/: predictions (for every string that was evaluated), models (config.json and
+    /// model.safetensors), or both, separated by a comma
+    #[arg(long, value_name = "WHAT", value_parser = keep, default_value = "", hide_default_value = true)]
+    pub(crate) keep: Keep,
 }
 
 #[derive(ClapArgs)]
@@ -335,6 +361,19 @@ pub(crate) struct StatusArgs {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug retry runs/quickstart
+  wug retry runs/quickstart --keep predictions          also what is done and has no predictions")]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    pub(crate) status: StatusArgs,
+    /// Set aside too what is done and has none of these beside it: predictions, models, or both, separated by a comma
+    #[arg(long, value_name = "WHAT", value_parser = keep, default_value = "", hide_default_value = true)]
+    pub(crate) keep: Keep,
+}
+
+#[derive(ClapArgs)]
 pub(crate) struct Worker {
     /// The directory of the sweep
     pub(crate) dir: PathBuf,
@@ -343,6 +382,11 @@ pub(crate) struct Worker {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn keep(text: &str) -> Result<Keep, String> {
+    let names = text.split(',').filter(|_| !text.is_empty());
+    Keep::named(names).map_err(|_| format!("what can be kept is: {}", Keep::NAMES.join(", ")))
 }
 
 fn scale(text: &str) -> Result<Scale, String> {

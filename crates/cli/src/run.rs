@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use wug_lab::Keep;
 use wug_lab::plan::RunPlan;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{RunState, Status, Sweep};
 use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
-use crate::args::{Run, StatusArgs, Worker, WorkerArgs};
+use crate::args::{Retry, Run, StatusArgs, Worker, WorkerArgs};
 use crate::exit::{Exit, say};
 use crate::safe::visible;
 use crate::signals::Signals;
@@ -57,12 +58,18 @@ fn default_directory(experiment: &Experiment) -> PathBuf {
 }
 
 fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    let keep = workers.keep.keep;
+    let lacking = sweep.lacking(keep)?;
+    if !lacking.is_empty() {
+        return Err(Exit::usage(lacks(sweep, lacking.len(), keep)));
+    }
     let jobs = workers.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let signals = Signals::watch()?;
     let options = WorkerOptions {
         jobs: jobs.min(sweep.runs.len()),
         checkpoint: Duration::from_secs(workers.checkpoint),
         stop: signals.stop(),
+        keep,
     };
     let watch = Watch::new(sweep, options.jobs);
     let summary = work(sweep, options, &watch);
@@ -78,6 +85,18 @@ fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write)
     }
     let well = status.ended("failed") == 0 && summary.waiting == 0;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says that results have not all beside them that is asked for, and what to do.
+pub(crate) fn lacks(sweep: &Sweep, n: usize, keep: Keep) -> String {
+    let (dir, names) = (sweep.root().display(), keep.names().collect::<Vec<_>>());
+    let verb = if n == 1 { "is" } else { "are" };
+    format!(
+        "{} in {dir} {verb} done without keeping {}: `wug retry {dir} --keep {}` sets their results aside, so that `wug worker {dir} --keep {2}` does them again, with the same numbers",
+        runs(n),
+        names.join(" and "),
+        names.join(",")
+    )
 }
 
 /// Prints the tables and the path of the report, or what is still open.
@@ -202,10 +221,11 @@ fn problem(state: &RunState) -> Option<String> {
     }
 }
 
-pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> {
-    let sweep = Sweep::open(&args.dir)?;
-    let again = sweep.retry()?;
-    if args.json {
+pub(crate) fn retry(args: &Retry, out: &mut dyn Write) -> Result<(), Exit> {
+    let StatusArgs { dir, json } = &args.status;
+    let sweep = Sweep::open(dir)?;
+    let again = sweep.retry_keeping(args.keep)?;
+    if *json {
         let ids: Vec<&str> = again.iter().map(|run| run.id.as_str()).collect();
         writeln!(out, "{}", json!({ "set_aside": ids }))?;
         return Ok(());
@@ -213,11 +233,13 @@ pub(crate) fn retry(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> 
     for run in &again {
         writeln!(out, "set aside {} {}", run.id, visible(&run.plan.label()))?;
     }
-    let dir = args.dir.display();
+    let dir = dir.display();
+    let names = args.keep.names().collect::<Vec<_>>().join(",");
+    let keep = if names.is_empty() { names } else { format!(" --keep {names}") };
     if again.is_empty() {
         writeln!(out, "nothing in {dir} has failed")?;
     } else {
-        writeln!(out, "`wug worker {dir}` runs them again; the old files are in {dir}/aside")?;
+        writeln!(out, "`wug worker {dir}{keep}` runs them again; the old files are in {dir}/aside")?;
     }
     Ok(())
 }
@@ -226,7 +248,10 @@ impl From<wug_report::ReportError> for Exit {
     fn from(error: wug_report::ReportError) -> Self {
         match error {
             wug_report::ReportError::Empty => Self::Usage(error.to_string()),
-            wug_report::ReportError::Json(_) => Self::Failure(error.to_string()),
+            wug_report::ReportError::Table(wug_report::TableError::Io(error)) => error.into(),
+            wug_report::ReportError::Json(_) | wug_report::ReportError::Table(_) => {
+                Self::Failure(error.to_string())
+            }
         }
     }
 }

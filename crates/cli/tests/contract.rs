@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says why it fails")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use wug_lab::generalization::{Generalization, Measure};
@@ -16,8 +16,8 @@ use wug_lab::score::metric::{
 };
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
-use wug_lab::spec::{Experiment, Scale};
-use wug_report::{Table, Value, suite, tables};
+use wug_lab::spec::{BUILT_IN, Experiment, Scale};
+use wug_report::{Logs, Rows, Table, TableFormat, Value, records, suite, tables};
 
 fn planned(name: &str) -> Vec<RunPlan> {
     Experiment::load(name, Scale::Paper, &[]).unwrap().runs
@@ -75,6 +75,10 @@ fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
     plan.result("hash".to_owned(), outcome(facts, scores.collect()))
 }
 
+fn measured_well(plan: &RunPlan) -> RunResult {
+    if plan.protocol() == "recognition" { recognized(plan, 0.9) } else { generalized(plan, true) }
+}
+
 fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
     let ids = || tables.iter().map(|table| table.id.as_str()).collect::<Vec<_>>();
     tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no {id} among {:?}", ids()))
@@ -97,11 +101,7 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
     for name in ["flare_table2", "flare_table22", "bliss_table2", "bliss_figure3"] {
         let expected = name.split('_').next().unwrap();
         for plan in planned(name) {
-            let result = if plan.protocol() == "recognition" {
-                recognized(&plan, 0.9)
-            } else {
-                generalized(&plan, true)
-            };
+            let result = measured_well(&plan);
             let claimed = suite::of(&result).map(suite::Suite::name);
             assert_eq!(claimed, Some(expected), "{name}: {}", plan.label());
         }
@@ -164,4 +164,23 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
     assert!(wug_report::tables(&far).iter().all(|table| is_of(table, "bliss")));
     assert!(!wug_report::figures(&far).is_empty());
+}
+
+/// Everything that a plan has is in an export, so that runs which differ can be told apart without their hash.
+#[test]
+fn exported_rows_differ_by_more_than_a_hash() {
+    for (name, _) in BUILT_IN {
+        let results: Vec<RunResult> = planned(name).iter().map(measured_well).collect();
+        let mut text = Vec::new();
+        records(&results, &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut text).unwrap();
+        let mut seen = BTreeSet::new();
+        for line in String::from_utf8(text).unwrap().lines() {
+            let mut row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+            row.remove("plan");
+            let row = serde_json::Value::Object(row).to_string();
+            assert!(!seen.contains(&row), "{name}: {row}");
+            seen.insert(row);
+        }
+        assert!(!seen.is_empty());
+    }
 }

@@ -1,5 +1,8 @@
 //! What a run sees of its worker: an observer of its progress, and checkpoints.
 
+use crate::LabError;
+use crate::keep::Keep;
+
 /// What a run sees of its worker.
 pub trait RunContext {
     /// The last checkpoint of the same run, if there is one.
@@ -19,4 +22,14 @@ pub trait RunContext {
 
     /// A split is about to be evaluated. If the run is to stop, this does not return, as above.
     fn evaluating(&mut self, split: &str);
+
+    /// What is to be kept beside the result.
+    fn keeps(&self) -> Keep {
+        Keep::default()
+    }
+
+    /// Keeps a file beside the result.
+    fn keep(&mut self, _name: &'static str, _bytes: &[u8]) -> Result<(), LabError> {
+        Ok(())
+    }
 }

@@ -7,6 +7,7 @@ pub mod disk;
 mod error;
 mod fit;
 pub mod generalization;
+mod keep;
 pub mod names;
 pub mod plan;
 pub mod protocol;
@@ -19,8 +20,10 @@ pub mod validate;
 pub mod work;
 
 pub use error::LabError;
+pub use keep::Keep;
 pub use wug_dataset as dataset;
 pub use wug_dataset::suite;
 pub use wug_language as language;
 pub use wug_learner::registry as learners;
 pub use wug_score as score;
+pub use wug_table as table;

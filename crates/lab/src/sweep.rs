@@ -7,6 +7,7 @@
 //! attempts/<id>        how often the run was begun since it last made progress
 //! checkpoints/<id>     a run between two epochs, and in <id>.spent the time it has taken so far
 //! results/<id>.json    the result: only what the plan determines, and a checksum
+//! kept/<id>/           predictions and the model, where a run was asked to keep them
 //! logs/<id>.json       when, where, by which build and how long
 //! aside/               what was damaged or failed
 //! ```
@@ -18,6 +19,7 @@
 mod attempts;
 mod claim;
 mod header;
+mod kept;
 mod memory;
 mod seal;
 mod state;
@@ -38,6 +40,7 @@ pub(crate) use attempts::{Attempt, MAX_DEATHS};
 use claim::{begin_lock, is_there, locked};
 pub use header::{BUILD, Header, VERSION};
 use header::{header_in, made_by, runs_in};
+pub use kept::PredictionRows;
 pub(crate) use seal::{open_checkpoint, seal_checkpoint};
 pub use state::{RunState, Status};
 
@@ -64,7 +67,7 @@ const PLAN: &str = "plan.json";
 const RUNS: &str = "runs.jsonl";
 const FOLDERS: [&str; 5] = ["claims", "attempts", "checkpoints", "results", "logs"];
 /// What else a sweep may hold.
-const OTHERS: [&str; 4] = [PLAN, RUNS, "aside", "report.html"];
+const OTHERS: [&str; 5] = [PLAN, RUNS, "aside", "report.html", kept::FOLDER];
 
 impl Sweep {
     /// Begins a sweep, or goes on with the same one. A directory that holds fewer runs of the same kind grows; one that
@@ -252,6 +255,7 @@ fn make_folders(root: &Path) -> Result<(), LabError> {
 fn tidy(root: &Path) {
     remove_leftovers(root);
     FOLDERS.iter().for_each(|folder| remove_leftovers(&root.join(folder)));
+    kept::tidy(root);
 }
 
 /// Refuses a directory that has something in it and is no sweep, nor what is left of one.

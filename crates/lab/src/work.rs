@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use wug_score::RunResult;
 
 use crate::LabError;
+use crate::keep::Keep;
 use crate::plan::DataCache;
 use crate::sweep::{PlannedRun, RunState, Sweep};
 use run::RunEnd;
@@ -97,12 +98,14 @@ pub struct WorkerOptions {
     pub checkpoint: Duration,
     /// Once this is set, every run saves a checkpoint and stops.
     pub stop: Arc<AtomicBool>,
+    /// What is kept beside the results.
+    pub keep: Keep,
 }
 
 impl WorkerOptions {
     /// So many runs at a time.
     pub fn new(jobs: usize) -> Self {
-        Self { jobs, checkpoint: Duration::from_secs(20), stop: Arc::default() }
+        Self { jobs, checkpoint: Duration::from_secs(20), stop: Arc::default(), keep: Keep::default() }
     }
 }
 
@@ -119,9 +122,10 @@ pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> R
             return Err(LabError::corrupt(&sweep.result_path(&run.id), problem));
         }
     }
-    let WorkerOptions { jobs, checkpoint, stop } = options;
+    let WorkerOptions { jobs, checkpoint, stop, keep } = options;
     let pace = Pace::begin(sweep)?;
-    let pool = WorkerPool { sweep, observer, pace, failed: AtomicBool::new(false), stop, every: checkpoint };
+    let pool =
+        WorkerPool { sweep, observer, pace, failed: AtomicBool::new(false), stop, every: checkpoint, keep };
     let mut sum = WorkSummary::default();
     for summary in pool.all(jobs) {
         let summary = summary?;
@@ -149,6 +153,7 @@ struct WorkerPool<'a> {
     failed: AtomicBool,
     stop: Arc<AtomicBool>,
     every: Duration,
+    keep: Keep,
 }
 
 impl WorkerPool<'_> {

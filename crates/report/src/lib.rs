@@ -29,10 +29,11 @@ use wug_score::RunResult;
 pub use format::Format;
 pub use plot::Figure;
 pub use published::PublishedTable;
-pub use records::{RecordFormat, records};
+pub use records::{Derived, Logs, Rows, records, records_beside};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Decimals, IntervalKind, Row, Standing, Table, Uncertainty, Value};
 pub use write::visible;
+pub use wug_table::{TableError, TableFormat};
 
 /// Why there is no report.
 #[derive(Debug, Error)]
@@ -43,6 +44,9 @@ pub enum ReportError {
     /// Tables that cannot be written as JSON.
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// A table that cannot be written.
+    #[error("cannot write the table: {0}")]
+    Table(#[from] TableError),
 }
 
 /// The report of these results.

@@ -1,112 +1,230 @@
-//! Every measurement as a row with everything about its run, for other programs.
+//! Results as tables for other programs: every measurement, every point of a learning curve or every scored string as a row
+//! with everything about its run.
 
-use wug_score::{Record, RunResult};
-use wug_table::{csv_line, escaped_json};
+mod flat;
+mod runs;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde_json::Value as Json;
+use wug_score::{Measurement, RunResult};
+use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
 
 use crate::ReportError;
-use crate::columns::coordinate_names;
+use crate::suite;
+use runs::RunColumns;
 
-/// What rows can be written as.
+/// What the rows of an exported table are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordFormat {
-    /// One JSON object per line.
-    Jsonl,
-    /// A table with a head.
-    Csv,
+pub enum Rows {
+    /// Measurements, and what suites derive from several results.
+    Scores,
+    /// Points of learning curves.
+    Curves,
+    /// Strings that results list with their scores.
+    Strings,
 }
 
-impl RecordFormat {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Jsonl, Self::Csv];
+/// What is logged about runs, by the hash of their plan: seconds, build and whatever else is no part of a result.
+pub type Logs = BTreeMap<String, Json>;
 
-    /// Its name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-        }
-    }
-
-    /// The format of a name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
+/// A figure that a suite derives from several results, such as an index over factors.
+#[derive(Clone, Debug)]
+pub struct Derived<'a> {
+    /// The results that it is derived from.
+    pub of: Vec<&'a RunResult>,
+    /// The figure.
+    pub measurement: Measurement,
+    /// As the report shows it, where that says more than the number: `≥2` or `<1`.
+    pub shown: String,
 }
 
-/// Every measurement of these results. In a table, every coordinate of any result is a column, in the order in which they
-/// first come; it is empty for results without it.
-pub fn records(results: &[RunResult], format: RecordFormat) -> Result<String, ReportError> {
-    let all = results.iter().flat_map(RunResult::records);
-    match format {
-        RecordFormat::Jsonl => {
-            let mut out = String::new();
-            for record in all {
-                out += &escaped_json(&serde_json::to_string(&record)?);
-                out.push('\n');
+/// Writes a table of these results. What tells runs apart comes first, then what the rows are about, then everything else
+/// about the run: how it ended, what was logged, and every setting of its plan under its path, such as `data.training`. In a
+/// derived row, what differs between the results is empty.
+pub fn records(
+    results: &[RunResult],
+    logs: &Logs,
+    rows: Rows,
+    format: TableFormat,
+    out: impl Write,
+) -> Result<(), ReportError> {
+    let own: &[(&str, Kind)] = match rows {
+        Rows::Scores => &SCORES,
+        Rows::Curves => &CURVES,
+        Rows::Strings => &STRINGS,
+    };
+    let own = own.iter().map(|(name, kind)| Column::new(*name, *kind)).collect();
+    let mut table = RunTable::begin(results, logs, own, format, out)?;
+    for (i, result) in results.iter().enumerate() {
+        match rows {
+            Rows::Scores => {
+                let scores = result.scores.iter().map(|m| score(m, false, 1, ""));
+                table.rows(&[i], scores)?;
             }
-            Ok(out)
+            Rows::Curves => table.rows(&[i], result.curve.iter().map(curve_point))?,
+            Rows::Strings => {
+                table.rows(&[i], result.hardest.iter().map(|string| scored_string("hardest", string)))?;
+                table.rows(&[i], result.strings.iter().map(|string| scored_string("every", string)))?;
+            }
         }
-        RecordFormat::Csv => {
-            let coordinates = coordinate_names(results.iter().map(|result| &result.run));
-            let rows = all.map(|record| csv_line(&fields(&record, &coordinates)));
-            Ok(csv_line(&head(&coordinates)) + &rows.collect::<String>())
+    }
+    if rows == Rows::Scores {
+        let known = results.iter().enumerate().map(|(i, result)| (result.run.plan.as_str(), i));
+        let at: BTreeMap<&str, usize> = known.collect();
+        for derived in derived(results) {
+            let of: Vec<usize> =
+                derived.of.iter().filter_map(|r| at.get(r.run.plan.as_str()).copied()).collect();
+            table.rows(&of, [score(&derived.measurement, true, of.len(), &derived.shown)])?;
         }
+    }
+    table.finish()
+}
+
+/// Writes a table of rows that are beside the results, such as predictions, with everything about their runs.
+pub fn records_beside<E: From<ReportError>>(
+    results: &[RunResult],
+    logs: &Logs,
+    columns: Vec<Column>,
+    mut rows: impl FnMut(&RunResult) -> Result<Vec<Vec<Value<'static>>>, E>,
+    format: TableFormat,
+    out: impl Write,
+) -> Result<(), E> {
+    let mut table = RunTable::begin(results, logs, columns, format, out)?;
+    for (i, result) in results.iter().enumerate() {
+        table.rows(&[i], rows(result)?)?;
+    }
+    Ok(table.finish()?)
+}
+
+/// A table with everything about runs in each row.
+struct RunTable<W: Write> {
+    table: TableWriter<W>,
+    runs: RunColumns,
+}
+
+impl<W: Write> RunTable<W> {
+    /// A table with these columns of its own.
+    fn begin(
+        results: &[RunResult],
+        logs: &Logs,
+        own: Vec<Column>,
+        format: TableFormat,
+        out: W,
+    ) -> Result<Self, ReportError> {
+        let taken: Vec<&str> = own.iter().map(|column| column.name.as_str()).collect();
+        let runs = RunColumns::of(results, logs, &taken);
+        let (first, rest) = runs.columns();
+        let columns = [first, &own, rest].concat();
+        Ok(Self { table: TableWriter::new(out, format, columns)?, runs })
+    }
+
+    /// Rows of what these results have in common.
+    fn rows<'v>(
+        &mut self,
+        of: &[usize],
+        rows: impl IntoIterator<Item = Vec<Value<'v>>>,
+    ) -> Result<(), ReportError> {
+        let run = self.runs.row(of);
+        let (first, rest) = run.split_at(self.runs.columns().0.len());
+        for own in rows {
+            self.table.row(&[first, &own, rest].concat())?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), ReportError> {
+        self.table.finish()?;
+        Ok(())
     }
 }
 
-/// The columns before the coordinates, between them and the measurement, and of the measurement.
-const COLUMNS: [&[&str]; 3] = [
-    &["plan", "protocol"],
-    &["seed", "reading", "version", "build", "instructions", "data_hash"],
-    &[
-        "split",
-        "stratum",
-        "metric",
-        "unit",
-        "value",
-        "numerator",
-        "denominator",
-        "n",
-        "spread",
-        "chance",
-        "interval_low",
-        "interval_high",
-        "interval_level",
-    ],
+/// What every suite derives from the results that it claims.
+fn derived(results: &[RunResult]) -> Vec<Derived<'_>> {
+    let (claims, _) = suite::split(results);
+    claims.iter().flat_map(|(suite, own)| suite.derived(own)).collect()
+}
+
+/// A measurement: of one run, or derived from several.
+const SCORES: [(&str, Kind); 19] = [
+    ("derived", Kind::Boolean),
+    ("runs", Kind::Integer),
+    ("split", Kind::Text),
+    ("stratum", Kind::Text),
+    ("stratum_kind", Kind::Text),
+    ("stratum_low", Kind::Float),
+    ("stratum_high", Kind::Float),
+    ("metric", Kind::Text),
+    ("unit", Kind::Text),
+    ("value", Kind::Float),
+    ("shown", Kind::Text),
+    ("numerator", Kind::Float),
+    ("denominator", Kind::Float),
+    ("n", Kind::Integer),
+    ("spread", Kind::Float),
+    ("chance", Kind::Float),
+    ("interval_low", Kind::Float),
+    ("interval_high", Kind::Float),
+    ("interval_level", Kind::Float),
 ];
 
-/// The head of a table with these coordinates.
-fn head(coordinates: &[&str]) -> Vec<String> {
-    let [run, more, measurement] = COLUMNS;
-    [run, coordinates, more, measurement].concat().into_iter().map(str::to_owned).collect()
+fn score<'a>(m: &'a Measurement, derived: bool, runs: usize, shown: &'a str) -> Vec<Value<'a>> {
+    let bounds = m.stratum.bounds();
+    vec![
+        derived.into(),
+        runs.into(),
+        m.split.as_str().into(),
+        m.stratum.to_string().into(),
+        m.stratum.kind().into(),
+        bounds.map(|(low, _)| low).into(),
+        bounds.map(|(_, high)| high).into(),
+        m.metric.as_str().into(),
+        m.unit.name().into(),
+        m.value.into(),
+        Some(shown).filter(|shown| !shown.is_empty()).into(),
+        m.numerator.into(),
+        m.denominator.into(),
+        m.n.into(),
+        m.spread.into(),
+        m.chance.into(),
+        m.interval.map(|i| i.low).into(),
+        m.interval.map(|i| i.high).into(),
+        m.interval.map(|i| i.level).into(),
+    ]
 }
 
-/// In the order of the head; what is absent is empty.
-fn fields(record: &Record<'_>, coordinates: &[&str]) -> Vec<String> {
-    let (run, m) = (record.run, record.measurement);
-    let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-    let mut fields = vec![run.plan.clone(), run.protocol.clone()];
-    fields.extend(coordinates.iter().map(|name| run.coordinates.show(name)));
-    fields.extend([
-        run.seed.to_string(),
-        run.reading.to_string(),
-        run.version.clone(),
-        run.build.clone(),
-        run.instructions.clone(),
-        run.data_hash.clone(),
-        m.split.clone(),
-        m.stratum.to_string(),
-        m.metric.clone(),
-        m.unit.name().to_owned(),
-        number(m.value),
-        number(m.numerator),
-        number(m.denominator),
-        m.n.to_string(),
-        number(m.spread),
-        number(m.chance),
-        number(m.interval.map(|i| i.low)),
-        number(m.interval.map(|i| i.high)),
-        number(m.interval.map(|i| i.level)),
-    ]);
-    fields
+/// A point of a learning curve.
+const CURVES: [(&str, Kind); 4] = [
+    ("epoch", Kind::Integer),
+    ("step", Kind::Unsigned),
+    ("training_loss", Kind::Float),
+    ("validation_loss", Kind::Float),
+];
+
+fn curve_point(point: &wug_score::Point) -> Vec<Value<'static>> {
+    vec![point.epoch.into(), point.steps.into(), point.training.into(), point.validation.into()]
+}
+
+/// A string with its score, and the list of the result that it is in: the hardest ones, or every string of a split.
+const STRINGS: [(&str, Kind); 7] = [
+    ("list", Kind::Text),
+    ("split", Kind::Text),
+    ("string", Kind::Text),
+    ("label", Kind::Boolean),
+    ("edits", Kind::Integer),
+    ("distance", Kind::Integer),
+    ("cross_entropy", Kind::Float),
+];
+
+fn scored_string<'a>(list: &'a str, s: &'a wug_score::ScoredString) -> Vec<Value<'a>> {
+    vec![
+        list.into(),
+        s.split.as_str().into(),
+        s.string.as_str().into(),
+        s.label.into(),
+        s.edits.into(),
+        s.distance.into(),
+        s.cross_entropy.into(),
+    ]
 }

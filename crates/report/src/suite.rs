@@ -9,6 +9,7 @@ use crate::bliss::Bliss;
 use crate::flare::Flare;
 use crate::plot::Figure;
 use crate::published::PublishedTable;
+use crate::records::Derived;
 use crate::repeats;
 use crate::table::Table;
 
@@ -37,6 +38,11 @@ pub trait Suite: Sync {
 
     /// The most important tables, small enough for a terminal.
     fn headline(&self, results: &[&RunResult]) -> Vec<Table>;
+
+    /// Figures that it derives from several of the claimed results, for exports.
+    fn derived<'a>(&self, _results: &[&'a RunResult]) -> Vec<Derived<'a>> {
+        Vec::new()
+    }
 
     /// Why results that it does not claim are not comparable with the paper's; `None` if they are of something else.
     fn not_comparable(&self, _unclaimed: &[&RunResult]) -> Option<String> {

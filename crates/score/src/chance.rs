@@ -6,29 +6,35 @@ use crate::ratio::finite;
 pub const FAIR_COIN: f64 = std::f64::consts::LN_2;
 
 /// The accuracy of always giving the commoner of two answers, one of which is correct in `yes` of `n` cases;
-/// `None` without cases.
+/// `None` without cases, and where all have the same answer: who always gives it knows the answer, and does not guess.
 ///
 /// ```
 /// use wug_score::chance::majority_share;
 /// assert_eq!(majority_share(1.0, 4.0), Some(0.75));
+/// assert_eq!(majority_share(4.0, 4.0), None);
 /// assert_eq!(majority_share(0.0, 0.0), None);
 /// ```
 pub fn majority_share(yes: f64, n: f64) -> Option<f64> {
-    finite(yes.max(n - yes) / n)
+    finite(yes.max(n - yes) / n).filter(|_| both_occur(yes, n))
+}
+
+/// Whether both of two answers are correct somewhere.
+fn both_occur(yes: f64, n: f64) -> bool {
+    0.0 < yes && yes < n
 }
 
 /// The lowest cross-entropy, in nats, of an answer that is always the same: the entropy of the share `yes /
-/// n`; `None` without cases.
+/// n`; `None` without cases, and where all have the same answer.
 ///
 /// ```
 /// use wug_score::chance::{FAIR_COIN, share_entropy};
 /// assert_eq!(share_entropy(2.0, 4.0), Some(FAIR_COIN));
-/// assert_eq!(share_entropy(4.0, 4.0), Some(0.0)); // always yes, and always correct
+/// assert_eq!(share_entropy(4.0, 4.0), None);
 /// assert_eq!(share_entropy(0.0, 0.0), None);
 /// ```
 pub fn share_entropy(yes: f64, n: f64) -> Option<f64> {
-    let p = finite(yes / n)?;
-    let part = |p: f64| if p <= 0.0 { 0.0 } else { -p * libm::log(p) };
+    let p = finite(yes / n).filter(|_| both_occur(yes, n))?;
+    let part = |p: f64| -p * libm::log(p);
     Some(part(p) + part(1.0 - p))
 }
 

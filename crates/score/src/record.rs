@@ -1,6 +1,6 @@
 //! What a run was, and a row per measurement.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use wug_language::Reading;
 
 use crate::metric::find;
@@ -89,52 +89,6 @@ impl Measurement {
     /// is let through, so that results of other versions stay readable.
     pub(crate) fn wrong_unit(&self) -> Option<Unit> {
         find(&self.metric).map(|metric| metric.unit).filter(|unit| *unit != self.unit)
-    }
-}
-
-/// A measurement with the run it is of: a row that is complete in itself, as it is exported. Coordinates are fields of the
-/// row, between what names the run and its seed.
-#[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
-    /// The run.
-    pub run: &'a Run,
-    /// What was measured of it.
-    pub measurement: &'a Measurement,
-}
-
-impl Serialize for Record<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Row<'a> {
-            plan: &'a str,
-            protocol: &'a str,
-            #[serde(flatten)]
-            coordinates: &'a Coordinates,
-            seed: u64,
-            reading: &'static str,
-            version: &'a str,
-            build: &'a str,
-            instructions: &'a str,
-            data_hash: &'a str,
-            #[serde(flatten)]
-            measurement: &'a Measurement,
-        }
-        let Run { plan, protocol, coordinates, seed, reading, version, build, instructions, data_hash } =
-            self.run;
-        let (seed, reading, measurement) = (*seed, reading.name(), self.measurement);
-        Row {
-            plan,
-            protocol,
-            coordinates,
-            seed,
-            reading,
-            version,
-            build,
-            instructions,
-            data_hash,
-            measurement,
-        }
-        .serialize(to)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::{Measurement, Record, Run};
+use crate::{Measurement, Run};
 
 /// The layout of result files. One that is written in another is refused, not guessed at.
 pub const FORMAT: u32 = 3;
@@ -153,11 +153,6 @@ impl RunResult {
         Ok(result)
     }
 
-    /// The measurements as rows that are complete in themselves.
-    pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        self.scores.iter().map(|measurement| Record { run: &self.run, measurement })
-    }
-
     /// What a metric measured on a whole split.
     pub fn whole(&self, split: &str, metric: &str) -> Option<&Measurement> {
         let whole =
@@ -219,20 +214,6 @@ mod tests {
             let result = result(&ratios);
             assert_eq!(RunResult::from_text(&result.to_text().unwrap()).unwrap(), result);
         }
-    }
-
-    #[test]
-    fn a_record_names_everything() {
-        let expected = concat!(
-            r#"{"plan":"a1","protocol":"recognition","language":"parity","learner":"lstm","size":64000,"#,
-            r#""loss":"R+NS","seed":7,"reading":"published","version":"0.1.0","data_hash":"d0","#,
-            r#""split":"test","stratum":{"length":"40..60"},"#,
-            r#""metric":"recognition_accuracy","unit":"fraction","value":1.0,"numerator":1.0,"#,
-            r#""denominator":1.0,"n":1}"#,
-        );
-        let result = result(&[Ratio::correct(true)]);
-        let lines: Vec<String> = result.records().map(|r| serde_json::to_string(&r).unwrap()).collect();
-        assert_eq!(lines, [expected]);
     }
 
     #[test]

@@ -132,6 +132,38 @@ impl fmt::Display for Stratum {
     }
 }
 
+impl Stratum {
+    /// By what the set is divided, as records write it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Label(_) => "label",
+            Self::Kind(_) => "kind",
+            Self::Length(_) => "length",
+            Self::Edits(_) => "edits",
+            Self::Distance(_) => "distance",
+            Self::Margin(_) => "margin",
+        }
+    }
+
+    /// The lowest and the highest value of what the set is divided by, where that is a number.
+    ///
+    /// ```
+    /// use wug_score::strata::{Stratum, Window};
+    /// assert_eq!(Stratum::Length(Window { lo: 40, hi: 60 }).bounds(), Some((40.0, 60.0)));
+    /// assert_eq!(Stratum::Edits(2).bounds(), Some((2.0, 2.0)));
+    /// assert_eq!(Stratum::All.bounds(), None);
+    /// ```
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::All | Self::Label(_) | Self::Kind(_) => None,
+            Self::Length(window) => Some((window.lo as f64, window.hi as f64)),
+            Self::Edits(n) | Self::Distance(n) => Some((*n as f64, *n as f64)),
+            Self::Margin(margin) => Some((margin.value(), margin.value())),
+        }
+    }
+}
+
 /// Windows of lengths `x - reach ..= x + reach` around `x = 0, step, 2 step, …, last`. They may overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
@@ -220,6 +252,7 @@ mod tests {
         for stratum in [Stratum::All, label, kind, length, Stratum::Edits(3), Stratum::Distance(1), margin] {
             let text = serde_json::to_string(&stratum).unwrap();
             assert_eq!(serde_json::from_str::<Stratum>(&text).unwrap(), stratum, "{text}");
+            assert!(text.contains(stratum.kind()), "{text}");
         }
         for bad in [r#"{"length":"5"}"#, r#"{"length":"9..3"}"#, r#"{"margin":"2"}"#, r#"{"colour":"red"}"#] {
             assert!(serde_json::from_str::<Stratum>(bad).is_err(), "{bad}");

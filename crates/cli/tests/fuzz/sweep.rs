@@ -12,7 +12,7 @@ use wug_lab::score::RunResult;
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
 use wug_lab::sweep::{PlannedRun, Status, Sweep};
 use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
-use wug_report::{Format, RecordFormat, records, render};
+use wug_report::{Format, Logs, Rows, TableFormat, records, render};
 
 use super::{Fuzzed, Stopped, file, load, scratch, text, write};
 
@@ -129,7 +129,8 @@ impl Observer for Stop {
 /// Works on a sweep until it is stopped.
 fn work_until(sweep: &Sweep, when: When, stopped: bool) -> Result<WorkSummary, LabError> {
     let stop = Arc::new(AtomicBool::new(stopped));
-    let options = WorkerOptions { jobs: 1, checkpoint: Duration::ZERO, stop: Arc::clone(&stop) };
+    let options =
+        WorkerOptions { checkpoint: Duration::ZERO, stop: Arc::clone(&stop), ..WorkerOptions::new(1) };
     work(sweep, options, &Stop(stop, when))
 }
 
@@ -143,11 +144,17 @@ fn sweeps(experiment: &Experiment) -> [MemoryFiles; 2] {
     })
 }
 
-/// One of the formats of `report` and `export`.
+/// One of the formats of `report`, or all of `export`.
 fn report(results: &[RunResult], number: usize) {
-    match Format::ALL.get(number % (Format::ALL.len() + RecordFormat::ALL.len())) {
+    match Format::ALL.get(number % (Format::ALL.len() + TableFormat::ALL.len())) {
         Some(format) => drop(render(results, *format)),
-        None => RecordFormat::ALL.into_iter().for_each(|format| drop(records(results, format))),
+        None => {
+            for format in TableFormat::ALL {
+                for rows in [Rows::Scores, Rows::Curves, Rows::Strings] {
+                    records(results, &Logs::new(), rows, format, std::io::sink()).unwrap();
+                }
+            }
+        }
     }
 }
 

@@ -9,19 +9,37 @@ use crate::LabError;
 
 /// Writes a file that the user named, whole: of several who write at once one wins. A link is followed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    write_whole_with(path, |out| out.write_all(bytes))
+}
+
+/// The same, bit by bit: for what need not be in memory as a whole.
+pub fn write_whole_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<(), LabError> {
     let written = match path.canonicalize() {
-        Ok(target) if target.is_file() => replace(&target, bytes),
+        Ok(target) if target.is_file() => replace_with(&target, write),
         // A terminal, a pipe or a link to nothing cannot be replaced: it is written to.
-        _ if path.symlink_metadata().is_ok() => fs::write(path, bytes),
-        _ => replace(path, bytes),
+        _ if path.symlink_metadata().is_ok() => File::create(path).and_then(|file| buffered(file, write)),
+        _ => replace_with(path, write),
     };
     written.map_err(LabError::disk(path))
 }
 
+fn buffered(file: File, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = io::BufWriter::new(file);
+    write(&mut out)?;
+    out.flush()
+}
+
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, |out| out.write_all(bytes))
+}
+
+fn replace_with(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let folder = folder_of(path);
-    let mut part = part::file_in(folder)?;
-    part.write_all(bytes)?;
+    let part = part::file_in(folder)?;
+    buffered(part.as_file().try_clone()?, write)?;
     part.as_file().sync_all()?;
     part.persist(path).map_err(|failed| failed.error)?;
     sync_directory(folder);

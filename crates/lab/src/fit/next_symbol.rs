@@ -14,6 +14,7 @@ use wug_score::Ending;
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
+use crate::keep::keep_model;
 use crate::names::Precision;
 use crate::training::{TrainingOutcome, train};
 
@@ -96,6 +97,7 @@ fn trained_network<'a, R: Real>(
         None => model,
     };
     let trained = Trained::new(model, params);
+    keep_model(context, || trained.save())?;
     let model = match NextSymbolLoss::of(settings) {
         NextSymbolLoss::CrossEntropy => AnyNextSymbol::new(trained),
         NextSymbolLoss::SigmoidMse => AnyNextSymbol::new(Sets(trained)),

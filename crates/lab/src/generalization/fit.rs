@@ -10,6 +10,7 @@ use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner};
+use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
 /// Runs a plan.
@@ -37,12 +38,14 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     };
     let Fitted { mut model, summary } =
         fit_learner(learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
+    let mut predictions = Predictions::begin(context.keeps())?;
     let mut scores = Vec::new();
     // With the loss `sigmoid-mse`, outputs are sets of symbols, and strings have no probability.
     if NextSymbolLoss::of(&plan.settings) == NextSymbolLoss::CrossEntropy {
-        scores = training_scores(&mut model, data, context)?;
+        scores = training_scores(&mut model, data, context, &mut predictions)?;
     }
-    let evaluated = evaluated(&mut model, plan, data, context)?;
+    let evaluated = evaluated(&mut model, plan, data, context, &mut predictions)?;
+    predictions.finish(context)?;
     scores.extend(evaluated.scores);
     let mut facts = data.facts.clone();
     if let Value::Object(facts) = &mut facts {

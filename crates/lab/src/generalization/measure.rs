@@ -20,6 +20,7 @@ use super::evaluate::{Evaluation, StepScores, Until, evaluate_steps_watched};
 use super::plan::{Measure, Plan, TestStart};
 use crate::LabError;
 use crate::context::RunContext;
+use crate::keep::{Predicted, Predictions};
 
 const TEST: &str = "test";
 const TRAINING: &str = "training";
@@ -42,9 +43,11 @@ pub(super) fn evaluated<L: NextSymbol>(
     plan: &Plan,
     data: &Data,
     context: &mut dyn RunContext,
+    predictions: &mut Predictions,
 ) -> Result<Evaluated, LabError> {
     context.evaluating(TEST);
     let all = step_scores(learner, plan, data, context)?;
+    keep_steps(predictions, &all, plan, data)?;
     let mut scores = Vec::new();
     for ((steps, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.margins) {
         let stratum = Stratum::Margin(Margin::new(margin).map_err(|e| LabError::Usage(e.to_string()))?);
@@ -124,11 +127,41 @@ fn solved(steps: &StepScores, from: TestStart, forgiven: f64) -> Option<usize> {
     }
 }
 
+/// Keeps the steps of every test string at each margin, if predictions are wanted. Their probabilities would be many millions,
+/// most of which were never computed.
+fn keep_steps(
+    predictions: &mut Predictions,
+    all: &[StepScores],
+    plan: &Plan,
+    data: &Data,
+) -> Result<(), LabError> {
+    if !predictions.wanted() {
+        return Ok(());
+    }
+    for (scores, &margin) in all.iter().zip(&plan.margins) {
+        for (word, steps) in data.strings().zip(&scores.strings) {
+            predictions.add(&Predicted {
+                split: TEST,
+                string: written(&word, data.language.alphabet()),
+                length: word.len(),
+                margin: Some(margin),
+                steps: Some((steps.scored, steps.correct)),
+                ..Predicted::default()
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A string as it is written: in full, or by its runs if it is long.
+fn written(word: &[Symbol], alphabet: &Alphabet) -> String {
+    if word.len() <= MAX_WRITTEN_OUT { alphabet.format(word) } else { runs(word, alphabet) }
+}
+
 fn scored_string(word: &[Symbol], alphabet: &Alphabet) -> ScoredString {
-    let string = if word.len() <= MAX_WRITTEN_OUT { alphabet.format(word) } else { runs(word, alphabet) };
     ScoredString {
         split: TEST.to_owned(),
-        string,
+        string: written(word, alphabet),
         label: true,
         edits: None,
         distance: None,
@@ -150,6 +183,7 @@ pub(super) fn training_scores<L: NextSymbol>(
     learner: &mut L,
     data: &Data,
     context: &mut dyn RunContext,
+    kept: &mut Predictions,
 ) -> Result<Vec<Measurement>, LabError> {
     context.evaluating(TRAINING);
     let Some(natural) = data.language.natural() else { return Ok(Vec::new()) };
@@ -158,6 +192,17 @@ pub(super) fn training_scores<L: NextSymbol>(
         .iter()
         .map(|(word, _)| (Labelled::new((*word).clone(), true), predict(learner, word)))
         .collect();
+    for ((truth, prediction), (_, count)) in predictions.iter().zip(&distinct) {
+        kept.add(&Predicted {
+            split: TRAINING,
+            string: written(&truth.word, data.language.alphabet()),
+            length: truth.word.len(),
+            truth: Some(truth),
+            count: Some(*count),
+            log_probs: prediction.log_probs.as_deref(),
+            ..Predicted::default()
+        })?;
+    }
     let inverse = mean_inverse_length(data.corpus.iter().map(Vec::len)).unwrap_or(1.0);
     let mut examples = Vec::with_capacity(data.corpus.len());
     for ((truth, prediction), (_, count)) in predictions.iter().zip(&distinct) {

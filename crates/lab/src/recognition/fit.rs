@@ -10,6 +10,7 @@ use super::measure::{Detail, hardest, measure};
 use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
+use crate::keep::{Predictions, keep_model};
 use crate::names::Precision;
 use crate::protocol::Outcome;
 use crate::training::{TrainingOutcome, train};
@@ -32,6 +33,8 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
         train::<R, _>(&objective, plan.training(), plan.root(), 1, context)?;
     let parameters = model.layout().count();
     let mut trained = Trained::new(model, best);
+    keep_model(context, || trained.save())?;
+    let mut predictions = Predictions::begin(context.keeps())?;
     let (mut scores, mut hardest_strings, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let seed = plan.root().derive("bootstrap");
     for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
@@ -39,7 +42,7 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
         let Ok(part) = data.split(name) else { continue };
         context.evaluating(name);
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
-        let measured = measure(&mut trained, data, part, detail, seed)?;
+        let measured = measure(&mut trained, data, part, detail, seed, &mut predictions)?;
         scores.extend(measured.scores);
         match name {
             "test" => hardest_strings = hardest(measured.strings),
@@ -47,6 +50,7 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
             _ => {}
         }
     }
+    predictions.finish(context)?;
     Ok(Outcome {
         ending,
         parameters: Some(parameters),

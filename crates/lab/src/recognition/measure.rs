@@ -15,6 +15,7 @@ use wug_score::{
 
 use super::data::{Data, Prepared};
 use crate::LabError;
+use crate::keep::{Predicted, Predictions};
 
 /// The measurements of a split, and its strings with their cross-entropy.
 pub(super) struct Measured {
@@ -41,6 +42,7 @@ pub(super) fn measure<R: Real>(
     part: &Prepared,
     detail: Detail,
     seed: Seed,
+    kept: &mut Predictions,
 ) -> Result<Measured, LabError> {
     let texts: Vec<&[u32]> = part.strings.iter().map(Vec::as_slice).collect();
     let truths = &part.split.examples;
@@ -48,6 +50,7 @@ pub(super) fn measure<R: Real>(
     let predictions: Vec<Prediction> = outputs.into_iter().map(prediction).collect();
     let examples = examples(data, part, &predictions)?;
     let name = part.split.name.as_str();
+    keep(kept, data, name, &examples)?;
     let bootstrap =
         Bootstrap::new(seed.derive(name), 1000, 0.95).map_err(|e| LabError::Usage(e.to_string()))?;
     let mut scores = Vec::new();
@@ -67,6 +70,28 @@ pub(super) fn measure<R: Real>(
         strata(&examples, name, &mut scores);
     }
     Ok(Measured { scores, strings: strings(data, name, &examples) })
+}
+
+/// Keeps the predictions for all strings of a split, if they are wanted.
+fn keep(kept: &mut Predictions, data: &Data, split: &str, examples: &[Example<'_>]) -> Result<(), LabError> {
+    let wanted = kept.wanted();
+    for example in examples.iter().filter(|_| wanted) {
+        let (truth, prediction) = (example.truth(), example.prediction());
+        let log_odds = match prediction.recognition {
+            Some(Verdict::Logit(z)) => Some(z),
+            _ => None,
+        };
+        kept.add(&Predicted {
+            split,
+            string: data.language.alphabet().format(&truth.word),
+            length: truth.word.len(),
+            truth: Some(truth),
+            log_odds,
+            log_probs: prediction.log_probs.as_deref(),
+            ..Predicted::default()
+        })?;
+    }
+    Ok(())
 }
 
 fn prediction(output: RecognizerOutput) -> Prediction {

@@ -8,6 +8,7 @@ use super::claim::is_there;
 use super::{PlannedRun, Sweep, seal};
 use crate::LabError;
 use crate::disk::{open_own, read_own};
+use crate::keep::Keep;
 
 /// How far one run has come.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,9 +94,20 @@ impl Sweep {
         }
     }
 
+    /// What was logged about a run that is over: time, host, build. `None` if there is no log that can be read.
+    pub fn log(&self, id: &str) -> Option<serde_json::Value> {
+        serde_json::from_slice(&read_own(&self.log_path(id)).ok()??).ok()
+    }
+
     /// Moves the results that are failures or no results at all to `aside/`, so that their runs are done again.
     pub fn retry(&self) -> Result<Vec<PlannedRun>, LabError> {
+        self.retry_keeping(Keep::default())
+    }
+
+    /// The same, also for results that lack some of what is to be kept beside them.
+    pub fn retry_keeping(&self, keep: Keep) -> Result<Vec<PlannedRun>, LabError> {
         self.usable()?;
+        let lacking = self.lacking(keep)?;
         let mut again = Vec::new();
         for (run, state) in self.status()?.runs {
             let failed = match state {
@@ -103,7 +115,7 @@ impl Sweep {
                 RunState::Done(result) => matches!(result.ending, Ending::Failed { .. }),
                 _ => false,
             };
-            if failed {
+            if failed || lacking.contains(&run) {
                 self.set_aside(&self.result_path(&run.id), &run.id, "json")?;
                 again.push(run);
             }

@@ -1,5 +1,6 @@
 //! One run of a worker: its attempt, its checkpoints, its time, its result.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use super::{Observer, WorkerPool, words};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::disk::{read_own, write_own};
+use crate::keep::Keep;
 use crate::plan::{DataCache, RunPlan};
 use crate::sweep::{
     Attempt, BUILD, MAX_DEATHS, PlannedRun, Sweep, VERSION, open_checkpoint, seal_checkpoint,
@@ -87,9 +89,14 @@ impl WorkerPool<'_> {
             saved: Instant::now(),
             every: self.every,
             stop: &self.stop,
+            keep: self.keep,
+            kept: BTreeMap::new(),
         };
         match catch_unwind(AssertUnwindSafe(|| run.plan.execute(cache, &mut context))) {
-            Ok(Ok(result)) => Ok(Some(result)),
+            Ok(Ok(result)) => {
+                context.seal_kept().inspect_err(|_| attempt.undo())?;
+                Ok(Some(result))
+            }
             Ok(Err(error @ LabError::Disk { .. })) => {
                 attempt.undo();
                 Err(error)
@@ -187,11 +194,22 @@ struct WorkerContext<'a> {
     saved: Instant,
     every: Duration,
     stop: &'a AtomicBool,
+    keep: Keep,
+    /// The files that are kept, with their checksums.
+    kept: BTreeMap<String, String>,
 }
 
 impl WorkerContext<'_> {
     fn stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Says what is kept, before the result is there.
+    fn seal_kept(self) -> Result<(), LabError> {
+        if self.keep == Keep::default() {
+            return Ok(());
+        }
+        self.sweep.seal_kept(&self.run.id, self.keep, self.kept)
     }
 
     /// Saves a checkpoint if the last one is at least so old, or the run is to stop.
@@ -252,5 +270,15 @@ impl RunContext for WorkerContext<'_> {
             resume_unwind(Box::new(Stopped));
         }
         self.observer.evaluating(self.worker, split);
+    }
+
+    fn keeps(&self) -> Keep {
+        self.keep
+    }
+
+    fn keep(&mut self, name: &'static str, bytes: &[u8]) -> Result<(), LabError> {
+        let checksum = self.sweep.write_kept(&self.run.id, name, bytes)?;
+        self.kept.insert(name.to_owned(), checksum);
+        Ok(())
     }
 }

@@ -26,7 +26,7 @@ const BEST_OF: &str =
 
 /// The table; `None` without runs of the index.
 pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
-    let by_row = group.rows(IndexRun::has_index);
+    let by_row = index_runs(group);
     let (columns, margins, factors) = (varying(&by_row), margins(&by_row), group.factors());
     if margins.is_empty() {
         return None;
@@ -52,6 +52,17 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
     Some(table)
 }
 
+/// The runs that an index is of.
+pub(super) fn index_runs<'a>(group: &RunGroup<'a>) -> RunsByRow<'a> {
+    group.rows(IndexRun::has_index)
+}
+
+/// The factors that some runs would need for their index to be known in full.
+pub(super) fn asked(runs: &[IndexRun<'_>], factors: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let possible = |factor: &usize| runs.first().is_some_and(|run| run.sizes(*factor).is_some());
+    factors.iter().copied().filter(possible).collect()
+}
+
 /// The runs of each row: those that were run and, in the table of the paper, none for what only the paper has.
 fn rows<'p, 'a>(group: &RunGroup<'a>, by_row: &'p RunsByRow<'a>) -> BTreeMap<RowKey<'a>, &'p [IndexRun<'a>]> {
     let mut rows: BTreeMap<_, _> = by_row.iter().map(|(key, runs)| (key.clone(), runs.as_slice())).collect();
@@ -70,10 +81,10 @@ fn cells(
     margins: &[Margin],
     factors: &BTreeSet<usize>,
 ) -> Vec<Cell> {
-    let possible = |factor: &usize| runs.first().is_some_and(|run| run.sizes(*factor).is_some());
-    let asked: BTreeSet<usize> = factors.iter().copied().filter(possible).collect();
+    let asked = asked(runs, factors);
     let cell = |margin: Margin, acceptance: Acceptance| {
-        let (ours, n) = index(runs, margin, acceptance, &asked).unzip();
+        let known = known_index(runs, margin, acceptance, &asked);
+        let (ours, n) = known.map(|known| (known.shown, known.best_of)).unzip();
         // Baselines are the same in every run.
         let n = n.filter(|_| runs.iter().any(|run| run.is_trained()));
         let paper = paper(group, key, margin, acceptance);
@@ -133,26 +144,35 @@ pub(super) fn solved_by_factor(
     factors
 }
 
-/// The index of the best of these runs as far as it is known, and no further, and of how many runs it is the best: those at the factor
-/// that is solved, or if none is, the fewest at any. `None` if nothing was evaluated.
-fn index(
+/// The index of the best of some runs.
+pub(super) struct KnownIndex {
+    /// The number; absent where no factor was solved.
+    pub(super) index: Option<usize>,
+    /// As it is shown: as far as it is known, and no further.
+    pub(super) shown: String,
+    /// Of how many runs it is the best: those at the factor that is solved, or if none is, the fewest at any.
+    pub(super) best_of: usize,
+}
+
+/// The index of the best of these runs; `None` if nothing was evaluated.
+pub(super) fn known_index(
     runs: &[IndexRun<'_>],
     margin: Margin,
     acceptance: Acceptance,
     asked: &BTreeSet<usize>,
-) -> Option<(String, usize)> {
+) -> Option<KnownIndex> {
     let factors = solved_by_factor(runs, margin, acceptance);
     let run: BTreeSet<usize> = factors.keys().copied().collect();
     let (least, fewest) = (run.first()?, factors.values().map(|(_, of)| *of).min()?);
     let mut open = asked.difference(&run);
-    let solved = generalization_index(factors.iter().map(|(factor, (passed, _))| (*factor, *passed > 0)));
-    let shown = match solved {
+    let index = generalization_index(factors.iter().map(|(factor, (passed, _))| (*factor, *passed > 0)));
+    let shown = match index {
         Some(solved) if open.any(|factor| *factor > solved) => format!("≥{solved}"),
         Some(solved) => solved.to_string(),
         None if open.next().is_none() => format!("<{least}"),
         None => format!("none of {}", list(&run)),
     };
-    Some((shown, solved.map_or(fewest, |solved| factors[&solved].1)))
+    Some(KnownIndex { index, shown, best_of: index.map_or(fewest, |solved| factors[&solved].1) })
 }
 
 /// Which factors were evaluated, and how many configurations and seeds of each.

@@ -3,6 +3,7 @@
 
 mod best_of;
 mod departures;
+mod derived;
 mod detail;
 mod index_run;
 mod index_table;
@@ -17,6 +18,7 @@ use rows::RunGroup;
 
 use crate::plot::Figure;
 use crate::published::PublishedTable;
+use crate::records::Derived;
 use crate::suite::Suite;
 use crate::table::Table;
 
@@ -62,6 +64,10 @@ impl Suite for Bliss {
     fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
         let of = |group: RunGroup<'_>| [index_table::headline(&group), solved::headline(&group)];
         RunGroup::all(results).into_iter().flat_map(of).flatten().collect()
+    }
+
+    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
+        RunGroup::all(results).iter().flat_map(derived::indices).collect()
     }
 
     /// Runs of one factor differ in their configurations, which the tables tell apart.

@@ -2,6 +2,7 @@
 
 mod best_of;
 mod departures;
+mod derived;
 mod figures;
 mod full;
 mod hardest;
@@ -20,6 +21,7 @@ use runs::PaperRuns;
 use crate::plan_fields::data_note;
 use crate::plot::Figure;
 use crate::published::{PublishedTable, other_data};
+use crate::records::Derived;
 use crate::suite::Suite;
 use crate::table::{Scope, Table};
 
@@ -68,6 +70,10 @@ impl Suite for Flare {
     fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
         let of = |runs: PaperRuns<'_>| [main_table::headline(&runs), sizes::headline(&runs)];
         readings(results).flat_map(of).flatten().collect()
+    }
+
+    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
+        readings(results).flat_map(|runs| derived::figures(&runs)).collect()
     }
 
     fn not_comparable(&self, unclaimed: &[&RunResult]) -> Option<String> {

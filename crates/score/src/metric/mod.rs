@@ -187,8 +187,7 @@ impl ExampleMetric {
         examples.iter().filter_map(self.each).collect()
     }
 
-    /// The chance level on these examples. In a stratum of one label it is that of knowing the label: compare
-    /// strata with the whole set's.
+    /// The chance level on these examples. A stratum of one label has none: compare it with the whole set's.
     pub fn chance(&self, examples: &[Example<'_>]) -> Option<f64> {
         self.chance?(examples)
     }

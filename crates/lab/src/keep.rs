@@ -1,0 +1,150 @@
+//! What a run keeps beside its result when it is asked to: predictions string by string, and the trained model. Measures of
+//! one's own are computed from these without training again. Results do not depend on it.
+
+use wug_dataset::Labelled;
+use wug_learner::interface::SavedModel;
+use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
+
+use crate::LabError;
+use crate::context::RunContext;
+
+/// The file of the predictions.
+pub(crate) const PREDICTIONS: &str = "predictions.parquet";
+/// The files of a model.
+const MODEL: [&str; 2] = ["config.json", "model.safetensors"];
+
+/// What to keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// The predictions for every string that was evaluated.
+    pub predictions: bool,
+    /// The trained model.
+    pub models: bool,
+}
+
+impl Keep {
+    /// The names of what can be kept.
+    pub const NAMES: [&'static str; 2] = ["predictions", "models"];
+
+    /// What these names ask for; the first that is none.
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, &'a str> {
+        let mut keep = Self::default();
+        for name in names {
+            match name {
+                "predictions" => keep.predictions = true,
+                "models" => keep.models = true,
+                other => return Err(other),
+            }
+        }
+        Ok(keep)
+    }
+
+    /// The names of what is to be kept.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let asked = [self.predictions, self.models];
+        Self::NAMES.into_iter().zip(asked).filter_map(|(name, asked)| asked.then_some(name))
+    }
+}
+
+/// The predictions for a string; what a protocol does not have is absent.
+#[derive(Debug, Default)]
+pub(crate) struct Predicted<'a> {
+    /// The split that it is from.
+    pub(crate) split: &'a str,
+    /// Its tokens, or its runs if it is long.
+    pub(crate) string: String,
+    /// How many symbols it has.
+    pub(crate) length: usize,
+    /// Whether it is a member, and how it was made.
+    pub(crate) truth: Option<&'a Labelled>,
+    /// How often it is in the split, where equal strings are one row.
+    pub(crate) count: Option<usize>,
+    /// The log-odds that it is a member.
+    pub(crate) log_odds: Option<f64>,
+    /// The log-probability of each symbol, and of the end.
+    pub(crate) log_probs: Option<&'a [f64]>,
+    /// The margin at which steps were scored.
+    pub(crate) margin: Option<f64>,
+    /// How many steps were scored, and how many of them are correct.
+    pub(crate) steps: Option<(usize, usize)>,
+}
+
+/// The columns of predictions.
+pub(crate) fn columns() -> Vec<Column> {
+    let column = |(name, kind): (&str, Kind)| Column::new(name, kind);
+    let first = [
+        ("split", Kind::Text),
+        ("string", Kind::Text),
+        ("length", Kind::Integer),
+        ("count", Kind::Integer),
+        ("label", Kind::Boolean),
+        ("edits", Kind::Integer),
+        ("distance", Kind::Integer),
+        ("log_odds", Kind::Float),
+        ("probability", Kind::Float),
+        ("log_prob", Kind::Float),
+    ];
+    let last = [("margin", Kind::Float), ("steps_scored", Kind::Integer), ("steps_correct", Kind::Integer)];
+    let list = Column::list("log_probs", Kind::Float);
+    first.into_iter().map(column).chain([list]).chain(last.into_iter().map(column)).collect()
+}
+
+/// The predictions of a run, if they are to be kept.
+pub(crate) struct Predictions(Option<TableWriter<Vec<u8>>>);
+
+impl Predictions {
+    /// A table without rows, or nothing if predictions are not to be kept.
+    pub(crate) fn begin(keep: Keep) -> Result<Self, LabError> {
+        let begin =
+            || TableWriter::new(Vec::new(), TableFormat::Parquet, columns()).map_err(LabError::internal);
+        Ok(Self(keep.predictions.then(begin).transpose()?))
+    }
+
+    /// Whether rows are wanted.
+    pub(crate) fn wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Adds a row.
+    pub(crate) fn add(&mut self, string: &Predicted<'_>) -> Result<(), LabError> {
+        let Some(table) = &mut self.0 else { return Ok(()) };
+        let log_probs = string.log_probs;
+        table
+            .row(&[
+                string.split.into(),
+                string.string.as_str().into(),
+                string.length.into(),
+                string.count.into(),
+                string.truth.map(|truth| truth.label).into(),
+                string.truth.and_then(|truth| truth.edits).into(),
+                string.truth.and_then(|truth| truth.distance).into(),
+                string.log_odds.into(),
+                string.log_odds.map(|z| 1.0 / (1.0 + libm::exp(-z))).into(),
+                log_probs.map(|logs| logs.iter().sum::<f64>()).into(),
+                log_probs.map_or(Value::Null, |logs| logs.iter().copied().collect()),
+                string.margin.into(),
+                string.steps.map(|(scored, _)| scored).into(),
+                string.steps.map(|(_, correct)| correct).into(),
+            ])
+            .map_err(LabError::internal)
+    }
+
+    /// Keeps the table, if there is one.
+    pub(crate) fn finish(self, context: &mut dyn RunContext) -> Result<(), LabError> {
+        let Some(table) = self.0 else { return Ok(()) };
+        context.keep(PREDICTIONS, &table.finish().map_err(LabError::internal)?)
+    }
+}
+
+/// Keeps a trained model, if models are to be kept.
+pub(crate) fn keep_model(
+    context: &mut dyn RunContext,
+    saved: impl FnOnce() -> SavedModel,
+) -> Result<(), LabError> {
+    if context.keeps().models {
+        let SavedModel { config, weights } = saved();
+        context.keep(MODEL[0], &config)?;
+        context.keep(MODEL[1], &weights)?;
+    }
+    Ok(())
+}
