@@ -27,7 +27,8 @@ pub(crate) fn directory() -> Fuzzed {
 /// The runs of an experiment with the data of a directory.
 fn experiment(directory: &Path) -> Option<usize> {
     let text = format!(
-        "title = \"x\"\n[[recognition]]\nlanguages = \"parity\"\nlearners = \"lstm\"\nvalidation = \"short\"\nseeds = 1\ndata.directory = {directory:?}"
+        "title = \"x\"\n[[recognition]]\nlanguages = \"parity\"\nlearners = \"lstm\"\nvalidation = \"short\"\nseeds = 1\ndata.directory = '{}'",
+        directory.display()
     );
     Experiment::read("x", "x.toml", &text, Scale::Paper, &[]).ok().map(|experiment| experiment.runs.len())
 }
