@@ -80,7 +80,9 @@ pub(crate) enum Listing {
 }
 
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json\n  wug list learners --sizes                the dimensions and true counts of some sizes")]
+#[command(
+    after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json\n  wug list learners --sizes                the dimensions and true counts of some sizes"
+)]
 pub(crate) struct List {
     /// What to list
     #[arg(default_value = "languages")]

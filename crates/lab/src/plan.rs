@@ -168,7 +168,6 @@ impl RunPlan {
         if values.is_empty() { label } else { format!("{label} ({})", values.join(", ")) }
     }
 
-
     /// About how long the run takes, compared with others.
     pub fn cost(&self) -> f64 {
         self.plan.cost()

@@ -224,7 +224,8 @@ impl Plan {
     }
 
     pub(super) fn label(&self) -> String {
-        let count = self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
+        let count =
+            self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
         let weights = [self.weights.language_modeling, self.weights.next_symbols];
         let others = weights.into_iter().filter(|weight| *weight > 0.0 && *weight != 1.0);

@@ -132,7 +132,8 @@ struct RangeSpec {
 
 fn range(name: &str, table: Table) -> Result<Range, Problem> {
     let given = serde_json::to_string(&table).unwrap_or_default();
-    let allowed = "a number, a list of numbers, or a range `{ from = 0.1, to = 1 }`, with `scale = \"log\"` or without";
+    let allowed =
+        "a number, a list of numbers, or a range `{ from = 0.1, to = 1 }`, with `scale = \"log\"` or without";
     let invalid = || Problem::value(name, &given, allowed);
     let RangeSpec { from, to, scale } = Value::Table(table).try_into().map_err(|_| invalid())?;
     match scale.as_deref() {

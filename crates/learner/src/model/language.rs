@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, SpecError};
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
 use super::states::{BatchStates, PrefixState, States};
+use super::{Counted, SpecError};
 use crate::kernel::{Activation, Real, min_stable_rows};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};

@@ -4,10 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, SpecError};
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable};
+use super::{Counted, SpecError};
 use crate::kernel::{Activation, Real};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};

@@ -57,12 +57,20 @@ pub(super) const LEARNING_RATE: Setting =
     Setting::new("learning_rate", "step size of Adam", Limits::Positive, Default::Real(0.001));
 pub(super) const BATCH_SYMBOLS: Setting =
     Setting::new("batch_symbols", "symbols per update", Limits::Count(1, LARGE), Default::Count(1024));
-pub(super) const LOSS_WEIGHT: Setting =
-    Setting::new("loss_weight", "weight of each auxiliary loss; recognition has weight 1", Limits::Positive, Default::Real(1.0));
+pub(super) const LOSS_WEIGHT: Setting = Setting::new(
+    "loss_weight",
+    "weight of each auxiliary loss; recognition has weight 1",
+    Limits::Positive,
+    Default::Real(1.0),
+);
 pub(super) const CLIP: Setting =
     Setting::new("clip", "norm to which gradients are clipped", Limits::Positive, Default::Real(5.0));
-pub(super) const DECAY: Setting =
-    Setting::new("decay", "factor of the learning rate when the validation loss no longer falls", Limits::Factor, Default::Real(0.5));
+pub(super) const DECAY: Setting = Setting::new(
+    "decay",
+    "factor of the learning rate when the validation loss no longer falls",
+    Limits::Factor,
+    Default::Real(0.5),
+);
 pub(super) const DECAY_PATIENCE: Setting = Setting::new(
     "decay_patience",
     "epochs without a lower validation loss, before one more of them lowers the learning rate",

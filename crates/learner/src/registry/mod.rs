@@ -32,8 +32,8 @@ use size::Target;
 pub use gradient::{NextSymbolLoss, train_spec};
 pub use range::{Given, Range};
 pub use setting::{Setting, SettingError, SettingValue, Settings};
-pub use size_table::{SizeRow, size_table};
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
+pub use size_table::{SizeRow, size_table};
 
 /// What a trained learner can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

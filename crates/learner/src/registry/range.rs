@@ -72,7 +72,10 @@ impl Setting {
     }
 
     fn number(&self, x: f64) -> SettingValue {
-        #[expect(clippy::cast_sign_loss, reason = "a negative number becomes 0, which a count's limits refuse or allow")]
+        #[expect(
+            clippy::cast_sign_loss,
+            reason = "a negative number becomes 0, which a count's limits refuse or allow"
+        )]
         if self.is_whole() { SettingValue::Count(x as u64) } else { SettingValue::Real(x) }
     }
 

@@ -166,9 +166,10 @@ impl Setting {
     /// A given value, if it is allowed. Whole numbers stand for any numbers where these are wanted.
     pub fn check(&self, value: SettingValue) -> Result<SettingValue, SettingError> {
         let value = match (self.limits, value) {
-            (Limits::Positive | Limits::NotNegative | Limits::Probability | Limits::Factor, SettingValue::Count(n)) => {
-                SettingValue::Real(n as f64)
-            }
+            (
+                Limits::Positive | Limits::NotNegative | Limits::Probability | Limits::Factor,
+                SettingValue::Count(n),
+            ) => SettingValue::Real(n as f64),
             (_, value) => value,
         };
         if self.limits.allow(&value) {

@@ -208,7 +208,9 @@ impl<F: Fn(&Settings) -> Result<usize, SpecError>> Target<'_, F> {
         }
         let narrow = self.with_width(shape, low * unit)?;
         match self.with_width(shape, high * unit) {
-            Ok(wide) if wide.parameters.abs_diff(self.size) < narrow.parameters.abs_diff(self.size) => Ok(wide),
+            Ok(wide) if wide.parameters.abs_diff(self.size) < narrow.parameters.abs_diff(self.size) => {
+                Ok(wide)
+            }
             _ => Ok(narrow),
         }
     }

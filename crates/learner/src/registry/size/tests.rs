@@ -15,20 +15,27 @@ fn sizes() -> impl Iterator<Item = usize> {
 }
 
 /// Calls a function with every network in every task that it can be built for, and what builds it and counts.
-fn each(check: &mut dyn FnMut(&str, &dyn Fn(&Settings, &[&str], usize) -> Matched, &dyn Fn(&Settings) -> usize)) {
+fn each(
+    check: &mut dyn FnMut(&str, &dyn Fn(&Settings, &[&str], usize) -> Matched, &dyn Fn(&Settings) -> usize),
+) {
     fn one<T: Copy + Debug, S: Counted>(
         name: &str,
         network: &Network<T, S>,
         task: T,
         built: impl Fn(S) -> usize,
-        check: &mut dyn FnMut(&str, &dyn Fn(&Settings, &[&str], usize) -> Matched, &dyn Fn(&Settings) -> usize),
+        check: &mut dyn FnMut(
+            &str,
+            &dyn Fn(&Settings, &[&str], usize) -> Matched,
+            &dyn Fn(&Settings) -> usize,
+        ),
     ) {
         let defaults = Settings::defaults(network.settings);
         if network.parameters(&defaults, task).is_err() {
             return;
         }
         let matched = |settings: &Settings, given: &[&str], size: usize| {
-            let settings = settings.iter().fold(defaults.clone(), |s, (name, value)| s.with(name, value.clone()));
+            let settings =
+                settings.iter().fold(defaults.clone(), |s, (name, value)| s.with(name, value.clone()));
             let given = given.iter().map(|&name| name.to_owned()).collect();
             network.matched(&settings, &given, size, task, Matching::Nearest).unwrap()
         };
@@ -36,7 +43,9 @@ fn each(check: &mut dyn FnMut(&str, &dyn Fn(&Settings, &[&str], usize) -> Matche
     }
     for learner in LEARNERS {
         for alphabet in ALPHABETS {
-            for (language_modeling, next_symbols) in [(false, false), (true, false), (false, true), (true, true)] {
+            for (language_modeling, next_symbols) in
+                [(false, false), (true, false), (false, true), (true, true)]
+            {
                 let task = RecognizerTask { alphabet, language_modeling, next_symbols };
                 if let Some(role) = &learner.recognizer {
                     let built = |spec| RecognizerModel::new(spec).unwrap().layout().count();
@@ -48,7 +57,8 @@ fn each(check: &mut dyn FnMut(&str, &dyn Fn(&Settings, &[&str], usize) -> Matche
                 one(learner.name, role, alphabet + 1, built, check);
             }
             if let Some(role) = &learner.transducer {
-                let task = TransducerTask { inputs: alphabet + 2, outputs: alphabet + 2, end: 0, padding: None };
+                let task =
+                    TransducerTask { inputs: alphabet + 2, outputs: alphabet + 2, end: 0, padding: None };
                 let built = |spec| TransducerModel::new(spec).unwrap().layout().count();
                 one(learner.name, role, task, built, check);
             }
@@ -81,14 +91,16 @@ fn the_usual_shape_is_preferred() {
     each(&mut |name, matched, built| {
         for size in [64_000, 300_000] {
             let Matched { settings, parameters } = matched(&Settings::default(), &[], size);
-            let others: Vec<&str> = settings.iter().map(|(name, _)| name).filter(|n| *n != "hidden").collect();
+            let others: Vec<&str> =
+                settings.iter().map(|(name, _)| name).filter(|n| *n != "hidden").collect();
             let usual = matched(&Settings::default(), &others, size);
             if !is_met(size, usual.parameters) {
                 continue;
             }
             assert_eq!(usual.settings, settings, "{name}");
             let width = settings.count("hidden").unwrap();
-            let unit = settings.count("heads").filter(|_| settings.count("feedforward").is_some()).unwrap_or(1);
+            let unit =
+                settings.count("heads").filter(|_| settings.count("feedforward").is_some()).unwrap_or(1);
             for other in [width - unit, width + unit] {
                 let count = built(&settings.clone().with_count("hidden", other));
                 assert!(parameters.abs_diff(size) <= count.abs_diff(size), "{name}: {width}, not {other}");
@@ -102,11 +114,14 @@ fn what_is_given_stays_and_the_rest_is_searched() {
     let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: false };
     let role = find("transformer", Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
     let matched = |given: &[(&str, usize)], size: usize| {
-        let settings = given.iter().fold(Settings::defaults(role.settings), |s, (name, n)| s.with_count(name, *n));
+        let settings =
+            given.iter().fold(Settings::defaults(role.settings), |s, (name, n)| s.with_count(name, *n));
         let names = given.iter().map(|(name, _)| (*name).to_owned()).collect();
         role.matched(&settings, &names, size, task, Matching::Nearest).unwrap()
     };
-    for given in [&[("layers", 2)][..], &[("hidden", 16)], &[("heads", 3), ("layers", 1)], &[("feedforward", 2)]] {
+    for given in
+        [&[("layers", 2)][..], &[("hidden", 16)], &[("heads", 3), ("layers", 1)], &[("feedforward", 2)]]
+    {
         let found = matched(given, 8000);
         assert!(is_met(8000, found.parameters), "{given:?}: {}", found.parameters);
         for (name, n) in given {
