@@ -139,19 +139,10 @@ impl Plan {
 
 impl Planned for Plan {
     fn label(&self) -> String {
-        let mut parts = vec![format!("{} b={} {}", self.language, self.factor, self.learner)];
-        let setting = |name: &str| self.settings.get(name);
-        parts.extend(setting("hidden").map(ToString::to_string));
-        parts.extend(self.parameters.map(|parameters| sizes::count(self.size, parameters)));
-        if let Some(lambda) = self.settings.real("lambda") {
-            parts.extend(self.settings.name("regularization").map(|kind| format!("{kind} {lambda}")));
-        }
-        parts.extend(setting("memory").map(|rows| format!("memory {rows}")));
-        if let Some(epochs) = setting("epochs") {
-            parts.push(format!("epochs {epochs}"));
-            parts.push(format!("seed {}", self.seed));
-        }
-        parts.join(" ")
+        let label = format!("{} b={} {}", self.language, self.factor, self.learner);
+        // Baselines have neither parameters nor seeds.
+        let Some(parameters) = self.parameters else { return label };
+        format!("{label} {} seed {}", sizes::count(self.size, parameters), self.seed)
     }
 
     /// About microseconds, from runs on an ordinary machine.

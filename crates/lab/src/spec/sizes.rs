@@ -55,7 +55,7 @@ pub(super) fn missed(runs: &[RunPlan]) -> Vec<String> {
     let line = |((learner, size, by_formula), (least, most)): (_, (usize, usize))| {
         let range = if least < most { format!("{} to ", grouped(least)) } else { String::new() };
         let why = if by_formula {
-            "the published formula is that far off; `matching = \"nearest\"` is not"
+            "so `matching = \"published\"` has it; `\"nearest\"` may come nearer"
         } else {
             "the settings that are given allow nothing nearer"
         };
