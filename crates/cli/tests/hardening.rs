@@ -187,7 +187,7 @@ fn calls(dir: &Path, args: &[&str]) -> Option<Vec<String>> {
 #[test]
 fn files_are_synced_before_they_take_their_names() {
     let dir = tempfile::tempdir().unwrap();
-    let data = ["data", "bliss/an-bn", "--plain", "--set", "sizes=100", "--out", "data"];
+    let data = ["data", "bliss/an-bn", "--set", "sizes=100", "--out", "data"];
     let Some(calls) = calls(dir.path(), &data) else {
         println!("skipped: there is no strace, or it may not trace");
         return;

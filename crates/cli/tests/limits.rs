@@ -100,7 +100,7 @@ fn what_was_not_checked_is_never_without_errors() {
         let (code, out, message) = wug(dir.path(), &[&["validate", folder][..], args].concat());
         (code, out.lines().last().unwrap_or(&message).to_owned())
     };
-    let make = ["data", "bliss/an-bn", "--out", "a", "--plain", "--set", "sizes=100"];
+    let make = ["data", "bliss/an-bn", "--out", "a", "--set", "sizes=100"];
     assert_eq!(wug(dir.path(), &make).0, 0);
     assert_eq!(last("a", &[]), (0, "no errors".to_owned()));
     std::fs::create_dir(dir.path().join("a/more")).unwrap();
