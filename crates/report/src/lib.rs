@@ -31,7 +31,7 @@ pub use plot::Figure;
 pub use published::PublishedTable;
 pub use records::{Derived, Logs, Rows, records, records_beside};
 pub use summary::Summary;
-pub use table::{ABSENT, Cell, Column, Decimals, IntervalKind, Row, Standing, Table, Uncertainty, Value};
+pub use table::{ABSENT, Cell, Column, Decimals, IntervalKind, Rank, Row, Table, Uncertainty, Value};
 pub use write::visible;
 pub use wug_table::{TableError, TableFormat};
 

@@ -15,7 +15,7 @@ use crate::plan_fields::{data_note, spread_note};
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::suite::SUITES;
 use crate::table::{
-    Cell, Column, Decimals, MEAN_NOTE, Row, STANDING_NOTE, Scope, Table, Value, distinct, set_standing,
+    BOLD_NOTE, Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, Value, distinct, set_ranks,
 };
 
 const METRIC: &Metric = &RECOGNITION_ACCURACY.metric;
@@ -33,7 +33,7 @@ fn groups<'a>(results: &[&'a RunResult]) -> BTreeMap<(&'a str, Reading), Vec<&'a
 /// One table per protocol and reading.
 pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
     let full = |mut table: Table| {
-        table.notes.push(STANDING_NOTE.to_owned());
+        table.notes.push(BOLD_NOTE.to_owned());
         table.notes.extend(table.interval_note());
         table
     };
@@ -72,7 +72,7 @@ fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
         let mut cells: Vec<Cell> = of.iter().map(|of| cell(of)).collect();
         let chance = runs.iter().find_map(|run| chance(run));
         let scores: Vec<Vec<f64>> = of.iter().map(|of| accuracies(of)).collect();
-        set_standing(&mut cells, &scores, chance, METRIC.better);
+        set_ranks(&mut cells, &scores, chance, METRIC.better);
         cells.push(Cell::maybe(chance.map(|x| Value::number(x, Decimals(2)))));
         cells.push(Cell::maybe(parameters::range(runs.iter().copied())));
         Row { keys: std::iter::once((*language).to_owned()).chain(columns.values(key)).collect(), cells }

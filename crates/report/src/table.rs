@@ -1,7 +1,7 @@
 //! A table: named rows, named columns, and in each cell our value beside the paper's.
 
 mod cell;
-mod standing;
+mod rank;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use wug_score::Reading;
 
-pub use cell::{Cell, Standing};
-pub(crate) use standing::{BEST_OF_NOTE, STANDING_NOTE, set_standing};
+pub use cell::{Cell, Rank};
+pub(crate) use rank::{BEST_OF_NOTE, BOLD_NOTE, set_ranks};
 pub(crate) use value::shown;
 pub use value::{Decimals, IntervalKind, Uncertainty, Value};
 

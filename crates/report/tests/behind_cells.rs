@@ -4,7 +4,7 @@ mod fixtures;
 
 use fixtures::generalization::{FACTORS, planned, solving};
 use fixtures::{as_in_the_paper, named, row, scored};
-use wug_report::Standing::{Best, Open, Tied};
+use wug_report::Rank::{Best, Open, Tied};
 use wug_report::{Format, Table, Value, render, tables};
 use wug_score::{Point, RunResult};
 
@@ -82,19 +82,19 @@ fn the_best_of_ours_is_compared_with_the_best_of_as_many_as_the_papers() {
 
 #[test]
 fn bold_is_what_beats_all_others_and_nothing_at_chance() {
-    let standings = |of: &[(&str, &[f64])]| {
+    let ranks = |of: &[(&str, &[f64])]| {
         let results: Vec<RunResult> =
             of.iter().flat_map(|(learner, accuracies)| runs(learner, "R", "short", accuracies)).collect();
         let all = tables(&results);
         let cells = &named(&all, "flare-published-2").rows[0].cells;
-        cells[..3].iter().map(|cell| cell.standing).collect::<Vec<_>>()
+        cells[..3].iter().map(|cell| cell.rank).collect::<Vec<_>>()
     };
     let (good, bad) = (&[0.98, 0.99, 1.0, 0.97][..], &[0.6, 0.55, 0.62, 0.58][..]);
     let coin = &[0.5, 0.49, 0.51, 0.5][..];
-    assert_eq!(standings(&[("transformer", bad), ("rnn", coin), ("lstm", good)]), [Open, Open, Best]);
-    assert_eq!(standings(&[("transformer", bad), ("rnn", good), ("lstm", good)]), [Open, Tied, Tied]);
-    assert_eq!(standings(&[("transformer", coin), ("lstm", &[0.4, 0.41, 0.42, 0.4])]), [Open; 3]);
-    assert_eq!(standings(&[("transformer", &bad[..3]), ("lstm", &good[..3])]), [Open; 3]);
+    assert_eq!(ranks(&[("transformer", bad), ("rnn", coin), ("lstm", good)]), [Open, Open, Best]);
+    assert_eq!(ranks(&[("transformer", bad), ("rnn", good), ("lstm", good)]), [Open, Tied, Tied]);
+    assert_eq!(ranks(&[("transformer", coin), ("lstm", &[0.4, 0.41, 0.42, 0.4])]), [Open; 3]);
+    assert_eq!(ranks(&[("transformer", &bad[..3]), ("lstm", &good[..3])]), [Open; 3]);
     let results = [runs("rnn", "R", "short", bad), runs("lstm", "R", "short", good)].concat();
     assert!(render(&results, Format::Markdown).unwrap().contains("**0.98 ± 0.01"));
     assert!(render(&results, Format::Html).unwrap().contains("<b>0.98 ± 0.01</b>"));

@@ -10,7 +10,7 @@ use super::{blank, shortened};
 use crate::parameters;
 use crate::plan_fields::spread_note;
 use crate::summary::bad_endings;
-use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, STANDING_NOTE, Table, Value, set_standing};
+use crate::table::{BEST_OF_NOTE, BOLD_NOTE, Cell, Column, Decimals, Row, Table, Value, set_ranks};
 
 const INDUCTIVE_BIAS: &str = "Inductive bias";
 const EXPRESSIVITY: &str = "Expressivity";
@@ -33,7 +33,7 @@ pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
         };
         let scores: Vec<Vec<f64>> = runs.learners().iter().map(scores).collect();
         let chance = runs.chance(Some(&language)).map(|(_, highest)| highest);
-        set_standing(&mut row.cells[..scores.len()], &scores, chance, RECOGNITION_ACCURACY.metric.better);
+        set_ranks(&mut row.cells[..scores.len()], &scores, chance, RECOGNITION_ACCURACY.metric.better);
         row.cells.push(Cell::maybe(chance.map(|level| Value::number(level, DECIMALS))));
     }
     table.columns.push(Column::new("Chance"));
@@ -153,7 +153,7 @@ fn notes(runs: &PaperRuns<'_>) -> Vec<String> {
         PAPER.to_owned(),
     ];
     notes.extend(spread_note(runs.cells()));
-    notes.extend([STANDING_NOTE, BEST_OF_NOTE].map(str::to_owned));
+    notes.extend([BOLD_NOTE, BEST_OF_NOTE].map(str::to_owned));
     notes.push("Chance is the accuracy of always giving the commoner answer.".to_owned());
     notes.extend(parameters::notes(&main));
     notes.push("Ours are rounded once; the paper's are as printed, where they were rounded to three decimals and then to two.".to_owned());

@@ -23,13 +23,13 @@ pub struct Cell {
     pub best_of: bool,
     /// How it compares with the others of its row.
     #[serde(skip_serializing_if = "is_open")]
-    pub standing: Standing,
+    pub rank: Rank,
 }
 
 /// How a mean compares with the others of its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum Rank {
     /// Not known to be better than another.
     #[default]
     Open,
@@ -40,8 +40,8 @@ pub enum Standing {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_open(standing: &Standing) -> bool {
-    *standing == Standing::Open
+fn is_open(rank: &Rank) -> bool {
+    *rank == Rank::Open
 }
 
 impl Cell {

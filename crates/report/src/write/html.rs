@@ -3,7 +3,7 @@
 use super::escaped_xml;
 use crate::plot::Figure;
 use crate::summary::Summary;
-use crate::table::{ABSENT, Cell, Column, Row, Standing, Table, Value};
+use crate::table::{ABSENT, Cell, Column, Rank, Row, Table, Value};
 
 const STYLE: &str = include_str!("page.css");
 /// From how many characters on words may be broken.
@@ -99,10 +99,10 @@ fn cell(cell: &Cell, words: bool) -> String {
     let absent = || (ABSENT.to_owned(), String::new());
     let (ours, interval) = cell.ours.as_ref().map_or_else(absent, Value::parts);
     let ours = escaped_xml(&ours);
-    let ours = match cell.standing {
-        Standing::Open => ours,
-        Standing::Tied => format!("<u>{ours}</u>"),
-        Standing::Best => format!("<b>{ours}</b>"),
+    let ours = match cell.rank {
+        Rank::Open => ours,
+        Rank::Tied => format!("<u>{ours}</u>"),
+        Rank::Best => format!("<b>{ours}</b>"),
     };
     let more = soft("n", &(interval + &cell.count()));
     let paper = cell.paper.as_ref().map_or_else(String::new, |paper| paper.show() + &cell.paper_count());

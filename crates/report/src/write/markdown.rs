@@ -2,7 +2,7 @@
 
 use super::one_line;
 use crate::summary::Summary;
-use crate::table::{Cell, Row, Standing, Table, shown};
+use crate::table::{Cell, Rank, Row, Table, shown};
 
 /// The summary, and every table under a head of its own.
 pub(crate) fn markdown(summary: &Summary, tables: &[Table]) -> String {
@@ -29,11 +29,11 @@ fn push(lines: &mut Vec<String>, table: &Table) {
 
 fn cell(cell: &Cell) -> String {
     let ours = escaped(&shown(cell.ours.as_ref()));
-    let ours = match cell.standing {
-        Standing::Open => ours,
+    let ours = match cell.rank {
+        Rank::Open => ours,
         // What is shown as underlined.
-        Standing::Tied => format!("<ins>{ours}</ins>"),
-        Standing::Best => format!("**{ours}**"),
+        Rank::Tied => format!("<ins>{ours}</ins>"),
+        Rank::Best => format!("**{ours}**"),
     };
     let count = cell.count();
     match &cell.paper {

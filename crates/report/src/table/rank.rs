@@ -5,19 +5,19 @@ use wug_score::metric::Direction;
 use wug_score::permutation::{p_value, smallest_p};
 use wug_score::select::first_best;
 
-use super::{Cell, Standing};
+use super::{Cell, Rank};
 
 /// From which probability on a difference counts as noise.
 const NOISE: f64 = 0.05;
 
 /// The rule, as tables state it.
-pub(crate) const STANDING_NOTE: &str = "Bold: the best mean of a row, if a permutation test over the runs tells it from every other (two-sided, 5 %) and its 95 % interval lies beyond chance. Underlined: several that are not told from the best, where others are. With fewer than about four runs in a cell the test cannot decide, and nothing is marked.";
+pub(crate) const BOLD_NOTE: &str = "Bold: the best mean of a row, if a permutation test over the runs tells it from every other (two-sided, 5 %) and its 95 % interval lies beyond chance. Underlined: several that are not told from the best, where others are. With fewer than about four runs in a cell the test cannot decide, and nothing is marked.";
 /// The rule for cells that show the best of their runs.
 pub(crate) const BEST_OF_NOTE: &str =
     "The best of several runs is never in bold: it depends on how many runs there are.";
 
-/// Marks the best of some means, given the scores of the runs that each is of.
-pub(crate) fn set_standing(cells: &mut [Cell], runs: &[Vec<f64>], chance: Option<f64>, better: Direction) {
+/// Ranks some means, given the scores of the runs that each is of.
+pub(crate) fn set_ranks(cells: &mut [Cell], runs: &[Vec<f64>], chance: Option<f64>, better: Direction) {
     let means: Vec<(usize, f64)> =
         runs.iter().enumerate().filter_map(|(i, of)| Some((i, mean_of_runs(of)?.value))).collect();
     // A cell of one run is compared too: that nothing can be said of it leaves the row open.
@@ -32,9 +32,9 @@ pub(crate) fn set_standing(cells: &mut [Cell], runs: &[Vec<f64>], chance: Option
     if worse.is_empty() || !is_beyond(&runs[best], chance, better) {
         return;
     }
-    cells[best].standing = if tied.is_empty() { Standing::Best } else { Standing::Tied };
+    cells[best].rank = if tied.is_empty() { Rank::Best } else { Rank::Tied };
     for i in tied.into_iter().filter(|i| is_beyond(&runs[*i], chance, better)) {
-        cells[i].standing = Standing::Tied;
+        cells[i].rank = Rank::Tied;
     }
 }
 
@@ -49,14 +49,14 @@ fn is_beyond(runs: &[f64], chance: Option<f64>, better: Direction) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Standing::{Best, Open, Tied};
+    use super::Rank::{Best, Open, Tied};
     use super::*;
 
-    fn standings(runs: &[&[f64]], chance: f64, better: Direction) -> Vec<Standing> {
+    fn ranks(runs: &[&[f64]], chance: f64, better: Direction) -> Vec<Rank> {
         let mut cells = vec![Cell::default(); runs.len()];
         let runs: Vec<Vec<f64>> = runs.iter().map(|of| of.to_vec()).collect();
-        set_standing(&mut cells, &runs, Some(chance), better);
-        cells.iter().map(|cell| cell.standing).collect()
+        set_ranks(&mut cells, &runs, Some(chance), better);
+        cells.iter().map(|cell| cell.rank).collect()
     }
 
     const GOOD: &[f64] = &[0.97, 0.99, 0.98, 1.0];
@@ -65,19 +65,19 @@ mod tests {
 
     #[test]
     fn only_what_beats_all_others_is_the_best() {
-        let of = |runs: &[&[f64]]| standings(runs, 0.5, Direction::Higher);
+        let of = |runs: &[&[f64]]| ranks(runs, 0.5, Direction::Higher);
         assert_eq!(of(&[CHANCE, GOOD, MIDDLING]), [Open, Best, Open]);
         assert_eq!(of(&[CHANCE, GOOD, GOOD]), [Open, Tied, Tied]);
         assert_eq!(of(&[GOOD, &[], CHANCE]), [Best, Open, Open]);
         // All are alike, or there is nothing to compare with.
         assert_eq!(of(&[GOOD, GOOD]), [Open, Open]);
         assert_eq!(of(&[GOOD, &[]]), [Open, Open]);
-        assert_eq!(standings(&[GOOD, MIDDLING], 1.5, Direction::Lower), [Open, Best]);
+        assert_eq!(ranks(&[GOOD, MIDDLING], 1.5, Direction::Lower), [Open, Best]);
     }
 
     #[test]
     fn too_few_runs_decide_nothing_however_far_apart() {
-        let of = |runs: &[&[f64]]| standings(runs, 0.5, Direction::Higher);
+        let of = |runs: &[&[f64]]| ranks(runs, 0.5, Direction::Higher);
         assert_eq!(of(&[&[1.0; 3], &[0.5; 3]]), [Open, Open]);
         assert_eq!(of(&[&[1.0], &[0.5]]), [Open, Open]);
         // One run of another leaves open whether it is better.
@@ -89,7 +89,7 @@ mod tests {
     fn nothing_at_chance_is_marked() {
         // Better than the other, but no better than a coin.
         let lower = &[0.3, 0.31, 0.29, 0.3][..];
-        assert_eq!(standings(&[CHANCE, lower], 0.5, Direction::Higher), [Open, Open]);
-        assert_eq!(standings(&[CHANCE, lower], 0.4, Direction::Higher), [Best, Open]);
+        assert_eq!(ranks(&[CHANCE, lower], 0.5, Direction::Higher), [Open, Open]);
+        assert_eq!(ranks(&[CHANCE, lower], 0.4, Direction::Higher), [Best, Open]);
     }
 }
