@@ -42,7 +42,7 @@ seeds = 1
 """
 
 READERS = {
-    "csv": lambda path: pd.read_csv(path, float_precision="round_trip"),
+    "csv": pd.read_csv,
     "jsonl": lambda path: pd.read_json(path, lines=True, precise_float=True),
     "parquet": pd.read_parquet,
 }
@@ -99,7 +99,7 @@ class Export(unittest.TestCase):
         best = df.groupby(["learner", "training"]).value.max()
         grid = df[df.learner == "lstm"].pivot_table(index="settings.hidden", columns="training", values="value")
         self.assertEqual(sorted(best.index.levels[1]), [50, 100])
-        for (learner, training), value in best.items():
+        for (learner, training), value in best.fillna(0).items():
             self.assertEqual(value, max(self.solved(learner, training)))
         self.assertLessEqual(set(grid.index), {2, 4})
 
@@ -124,10 +124,10 @@ class Export(unittest.TestCase):
 
     def test_formats_give_the_same_frame(self):
         for what in ["scores", "curves", "strings"]:
-            one, *others = [self.frame(what, format) for format in READERS]
+            one, *others = [plain(self.frame(what, format)) for format in READERS]
             self.assertGreater(len(one), 0)
             for other in others:
-                pd.testing.assert_frame_equal(one, other, check_dtype=False)
+                pd.testing.assert_frame_equal(one, other)
 
     def test_derived_rows_are_of_several_runs(self):
         df = self.frame()
@@ -187,6 +187,11 @@ class Export(unittest.TestCase):
         wug("worker", sweep, "--keep", "predictions", "--jobs", 1)
         self.assertEqual({path.name: path.read_bytes() for path in (sweep / "results").iterdir()}, before)
         wug("export", sweep, "--what", "predictions", "--out", self.root / "late.parquet")
+
+
+def plain(frame):
+    """The same values, whatever a reader takes for absent; an empty string is absent in CSV."""
+    return frame.astype(object).where(frame.notna() & (frame != ""), None)
 
 
 def load(path):
