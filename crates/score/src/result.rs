@@ -235,8 +235,8 @@ mod tests {
             "`recognition_accuracy` is measured in fraction, but the result says nats"
         );
         assert_eq!(
-            error("\"format\": 2", "\"format\": 9"),
-            "a result in format 9, but this version of wug reads format 2"
+            error("\"format\": 3", "\"format\": 9"),
+            "a result in format 9, but this version of wug reads format 3"
         );
         assert!(error("\"n\": 0", "\"n\": 0, \"m\": 1").contains("unknown field `m`"));
         assert!(error("published", "printed").contains("printed"));
