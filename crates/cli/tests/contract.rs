@@ -149,8 +149,10 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     let table = named(&tables, "bliss-published-2");
     let languages = ["an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cn-plus-m", "dyck-1", "dyck-2"];
     for language in languages {
+        // A stack of 100 rows is the same run as one of 50 where strings are short.
+        let stacks = if ["an-bn", "dyck-1"].contains(&language) { "2 × 3" } else { " × 3" };
         for (learner, grid) in
-            [("lstm", "21 × 3"), ("stack-lstm", "4 × 3"), ("baby-ntm", "2 × 3"), ("bigram", "1 × 1")]
+            [("lstm", "21 × 3"), ("stack-lstm", stacks), ("baby-ntm", "2 × 3"), ("bigram", "1 × 1")]
         {
             for margin in ["0.005", "0"] {
                 let shown = cell(table, &[language, learner], &format!("all steps: ε = {margin}"));

@@ -1,4 +1,4 @@
-//! Plans that would be one run twice: they differ only in room that no training string fills.
+//! Plans that would be one run twice: they differ only in a capacity that no training string exhausts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use crate::spec::Problem;
 pub(super) fn distinct(plans: Vec<Plan>) -> Result<Vec<Plan>, Problem> {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for plan in &plans {
-        *kinds.entry(without_room(plan)).or_default() += 1;
+        *kinds.entry(without_capacity(plan)).or_default() += 1;
     }
     let (mut seen, mut longest) = (BTreeSet::new(), BTreeMap::new());
     let mut kept = Vec::new();
     for plan in plans {
-        let kind = without_room(&plan);
+        let kind = without_capacity(&plan);
         if kinds[&kind] > 1 {
             let steps = match longest.get(&plan.data_key()) {
                 Some(steps) => *steps,
                 None => *longest.entry(plan.data_key()).or_insert(most_steps(&plan)?),
             };
-            if !seen.insert((kind, room(&plan, steps))) {
+            if !seen.insert((kind, capacity(&plan, steps))) {
                 continue;
             }
         }
@@ -34,7 +34,7 @@ pub(super) fn distinct(plans: Vec<Plan>) -> Result<Vec<Plan>, Problem> {
     Ok(kept)
 }
 
-/// The settings that are room for as many symbols.
+/// The settings that are capacities.
 fn capacities(plan: &Plan) -> impl Iterator<Item = &'static Setting> {
     let learner = registry::find(&plan.learner, Role::NextSymbol).ok();
     let settings = learner.and_then(|learner| learner.settings(Role::NextSymbol)).unwrap_or_default();
@@ -42,14 +42,14 @@ fn capacities(plan: &Plan) -> impl Iterator<Item = &'static Setting> {
 }
 
 /// The plan without those settings.
-fn without_room(plan: &Plan) -> String {
+fn without_capacity(plan: &Plan) -> String {
     let mut settings = plan.settings.clone();
     capacities(plan).for_each(|setting| settings.remove(setting.name));
     serde_json::to_string(&Plan { settings, ..plan.clone() }).unwrap_or_default()
 }
 
 /// Those settings as far as they make a difference.
-fn room(plan: &Plan, steps: usize) -> Vec<usize> {
+fn capacity(plan: &Plan, steps: usize) -> Vec<usize> {
     let of = |settings: &Settings, name: &str| settings.count(name).map(|rows| rows.min(steps));
     capacities(plan).filter_map(|setting| of(&plan.settings, setting.name)).collect()
 }

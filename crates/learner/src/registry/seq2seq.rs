@@ -40,7 +40,7 @@ const TRANSFORMER: &[Setting] = &[LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
 const SMALLER_EMBEDDING: Dimension = Dimension { setting: EMBEDDING.name, steps: Steps::Halves, cost: 1 };
 const LSTM_SIZING: Sizing =
     Sizing { width: HIDDEN.name, divisor: None, ratio: None, others: &[SMALLER_EMBEDDING] };
-/// Small networks have room for neither the embeddings of 1,024 positions nor the output layer of the published one, which is
+/// Small networks can afford neither the embeddings of 1,024 positions nor the output layer of the published one, which is
 /// half as wide as the others.
 const CNN_SIZING: Sizing = Sizing {
     ratio: Some((CNN_OUTPUT.name, 1, 1000)),

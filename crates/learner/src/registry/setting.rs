@@ -143,7 +143,7 @@ pub struct Setting {
     pub default: Default,
     /// Another setting and the value with which this one has no effect; it is left out of plans then.
     pub unless: Option<(&'static str, &'static str)>,
-    /// Whether it is room for so many symbols: what is more than the longest string changes nothing.
+    /// Whether it is a capacity for so many symbols: more than the longest string has changes nothing.
     pub capacity: bool,
 }
 
@@ -159,7 +159,7 @@ impl Setting {
         Self { default, ..self }
     }
 
-    /// The same, as room for so many symbols.
+    /// The same, as a capacity for so many symbols.
     #[must_use]
     pub const fn as_capacity(self) -> Self {
         Self { capacity: true, ..self }
