@@ -74,7 +74,8 @@ proptest! {
                 prop_assert_eq!(score.value().is_some(), score.totals.n > 0, "{}", metric.metric.name);
                 prop_assert_eq!(score.spread.is_some(), score.totals.n > 0, "{}", metric.metric.name);
                 // Where only one label occurs, giving it always is no guess.
-                let labels: BTreeSet<bool> = examples.iter().map(|example| example.truth().label).collect();
+                let answered = examples.iter().filter(|example| example.prediction().recognition.is_some());
+                let labels: BTreeSet<bool> = answered.map(|example| example.truth().label).collect();
                 let guessed = !metric.metric.name.starts_with("recognition") || labels.len() == 2;
                 let chance = score.totals.n > 0 && metric.metric.chance_of.is_some() && guessed;
                 prop_assert_eq!(score.chance.is_some(), chance, "{}", metric.metric.name);
