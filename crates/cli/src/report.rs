@@ -54,7 +54,7 @@ pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
         Exported::Rows(rows) => records(&results, &logs, rows, format, out).map_err(Exit::from),
         Exported::Predictions => {
             let rows = |result: &RunResult| Ok(sweep.predictions(&result.run.plan)?.unwrap_or_default());
-            records_beside(&results, &logs, Sweep::prediction_columns(), rows, format, out)
+            records_beside(&results, &logs, &Sweep::prediction_columns(), rows, format, out)
         }
     };
     let Some(path) = &args.out else { return write(out) };

@@ -55,8 +55,8 @@ pub fn records(
         Rows::Curves => &CURVES,
         Rows::Strings => &STRINGS,
     };
-    let own = own.iter().map(|(name, kind)| Column::new(*name, *kind)).collect();
-    let mut table = RunTable::begin(results, logs, own, format, out)?;
+    let own: Vec<Column> = own.iter().map(|(name, kind)| Column::new(*name, *kind)).collect();
+    let mut table = RunTable::begin(results, logs, &own, format, out)?;
     for (i, result) in results.iter().enumerate() {
         match rows {
             Rows::Scores => {
@@ -86,7 +86,7 @@ pub fn records(
 pub fn records_beside<E: From<ReportError>>(
     results: &[RunResult],
     logs: &Logs,
-    columns: Vec<Column>,
+    columns: &[Column],
     mut rows: impl FnMut(&RunResult) -> Result<Vec<Vec<Value<'static>>>, E>,
     format: TableFormat,
     out: impl Write,
@@ -109,14 +109,14 @@ impl<W: Write> RunTable<W> {
     fn begin(
         results: &[RunResult],
         logs: &Logs,
-        own: Vec<Column>,
+        own: &[Column],
         format: TableFormat,
         out: W,
     ) -> Result<Self, ReportError> {
         let taken: Vec<&str> = own.iter().map(|column| column.name.as_str()).collect();
         let runs = RunColumns::of(results, logs, &taken);
         let (first, rest) = runs.columns();
-        let columns = [first, &own, rest].concat();
+        let columns = [first, own, rest].concat();
         Ok(Self { table: TableWriter::new(out, format, columns)?, runs })
     }
 

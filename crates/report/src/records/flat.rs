@@ -19,9 +19,9 @@ pub(super) fn flatten(value: &Json, path: &str, out: &mut Vec<(String, Json)>) {
 }
 
 /// The kind of a column with these values. Where they have none in common, it is text.
-pub(super) fn kind<'a>(values: impl Iterator<Item = &'a Json> + Clone) -> Kind {
-    let all = |is: fn(&Json) -> bool| values.clone().all(is);
-    if values.clone().next().is_none() {
+pub(super) fn kind(values: &[&Json]) -> Kind {
+    let all = |is: fn(&Json) -> bool| values.iter().all(|value| is(value));
+    if values.is_empty() {
         Kind::Text
     } else if all(Json::is_boolean) {
         Kind::Boolean
@@ -76,7 +76,7 @@ mod tests {
             (json!([]), Kind::Text),
         ] {
             let values = values.as_array().unwrap();
-            assert_eq!(kind(values.iter()), expected, "{values:?}");
+            assert_eq!(kind(&values.iter().collect::<Vec<_>>()), expected, "{values:?}");
         }
     }
 }

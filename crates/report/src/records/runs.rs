@@ -71,7 +71,8 @@ impl RunColumns {
             while name.is_empty() || names.contains_key(&name) || taken.contains(&name.as_str()) {
                 name.insert_str(0, key.0.prefix());
             }
-            let kind = kind(all.iter().filter_map(|fields| fields.get(&key)));
+            let values: Vec<&Json> = all.iter().filter_map(|fields| fields.get(&key)).collect();
+            let kind = kind(&values);
             columns.push(Column::new(name.clone(), kind));
             first += usize::from(key.0 == Source::Run);
             names.insert(name, key.clone());
