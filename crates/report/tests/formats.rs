@@ -128,8 +128,8 @@ fn exported(rows: Rows, format: TableFormat) -> String {
     let logs =
         Logs::from([("----1".to_owned(), serde_json::json!({ "seconds": 1.5, "host": "h", "seed": 3 }))]);
     let mut out = Vec::new();
-    records(&few(), &logs, rows, format, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    records(&few(), &logs, rows, format, &mut out).expect("results can be exported");
+    String::from_utf8(out).expect("text")
 }
 
 #[test]
