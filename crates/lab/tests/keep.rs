@@ -51,7 +51,7 @@ const BOTH: Keep = Keep { predictions: true, models: true };
 /// Stops after so many epochs.
 #[derive(Default)]
 struct Stop {
-    stop: Arc<AtomicBool>,
+    flag: Arc<AtomicBool>,
     after: usize,
     epochs: AtomicUsize,
 }
@@ -60,7 +60,7 @@ impl Observer for Stop {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {
         if self.epochs.fetch_add(1, Ordering::SeqCst) + 1 == self.after {
-            self.stop.store(true, Ordering::SeqCst);
+            self.flag.store(true, Ordering::SeqCst);
         }
     }
     fn evaluating(&self, _: usize, _: &str) {}
@@ -74,7 +74,7 @@ fn begin(root: &Path) -> Sweep {
 
 fn run(sweep: &Sweep, keep: Keep, after: usize) {
     let watch = Stop { after, ..Stop::default() };
-    let options = WorkerOptions { keep, stop: Arc::clone(&watch.stop), ..WorkerOptions::new(1) };
+    let options = WorkerOptions { keep, stop: Arc::clone(&watch.flag), ..WorkerOptions::new(1) };
     work(sweep, options, &watch).unwrap();
 }
 
