@@ -14,20 +14,20 @@ fn sizes() -> impl Iterator<Item = usize> {
     fine.take_while(|size| *size < 10_000_000).chain([8_000, 16_000, 64_000, 256_000, 1_000_000, 10_000_000])
 }
 
+/// The settings of a size, given some settings and the names of those that stay.
+type MatchSize<'a> = &'a dyn Fn(&Settings, &[&str], usize) -> Matched;
+/// The number of parameters of the built model.
+type CountBuilt<'a> = &'a dyn Fn(&Settings) -> usize;
+type Check<'a> = &'a mut dyn FnMut(&str, MatchSize<'_>, CountBuilt<'_>);
+
 /// Calls a function with every network in every task that it can be built for, and what builds it and counts.
-fn each(
-    check: &mut dyn FnMut(&str, &dyn Fn(&Settings, &[&str], usize) -> Matched, &dyn Fn(&Settings) -> usize),
-) {
+fn each(check: Check<'_>) {
     fn one<T: Copy + Debug, S: Counted>(
         name: &str,
         network: &Network<T, S>,
         task: T,
         built: impl Fn(S) -> usize,
-        check: &mut dyn FnMut(
-            &str,
-            &dyn Fn(&Settings, &[&str], usize) -> Matched,
-            &dyn Fn(&Settings) -> usize,
-        ),
+        check: Check<'_>,
     ) {
         let defaults = Settings::defaults(network.settings);
         if network.parameters(&defaults, task).is_err() {
