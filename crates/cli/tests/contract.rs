@@ -175,13 +175,11 @@ fn exported_rows_differ_by_more_than_a_hash() {
         let results: Vec<RunResult> = planned(name).iter().map(measured_well).collect();
         let mut text = Vec::new();
         records(&results, &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
         let mut seen = BTreeSet::new();
-        for line in String::from_utf8(text).unwrap().lines() {
-            let mut row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
-            row.remove("plan");
-            let row = serde_json::Value::Object(row).to_string();
-            assert!(!seen.contains(&row), "{name}: {row}");
-            seen.insert(row);
+        for line in text.lines() {
+            let (hash, row) = line.split_once(',').unwrap();
+            assert!(hash.starts_with(r#"{"plan":"#) && seen.insert(row), "{name}: {row}");
         }
         assert!(!seen.is_empty());
     }
