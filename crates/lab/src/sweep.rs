@@ -251,11 +251,20 @@ fn make_folders(root: &Path) -> Result<(), LabError> {
     FOLDERS.iter().try_for_each(|folder| make_own_dir(&root.join(folder)))
 }
 
-/// Removes the temporary files of killed processes.
+/// Removes what killed processes left: temporary files, and what only an unfinished run needs of runs that have a result.
 fn tidy(root: &Path) {
     remove_leftovers(root);
     FOLDERS.iter().for_each(|folder| remove_leftovers(&root.join(folder)));
     kept::tidy(root);
+    for folder in ["claims", "attempts", "checkpoints"] {
+        for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let id = name.strip_suffix(".spent").unwrap_or(&name);
+            if is_there(&root.join("results").join(format!("{id}.json"))) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
 }
 
 /// Refuses a directory that has something in it and is no sweep, nor what is left of one.

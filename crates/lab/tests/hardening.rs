@@ -201,6 +201,26 @@ fn leftovers_of_killed_processes_are_removed_unless_they_are_in_use() {
     assert!(!stage.exists());
 }
 
+/// A process that is killed right after it wrote a result leaves what only an unfinished run needs.
+#[test]
+fn what_only_unfinished_runs_need_is_removed_of_runs_that_have_a_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = begin(&dir.path().join("sweep"));
+    let all = ["claims/", "attempts/", "checkpoints/"].map(|folder| sweep.root().join(folder));
+    let left = |id: &str| {
+        let mut paths: Vec<_> = all.iter().map(|folder| folder.join(id)).collect();
+        paths.push(all[2].join(format!("{id}.spent")));
+        paths
+    };
+    fs::write(sweep.root().join("results/done.json"), "{}").unwrap();
+    for path in left("done").iter().chain(&left("open")) {
+        fs::write(path, "x").unwrap();
+    }
+    Sweep::open(sweep.root()).unwrap();
+    assert!(left("done").iter().all(|path| !path.exists()));
+    assert!(left("open").iter().all(|path| path.exists()));
+}
+
 /// Threads whose stack is larger than the memory cannot be spawned. The variable is read once in a process, hence another one.
 #[test]
 fn a_sweep_goes_on_when_no_thread_can_be_spawned() {

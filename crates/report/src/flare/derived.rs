@@ -47,6 +47,9 @@ pub(super) fn figures<'a>(runs: &PaperRuns<'a>) -> Vec<Derived<'a>> {
 /// The figure, and the loss that has it.
 fn row<'a>(metric: &'static Metric, of: Vec<&'a RunResult>, best: &BestLoss, scores: &[f64]) -> Derived<'a> {
     let totals = Totals { numerator: best.value, denominator: 1.0, n: scores.len() };
-    let score = Score { spread: Aggregate::PopulationStd.of(scores), ..metric.measured(totals, None) };
+    let score = Score {
+        spread: Aggregate::PopulationStd.of(scores).filter(|_| scores.len() > 1),
+        ..metric.measured(totals, None)
+    };
     Derived { of, measurement: Measurement::new(TEST, Stratum::All, &score), shown: best.loss.to_owned() }
 }
