@@ -151,7 +151,8 @@ fn report(results: &[RunResult], number: usize) {
         None => {
             for format in TableFormat::ALL {
                 for rows in [Rows::Scores, Rows::Curves, Rows::Strings] {
-                    records(results, &Logs::new(), rows, format, std::io::sink()).unwrap();
+                    // A number that no column can hold is an error, and no panic.
+                    let _ = records(results, &Logs::new(), rows, format, std::io::sink());
                 }
             }
         }
