@@ -92,7 +92,7 @@ fn task(role: Role) -> Result<Task, LabError> {
             strings: (0..TRAINING).map(|i| [vec![1 + i as u32 % 2], rounds(length(i))].concat()).collect(),
             labels: Some((0..TRAINING).map(|i| i % 2 == 0).collect()),
         },
-        other @ Role::Transducer => {
+        other @ (Role::Transducer | Role::Incremental) => {
             return Err(LabError::Usage(format!(
                 "the doctor knows recognizers and next-symbol models; a {} is examined by running it",
                 other.name()

@@ -274,6 +274,7 @@ impl Learner {
             recognizer: None,
             next_symbol: None,
             transducer: None,
+            incremental: None,
         }
     }
 
