@@ -14,6 +14,7 @@ pub mod protocol;
 pub mod recognition;
 mod regular;
 pub mod spec;
+pub mod speed;
 pub mod sweep;
 mod training;
 pub mod validate;

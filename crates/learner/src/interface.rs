@@ -1,13 +1,16 @@
-//! The interfaces of trained learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`]. Evaluation depends on these three
-//! and not on models, so that baselines and learners from elsewhere can be evaluated alike.
+//! The interfaces of learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`] of trained ones, [`Incremental`] of those that are
+//! evaluated while they learn. Evaluation depends on these and not on models, so that baselines and learners from elsewhere
+//! can be evaluated alike.
 
 mod erased;
+mod incremental;
 mod recognize;
 mod saved;
 mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
+pub use incremental::{Incremental, IncrementalError, Sequence};
 pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};
 pub use sets::Sets;
