@@ -8,6 +8,7 @@ mod error;
 mod fit;
 pub mod generalization;
 mod keep;
+pub mod mdl;
 pub mod names;
 pub mod plan;
 pub mod protocol;
