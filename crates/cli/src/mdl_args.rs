@@ -104,8 +104,8 @@ pub(crate) struct MdlScore {
     pub(crate) language: String,
     #[command(flatten)]
     pub(crate) corpus: MdlCorpus,
-    /// The activations that the network could have had: a set (bliss3, linear_relu_sigmoid_tanh, lan2022_default6,
-    /// lan2022_extended8, tests4, all15) or names separated by commas
+    /// The activations that the network could have had: a set (`bliss3`, `linear_relu_sigmoid_tanh`, `lan2022_default6`,
+    /// `lan2022_extended8`, `tests4`, `all15`) or names separated by commas
     #[arg(long, default_value = "bliss3")]
     pub(crate) activations: String,
     /// How outputs become probabilities

@@ -20,6 +20,7 @@ use crate::generalization::Generalization;
 use crate::plan::RunPlan;
 use crate::recognition::Recognition;
 use crate::spec::{Problem, Section};
+use crate::speed::Speed;
 
 /// A way of measuring learners.
 pub trait Protocol: Sized + 'static {
@@ -31,6 +32,9 @@ pub trait Protocol: Sized + 'static {
     const ROLE: Role;
     /// The values of shared fields that a section leaves out.
     const DEFAULTS: Defaults;
+    /// Whether `languages` may name something else than languages of the registry. The protocol then finds
+    /// [them](Section::subjects) itself.
+    const OWN_SUBJECTS: bool = false;
 
     /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
@@ -159,7 +163,8 @@ impl Entry {
 }
 
 /// Every protocol, in the order in which the sections of an experiment are planned.
-pub static PROTOCOLS: &[Entry] = &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"])];
+pub static PROTOCOLS: &[Entry] =
+    &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"]), Entry::of::<Speed>(&[])];
 
 /// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -7,7 +7,8 @@ use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
 use wug_learner::registry::{
-    Found, Knowledge, Learner, NextSymbolLoss, NextSymbolRole, SearchRole, SearchTask, Settings, train_spec,
+    Found, Knowledge, NextSymbolLoss, NextSymbolRole, Role, SearchRole, SearchTask, Settings, find,
+    train_spec,
 };
 use wug_learner::train::{
     Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString,
@@ -17,6 +18,7 @@ use wug_score::{Ending, Point};
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
+use crate::foreign::{self, Examples, ForeignNextSymbol, ForeignPlan, Task};
 use crate::keep::{keep_found, keep_model};
 use crate::names::Precision;
 use crate::training::{TrainingOutcome, train};
@@ -52,17 +54,21 @@ pub(crate) struct Fitted<'a> {
     pub(crate) summary: TrainingSummary,
 }
 
-/// Fits a learner with some settings to a corpus.
+/// Fits a learner, by name, with some settings to a corpus.
 pub(crate) fn fit<'a>(
-    learner: &Learner,
+    name: &str,
     settings: &Settings,
     corpus: &Corpus<'a>,
     precision: Precision,
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
+    if let Some(plan) = ForeignPlan::of(settings) {
+        return fit_foreign(name, &plan, settings, corpus, seed, context);
+    }
+    let learner = find(name, Role::NextSymbol).map_err(LabError::usage)?;
     let role = learner.next_symbol.as_ref();
-    let role = role.ok_or_else(|| LabError::Usage(format!("`{}` is no next-symbol model", learner.name)))?;
+    let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no next-symbol model")))?;
     match role {
         NextSymbolRole::Baseline(build) => {
             let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
@@ -108,9 +114,10 @@ fn searched<'a>(
         search.advance();
         let progress = search.progress();
         context.epoch(progress.step, progress.best);
-        match progress.over {
-            false => context.checkpoint(&mut || search.save()),
-            true => context.trained(&mut || search.save()),
+        if progress.over {
+            context.trained(&mut || search.save());
+        } else {
+            context.checkpoint(&mut || search.save());
         }
     };
     let point = |(step, evaluations, best)| Point {
@@ -125,6 +132,23 @@ fn searched<'a>(
     let ending = if stopped { Ending::Stopped } else { Ending::Finished };
     let summary = TrainingSummary { ending, parameters: Some(parameters), curve, found: Some(file) };
     Ok(Fitted { model, summary })
+}
+
+fn fit_foreign<'a>(
+    name: &str,
+    plan: &ForeignPlan,
+    settings: &Settings,
+    corpus: &Corpus<'a>,
+    seed: Seed,
+    context: &mut dyn RunContext,
+) -> Result<Fitted<'a>, LabError> {
+    let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
+    let training = Examples { strings, labels: None };
+    let alphabet = corpus.grammar.alphabet();
+    let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
+    let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
+    let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
+    Ok(Fitted { model: AnyNextSymbol::new(model), summary })
 }
 
 fn trained_network<'a, R: Real>(

@@ -22,6 +22,9 @@ pub struct CorpusRequest {
     pub seed: u64,
 }
 
+/// Distinct strings between boundaries, each with its count.
+pub type WeightedStrings = Vec<(Vec<u32>, f64)>;
+
 /// The most training strings.
 const MAX_TRAINING: usize = 1_000_000;
 
@@ -42,7 +45,7 @@ impl CorpusRequest {
     }
 
     /// The distinct training strings between boundaries, each with its count, and the number of symbols.
-    pub fn strings(&self) -> Result<(Vec<(Vec<u32>, f64)>, usize), LabError> {
+    pub fn strings(&self) -> Result<(WeightedStrings, usize), LabError> {
         let mut counts: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
         for word in self.words()? {
             let symbols = corpus::encode(&word).iter().map(|symbol| u32::from(symbol.0)).collect();

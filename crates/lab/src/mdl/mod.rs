@@ -5,7 +5,7 @@ mod file;
 mod search;
 mod test;
 
-pub use corpus::CorpusRequest;
+pub use corpus::{CorpusRequest, WeightedStrings};
 pub use file::{NetworkFile, read_network};
 pub use search::{SearchEvent, SearchRequest, search, search_settings};
 pub use test::{FactorScore, test_factors};

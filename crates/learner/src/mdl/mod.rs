@@ -4,6 +4,8 @@
 //! [`Network`] is what is evolved and saved; [`Program`] is a network in the order of evaluation; [`score`] is the objective as
 //! it is defined. What the released code does, quirks included, is in `docs/errata.md`.
 
+#![expect(clippy::inline_always, reason = "what is not inlined is not compiled for wide registers")]
+
 mod activation;
 mod cache;
 mod code;

@@ -94,7 +94,7 @@ pub fn score_in<R: Float>(network: &Network, corpus: &[Sequence], objective: &Ob
 fn data<R: Float>(program: &Program, corpus: &[Sequence], objective: &Objective) -> Option<(f64, f64)> {
     let longest = corpus.iter().map(|sequence| sequence.targets.len()).max().unwrap_or(0);
     let early = if objective.early_rejection { ceil_log2(longest) } else { 0 };
-    let (mut bits, mut correct, mut steps) = (0.0, 0, 0);
+    let (mut bits, mut correct, mut steps) = (0.0, 0_usize, 0_usize);
     for sequence in corpus {
         let mut values = Values::<R>::new(program);
         let mut own = 0.0;

@@ -80,7 +80,7 @@ fn lanes_give_the_scores_of_the_definition() {
                 let defined = score(&network, &corpus, &objective).data_bits;
                 evaluator.compile(&network);
                 let fast = evaluator.data_bits(&lanes, &objective);
-                let same = defined == fast || (defined - fast).abs() < 1e-9 * defined;
+                let same = defined.to_bits() == fast.to_bits() || (defined - fast).abs() < 1e-9 * defined;
                 assert!(same, "{language}, {objective:?}: {fast}, defined {defined}, {network:?}");
                 finite += usize::from(defined.is_finite());
             }

@@ -1,4 +1,4 @@
-//! The order in which CPython walks through a set of small integers.
+//! The order in which Python walks through a set of small integers.
 //!
 //! If forward edges form a cycle, one of them is ignored, and which one depends on the order in which the released code visits
 //! the sources of a unit. They are in Python sets of unit numbers, whose order is that of an open-addressing hash table. The
@@ -11,7 +11,7 @@ const PERTURB_SHIFT: u32 = 5;
 /// The least size of a table.
 const SMALLEST: usize = 8;
 
-/// A set of numbers below `FREE`, as CPython stores it.
+/// A set of numbers below `FREE`, as Python stores it.
 #[derive(Clone, Debug, Default)]
 struct Table {
     slots: Vec<u16>,
@@ -139,7 +139,7 @@ mod tests {
         numbers
     }
 
-    /// Computed with CPython 3.11.
+    /// Computed with Python 3.11.
     #[test]
     fn orders_are_those_of_cpython() {
         assert_eq!(

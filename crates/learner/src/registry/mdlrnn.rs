@@ -5,7 +5,7 @@ use wug_language::Reading;
 
 use super::search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
 use super::setting::{Default, Limits};
-use super::{Learner, NextSymbolRole, Setting, Settings};
+use super::{Learner, NO_ROLES, NextSymbolRole, Setting, Settings};
 use crate::interface::AnyNextSymbol;
 use crate::mdl::{
     ACTIVATION_SETS, Alphabet, Evolution, LaneCorpus, MAX_UNITS, NetworkModel, Objective, Outputs, Search,
@@ -16,7 +16,6 @@ pub(super) static MDLRNN: Learner = Learner {
     name: "mdlrnn",
     summary: "evolved recurrent network of minimum description length",
     cite: "Lan, Geyer, Chemla and Katzir 2022, Minimum Description Length Recurrent Neural Networks",
-    recognizer: None,
     next_symbol: Some(NextSymbolRole::Search(SearchRole {
         settings: SETTINGS,
         check: None,
@@ -27,7 +26,7 @@ pub(super) static MDLRNN: Learner = Learner {
             count("population") * count("islands") * count("generations")
         },
     })),
-    transducer: None,
+    ..NO_ROLES
 };
 
 /// The names of the sets of activations, in the order of [`ACTIVATION_SETS`].

@@ -5,10 +5,12 @@
 
 mod baseline;
 mod gradient;
+mod incremental;
 mod mdlrnn;
 mod memory;
 mod range;
 mod recurrent;
+mod reservoir;
 mod search;
 mod seq2seq;
 pub mod setting;
@@ -32,6 +34,7 @@ use crate::model::{
 use size::Target;
 
 pub use gradient::{NextSymbolLoss, train_spec};
+pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
 pub use range::{Given, Range};
 pub use search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
@@ -48,11 +51,13 @@ pub enum Role {
     NextSymbol,
     /// What a string becomes.
     Transducer,
+    /// The answers in a sequence, at any time while it learns.
+    Incremental,
 }
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Recognizer, Self::NextSymbol, Self::Transducer];
+    pub const ALL: [Self; 4] = [Self::Recognizer, Self::NextSymbol, Self::Transducer, Self::Incremental];
 
     /// What its settings are called in print.
     pub fn title(self) -> &'static str {
@@ -60,6 +65,7 @@ impl Role {
             Self::Recognizer => "settings as a recognizer",
             Self::NextSymbol => "settings as a next-symbol model",
             Self::Transducer => "settings as a transducer",
+            Self::Incremental => "settings as an incremental learner",
         }
     }
 
@@ -69,6 +75,7 @@ impl Role {
             Self::Recognizer => "recognizer",
             Self::NextSymbol => "next-symbol",
             Self::Transducer => "transducer",
+            Self::Incremental => "incremental",
         }
     }
 }
@@ -88,7 +95,20 @@ pub struct Learner {
     pub next_symbol: Option<NextSymbolRole>,
     /// How it is built as a transducer.
     pub transducer: Option<TransducerRole>,
+    /// How it is built as an incremental learner.
+    pub incremental: Option<IncrementalRole>,
 }
+
+/// An entry without roles: one lists those that it has, and takes the rest from here.
+const NO_ROLES: Learner = Learner {
+    name: "",
+    summary: "",
+    cite: "",
+    recognizer: None,
+    next_symbol: None,
+    transducer: None,
+    incremental: None,
+};
 
 /// What a recognizer is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,6 +273,9 @@ pub static LEARNERS: &[&Learner] = &[
     &mdlrnn::MDLRNN,
     &seq2seq::LSTM_ATTENTION,
     &seq2seq::CNN,
+    &reservoir::ESN,
+    &reservoir::RECA,
+    &incremental::BAG_OF_WORDS,
     &baseline::REPEAT_LAST,
     &baseline::UNIFORM,
     &baseline::UNIGRAM,
@@ -262,6 +285,19 @@ pub static LEARNERS: &[&Learner] = &[
 ];
 
 impl Learner {
+    /// An entry for a learner from elsewhere, which cannot be built here.
+    pub fn foreign(name: &'static str) -> Self {
+        Self {
+            name,
+            summary: "a learner from elsewhere",
+            cite: "",
+            recognizer: None,
+            next_symbol: None,
+            transducer: None,
+            incremental: None,
+        }
+    }
+
     /// The roles it can play.
     pub fn roles(&self) -> impl Iterator<Item = Role> + '_ {
         Role::ALL.into_iter().filter(|role| self.settings(*role).is_some())
@@ -273,6 +309,7 @@ impl Learner {
             Role::Recognizer => self.recognizer.as_ref().map(|role| role.settings),
             Role::NextSymbol => self.next_symbol.as_ref().map(NextSymbolRole::settings),
             Role::Transducer => self.transducer.as_ref().map(|role| role.settings),
+            Role::Incremental => self.incremental.as_ref().map(|role| role.settings),
         }
     }
 

@@ -7,6 +7,9 @@ use wug_language::Reading;
 use super::{Setting, Settings, SettingsCheck};
 use crate::interface::AnyNextSymbol;
 
+/// Goes on with a search that was saved; none if the bytes do not fit.
+pub(super) type ResumeSearch = fn(&Settings, &SearchTask, &[u8]) -> Option<Box<dyn NextSymbolSearch>>;
+
 /// How a learner that is fitted by a search begins.
 #[derive(Debug)]
 pub struct SearchRole {
@@ -17,7 +20,7 @@ pub struct SearchRole {
     /// Begins a search.
     pub begin: fn(&Settings, &SearchTask) -> Box<dyn NextSymbolSearch>,
     /// Goes on with a search that was saved; none if the bytes do not fit.
-    pub resume: fn(&Settings, &SearchTask, &[u8]) -> Option<Box<dyn NextSymbolSearch>>,
+    pub resume: ResumeSearch,
     /// About how many models with these settings the search evaluates.
     pub evaluations: fn(&Settings) -> f64,
 }

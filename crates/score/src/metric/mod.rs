@@ -3,6 +3,7 @@
 
 mod generalization_index;
 mod language_modeling;
+mod learning_speed;
 mod next_symbols;
 mod recognition;
 
@@ -17,6 +18,7 @@ pub use language_modeling::{
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, LANGUAGE_MODELING_SYMBOL_EXCESS,
     LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
 };
+pub use learning_speed::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
     NEXT_SYMBOLS_SYMBOL_ACCURACY,
@@ -46,6 +48,11 @@ pub static METRICS: &[&Metric] = &[
     &CATEGORICAL_ACCEPTANCE,
     &GENERALIZATION_INDEX,
     &SOLVED_LENGTH,
+    &WADE,
+    &WADE_ABOVE_CHANCE,
+    &WADE_BEFORE_TRAINING,
+    &HIGHEST_ACCURACY,
+    &LAST_ACCURACY,
 ];
 
 /// The metrics that score examples, in the same order.
