@@ -21,7 +21,7 @@ def data(what, *, seed=None, reading="corrected", sizes=None):
     (4,)
     >>> pairs = wug.data("tse/nested:terminals=5", sizes={"train": 5, "test": 2, "ood": 2, "validation": 2})
     >>> sorted(pairs)
-    ['out_of_dist_test', 'test', 'train', 'validation']
+    ['out-of-distribution', 'test', 'train', 'validation']
     """
     options = [(key, str(value)) for key, value in (sizes or {}).items()]
     files = _data(what, seed, reading, options)

@@ -126,7 +126,7 @@ class Language:
 
         >>> import wug
         >>> wug.language("an-bn").next_sets(["a b"])[0].tolist()
-        [[True, True, False], [False, True, True], [True, False, False]]
+        [[False, True, False], [False, True, True], [True, False, False]]
         """
         data, sizes = self._strings(strings, lengths)
         masks = np.frombuffer(bytearray(self._core.next_sets(data, sizes)), bool)
@@ -137,7 +137,7 @@ class Language:
 
         >>> import wug
         >>> float(wug.language("parity").log_prob(["0 1"])[0])
-        -0.6931471805599453
+        -0.5108256237659905
         """
         return reals(self._core.log_prob(*self._strings(strings, lengths), natural))
 
