@@ -63,7 +63,7 @@ def next_symbols(spoken, ids, lengths, logits):
     `logits` (strings, longest + 1, symbols + 1) are the log-odds that each symbol may come, the end in column 0.
 
     >>> import wug
-    >>> logits = [[[1, 1, -1], [-1, 1, 1], [1, -1, -1]]]
+    >>> logits = [[[-1, 1, -1], [-1, 1, 1], [1, -1, -1]]]
     >>> wug.next_symbols("an-bn", [[1, 2]], [2], logits)["next_symbols_string_accuracy"]["value"]
     1.0
     """
