@@ -31,7 +31,7 @@ use wug_learner::registry::{Role, Settings};
 
 use crate::LabError;
 
-pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
+pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer};
 pub use plan::{ForeignPlan, Limits, Where};
 pub(crate) use plan::{hello_of, interned};
 pub(crate) use train::{begin, fit};
