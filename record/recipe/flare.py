@@ -86,8 +86,8 @@ def data(plan, facts, wug, cache):
     if not (directory / "wug.json").exists():
         sizes = [f"{name}.{part}" for name, (size, longest) in SPLITS.items()
                  for part in (f"size={plan['data'][size]}", f"lengths=0..{plan['data'][longest]}")]
-        command = [wug, "data", f"flare/{plan['language']}", "--reading", plan["reading"], "--seed", str(seed),
-                   "--out", str(directory), *(word for size in sizes for word in ("--set", size))]
+        command = [wug, "data", f"flare/{plan['language']}", "--format", "flare", "--reading", plan["reading"],
+                   "--seed", str(seed), "--out", str(directory), *(word for size in sizes for word in ("--set", size))]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     written = json.loads((directory / "wug.json").read_text())["facts"]["splits"]
     assert facts is None or facts["splits"] == written, f"{directory}: not the strings of the run"
