@@ -9,6 +9,7 @@ mod fit;
 pub mod generalization;
 mod keep;
 pub mod names;
+pub mod pairs;
 pub mod plan;
 pub mod protocol;
 pub mod recognition;

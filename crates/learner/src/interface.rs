@@ -2,12 +2,14 @@
 //! and not on models, so that baselines and learners from elsewhere can be evaluated alike.
 
 mod erased;
+mod noisy;
 mod recognize;
 mod saved;
 mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
+pub use noisy::Noisy;
 pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};
 pub use sets::Sets;
@@ -18,6 +20,7 @@ use crate::aligned::Aligned;
 use crate::kernel::{Real, softmax_rows};
 use crate::model::{BatchStates, LanguageModel, Pair, PrefixState};
 use crate::tape::{Mode, Tape};
+use crate::train::eval_batches;
 
 /// Decides whether strings are in a language.
 pub trait Recognizer {
@@ -64,6 +67,12 @@ pub trait NextSymbol {
             rows.drain(..piece.len() * v);
         }
         logs
+    }
+
+    /// [`log_probs`](Self::log_probs) of several strings without that of the first symbol of each, which is given. Networks read
+    /// them as batches, so that values may differ from those of one string by rounding.
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        strings.iter().map(|string| self.log_probs(string).split_off(string.len().min(1))).collect()
     }
 
     /// Reads one piece per state, all of the same length `T`. Gives the probabilities `[B,T,V]` of every next symbol after
@@ -156,6 +165,13 @@ impl<M, R: Real> Trained<M, R> {
     }
 }
 
+/// The logarithm of the softmax of logits at a symbol, in double precision: it does not underflow.
+fn log_softmax<R: Real>(logits: &[R], symbol: u32) -> f64 {
+    let largest = logits.iter().map(|x| x.wide()).fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logits.iter().map(|x| libm::exp(x.wide() - largest)).sum();
+    logits[symbol as usize].wide() - largest - libm::log(sum)
+}
+
 /// Limit of the states `[T,B,D]` of a lockstep batch, in elements: they stay in the second-level cache.
 const LOCKSTEP_ELEMENTS: usize = 1 << 17;
 
@@ -185,6 +201,10 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
             .unwrap_or_else(|| advance_each(self, states, pieces))
     }
 
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        self.log_probs_in(strings, |_| Mode::Eval)
+    }
+
     fn same(&self, a: &PrefixState<R>, b: &PrefixState<R>) -> bool {
         a == b
     }
@@ -199,6 +219,30 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 }
 
 impl<R: Real> Trained<LanguageModel, R> {
+    /// [`NextSymbol::log_probs_batch`] in the mode of each batch.
+    fn log_probs_in(&mut self, strings: &[&[u32]], mode: impl Fn(usize) -> Mode) -> Vec<Vec<f64>> {
+        let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
+        let v = self.model.spec().vocabulary;
+        let mut logs = vec![Vec::new(); strings.len()];
+        let batches = eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len));
+        for (i, batch) in batches.into_iter().enumerate() {
+            // The last symbol is predicted and not read.
+            let inputs: Vec<&[u32]> =
+                batch.iter().map(|&i| &strings[i][..lengths[i].saturating_sub(1)]).collect();
+            let mut record = self.tape.record(&self.params, mode(i));
+            let states = self.model.states(&mut record, &inputs);
+            let rows = batch.iter().enumerate();
+            let rows = rows.flat_map(|(b, &i)| (1..lengths[i]).map(move |p| states.row(b, p)));
+            let logits = self.model.logits(&mut record, states, rows);
+            let mut rows = record.value(logits).chunks_exact(v);
+            for &i in &batch {
+                let symbols = strings[i].iter().skip(1);
+                logs[i] = symbols.zip(&mut rows).map(|(&symbol, row)| log_softmax(row, symbol)).collect();
+            }
+        }
+        logs
+    }
+
     /// The output for every symbol after a prefix; `activate` turns rows of logits into outputs.
     fn outputs(&mut self, state: &PrefixState<R>, activate: fn(&mut [R], usize)) -> Vec<f64> {
         let mut row = self.logits(state);

@@ -12,9 +12,10 @@ use crate::published::PublishedTable;
 use crate::records::Derived;
 use crate::repeats;
 use crate::table::Table;
+use crate::tse::Tse;
 
 /// Every suite, in the order of the report.
-pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss];
+pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Tse];
 
 /// The tables and figures of one paper, with its values beside ours.
 pub trait Suite: Sync {

@@ -29,7 +29,7 @@ use crate::model::{
 
 use size::Target;
 
-pub use gradient::{NextSymbolLoss, train_spec};
+pub use gradient::{NextSymbolLoss, train_spec, trains_output};
 pub use range::{Given, Range};
 pub use setting::{Setting, SettingError, SettingValue, Settings};
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
@@ -231,6 +231,7 @@ pub static LEARNERS: &[&Learner] = &[
     &memory::STACK_RNN,
     &memory::STACK_LSTM,
     &memory::BABY_NTM,
+    &memory::JOULIN_STACK_RNN,
     &seq2seq::LSTM_ATTENTION,
     &seq2seq::CNN,
     &baseline::REPEAT_LAST,

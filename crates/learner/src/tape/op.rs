@@ -14,6 +14,7 @@ use super::loss::{BinaryLossOp, SoftmaxLossOp};
 use super::lstm::LstmOp;
 use super::recurrent::{Layer, RnnOp};
 use super::rows::{EmbeddingOp, JoinOp, RepeatOp, ScaleRowsOp, SelectOp};
+use super::stack_rnn::StackRnnOp;
 use super::weight_norm::{GluOp, ProductOp, WeightNormOp};
 use super::{Tape, Var};
 use crate::kernel::{Mask, MaskedSlice, Real};
@@ -132,6 +133,7 @@ operations!(
     Lstm(LstmOp),
     Gru(GruOp),
     Augmented(AugmentedOp),
+    StackRnn(StackRnnOp),
     Attention(AttentionOp),
     CrossAttention(CrossAttentionOp),
     SoftmaxLoss(SoftmaxLossOp),

@@ -3,6 +3,7 @@
 
 mod generalization_index;
 mod language_modeling;
+mod minimal_pairs;
 mod next_symbols;
 mod recognition;
 
@@ -16,6 +17,11 @@ pub use language_modeling::{
     LANGUAGE_MODELING_CROSS_ENTROPY, LANGUAGE_MODELING_EXCESS, LANGUAGE_MODELING_OPTIMUM,
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, LANGUAGE_MODELING_SYMBOL_EXCESS,
     LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
+};
+pub use minimal_pairs::{
+    PAIR_ACCURACY_MEAN, PAIR_ACCURACY_MEAN_HALF_TIES, PAIR_ACCURACY_MEAN_PROBABILITY,
+    PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES, PAIR_ACCURACY_SUM, PAIR_ACCURACY_SUM_HALF_TIES, PAIR_CEILING,
+    PAIR_CEILING_HALF_TIES, PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy,
 };
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
@@ -46,6 +52,16 @@ pub static METRICS: &[&Metric] = &[
     &CATEGORICAL_ACCEPTANCE,
     &GENERALIZATION_INDEX,
     &SOLVED_LENGTH,
+    &PAIR_ACCURACY_SUM,
+    &PAIR_ACCURACY_MEAN,
+    &PAIR_ACCURACY_MEAN_PROBABILITY,
+    &PAIR_CEILING,
+    &PAIR_ACCURACY_SUM_HALF_TIES,
+    &PAIR_ACCURACY_MEAN_HALF_TIES,
+    &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
+    &PAIR_CEILING_HALF_TIES,
+    &PERPLEXITY,
+    &PERPLEXITY_FLOOR,
 ];
 
 /// The metrics that score examples, in the same order.
@@ -91,6 +107,8 @@ pub enum Unit {
     Factor,
     /// Symbols of a string.
     Symbols,
+    /// Symbols that a model hesitates between, as it were: e to the nats per symbol.
+    Perplexity,
 }
 
 impl Unit {
@@ -103,6 +121,7 @@ impl Unit {
             Self::OfChance => "of_chance",
             Self::Factor => "factor",
             Self::Symbols => "symbols",
+            Self::Perplexity => "perplexity",
         }
     }
 }
@@ -254,7 +273,7 @@ mod tests {
             assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
             assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
             assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
-            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance];
+            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance, Unit::Perplexity];
             assert_eq!(metric.higher_is_better(), !costs.contains(&metric.unit), "{}", metric.name);
         }
     }
