@@ -15,6 +15,7 @@ pub mod protocol;
 pub mod recognition;
 mod regular;
 pub mod spec;
+pub mod speed;
 pub mod sweep;
 mod training;
 pub mod validate;

@@ -24,7 +24,7 @@ mod memory;
 mod seal;
 mod state;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ use crate::plan::{PLAN_FORMAT, RunPlan};
 use crate::spec::Experiment;
 
 pub(crate) use attempts::{Attempt, MAX_DEATHS};
-use claim::{begin_lock, is_there, locked};
+use claim::{begin_lock, is_there, lock_done, locked};
 pub use header::{BUILD, Header, VERSION};
 use header::{header_in, made_by, runs_in};
 pub use kept::PredictionRows;
@@ -256,13 +256,21 @@ fn tidy(root: &Path) {
     remove_leftovers(root);
     FOLDERS.iter().for_each(|folder| remove_leftovers(&root.join(folder)));
     kept::tidy(root);
-    for folder in ["claims", "attempts", "checkpoints"] {
+    let mut left: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for folder in ["attempts", "checkpoints", "claims"] {
         for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let id = name.strip_suffix(".spent").unwrap_or(&name);
             if is_there(&root.join("results").join(format!("{id}.json"))) {
-                let _ = fs::remove_file(entry.path());
+                left.entry(id.to_owned()).or_default().push(entry.path());
             }
+        }
+    }
+    for (id, paths) in left {
+        // Without the lock, `wug retry` could give the run to a worker whose files these then are.
+        let Some(_lock) = lock_done(root, &id) else { continue };
+        for path in paths.into_iter().chain([root.join("claims").join(&id)]) {
+            let _ = fs::remove_file(path);
         }
     }
 }

@@ -1,7 +1,9 @@
-//! The interfaces of trained learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`]. Evaluation depends on these three
-//! and not on models, so that baselines and learners from elsewhere can be evaluated alike.
+//! The interfaces of learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`] of trained ones, [`Incremental`] of those that are
+//! evaluated while they learn. Evaluation depends on these and not on models, so that baselines and learners from elsewhere
+//! can be evaluated alike.
 
 mod erased;
+mod incremental;
 mod noisy;
 mod recognize;
 mod saved;
@@ -9,6 +11,7 @@ mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
+pub use incremental::{Incremental, IncrementalError, Sequence};
 pub use noisy::Noisy;
 pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};

@@ -23,6 +23,7 @@ pub mod suite;
 mod summary;
 mod table;
 mod tse;
+mod wade;
 mod write;
 
 use thiserror::Error;

@@ -21,8 +21,10 @@ use crate::protocol::{Entry, Protocol};
 pub struct Section<G> {
     /// As published, or corrected.
     pub reading: Reading,
-    /// The languages.
+    /// The languages; none if the protocol finds its [subjects](Self::subjects) itself.
     pub languages: Vec<Named>,
+    /// The names in `languages`, as written.
+    pub subjects: Vec<String>,
     /// The learners, each with every combination of its settings.
     pub learners: Vec<LearnerGrid>,
     /// The numbers of parameters that learners are to have; none if their settings decide.
@@ -77,12 +79,13 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
         let own: G = parse(table, &known)?;
         let (first, count) =
             (shared.first_seed.unwrap_or(P::DEFAULTS.first_seed), shared.seeds.unwrap_or(P::DEFAULTS.seeds));
-        let languages = grid::languages(&shared.languages)?;
+        let languages = if P::OWN_SUBJECTS { Vec::new() } else { grid::languages(&shared.languages)? };
         let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
-        grid::seeds(first, count, [languages.len(), ways])?;
+        grid::seeds(first, count, [languages.len().max(1), ways])?;
         Ok(Self {
             reading: named("reading", &shared.reading, &Reading::ALL, Reading::name)?,
             languages,
+            subjects: shared.languages,
             learners,
             sizes: shared.sizes,
             matching: named("matching", &shared.matching, &Matching::ALL, Matching::name)?,
@@ -105,7 +108,7 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
     /// Refuses a grid that is too large, with these dimensions beside languages, learners, sizes and seeds.
     pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
         let ways = self.learners.iter().map(|learner| learner.settings.len()).sum();
-        let cells = [self.languages.len(), ways, self.sizes.len().max(1)].into_iter().chain(cells);
+        let cells = [self.languages.len().max(1), ways, self.sizes.len().max(1)].into_iter().chain(cells);
         grid::seeds(self.seeds.start, self.seeds.end - self.seeds.start, cells)
     }
 }

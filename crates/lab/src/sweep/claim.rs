@@ -103,6 +103,14 @@ pub(super) fn begin_lock(root: &Path) -> Result<File, LabError> {
     Ok(lock)
 }
 
+/// The lock of a run that has a result; none if a worker holds it or the result is gone.
+pub(super) fn lock_done(root: &Path, id: &str) -> Option<File> {
+    let path = root.join("claims").join(id);
+    let lock = open_lock(&path).ok()?;
+    let result = root.join("results").join(format!("{id}.json"));
+    (locked(&lock, true).ok()? && is_at(&lock, &path) && is_there(&result)).then_some(lock)
+}
+
 fn open_lock(path: &Path) -> Result<File, LabError> {
     let file = open_own(path, File::options().create(true).truncate(false).write(true))?;
     file.ok_or_else(|| LabError::disk(path)(io::ErrorKind::NotFound.into()))

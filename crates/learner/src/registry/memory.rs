@@ -7,7 +7,7 @@ use super::gradient::{
 use super::recurrent::{EMBEDDING, HIDDEN};
 use super::setting::{Default, Limits, Setting, SettingError, Settings};
 use super::size::{Dimension, Sizing, Steps};
-use super::{Learner, Network, NextSymbolRole, language_model};
+use super::{Learner, NO_ROLES, Network, NextSymbolRole, language_model};
 use crate::kernel::MemoryKind;
 use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, StackRnnSpec};
 
@@ -153,7 +153,7 @@ macro_rules! with_memory {
                 sizing: &SIZING,
                 published: None,
             })),
-            transducer: None,
+            ..NO_ROLES
         };
     };
 }
@@ -248,4 +248,5 @@ pub(super) static JOULIN_STACK_RNN: Learner = Learner {
         published: None,
     })),
     transducer: None,
+    incremental: None,
 };

@@ -4,7 +4,7 @@ use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::transformer::HEADS;
-use super::{Learner, Network, TransducerRole, TransducerTask};
+use super::{Learner, NO_ROLES, Network, TransducerRole, TransducerTask};
 use crate::kernel::Sinusoid;
 use crate::model::{
     CnnTransducerSpec, Initialization, LstmTransducerSpec, NormPlace, Positions, TransducerBodySpec,
@@ -132,16 +132,14 @@ pub(super) static LSTM_ATTENTION: Learner = Learner {
     name: "lstm-attention",
     summary: "long short-term memory, encoder and decoder with Luong's attention",
     cite: "Luong et al. 2015, Effective Approaches to Attention-based Neural Machine Translation",
-    recognizer: None,
-    next_symbol: None,
     transducer: Some(role(LSTM, |settings, task| lstm(true, settings, task), &LSTM_SIZING)),
+    ..NO_ROLES
 };
 
 pub(super) static CNN: Learner = Learner {
     name: "cnn",
     summary: "convolutional encoder and decoder with attention in every layer",
     cite: "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
-    recognizer: None,
-    next_symbol: None,
     transducer: Some(role(CNN_SETTINGS, cnn, &CNN_SIZING)),
+    ..NO_ROLES
 };
