@@ -72,12 +72,6 @@ pub trait NextSymbol {
         logs
     }
 
-    /// [`log_probs`](Self::log_probs) of several strings without that of the first symbol of each, which is given. Networks read
-    /// them as batches, so that values may differ from those of one string by rounding.
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
-        strings.iter().map(|string| self.log_probs(string).split_off(string.len().min(1))).collect()
-    }
-
     /// Reads one piece per state, all of the same length `T`. Gives the probabilities `[B,T,V]` of every next symbol after
     /// each symbol of each piece. Results are the same as with [`push`](Self::push) and [`next`](Self::next).
     ///
@@ -85,6 +79,18 @@ pub trait NextSymbol {
     /// If there are not as many pieces as states, or pieces differ in length.
     fn advance_batch(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
         advance_each(self, states, pieces)
+    }
+
+    /// [`log_probs`](Self::log_probs) of several strings. Models that are asked from afar answer all of them at once; networks
+    /// read them as batches, so that values may differ from those of one string by rounding.
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        strings.iter().map(|string| self.log_probs(string)).collect()
+    }
+
+    /// For models that read whole strings: the probabilities `[T,V]` of every next symbol after each symbol of each string.
+    /// `None` if a model is better read symbol by symbol.
+    fn read_whole(&mut self, _strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+        None
     }
 
     /// Whether two states are identical, so that the same symbols lead to the same predictions. False if the learner cannot
@@ -226,7 +232,12 @@ impl<R: Real> Trained<LanguageModel, R> {
     fn log_probs_in(&mut self, strings: &[&[u32]], mode: impl Fn(usize) -> Mode) -> Vec<Vec<f64>> {
         let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
         let v = self.model.spec().vocabulary;
-        let mut logs = vec![Vec::new(); strings.len()];
+        let start = self.start();
+        let first = self.next(&start);
+        let mut logs: Vec<Vec<f64>> = strings
+            .iter()
+            .map(|s| s.iter().take(1).map(|&s| libm::log(first[s as usize])).collect())
+            .collect();
         let batches = eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len));
         for (i, batch) in batches.into_iter().enumerate() {
             // The last symbol is predicted and not read.
@@ -240,7 +251,7 @@ impl<R: Real> Trained<LanguageModel, R> {
             let mut rows = record.value(logits).chunks_exact(v);
             for &i in &batch {
                 let symbols = strings[i].iter().skip(1);
-                logs[i] = symbols.zip(&mut rows).map(|(&symbol, row)| log_softmax(row, symbol)).collect();
+                logs[i].extend(symbols.zip(&mut rows).map(|(&symbol, row)| log_softmax(row, symbol)));
             }
         }
         logs

@@ -4,6 +4,7 @@
 pub(crate) mod incremental;
 pub(crate) mod next_symbol;
 pub(crate) mod planned;
+pub(crate) mod recognizer;
 
 use wug_score::{Ending, Point};
 

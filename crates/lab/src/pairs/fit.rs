@@ -2,7 +2,6 @@
 
 use wug_language::{Reading, Word};
 use wug_learner::baseline::Grammar;
-use wug_learner::registry::{Role, find};
 
 use super::data::{Data, between_boundaries};
 use super::measure::{Scorer, measured};
@@ -16,7 +15,6 @@ use crate::protocol::Outcome;
 
 /// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    let learner = find(&plan.learner, Role::NextSymbol).map_err(LabError::usage)?;
     // The loss is the cross-entropy, which needs no next-symbol sets.
     let string =
         |word: &Word| TrainingString { symbols: between_boundaries(word), next: Vec::new(), weight: 1.0 };
@@ -28,7 +26,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         vocabulary: data.language.alphabet().len() + 1,
     };
     let Fitted { mut model, summary } =
-        fit_learner(learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
+        fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     // The released code takes the logarithm of a probability in single precision, which may be zero.
     let underflows = plan.reading == Reading::Published && plan.precision == Precision::F32;
     let mut predictions = Predictions::begin(context.keeps())?;

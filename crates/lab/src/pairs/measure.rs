@@ -36,7 +36,9 @@ impl<L: NextSymbol> Scorer<'_, L> {
     fn score(&mut self, words: &[&Word]) -> Vec<Vec<f64>> {
         let strings: Vec<Vec<u32>> = words.iter().map(|word| between_boundaries(word)).collect();
         let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
-        let mut logs = self.model.log_probs_batch(&strings);
+        // The first boundary is given.
+        let mut logs: Vec<Vec<f64>> =
+            self.model.log_probs_batch(&strings).into_iter().map(|mut logs| logs.split_off(1)).collect();
         if self.underflows {
             for log in logs.iter_mut().flatten() {
                 #[expect(

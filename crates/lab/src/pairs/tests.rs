@@ -65,7 +65,7 @@ impl NextSymbol for Oracle<'_> {
             let hash = blake3::hash(format!("{string:?} {:?}", self.noise).as_bytes());
             let drawn = f64::from(u32::from_le_bytes(*hash.as_bytes().first_chunk().unwrap()));
             let log = if self.data.language.contains(&word) { -drawn } else { f64::NEG_INFINITY };
-            vec![log / inner.len() as f64; inner.len() + 1]
+            vec![log / inner.len() as f64; string.len()]
         };
         strings.iter().map(one).collect()
     }

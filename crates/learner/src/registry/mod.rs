@@ -266,6 +266,19 @@ pub static LEARNERS: &[&Learner] = &[
 ];
 
 impl Learner {
+    /// An entry for a learner from elsewhere, which cannot be built here.
+    pub fn foreign(name: &'static str) -> Self {
+        Self {
+            name,
+            summary: "a learner from elsewhere",
+            cite: "",
+            recognizer: None,
+            next_symbol: None,
+            transducer: None,
+            incremental: None,
+        }
+    }
+
     /// The roles it can play.
     pub fn roles(&self) -> impl Iterator<Item = Role> + '_ {
         Role::ALL.into_iter().filter(|role| self.settings(*role).is_some())
