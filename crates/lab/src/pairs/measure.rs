@@ -40,15 +40,8 @@ impl<L: NextSymbol> Scorer<'_, L> {
         let mut logs: Vec<Vec<f64>> =
             self.model.log_probs_batch(&strings).into_iter().map(|mut logs| logs.split_off(1)).collect();
         if self.underflows {
-            for log in logs.iter_mut().flatten() {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "the loss of precision is what is asked for"
-                )]
-                let single = libm::exp(*log) as f32;
-                if single == 0.0 {
-                    *log = f64::NEG_INFINITY;
-                }
+            for log in logs.iter_mut().flatten().filter(|log| (libm::exp(**log) as f32) <= 0.0) {
+                *log = f64::NEG_INFINITY;
             }
         }
         logs
