@@ -16,9 +16,9 @@ pub(crate) fn built(
 ) -> Result<(Settings, Option<usize>), Problem> {
     let name = grid.learner.name;
     let role = grid.learner.next_symbol.as_ref();
-    let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok((settings, None)) };
-    let related = network.check.map_or(Ok(()), |check| check(&settings));
+    let related = role.and_then(NextSymbolRole::check).map_or(Ok(()), |check| check(&settings));
     related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+    let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok((settings, None)) };
     let found = sizes.matched(network, (grid, settings), vocabulary, how);
     let found =
         found.map_err(|error| Problem::new("learners", name, format!("{name} on {language}: {error}")))?;

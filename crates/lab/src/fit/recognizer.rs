@@ -83,6 +83,6 @@ fn trained<R: Real>(
     let parameters = Some(model.layout().count());
     let trained = Trained::new(model, best);
     keep_model(context, || trained.save())?;
-    let summary = TrainingSummary { ending, parameters, curve };
+    let summary = TrainingSummary { ending, parameters, curve, found: None };
     Ok(Fitted { model: Box::new(trained), summary })
 }

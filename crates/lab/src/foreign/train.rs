@@ -80,5 +80,5 @@ fn packed(fitted: bool, parameters: Option<usize>, curve: &[Point], state: &str)
 }
 
 fn summary(parameters: Option<usize>, curve: Vec<Point>) -> TrainingSummary {
-    TrainingSummary { ending: Ending::Finished, parameters, curve }
+    TrainingSummary { ending: Ending::Finished, parameters, curve, found: None }
 }

@@ -1,5 +1,6 @@
 //! From a plan to an outcome: fit the learner, ask it which string of each pair it prefers.
 
+use serde_json::Value;
 use wug_language::{Reading, Word};
 use wug_learner::baseline::Grammar;
 
@@ -24,6 +25,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         validations: plan.validations,
         grammar: Grammar::of(&*data.language),
         vocabulary: data.language.alphabet().len() + 1,
+        reading: plan.reading,
     };
     let Fitted { mut model, summary } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
@@ -33,10 +35,14 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let mut scorer = Scorer { model: &mut model, underflows };
     let scores = measured(&mut scorer, data, context, &mut predictions)?;
     predictions.finish(context)?;
+    let mut facts = data.facts.clone();
+    if let (Value::Object(facts), Some(found)) = (&mut facts, summary.found) {
+        facts.insert("found".to_owned(), found);
+    }
     Ok(Outcome {
         ending: summary.ending,
         parameters: summary.parameters,
-        data: data.facts.clone(),
+        data: facts,
         curve: summary.curve,
         scores,
         hardest: Vec::new(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_dataset::pairs::Sizes;
 use wug_language::{LengthRange, Reading};
-use wug_learner::registry::Settings;
+use wug_learner::registry::{Learner, Role, Settings, find};
 use wug_score::{Coordinates, reading_name};
 
 use super::data::Data;
@@ -93,8 +93,11 @@ impl Plan {
 impl Planned for Plan {
     fn label(&self) -> String {
         let label = format!("{} {}", self.language, self.learner);
-        // Baselines have neither parameters nor seeds.
-        let Some(parameters) = self.parameters else { return label };
+        // Baselines have neither parameters nor seeds; what a search will find is not known.
+        let Some(parameters) = self.parameters else {
+            let deterministic = find(&self.learner, Role::NextSymbol).is_ok_and(Learner::is_deterministic);
+            return if deterministic { label } else { format!("{label} seed {}", self.seed) };
+        };
         format!("{label} {} seed {}", sizes::count(self.size, parameters), self.seed)
     }
 

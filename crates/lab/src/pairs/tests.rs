@@ -178,7 +178,7 @@ fn every_learner_can_be_asked() {
         .collect();
     let plans = read(&format!(
         "languages = \"cross-serial:terminals=2\"\nlearners = {names:?}\nhidden = 8\nepochs = 1\nbatch = 32\nshuffle = true\n\
-         reading = \"published\"\ntrain_output = false\ndropout = 0.1\nscoring_dropout = true\nvalidations = 3\n{SMALL}"
+         reading = \"published\"\ntrain_output = false\ndropout = 0.1\npopulation = 8\ngenerations = 2\nscoring_dropout = true\nvalidations = 3\n{SMALL}"
     ));
     let plans = plans.unwrap();
     assert_eq!(plans.len(), names.len());
