@@ -4,6 +4,8 @@
 //! the shorter one, a mean does not, and the mean of probabilities can favour a string with an impossible symbol: all three are
 //! measured, and each says its name.
 
+use std::cmp::Ordering;
+
 use crate::Ratio;
 
 /// What of the two strings of a pair is compared.
@@ -66,11 +68,9 @@ impl Comparison {
     /// assert_eq!([Ties::Wrong, Ties::Half].map(|ties| value(-2.0, -2.0, ties)), [0.0, 0.5]);
     /// ```
     pub fn preference(self, good: &[f64], bad: &[f64], ties: Ties) -> Ratio {
-        let (good, bad) = (self.of(good), self.of(bad));
-        let tied = good >= bad && good <= bad;
-        match ties {
-            Ties::Half if tied => Ratio::once(0.5),
-            Ties::Half | Ties::Wrong => Ratio::correct(good > bad),
+        match (self.of(good).partial_cmp(&self.of(bad)), ties) {
+            (Some(Ordering::Equal), Ties::Half) => Ratio::once(0.5),
+            (order, _) => Ratio::correct(order == Some(Ordering::Greater)),
         }
     }
 }

@@ -45,11 +45,8 @@ fn symbols(terminals: usize) -> Option<Vec<String>> {
 
 /// A string as a model reads it: a space before each symbol, the end included.
 fn spelled(word: &Word, name: impl Fn(Symbol) -> String) -> String {
-    word.iter()
-        .map(|&symbol| name(symbol))
-        .chain([END.to_owned()])
-        .map(|symbol| format!(" {symbol}"))
-        .collect()
+    let symbols: Vec<String> = word.iter().map(|&symbol| name(symbol)).chain([END.to_owned()]).collect();
+    format!(" {}", symbols.join(" "))
 }
 
 /// Writes tasks, pairs, corpora and the map of symbols. `name` is that of the language with its settings.
@@ -131,9 +128,9 @@ fn task(name: &str, split: &str, [good, bad]: [&str; 2]) -> String {
 
 /// The group of tasks.
 fn group(name: &str, tasks: &[String]) -> String {
-    let tasks: String = tasks.iter().map(|task| format!("  - {task}\n")).collect();
+    let tasks = tasks.join("\n  - ");
     format!(
-        "group: {name}\ntask:\n{tasks}aggregate_metric_list:\n  - metric: acc\n    aggregation: mean\n    weight_by_size: true\nmetadata:\n  version: 1.0\n"
+        "group: {name}\ntask:\n  - {tasks}\naggregate_metric_list:\n  - metric: acc\n    aggregation: mean\n    weight_by_size: true\nmetadata:\n  version: 1.0\n"
     )
 }
 
