@@ -147,8 +147,8 @@ fn fit_foreign<'a>(
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
     let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
-    let training = Examples { strings, labels: None };
-    let alphabet = corpus.grammar.alphabet();
+    let training = Examples { strings, ..Examples::default() };
+    let alphabet = corpus.grammar.alphabet().tokens();
     let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
