@@ -18,6 +18,7 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::generalization::Generalization;
 use crate::plan::RunPlan;
+use crate::preference::Preference;
 use crate::recognition::Recognition;
 use crate::spec::{Problem, Section};
 
@@ -31,6 +32,8 @@ pub trait Protocol: Sized + 'static {
     const ROLE: Role;
     /// The values of shared fields that a section leaves out.
     const DEFAULTS: Defaults;
+    /// Whether its sections name languages. Others name tasks, in fields of their own.
+    const LANGUAGES: bool = true;
 
     /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
@@ -51,6 +54,11 @@ pub trait Planned: Send + Sync {
 
     /// About how long the run takes, compared with other runs of the protocol.
     fn cost(&self) -> f64;
+
+    /// About how many seconds of one core the run takes, where that is known in advance.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
 
     /// About how many bytes of memory the run needs at its peak.
     fn memory(&self) -> f64;
@@ -159,7 +167,8 @@ impl Entry {
 }
 
 /// Every protocol, in the order in which the sections of an experiment are planned.
-pub static PROTOCOLS: &[Entry] = &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"])];
+pub static PROTOCOLS: &[Entry] =
+    &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"]), Entry::of::<Preference>(&[])];
 
 /// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {

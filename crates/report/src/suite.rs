@@ -6,6 +6,7 @@
 use wug_score::RunResult;
 
 use crate::bliss::Bliss;
+use crate::find::Find;
 use crate::flare::Flare;
 use crate::plot::Figure;
 use crate::published::PublishedTable;
@@ -14,7 +15,7 @@ use crate::repeats;
 use crate::table::Table;
 
 /// Every suite, in the order of the report.
-pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss];
+pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Find];
 
 /// The tables and figures of one paper, with its values beside ours.
 pub trait Suite: Sync {

@@ -1,5 +1,5 @@
-//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label; or a whole set with an error
-//! margin.
+//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label, by block; or a whole set with an
+//! error margin.
 //!
 //! ```
 //! use wug_score::strata::{Windows, stratify};
@@ -47,6 +47,8 @@ pub enum Stratum {
     Distance(usize),
     /// The whole set, where so much error is forgiven.
     Margin(Margin),
+    /// What was sent in one block, counted from 1: the block after the training pairs.
+    Block(usize),
 }
 
 /// Members, or the others.
@@ -128,6 +130,7 @@ impl fmt::Display for Stratum {
             Self::Edits(k) => write!(f, "{k} edits"),
             Self::Distance(d) => write!(f, "distance {d}"),
             Self::Margin(margin) => write!(f, "margin {margin}"),
+            Self::Block(block) => write!(f, "block {block}"),
         }
     }
 }
@@ -143,6 +146,7 @@ impl Stratum {
             Self::Edits(_) => "edits",
             Self::Distance(_) => "distance",
             Self::Margin(_) => "margin",
+            Self::Block(_) => "block",
         }
     }
 
@@ -158,7 +162,7 @@ impl Stratum {
         match self {
             Self::All | Self::Label(_) | Self::Kind(_) => None,
             Self::Length(window) => Some((window.lo as f64, window.hi as f64)),
-            Self::Edits(n) | Self::Distance(n) => Some((*n as f64, *n as f64)),
+            Self::Edits(n) | Self::Distance(n) | Self::Block(n) => Some((*n as f64, *n as f64)),
             Self::Margin(margin) => Some((margin.value(), margin.value())),
         }
     }
@@ -249,7 +253,16 @@ mod tests {
         let kind = Stratum::Kind(NegativeKind::Perturbed);
         let margin = Stratum::Margin(Margin::new(0.005).unwrap());
         let length = Stratum::Length(window);
-        for stratum in [Stratum::All, label, kind, length, Stratum::Edits(3), Stratum::Distance(1), margin] {
+        for stratum in [
+            Stratum::All,
+            label,
+            kind,
+            length,
+            Stratum::Edits(3),
+            Stratum::Distance(1),
+            margin,
+            Stratum::Block(2),
+        ] {
             let text = serde_json::to_string(&stratum).unwrap();
             assert_eq!(serde_json::from_str::<Stratum>(&text).unwrap(), stratum, "{text}");
             assert!(text.contains(stratum.kind()), "{text}");

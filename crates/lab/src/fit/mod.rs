@@ -2,6 +2,7 @@
 //! about how a learner is trained.
 
 pub(crate) mod next_symbol;
+pub(crate) mod transducer;
 
 use wug_score::{Ending, Point};
 

@@ -83,7 +83,7 @@ fn trained_network<'a, R: Real>(
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
     let model = LanguageModel::new(spec).map_err(LabError::usage)?;
-    let TrainingOutcome { best, last, curve, mut ending } =
+    let TrainingOutcome { best, last, curve, mut ending, .. } =
         trained::<R>(&model, settings, &(corpus.strings)(merges(settings)), seed, context)?;
     // The update after the last finite loss may be the one that diverged.
     let diverged = last.iter().any(|x| !x.wide().is_finite());

@@ -21,7 +21,7 @@ use crate::protocol::{Entry, Protocol};
 pub struct Section<G> {
     /// As published, or corrected.
     pub reading: Reading,
-    /// The languages.
+    /// The languages; none if the protocol has tasks instead.
     pub languages: Vec<Named>,
     /// The learners, each with every combination of its settings.
     pub learners: Vec<LearnerGrid>,
@@ -52,7 +52,8 @@ struct Shared {
     precision: String,
 }
 
-const SHARED: [&str; 7] = ["reading", "languages", "sizes", "matching", "seeds", "first_seed", "precision"];
+const LANGUAGES: &str = "languages";
+const SHARED: [&str; 7] = ["reading", LANGUAGES, "sizes", "matching", "seeds", "first_seed", "precision"];
 
 impl Default for Shared {
     fn default() -> Self {
@@ -66,20 +67,22 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
     /// Reads a section of a protocol.
     pub(crate) fn read<P: Protocol<Grid = G>>(mut table: Table) -> Result<Self, Problem> {
         let sized = table.contains_key("sizes");
-        let shared: Shared = parse(take(&mut table, &SHARED), &[])?;
+        let shared_names: Vec<&str> =
+            SHARED.into_iter().filter(|name| P::LANGUAGES || *name != LANGUAGES).collect();
+        let shared: Shared = parse(take(&mut table, &shared_names), &[])?;
         ensure(!sized || !shared.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
         for size in &shared.sizes {
             let allowed = "from 1000 to 100000000 parameters";
             ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
         let (learners, known) = take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
-        let known: Vec<&str> = SHARED.into_iter().chain(["learners"]).chain(known).collect();
+        let known: Vec<&str> = shared_names.into_iter().chain(["learners"]).chain(known).collect();
         let own: G = parse(table, &known)?;
         let (first, count) =
             (shared.first_seed.unwrap_or(P::DEFAULTS.first_seed), shared.seeds.unwrap_or(P::DEFAULTS.seeds));
-        let languages = grid::languages(&shared.languages)?;
+        let languages = if P::LANGUAGES { grid::languages(&shared.languages)? } else { Vec::new() };
         let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
-        grid::seeds(first, count, [languages.len(), ways])?;
+        grid::seeds(first, count, [languages.len().max(1), ways])?;
         Ok(Self {
             reading: named("reading", &shared.reading, &Reading::ALL, Reading::name)?,
             languages,
@@ -105,7 +108,7 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
     /// Refuses a grid that is too large, with these dimensions beside languages, learners, sizes and seeds.
     pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
         let ways = self.learners.iter().map(|learner| learner.settings.len()).sum();
-        let cells = [self.languages.len(), ways, self.sizes.len().max(1)].into_iter().chain(cells);
+        let cells = [self.languages.len().max(1), ways, self.sizes.len().max(1)].into_iter().chain(cells);
         grid::seeds(self.seeds.start, self.seeds.end - self.seeds.start, cells)
     }
 }

@@ -29,7 +29,7 @@ use crate::model::{
 
 use size::Target;
 
-pub use gradient::{NextSymbolLoss, train_spec};
+pub use gradient::{NextSymbolLoss, train_spec, transduction_spec};
 pub use range::{Given, Range};
 pub use setting::{Setting, SettingError, SettingValue, Settings};
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
@@ -233,6 +233,8 @@ pub static LEARNERS: &[&Learner] = &[
     &memory::BABY_NTM,
     &seq2seq::LSTM_ATTENTION,
     &seq2seq::CNN,
+    &seq2seq::JOINT_ATTENTION,
+    &seq2seq::DECODER_ONLY,
     &baseline::REPEAT_LAST,
     &baseline::UNIFORM,
     &baseline::UNIGRAM,

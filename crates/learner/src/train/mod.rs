@@ -153,7 +153,15 @@ struct TrainerState {
     /// Epochs in a row without a smaller validation loss.
     bad: usize,
     optimizer_steps: u64,
+    /// Steps that the optimiser had taken before this run, if its state was carried over.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    carried_steps: u64,
     outcome: Option<Outcome>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(steps: &u64) -> bool {
+    *steps == 0
 }
 
 /// A run in progress.
@@ -191,6 +199,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             best_epoch: 0,
             bad: 0,
             optimizer_steps: 0,
+            carried_steps: 0,
             outcome: None,
         };
         Ok(Self {
@@ -213,6 +222,11 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     /// The current parameters.
     pub fn params(&self) -> &[R] {
         &self.params
+    }
+
+    /// Steps of this run.
+    fn steps(&self) -> u64 {
+        self.optimizer.steps() - self.state.carried_steps
     }
 
     /// Set if the run has ended.
@@ -261,7 +275,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
 
     /// One optimiser step. Gives the loss; none, and no step, if the loss or the gradient is not finite.
     fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
-        let done = self.optimizer.steps();
+        let done = self.steps();
         let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
         let max_len = batch.iter().map(|&i| self.objective.lengths()[0][i]).max().unwrap_or(0);
         let mut loss = 0.0;
@@ -303,11 +317,11 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             (state.epoch >= self.spec.max_epochs).then_some(Outcome::Finished)
         };
         let (epoch, outcome) = (state.epoch, state.outcome);
-        Progress { epoch, steps: self.optimizer.steps(), training, validation, best, outcome }
+        Progress { epoch, steps: self.steps(), training, validation, best, outcome }
     }
 
     fn diverged(&mut self) -> Progress {
-        let steps = self.optimizer.steps();
+        let steps = self.steps();
         self.state.outcome = Some(Outcome::Diverged { step: steps });
         Progress {
             epoch: self.state.epoch,
