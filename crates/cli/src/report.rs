@@ -1,5 +1,6 @@
 //! `wug report` and `wug export`
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
@@ -14,7 +15,13 @@ use crate::exit::{Exit, say};
 use crate::run::lacks;
 
 pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
-    let results = results(&Sweep::open(&args.dir)?)?;
+    let mut all = Vec::new();
+    for dir in &args.dirs {
+        all.extend(results(&Sweep::open(dir)?)?);
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|result| seen.insert(result.run.plan.clone()));
+    let results = all;
     let text = render(&results, args.format)?;
     match &args.out {
         Some(path) => write_whole(path, text.as_bytes())?,

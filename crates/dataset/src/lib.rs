@@ -14,7 +14,7 @@ mod files;
 pub mod find;
 pub mod flare;
 pub mod manifest;
-mod masked;
+pub mod masked;
 pub mod mt19937;
 mod pairs;
 pub mod recognition;

@@ -1,11 +1,14 @@
 //! Experiments, plans, runs and results; the protocols; and the disk. Only this crate touches files, threads and the clock. The
 //! command line and Python use the other crates through it.
 
+pub mod answers;
 pub mod context;
 pub mod data;
 pub mod disk;
+pub mod doctor;
 mod error;
 mod fit;
+pub mod foreign;
 pub mod generalization;
 mod keep;
 pub mod names;
@@ -15,6 +18,7 @@ pub mod protocol;
 pub mod recognition;
 mod regular;
 pub mod spec;
+pub mod speed;
 pub mod sweep;
 mod training;
 pub mod validate;

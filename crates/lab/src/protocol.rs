@@ -21,6 +21,7 @@ use crate::plan::RunPlan;
 use crate::preference::Preference;
 use crate::recognition::Recognition;
 use crate::spec::{Problem, Section};
+use crate::speed::Speed;
 
 /// A way of measuring learners.
 pub trait Protocol: Sized + 'static {
@@ -32,8 +33,11 @@ pub trait Protocol: Sized + 'static {
     const ROLE: Role;
     /// The values of shared fields that a section leaves out.
     const DEFAULTS: Defaults;
-    /// Whether its sections name languages. Others name tasks, in fields of their own.
+    /// Whether its sections have `languages`. Others have fields of their own for what is learned.
     const LANGUAGES: bool = true;
+    /// Whether `languages` may name something else than languages of the registry. The protocol then finds
+    /// [them](Section::subjects) itself.
+    const OWN_SUBJECTS: bool = false;
 
     /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
@@ -167,8 +171,12 @@ impl Entry {
 }
 
 /// Every protocol, in the order in which the sections of an experiment are planned.
-pub static PROTOCOLS: &[Entry] =
-    &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"]), Entry::of::<Preference>(&[])];
+pub static PROTOCOLS: &[Entry] = &[
+    Entry::of::<Recognition>(&[]),
+    Entry::of::<Generalization>(&["index"]),
+    Entry::of::<Speed>(&[]),
+    Entry::of::<Preference>(&[]),
+];
 
 /// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {

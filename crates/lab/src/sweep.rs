@@ -24,7 +24,7 @@ mod memory;
 mod seal;
 mod state;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,10 +34,10 @@ use wug_learner::kernel::instruction_set;
 use crate::LabError;
 use crate::disk::{is_part, make_own_dir, own_dir, read_own, remove_leftovers, write_own};
 use crate::plan::{PLAN_FORMAT, RunPlan};
-use crate::spec::Experiment;
+use crate::spec::{Experiment, Scale};
 
 pub(crate) use attempts::{Attempt, MAX_DEATHS};
-use claim::{begin_lock, is_there, locked};
+use claim::{begin_lock, is_there, lock_done, locked};
 pub use header::{BUILD, Header, VERSION};
 use header::{header_in, made_by, runs_in};
 pub use kept::PredictionRows;
@@ -114,6 +114,22 @@ impl Sweep {
         }
         sweep.write()?;
         Ok(sweep)
+    }
+
+    /// Begins a sweep, or adds runs to one that is there, whatever its runs are.
+    pub fn add(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
+        if !is_there(&root.join(PLAN)) {
+            return Self::begin(root, experiment);
+        }
+        let there = Self::open(root)?;
+        let mut whole = experiment.clone();
+        (whole.name, whole.title) = (there.header.name.clone(), there.header.title.clone());
+        whole.about.clone_from(&there.header.about);
+        whole.scale = Scale::named(&there.header.scale).unwrap_or_default();
+        let old: BTreeSet<&str> = there.runs.iter().map(|run| run.id.as_str()).collect();
+        whole.runs.retain(|run| !old.contains(run.id().as_str()));
+        whole.runs.splice(0..0, there.runs.iter().map(|run| run.plan.clone()));
+        Self::begin(root, &whole)
     }
 
     /// Refuses to replace a damaged file if there are results of other runs: the sweep may have been another.
@@ -256,13 +272,21 @@ fn tidy(root: &Path) {
     remove_leftovers(root);
     FOLDERS.iter().for_each(|folder| remove_leftovers(&root.join(folder)));
     kept::tidy(root);
-    for folder in ["claims", "attempts", "checkpoints"] {
+    let mut left: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for folder in ["attempts", "checkpoints", "claims"] {
         for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let id = name.strip_suffix(".spent").unwrap_or(&name);
             if is_there(&root.join("results").join(format!("{id}.json"))) {
-                let _ = fs::remove_file(entry.path());
+                left.entry(id.to_owned()).or_default().push(entry.path());
             }
+        }
+    }
+    for (id, paths) in left {
+        // Without the lock, `wug retry` could give the run to a worker whose files these then are.
+        let Some(_lock) = lock_done(root, &id) else { continue };
+        for path in paths.into_iter().chain([root.join("claims").join(&id)]) {
+            let _ = fs::remove_file(path);
         }
     }
 }

@@ -216,6 +216,12 @@ fn what_only_unfinished_runs_need_is_removed_of_runs_that_have_a_result() {
     for path in left("done").iter().chain(&left("open")) {
         fs::write(path, "x").unwrap();
     }
+    // A worker to whom `wug retry` has just given the run: its files stay until it lets go.
+    let claim = fs::File::open(all[0].join("done")).unwrap();
+    claim.lock().unwrap();
+    Sweep::open(sweep.root()).unwrap();
+    assert!(left("done").iter().all(|path| path.exists()));
+    claim.unlock().unwrap();
     Sweep::open(sweep.root()).unwrap();
     assert!(left("done").iter().all(|path| !path.exists()));
     assert!(left("open").iter().all(|path| path.exists()));

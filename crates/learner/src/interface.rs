@@ -1,13 +1,16 @@
-//! The interfaces of trained learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`]. Evaluation depends on these three
-//! and not on models, so that baselines and learners from elsewhere can be evaluated alike.
+//! The interfaces of learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`] of trained ones, [`Incremental`] of those that are
+//! evaluated while they learn. Evaluation depends on these and not on models, so that baselines and learners from elsewhere
+//! can be evaluated alike.
 
 mod erased;
+mod incremental;
 mod recognize;
 mod saved;
 mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
+pub use incremental::{Incremental, IncrementalError, Sequence};
 pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};
 pub use sets::Sets;
@@ -73,6 +76,17 @@ pub trait NextSymbol {
     /// If there are not as many pieces as states, or pieces differ in length.
     fn advance_batch(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
         advance_each(self, states, pieces)
+    }
+
+    /// [`log_probs`](Self::log_probs) of several strings. Models that are asked from afar answer all of them at once.
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        strings.iter().map(|string| self.log_probs(string)).collect()
+    }
+
+    /// For models that read whole strings: the probabilities `[T,V]` of every next symbol after each symbol of each string.
+    /// `None` if a model is better read symbol by symbol.
+    fn read_whole(&mut self, _strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+        None
     }
 
     /// Whether two states are identical, so that the same symbols lead to the same predictions. False if the learner cannot

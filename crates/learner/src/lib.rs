@@ -10,6 +10,7 @@ pub mod model;
 pub mod optim;
 pub mod params;
 pub mod registry;
+pub mod reservoir;
 pub mod tape;
 pub mod train;
 

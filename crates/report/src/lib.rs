@@ -22,6 +22,7 @@ mod settings;
 pub mod suite;
 mod summary;
 mod table;
+mod wade;
 mod write;
 
 use thiserror::Error;

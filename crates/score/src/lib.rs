@@ -39,6 +39,7 @@ mod result;
 pub mod select;
 pub mod steps;
 pub mod strata;
+pub mod wade;
 
 pub use aggregate::Aggregate;
 pub use bootstrap::{Bootstrap, Interval};

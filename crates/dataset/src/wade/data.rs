@@ -56,7 +56,7 @@ impl TaskData {
 }
 
 /// An error if `n` sequences would take too much memory, as a few draws show.
-pub(super) fn check_size(task: &Task, settings: &Settings, n: usize) -> Result<(), TooLarge> {
+pub(crate) fn check_size(task: &Task, settings: &Settings, n: usize) -> Result<(), TooLarge> {
     const DRAWS: usize = 8;
     let mut rng = Seed::new(0).derive("wade/size").rng();
     let draws = (0..DRAWS).map(|_| task.generate_with(settings, &mut rng));

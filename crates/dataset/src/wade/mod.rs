@@ -40,6 +40,7 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use data::check_size;
 pub use data::{TaskData, dataset, dataset_with};
 pub use files::{SPLITS, VOCABULARY, read, write};
 pub use patterns::HARD_SYM_CT;

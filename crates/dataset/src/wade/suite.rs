@@ -4,7 +4,7 @@ use serde_json::json;
 use wug_language::Reading;
 use wug_table::TableFormat;
 
-use super::data::check_size;
+use super::check_size;
 use super::{CITATION, Settings, TASKS, Task, dataset_with, task, validate, write};
 use crate::manifest::Recorder;
 use crate::suite::{

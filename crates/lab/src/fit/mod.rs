@@ -1,7 +1,9 @@
 //! Fitting a learner in one of its roles: data and settings in, a trained model out. Protocols know nothing else
 //! about how a learner is trained.
 
+pub(crate) mod incremental;
 pub(crate) mod next_symbol;
+pub(crate) mod recognizer;
 pub(crate) mod transducer;
 
 use wug_score::{Ending, Point};

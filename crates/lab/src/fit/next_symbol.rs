@@ -5,7 +5,7 @@ use wug_learner::baseline::Grammar;
 use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
-use wug_learner::registry::{Knowledge, Learner, NextSymbolLoss, NextSymbolRole, Settings, train_spec};
+use wug_learner::registry::{Knowledge, NextSymbolLoss, NextSymbolRole, Role, Settings, find, train_spec};
 use wug_learner::train::{
     Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString,
 };
@@ -14,6 +14,7 @@ use wug_score::Ending;
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
+use crate::foreign::{self, Examples, ForeignNextSymbol, ForeignPlan, Task};
 use crate::keep::keep_model;
 use crate::names::Precision;
 use crate::training::{TrainingOutcome, train};
@@ -47,17 +48,21 @@ pub(crate) struct Fitted<'a> {
     pub(crate) summary: TrainingSummary,
 }
 
-/// Fits a learner with some settings to a corpus.
+/// Fits a learner, by name, with some settings to a corpus.
 pub(crate) fn fit<'a>(
-    learner: &Learner,
+    name: &str,
     settings: &Settings,
     corpus: &Corpus<'a>,
     precision: Precision,
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
+    if let Some(plan) = ForeignPlan::of(settings) {
+        return fit_foreign(name, &plan, settings, corpus, seed, context);
+    }
+    let learner = find(name, Role::NextSymbol).map_err(LabError::usage)?;
     let role = learner.next_symbol.as_ref();
-    let role = role.ok_or_else(|| LabError::Usage(format!("`{}` is no next-symbol model", learner.name)))?;
+    let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no next-symbol model")))?;
     match role {
         NextSymbolRole::Baseline(build) => {
             let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
@@ -73,6 +78,23 @@ pub(crate) fn fit<'a>(
             }
         }
     }
+}
+
+fn fit_foreign<'a>(
+    name: &str,
+    plan: &ForeignPlan,
+    settings: &Settings,
+    corpus: &Corpus<'a>,
+    seed: Seed,
+    context: &mut dyn RunContext,
+) -> Result<Fitted<'a>, LabError> {
+    let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
+    let training = Examples { strings, labels: None };
+    let alphabet = corpus.grammar.alphabet();
+    let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
+    let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
+    let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
+    Ok(Fitted { model: AnyNextSymbol::new(model), summary })
 }
 
 fn trained_network<'a, R: Real>(

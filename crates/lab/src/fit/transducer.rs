@@ -1,10 +1,11 @@
 //! Fitting transducers: networks by gradient descent.
 
 use wug_dataset::Seed;
+use wug_language::Alphabet;
 use wug_learner::interface::{Trained, Transducer};
 use wug_learner::kernel::Real;
 use wug_learner::model::{Pair, TransducerModel, TransducerSpec};
-use wug_learner::registry::{Learner, Settings, TransducerTask, transduction_spec};
+use wug_learner::registry::{Role, Settings, TransducerTask, find, transduction_spec};
 use wug_learner::train::Transduction;
 use wug_score::Ending;
 
@@ -25,6 +26,9 @@ pub(crate) struct PairData<'a> {
     pub(crate) pairs: &'a [Pair<'a>],
     /// The vocabularies.
     pub(crate) task: TransducerTask,
+    /// The alphabets of inputs and of outputs, and the number of the first symbol of either.
+    #[expect(dead_code, reason = "learners from elsewhere are told tokens")]
+    pub(crate) alphabets: ([&'a Alphabet; 2], u32),
 }
 
 /// How it is fitted, beside the settings of the learner.
@@ -44,16 +48,16 @@ pub(crate) struct Fitted {
     pub(crate) optimizer: Option<Vec<u8>>,
 }
 
-/// Fits a learner with some settings to pairs.
+/// Fits a learner, by name, with some settings to pairs.
 pub(crate) fn fit(
-    learner: &Learner,
+    name: &str,
     settings: &Settings,
     data: PairData<'_>,
     options: FitOptions<'_>,
     context: &mut dyn RunContext,
 ) -> Result<Fitted, LabError> {
-    let role = learner.transducer.as_ref();
-    let role = role.ok_or_else(|| LabError::Usage(format!("`{}` is no transducer", learner.name)))?;
+    let role = find(name, Role::Transducer).map_err(LabError::usage)?.transducer.as_ref();
+    let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no transducer")))?;
     let spec = (role.build)(settings, data.task);
     match options.precision {
         Precision::F32 => trained::<f32>(spec, settings, data, options, context),

@@ -9,6 +9,7 @@ use wug_learner::registry::TransducerTask;
 use super::plan::{Plan, Source};
 use super::tasks;
 use crate::LabError;
+use crate::fit::transducer::PairData;
 use crate::protocol::RunData;
 
 /// A task with its encoding.
@@ -130,6 +131,12 @@ impl Data {
             "hash": hash,
         });
         Self { task, encoding, hash, facts }
+    }
+
+    /// Pairs to fit a learner to.
+    pub(super) fn pairs<'a>(&'a self, pairs: &'a [Pair<'a>]) -> PairData<'a> {
+        let alphabets = ([&self.task.source, &self.task.target], self.encoding.first);
+        PairData { pairs, task: self.encoding.vocabularies, alphabets }
     }
 
     /// The training pairs.

@@ -5,7 +5,6 @@ use wug_dataset::Seed;
 use wug_dataset::transduction::holdout_order;
 use wug_learner::interface::Transducer;
 use wug_learner::model::Pair;
-use wug_learner::registry::{Learner, Role, find};
 use wug_score::Ending;
 
 use super::checkpoint::{Carried, Done, First, Saved, TrainingContext, pack, unpack};
@@ -15,18 +14,17 @@ use super::measure::outcome;
 use super::plan::{Measure, OptimizerState, Plan};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::transducer::{FitOptions, Fitted, PairData, fit};
+use crate::fit::transducer::{FitOptions, Fitted, fit};
 use crate::protocol::Outcome;
 use crate::training::OptimizerStart;
 
 /// Runs a plan.
 pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    let learner = find(&plan.learner, Role::Transducer).map_err(LabError::usage)?;
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
     let blocks = Blocks::of(&data.task, &order, plan.block_size);
     // A checkpoint that cannot be read is as good as none.
     let saved = context.load_checkpoint().and_then(|bytes| unpack(&bytes)).unwrap_or_default();
-    let mut run = Run { plan, data, learner, blocks, saved };
+    let mut run = Run { plan, data, blocks, saved };
     run.saved.done.nats.resize(data.task.rules.len(), Vec::new());
     let steps = if plan.has(Measure::DescriptionLength) { run.blocks.count().max(1) } else { 1 };
     let mut training = 0;
@@ -46,7 +44,6 @@ pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) ->
 struct Run<'a> {
     plan: &'a Plan,
     data: &'a Data,
-    learner: &'static Learner,
     blocks: Blocks<'a>,
     saved: Saved,
 }
@@ -119,9 +116,9 @@ impl Run<'_> {
             }
             _ => OptimizerStart::Fresh,
         };
-        let data = PairData { pairs: &pairs, task: data.encoding.vocabularies };
+        let data = data.pairs(&pairs);
         let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
-        fit(self.learner, &plan.settings, data, options, &mut context)
+        fit(&plan.learner, &plan.settings, data, options, &mut context)
     }
 
     /// What is found after training on the training pairs alone.

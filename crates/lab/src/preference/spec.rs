@@ -212,6 +212,11 @@ impl Cell<'_> {
             work: self.work,
         };
         let settings = self.learner.drawn(self.settings, plan.root().derive("hyperparameters"));
+        // What a learner from elsewhere is made of is its own affair.
+        if self.learner.is_foreign() {
+            plan.settings = settings;
+            return Ok(plan);
+        }
         let name = self.learner.learner.name;
         let problem =
             |error: String| Problem::new("learners", name, format!("{name} on {}: {error}", task.name));

@@ -3,8 +3,6 @@
 use wug_dataset::transduction::holdout_order;
 use wug_dataset::{RuleTask, Seed};
 use wug_language::{Alphabet, Symbol};
-use wug_learner::interface::Transducer;
-use wug_learner::registry::{Role, find};
 use wug_score::{RunResult, Stratum};
 
 use super::data::Data;
@@ -13,7 +11,7 @@ use super::plan::{OptimizerState, Plan};
 use super::*;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::transducer::{FitOptions, PairData, fit};
+use crate::fit::transducer::{FitOptions, fit};
 use crate::plan::{DataCache, RunPlan};
 use crate::spec::{Experiment, Scale};
 use crate::training::OptimizerStart;
@@ -77,7 +75,6 @@ fn result(plan: &Plan, context: &mut Context) -> RunResult {
 /// The nats of each block of each rule, without sharing anything.
 fn naive(plan: &Plan) -> Vec<Vec<f64>> {
     let data = Data::of(plan).unwrap();
-    let learner = find(&plan.learner, Role::Transducer).unwrap();
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
     let of_rule = |rule: &wug_dataset::Rule| {
         let blocks = data.task.blocks_of(rule, &order, plan.block_size);
@@ -93,8 +90,9 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
                 OptimizerState::Carried => OptimizerStart::Carried(carried.as_deref()),
             };
             let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
-            let pairs = PairData { pairs: &pairs, task: data.encoding.vocabularies };
-            let mut fitted = fit(learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();
+            let pairs = data.pairs(&pairs);
+            let mut fitted =
+                fit(&plan.learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();
             let next: Vec<_> = encoded[sent].iter().map(super::data::EncodedPair::pair).collect();
             nats.push(-fitted.model.log_probs(&next).iter().sum::<f64>());
             carried = fitted.optimizer;

@@ -21,8 +21,10 @@ use crate::protocol::{Entry, Protocol};
 pub struct Section<G> {
     /// As published, or corrected.
     pub reading: Reading,
-    /// The languages; none if the protocol has tasks instead.
+    /// The languages; none if the protocol finds its [subjects](Self::subjects) itself.
     pub languages: Vec<Named>,
+    /// The names in `languages`, as written.
+    pub subjects: Vec<String>,
     /// The learners, each with every combination of its settings.
     pub learners: Vec<LearnerGrid>,
     /// The numbers of parameters that learners are to have; none if their settings decide.
@@ -80,12 +82,14 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
         let own: G = parse(table, &known)?;
         let (first, count) =
             (shared.first_seed.unwrap_or(P::DEFAULTS.first_seed), shared.seeds.unwrap_or(P::DEFAULTS.seeds));
-        let languages = if P::LANGUAGES { grid::languages(&shared.languages)? } else { Vec::new() };
+        let of_registry = P::LANGUAGES && !P::OWN_SUBJECTS;
+        let languages = if of_registry { grid::languages(&shared.languages)? } else { Vec::new() };
         let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
         grid::seeds(first, count, [languages.len().max(1), ways])?;
         Ok(Self {
             reading: named("reading", &shared.reading, &Reading::ALL, Reading::name)?,
             languages,
+            subjects: shared.languages,
             learners,
             sizes: shared.sizes,
             matching: named("matching", &shared.matching, &Matching::ALL, Matching::name)?,

@@ -35,6 +35,11 @@ impl Sweep {
         self.root.join("logs").join(format!("{id}.json"))
     }
 
+    /// What a learner that is another process wrote to its stderr.
+    pub(crate) fn stderr_path(&self, id: &str) -> PathBuf {
+        self.root.join("logs").join(format!("{id}.stderr"))
+    }
+
     pub(super) fn claim_path(&self, id: &str) -> PathBuf {
         self.root.join("claims").join(id)
     }
@@ -101,6 +106,14 @@ pub(super) fn begin_lock(root: &Path) -> Result<File, LabError> {
     let lock = open_lock(&path)?;
     lock.lock().map_err(LabError::disk(&path))?;
     Ok(lock)
+}
+
+/// The lock of a run that has a result; none if a worker holds it or the result is gone.
+pub(super) fn lock_done(root: &Path, id: &str) -> Option<File> {
+    let path = root.join("claims").join(id);
+    let lock = open_lock(&path).ok()?;
+    let result = root.join("results").join(format!("{id}.json"));
+    (locked(&lock, true).ok()? && is_at(&lock, &path) && is_there(&result)).then_some(lock)
 }
 
 fn open_lock(path: &Path) -> Result<File, LabError> {

@@ -46,6 +46,7 @@ mod real;
 mod rnn;
 mod rows;
 mod simd;
+mod sparse;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transposed;
@@ -77,6 +78,7 @@ pub use real::Real;
 pub use rnn::{Recurrence, RecurrentGradients, RecurrentWeights, rnn, rnn_backward};
 pub use rows::scale_rows;
 pub use simd::{Lane, instruction_set};
+pub use sparse::{LOCKSTEP, SparseRows, sparse_tanh_step};
 pub use update::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
 pub(crate) use weight_norm::norm;
 pub use weight_norm::{weight_norm, weight_norm_backward};

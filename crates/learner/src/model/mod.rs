@@ -4,6 +4,7 @@
 //! encoder and a decoder. A model holds its spec, as in a `config.json`, and where its parameters are in a flat vector; the
 //! values are passed to it on a [tape](crate::tape). Training is in [`crate::train`].
 
+mod answers;
 mod augmented;
 mod body;
 mod init;
@@ -15,6 +16,7 @@ mod states;
 mod transducer;
 mod transformer;
 
+pub use answers::{AnswerBodySpec, AnswerModel, AnswerModelSpec};
 pub use augmented::{Annealing, AugmentedSpec, Gate};
 pub use body::BodySpec;
 pub use init::Initialization;

@@ -1,6 +1,6 @@
 //! Learners without gradients: what scores are compared with.
 
-use super::{Knowledge, Learner, NextSymbolRole};
+use super::{Knowledge, Learner, NO_ROLES, NextSymbolRole};
 use crate::baseline::{NGram, RepeatLast, Uniform};
 use crate::interface::AnyNextSymbol;
 
@@ -11,7 +11,7 @@ const fn entry(
     build: for<'a> fn(&Knowledge<'a>) -> AnyNextSymbol<'a>,
 ) -> Learner {
     let next_symbol = Some(NextSymbolRole::Baseline(build));
-    Learner { name, summary, cite, recognizer: None, next_symbol, transducer: None }
+    Learner { name, summary, cite, next_symbol, ..NO_ROLES }
 }
 
 fn ngram<'a>(order: usize, known: &Knowledge<'a>) -> AnyNextSymbol<'a> {

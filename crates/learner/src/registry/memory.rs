@@ -7,7 +7,7 @@ use super::gradient::{
 use super::recurrent::HIDDEN;
 use super::setting::{Default, Limits, Setting, SettingError, Settings};
 use super::size::{Dimension, Sizing, Steps};
-use super::{Learner, Network, NextSymbolRole, language_model};
+use super::{Learner, NO_ROLES, Network, NextSymbolRole, language_model};
 use crate::kernel::MemoryKind;
 use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization};
 
@@ -150,7 +150,7 @@ macro_rules! with_memory {
                 sizing: &SIZING,
                 published: None,
             })),
-            transducer: None,
+            ..NO_ROLES
         };
     };
 }

@@ -5,9 +5,11 @@
 
 mod baseline;
 mod gradient;
+mod incremental;
 mod memory;
 mod range;
 mod recurrent;
+mod reservoir;
 mod seq2seq;
 pub mod setting;
 mod size;
@@ -30,6 +32,7 @@ use crate::model::{
 use size::Target;
 
 pub use gradient::{NextSymbolLoss, train_spec, transduction_spec};
+pub use incremental::{IncrementalRole, IncrementalTask};
 pub use range::{Given, Range};
 pub use setting::{Setting, SettingError, SettingValue, Settings};
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
@@ -44,11 +47,13 @@ pub enum Role {
     NextSymbol,
     /// What a string becomes.
     Transducer,
+    /// The answers in a sequence, at any time while it learns.
+    Incremental,
 }
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Recognizer, Self::NextSymbol, Self::Transducer];
+    pub const ALL: [Self; 4] = [Self::Recognizer, Self::NextSymbol, Self::Transducer, Self::Incremental];
 
     /// What its settings are called in print.
     pub fn title(self) -> &'static str {
@@ -56,6 +61,7 @@ impl Role {
             Self::Recognizer => "settings as a recognizer",
             Self::NextSymbol => "settings as a next-symbol model",
             Self::Transducer => "settings as a transducer",
+            Self::Incremental => "settings as an incremental learner",
         }
     }
 
@@ -65,6 +71,7 @@ impl Role {
             Self::Recognizer => "recognizer",
             Self::NextSymbol => "next-symbol",
             Self::Transducer => "transducer",
+            Self::Incremental => "incremental",
         }
     }
 }
@@ -84,7 +91,20 @@ pub struct Learner {
     pub next_symbol: Option<NextSymbolRole>,
     /// How it is built as a transducer.
     pub transducer: Option<TransducerRole>,
+    /// How it is built as an incremental learner.
+    pub incremental: Option<IncrementalRole>,
 }
+
+/// An entry without roles: one lists those that it has, and takes the rest from here.
+const NO_ROLES: Learner = Learner {
+    name: "",
+    summary: "",
+    cite: "",
+    recognizer: None,
+    next_symbol: None,
+    transducer: None,
+    incremental: None,
+};
 
 /// What a recognizer is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,6 +255,9 @@ pub static LEARNERS: &[&Learner] = &[
     &seq2seq::CNN,
     &seq2seq::JOINT_ATTENTION,
     &seq2seq::DECODER_ONLY,
+    &reservoir::ESN,
+    &reservoir::RECA,
+    &incremental::BAG_OF_WORDS,
     &baseline::REPEAT_LAST,
     &baseline::UNIFORM,
     &baseline::UNIGRAM,
@@ -244,6 +267,19 @@ pub static LEARNERS: &[&Learner] = &[
 ];
 
 impl Learner {
+    /// An entry for a learner from elsewhere, which cannot be built here.
+    pub fn foreign(name: &'static str) -> Self {
+        Self {
+            name,
+            summary: "a learner from elsewhere",
+            cite: "",
+            recognizer: None,
+            next_symbol: None,
+            transducer: None,
+            incremental: None,
+        }
+    }
+
     /// The roles it can play.
     pub fn roles(&self) -> impl Iterator<Item = Role> + '_ {
         Role::ALL.into_iter().filter(|role| self.settings(*role).is_some())
@@ -255,6 +291,7 @@ impl Learner {
             Role::Recognizer => self.recognizer.as_ref().map(|role| role.settings),
             Role::NextSymbol => self.next_symbol.as_ref().map(NextSymbolRole::settings),
             Role::Transducer => self.transducer.as_ref().map(|role| role.settings),
+            Role::Incremental => self.incremental.as_ref().map(|role| role.settings),
         }
     }
 

@@ -6,8 +6,12 @@ use super::gradient::{
 };
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
-use super::{Learner, Network, NextSymbolRole, RecognizerTask, language_model, seq2seq};
-use crate::model::{BodySpec, Cell, Initialization, RecognizerSpec, RecurrentSpec, Start};
+use super::{
+    IncrementalRole, Learner, Network, NextSymbolRole, RecognizerTask, incremental, language_model, seq2seq,
+};
+use crate::model::{
+    AnswerBodySpec, BodySpec, Cell, Counted as _, Initialization, RecognizerSpec, RecurrentSpec, Start,
+};
 
 pub(super) const HIDDEN: Setting =
     Setting::new("hidden", "units per layer", Limits::Count(1, MAX), Default::Count(32));
@@ -39,6 +43,15 @@ const fn recognizer_settings(rate: f64) -> [Setting; 11] {
 
 const NEXT_SYMBOL: &[Setting] =
     &[LOSS, HIDDEN, LAYERS, DROPOUT, REGULARIZATION, LAMBDA, EPOCHS, LEARNING_RATE, BATCH, SHUFFLE];
+
+pub(super) const EMBEDDED: Setting = Setting::new(
+    "embedding",
+    "elements per embedded symbol; 0 for one-hot input",
+    Limits::Count(0, MAX),
+    Default::Count(0),
+);
+
+const INCREMENTAL: &[Setting] = &[HIDDEN.or(Default::Count(128)), LAYERS, EMBEDDED, DROPOUT, LEARNING_RATE];
 
 const SIZING: Sizing = Sizing {
     width: HIDDEN.name,
@@ -73,6 +86,12 @@ fn one_hot(cell: Cell, settings: &Settings) -> RecurrentSpec {
     }
 }
 
+/// Symbols go in one-hot, or embedded if an embedding is given.
+fn answering(cell: Cell, settings: &Settings) -> AnswerBodySpec {
+    let embedding = settings.count(EMBEDDED.name).filter(|width| *width > 0);
+    AnswerBodySpec::Prefix(BodySpec::Recurrent(RecurrentSpec { embedding, ..one_hot(cell, settings) }))
+}
+
 macro_rules! recurrent {
     ($entry:ident, $name:literal, $summary:literal, $cite:literal, $cell:expr, $biases:literal, $rate:literal,
      $published:expr, $transducer:expr) => {
@@ -95,6 +114,16 @@ macro_rules! recurrent {
                 published: None,
             })),
             transducer: $transducer,
+            incremental: Some(IncrementalRole {
+                settings: INCREMENTAL,
+                check: None,
+                parameters: |settings, task| incremental::spec(answering($cell, settings), task).parameters(),
+                build: |settings, task, seed| {
+                    incremental::network(answering($cell, settings), settings, task, seed)
+                },
+                sizing: Some(&SIZING),
+                published: Some(incremental::published_width),
+            }),
         };
     };
 }

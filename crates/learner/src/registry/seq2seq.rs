@@ -5,7 +5,7 @@ use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::transformer::HEADS;
-use super::{Learner, Network, TransducerRole, TransducerTask};
+use super::{Learner, NO_ROLES, Network, TransducerRole, TransducerTask};
 use crate::kernel::Sinusoid;
 use crate::model::{
     CnnTransducerSpec, Initialization, LstmTransducerSpec, NormPlace, Positions, TransducerBodySpec,
@@ -155,34 +155,30 @@ pub(super) static LSTM_ATTENTION: Learner = Learner {
     name: "lstm-attention",
     summary: "long short-term memory, encoder and decoder with Luong's attention",
     cite: "Luong et al. 2015, Effective Approaches to Attention-based Neural Machine Translation",
-    recognizer: None,
-    next_symbol: None,
     transducer: Some(role(LSTM, |settings, task| lstm(true, settings, task), &LSTM_SIZING)),
+    ..NO_ROLES
 };
 
 pub(super) static CNN: Learner = Learner {
     name: "cnn",
     summary: "convolutional encoder and decoder with attention in every layer",
     cite: "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
-    recognizer: None,
-    next_symbol: None,
     transducer: Some(role(CNN_SETTINGS, cnn, &CNN_SIZING)),
+    ..NO_ROLES
 };
 
 pub(super) static JOINT_ATTENTION: Learner = Learner {
     name: "joint-attention",
     summary: "transformer with joint self-attention over source and target, in the same weights",
     cite: "He et al. 2018, Layer-Wise Coordination between Encoder and Decoder; Fonollosa et al. 2019",
-    recognizer: None,
-    next_symbol: None,
     transducer: Some(role(TRANSFORMER, joint, &TRANSFORMER_SIZING)),
+    ..NO_ROLES
 };
 
 pub(super) static DECODER_ONLY: Learner = Learner {
     name: "decoder-only",
     summary: "causal transformer that continues the input as a prompt",
     cite: "Radford et al. 2019, Language Models are Unsupervised Multitask Learners",
-    recognizer: None,
-    next_symbol: None,
     transducer: Some(role(TRANSFORMER, prompt, &TRANSFORMER_SIZING)),
+    ..NO_ROLES
 };

@@ -7,9 +7,12 @@ use super::gradient::{
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
-use super::{Learner, Network, NextSymbolRole, language_model, seq2seq};
+use super::{IncrementalRole, Learner, Network, NextSymbolRole, incremental, language_model, seq2seq};
 use crate::kernel::Sinusoid;
-use crate::model::{BodySpec, Initialization, NormPlace, Positions, TransformerDropout, TransformerSpec};
+use crate::model::{
+    AnswerBodySpec, BodySpec, Counted as _, Initialization, NormPlace, Positions, TransformerDropout,
+    TransformerSpec,
+};
 
 pub(super) const HEADS: Setting = Setting::new(
     "heads",
@@ -70,9 +73,13 @@ const NEXT_SYMBOL: &[Setting] = &[
 ];
 
 fn body(settings: &Settings) -> BodySpec {
+    BodySpec::Transformer(usual(settings))
+}
+
+fn usual(settings: &Settings) -> TransformerSpec {
     let count = |setting: Setting| settings.count(setting.name).unwrap_or(1);
     let width = settings.count(WIDTH.name).unwrap_or(32);
-    BodySpec::Transformer(TransformerSpec {
+    TransformerSpec {
         layers: count(LAYERS),
         width,
         heads: count(HEADS),
@@ -82,7 +89,52 @@ fn body(settings: &Settings) -> BodySpec {
         positions: Positions::Sinusoidal { layout: Sinusoid::Interleaved, first: 0 },
         scale_embedding: true,
         dropout: TransformerDropout::everywhere(settings.real(DROPOUT.name).unwrap_or(0.0)),
-    })
+    }
+}
+
+/// The width of the transformer of Cisneros et al., whatever the task.
+const PUBLISHED_WIDTH: usize = 80;
+
+const ATTENTION: Setting = Setting::new(
+    "attention",
+    "to what a position attends: `causal`, to itself and those before it; `pooled`, to all before the answer, over which the mean is taken; `leaky`, to the whole sequence, the answer included, as published by mistake",
+    Limits::Names(&["causal", "pooled", "leaky"]),
+    Default::Name("causal"),
+);
+const FEEDFORWARD_UNITS: Setting = Setting::new(
+    "feedforward_units",
+    "hidden units of the feed-forward sublayer",
+    Limits::Count(1, 1_000_000),
+    Default::Count(50),
+);
+
+/// One small layer, as Cisneros et al. have it, but for dropout.
+const INCREMENTAL: &[Setting] = &[
+    ATTENTION,
+    WIDTH.or(Default::Count(PUBLISHED_WIDTH as u64)),
+    LAYERS,
+    HEADS,
+    FEEDFORWARD_UNITS,
+    DROPOUT,
+    LEARNING_RATE,
+];
+
+const INCREMENTAL_SIZING: Sizing = Sizing {
+    width: WIDTH.name,
+    divisor: Some(HEADS.name),
+    ratio: None,
+    others: &[Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 1 }],
+};
+
+/// Normalised after each sum, as PyTorch's encoder layers are.
+fn answering(settings: &Settings) -> AnswerBodySpec {
+    let feedforward = settings.count(FEEDFORWARD_UNITS.name).unwrap_or(1);
+    let spec = TransformerSpec { feedforward, norm: NormPlace::Post, final_norm: false, ..usual(settings) };
+    match settings.name(ATTENTION.name) {
+        Some("leaky") => AnswerBodySpec::Leaky(spec),
+        Some("pooled") => AnswerBodySpec::Pooled(spec),
+        _ => AnswerBodySpec::Prefix(BodySpec::Transformer(spec)),
+    }
 }
 
 pub(super) static TRANSFORMER: Learner = Learner {
@@ -105,4 +157,12 @@ pub(super) static TRANSFORMER: Learner = Learner {
         published: None,
     })),
     transducer: Some(seq2seq::TRANSFORMER_ROLE),
+    incremental: Some(IncrementalRole {
+        settings: INCREMENTAL,
+        check: None,
+        parameters: |settings, task| incremental::spec(answering(settings), task).parameters(),
+        build: |settings, task, seed| incremental::network(answering(settings), settings, task, seed),
+        sizing: Some(&INCREMENTAL_SIZING),
+        published: Some(|_, _| PUBLISHED_WIDTH),
+    }),
 };

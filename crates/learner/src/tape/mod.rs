@@ -41,6 +41,7 @@ mod linear;
 mod loss;
 mod lstm;
 mod op;
+mod pool;
 mod recurrent;
 mod rows;
 mod weight_norm;

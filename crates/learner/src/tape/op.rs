@@ -12,6 +12,7 @@ use super::gru::GruOp;
 use super::linear::{LayerNormOp, LinearOp};
 use super::loss::{BinaryLossOp, SoftmaxLossOp};
 use super::lstm::LstmOp;
+use super::pool::MeanRowsOp;
 use super::recurrent::{Layer, RnnOp};
 use super::rows::{EmbeddingOp, JoinOp, RepeatOp, ScaleRowsOp, SelectOp};
 use super::weight_norm::{GluOp, ProductOp, WeightNormOp};
@@ -123,6 +124,7 @@ operations!(
     Select(SelectOp),
     Repeat(RepeatOp),
     ScaleRows(ScaleRowsOp),
+    MeanRows(MeanRowsOp),
     Linear(LinearOp),
     LayerNorm(LayerNormOp),
     WeightNorm(WeightNormOp),

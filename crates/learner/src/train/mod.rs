@@ -5,6 +5,7 @@
 
 mod batch;
 mod checkpoint;
+mod incremental;
 mod language_modeling;
 mod next_sets;
 mod recognition;
@@ -18,6 +19,7 @@ pub(crate) use batch::eval_batches;
 pub use batch::{BatchSize, batches};
 pub(crate) use checkpoint::load_weights_exact;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
+pub use incremental::IncrementalNetwork;
 pub use language_modeling::{
     Average, Boundaries, LanguageModeling, StringError, StringProblem, WeightedString,
 };

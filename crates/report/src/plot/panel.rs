@@ -124,6 +124,20 @@ impl Panel {
         Some(Self { title: title.to_owned(), x, y, marks })
     }
 
+    /// With a logarithmic axis across and one from zero to `top` or more upwards; `None` if no mark has a point.
+    pub(crate) fn by_logarithm(
+        title: &str,
+        (x, y): (&'static str, &'static str),
+        top: f64,
+        marks: Vec<Mark>,
+    ) -> Option<Self> {
+        let points = || marks.iter().flat_map(Mark::points);
+        points().next()?;
+        let x = Axis::logarithmic(x, points().map(|point| point.0));
+        let y = Axis::from_zero(y, points().map(|point| point.1).chain([top]));
+        Some(Self { title: title.to_owned(), x, y, marks })
+    }
+
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
         let across = LEFT + self.x.position(x) * (WIDTH - LEFT - RIGHT);
         (across, HEIGHT - BOTTOM - self.y.position(y) * (HEIGHT - TOP - BOTTOM))

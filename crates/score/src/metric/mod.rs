@@ -3,6 +3,7 @@
 
 mod generalization_index;
 mod language_modeling;
+mod learning_speed;
 mod next_symbols;
 mod preference;
 mod recognition;
@@ -18,6 +19,7 @@ pub use language_modeling::{
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, LANGUAGE_MODELING_SYMBOL_EXCESS,
     LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
 };
+pub use learning_speed::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
     NEXT_SYMBOLS_SYMBOL_ACCURACY,
@@ -57,6 +59,11 @@ pub static METRICS: &[&Metric] = &[
     &DESCRIPTION_LENGTH,
     &DESCRIPTION_LENGTH_BITS,
     &DESCRIPTION_LENGTH_PER_EXAMPLE,
+    &WADE,
+    &WADE_ABOVE_CHANCE,
+    &WADE_BEFORE_TRAINING,
+    &HIGHEST_ACCURACY,
+    &LAST_ACCURACY,
 ];
 
 /// The metrics that score examples, in the same order.

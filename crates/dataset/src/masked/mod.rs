@@ -1,6 +1,10 @@
 //! Masked sequences: a whole text of which some positions must be predicted from everything before them.
 
+mod source;
+
 use wug_language::{Alphabet, Symbol, Word};
+
+pub use source::{MaskedData, MaskedExample, MaskedSource, find};
 
 /// One sequence and the positions to predict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

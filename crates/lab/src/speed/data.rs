@@ -1,0 +1,113 @@
+//! The training and test sequences of a run.
+
+use serde_json::{Value, json};
+use wug_dataset::masked::{self, MaskedExample};
+use wug_dataset::{DataError, Seed};
+use wug_learner::interface::Sequence;
+
+use super::plan::Plan;
+use crate::LabError;
+use crate::protocol::RunData;
+
+/// Sequences, split.
+#[derive(Debug)]
+pub struct Data {
+    /// The training sequences.
+    pub train: Vec<MaskedExample>,
+    /// The test sequences.
+    pub test: Vec<MaskedExample>,
+    /// Symbols.
+    pub vocabulary: usize,
+    /// The symbols as they are shown.
+    pub tokens: Vec<String>,
+    /// The accuracy of always giving the most frequent answer of the training sequences.
+    pub chance: f64,
+    /// The mean number of answers of fresh sequences.
+    pub answers_per_sequence: f64,
+    hash: String,
+    drawn: usize,
+}
+
+impl RunData for Data {
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+}
+
+impl Data {
+    /// The data of a plan.
+    pub fn of(plan: &Plan) -> Result<Self, LabError> {
+        let mut found = masked::find(&plan.language, plan.reading, &plan.lengths())?;
+        let source = found.pop().filter(|_| found.is_empty());
+        let source = source.ok_or_else(|| LabError::Usage(format!("`{}` is not one task", plan.language)))?;
+        let seed = Seed::new(plan.data_seed);
+        let data = source.draw(plan.sequences, seed)?;
+        if data.train.is_empty() || data.test.is_empty() {
+            let few = format!(
+                "{} has only {} distinct sequences",
+                plan.language,
+                data.train.len() + data.test.len()
+            );
+            return Err(DataError::Request(few).into());
+        }
+        let vocabulary = source.vocabulary();
+        Ok(Self {
+            hash: hash(&data.train, &data.test),
+            chance: chance(&data.train, &data.test, vocabulary),
+            answers_per_sequence: source.answers_per_sequence(seed),
+            tokens: (0..vocabulary as u32).map(|symbol| source.token(symbol)).collect(),
+            vocabulary,
+            train: data.train,
+            test: data.test,
+            drawn: data.drawn,
+        })
+    }
+
+    /// Facts about the sequences, for the result.
+    pub(super) fn facts(&self) -> Value {
+        let answers = |examples: &[MaskedExample]| examples.iter().map(|e| e.answers.len()).sum::<usize>();
+        json!({
+            "train": self.train.len(), "test": self.test.len(), "drawn": self.drawn,
+            "train_answers": answers(&self.train), "test_answers": answers(&self.test),
+            "vocabulary": self.vocabulary, "chance": self.chance, "hash": self.hash,
+            "answers_per_sequence": self.answers_per_sequence,
+        })
+    }
+}
+
+/// Examples as learners see them.
+pub(super) fn sequences(examples: &[MaskedExample]) -> Vec<Sequence<'_>> {
+    examples.iter().map(|e| Sequence { symbols: &e.symbols, answers: &e.answers }).collect()
+}
+
+/// How many of the predictions, one for each answer, are correct.
+pub(super) fn correct(examples: &[MaskedExample], predictions: &[u32]) -> usize {
+    let answers = examples.iter().flat_map(|e| (0..e.answers.len()).map(move |k| (e, k)));
+    answers.zip(predictions).filter(|((example, k), symbol)| example.accepts(*k, **symbol)).count()
+}
+
+fn chance(train: &[MaskedExample], test: &[MaskedExample], vocabulary: usize) -> f64 {
+    let mut counts = vec![0_usize; vocabulary];
+    train.iter().flat_map(|e| e.answers.iter().map(|&i| e.symbols[i])).for_each(|s| counts[s as usize] += 1);
+    // The first of equals.
+    let most = (0..vocabulary as u32).rev().max_by_key(|&symbol| counts[symbol as usize]).unwrap_or(0);
+    let answers: usize = test.iter().map(|e| e.answers.len()).sum();
+    correct(test, &vec![most; answers]) as f64 / answers.max(1) as f64
+}
+
+fn hash(train: &[MaskedExample], test: &[MaskedExample]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (part, examples) in [train, test].into_iter().enumerate() {
+        hasher.update(&[part as u8]);
+        for example in examples {
+            for list in [&example.symbols[..], &example.answers.iter().map(|&i| i as u32).collect::<Vec<_>>()]
+            {
+                hasher.update(&(list.len() as u64).to_le_bytes());
+                list.iter().for_each(|x| {
+                    hasher.update(&x.to_le_bytes());
+                });
+            }
+        }
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}

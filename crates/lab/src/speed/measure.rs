@@ -1,0 +1,103 @@
+//! The measurements of a learning curve.
+
+use serde_json::{Value, json};
+use wug_score::metric::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
+use wug_score::wade::{Evaluated, StepUnit, Wade, above_chance, limit};
+use wug_score::{Ending, Measurement, Metric, Ratio, Stratum, Totals};
+
+use super::data::Data;
+use super::plan::Plan;
+use crate::protocol::Outcome;
+
+/// One evaluation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct CurvePoint {
+    /// Sequences seen.
+    pub(super) seen: f64,
+    /// Observations until then.
+    pub(super) updates: u64,
+    /// Correct answers.
+    pub(super) correct: usize,
+}
+
+/// What a run measured.
+pub(super) struct Measured {
+    pub(super) curve: Vec<CurvePoint>,
+    /// How many predictions change with the answer.
+    pub(super) leaked: usize,
+}
+
+/// The numbers of thresholds at which the score is compared with its limit.
+const REFINED: [usize; 5] = [10, 20, 50, 100, 1000];
+
+pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measured) -> Outcome {
+    let of: usize = data.test.iter().map(|e| e.answers.len()).sum();
+    let curve = evaluated(plan, data, &measured.curve, of);
+    let before = measured.curve.first().filter(|point| point.seen == 0.0);
+    let mut scores = Vec::new();
+    let mut add = |metric: &'static Metric, totals: Totals, chance: Option<f64>| {
+        scores.push(Measurement::new("test", Stratum::All, &metric.measured(totals, chance)));
+    };
+    let once = |value: f64| Totals::of(&[Ratio::once(value)]);
+    let constant = |accuracy: f64| plan.wade.of(&[Evaluated { step: 1.0, accuracy }]);
+    let share = |point: &CurvePoint| point.correct as f64 / of as f64;
+    add(&WADE, once(plan.wade.of(&curve)), Some(constant(data.chance)));
+    add(&WADE_ABOVE_CHANCE, once(plan.wade.of(&above_chance(&curve, data.chance))), None);
+    if let Some(before) = before {
+        add(&WADE_BEFORE_TRAINING, once(constant(share(before))), None);
+    }
+    let counted =
+        |point: &CurvePoint| Totals { numerator: point.correct as f64, denominator: of as f64, n: of };
+    if let Some(highest) = measured.curve.iter().max_by_key(|point| point.correct) {
+        add(&HIGHEST_ACCURACY, counted(highest), Some(data.chance));
+    }
+    if let Some(last) = measured.curve.last() {
+        add(&LAST_ACCURACY, counted(last), Some(data.chance));
+    }
+    let mut facts = data.facts();
+    if let Value::Object(facts) = &mut facts {
+        facts.insert("leak".to_owned(), json!({ "changed": measured.leaked, "of": of }));
+        facts.insert("curve".to_owned(), curve_facts(&measured.curve));
+        facts.insert("wade".to_owned(), wade_facts(&plan.wade, &curve));
+    }
+    Outcome {
+        ending,
+        parameters: Some(plan.parameters),
+        data: facts,
+        curve: Vec::new(),
+        scores,
+        hardest: Vec::new(),
+        strings: Vec::new(),
+    }
+}
+
+/// The curve in the unit of the score. What was evaluated before training is no part of it (Eq. 2 begins with the first step).
+fn evaluated(plan: &Plan, data: &Data, curve: &[CurvePoint], of: usize) -> Vec<Evaluated> {
+    let step = |(i, point): (usize, &CurvePoint)| match plan.wade.unit {
+        StepUnit::Sequences => point.seen.max(1.0),
+        StepUnit::Updates => point.updates as f64,
+        StepUnit::Evaluations => (i + 1) as f64,
+        StepUnit::MeanSequences => {
+            1.0 + (i * plan.evaluations.every) as f64 / data.answers_per_sequence.max(f64::MIN_POSITIVE)
+        }
+    };
+    let accuracy = |point: &CurvePoint| point.correct as f64 / of as f64;
+    let points = curve.iter().filter(|point| point.seen > 0.0).enumerate();
+    points.map(|(i, point)| Evaluated { step: step((i, point)), accuracy: accuracy(point) }).collect()
+}
+
+fn curve_facts(curve: &[CurvePoint]) -> Value {
+    let rounded = |x: f64| (x * 1000.0).round() / 1000.0;
+    let seen: Vec<f64> = curve.iter().map(|point| rounded(point.seen)).collect();
+    let correct: Vec<usize> = curve.iter().map(|point| point.correct).collect();
+    json!({ "seen": seen, "correct": correct })
+}
+
+/// The definition of the score, the time to every tenth, and how the score converges as thresholds are refined.
+fn wade_facts(wade: &Wade, curve: &[Evaluated]) -> Value {
+    let tenths = Wade { thresholds: wug_score::wade::Thresholds::up_to_one(10), ..*wade };
+    let refined: Vec<(usize, f64)> = wade.refined(curve, &REFINED);
+    json!({
+        "definition": wade, "time_to": tenths.times(curve), "refined": refined, "limit": limit(curve),
+    })
+}

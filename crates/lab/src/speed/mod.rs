@@ -1,0 +1,21 @@
+//! How fast does it learn? A learner sees sequences one after the other, and on the way it is asked for the answers in others.
+//!
+//! Works for every task of masked sequences and for any language, whose symbols are all to be predicted; and for any incremental
+//! learner, whose training is its own affair. Scores are made of the learning curve.
+
+mod data;
+mod measure;
+mod plan;
+mod run;
+mod spec;
+
+pub use data::Data;
+pub use plan::{Evaluations, Plan, TrainingUnit};
+pub use spec::Grid;
+
+/// The protocol `speed`.
+#[derive(Debug)]
+pub struct Speed;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! One run with nothing left open.
+
+use serde::{Deserialize, Serialize};
+use wug_dataset::Seed;
+use wug_dataset::language::LengthRange;
+use wug_language::Reading;
+use wug_learner::registry::{IncrementalTask, Settings};
+use wug_score::wade::Wade;
+use wug_score::{Coordinates, reading_name};
+
+use super::data::Data;
+use super::run::run;
+use crate::LabError;
+use crate::context::RunContext;
+use crate::names::{Precision, named};
+use crate::protocol::{self, Outcome, Planned};
+use crate::spec::sizes;
+
+/// All that determines a run's result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The task or language, in its canonical spelling.
+    pub language: String,
+    /// As published, or corrected.
+    #[serde(with = "reading_name")]
+    pub reading: Reading,
+    /// Distinct sequences that are drawn; four fifths are for training.
+    pub sequences: usize,
+    /// Shortest and longest strings of a language; a task has lengths of its own.
+    pub lengths: (usize, usize),
+    /// The seed of the sequences.
+    pub data_seed: u64,
+    /// How often each training sequence is seen.
+    pub passes: usize,
+    /// How many of them are observed at a time.
+    pub batch: usize,
+    /// What is observed: whole sequences, or their answers one by one.
+    pub unit: TrainingUnit,
+    /// When it is evaluated.
+    pub evaluations: Evaluations,
+    /// How the learning curve is scored.
+    pub wade: Wade,
+    /// Whether the run serves to choose settings, and its score is not to be compared.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub selection: bool,
+    /// The seed of this run: every stream of randomness but the sequences derives from it.
+    pub seed: u64,
+    /// Floating-point precision.
+    pub precision: Precision,
+    /// The learner.
+    pub learner: String,
+    /// Its settings.
+    pub settings: Settings,
+    /// The number of parameters that was asked for, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
+    /// The number of parameters that it trains.
+    pub parameters: usize,
+}
+
+/// When a learner is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluations {
+    /// Whether once before any training.
+    pub before: bool,
+    /// After every observation until so many sequences were seen.
+    pub first: usize,
+    /// From then on every so many sequences; where answers are observed one by one, every so many answers.
+    pub every: usize,
+}
+
+named! {
+    /// What is observed.
+    TrainingUnit {
+        /// Sequences, in random order, with all their answers.
+        Sequences = "sequences",
+        /// Single answers, those of all sequences shuffled together. The first is observed once more, after the first evaluation: as
+        /// the released code does it.
+        Answers = "answers",
+    }
+}
+
+impl Plan {
+    /// The seed of everything but the sequences. The order of sequences does not depend on the learner. The names of streams are part
+    /// of every result: they stay as they are.
+    pub(super) fn root(&self) -> Seed {
+        Seed::new(self.seed).derive("speed").derive(&self.language)
+    }
+
+    pub(super) fn lengths(&self) -> LengthRange {
+        self.lengths.0..=self.lengths.1
+    }
+
+    pub(super) fn task(&self, vocabulary: usize) -> IncrementalTask {
+        IncrementalTask { vocabulary, answers: vocabulary, double: self.precision == Precision::F64 }
+    }
+
+    /// Features or units, whatever the learner calls them.
+    fn width(&self) -> f64 {
+        let count = |name: &str| self.settings.count(name).map(|n| n as f64);
+        let ring = || Some(count("redundancy")? * count("projection")? * count("iterations")?);
+        count("units").or_else(ring).or_else(|| count("hidden")).unwrap_or(100.0)
+    }
+
+    fn is_reservoir(&self) -> bool {
+        self.settings.get("decoder").is_some()
+    }
+}
+
+/// Symbols of a sequence, about.
+const LENGTH: f64 = 40.0;
+
+impl Planned for Plan {
+    fn label(&self) -> String {
+        let rule = self.settings.count("rule").map_or(String::new(), |rule| format!(" rule {rule}"));
+        let count = sizes::count(self.size, self.parameters);
+        format!("{} {}{rule} {count} seed {}", self.language, self.learner, self.seed)
+    }
+
+    /// About microseconds, from runs on an ordinary machine.
+    fn cost(&self) -> f64 {
+        let (sequences, width) = (self.sequences as f64, self.width());
+        let evaluations = (self.passes as f64 * sequences / self.evaluations.every as f64).max(1.0);
+        if self.is_reservoir() {
+            let answers = self.parameters as f64 / width;
+            return sequences * LENGTH * width / 500.0
+                + evaluations * sequences * 0.2 * width * answers / 4000.0;
+        }
+        let per_symbol = 0.1 + width * width / 4000.0;
+        (3.0 * self.passes as f64 + 0.2 * evaluations) * sequences * LENGTH * per_symbol
+    }
+
+    fn memory(&self) -> f64 {
+        let bytes = if self.precision == Precision::F64 { 8.0 } else { 4.0 };
+        // The features of all answers; about as many as symbols where a sequence has many answers.
+        let features = if self.is_reservoir() { self.sequences as f64 * 100.0 * self.width() } else { 0.0 };
+        (features + 6.0 * self.parameters as f64 + 1e6) * bytes + 64e6
+    }
+
+    fn coordinates(&self) -> Coordinates {
+        let all = Coordinates::default()
+            .with("language", self.language.as_str())
+            .with("learner", self.learner.as_str())
+            .with_some("rule", self.settings.count("rule"))
+            .with("batch", self.batch);
+        if self.selection { all.with("selection", true) } else { all }
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    fn data_key(&self) -> String {
+        let Self { language, sequences, lengths, data_seed, .. } = self;
+        format!("{language} {} {sequences} {lengths:?} {data_seed}", self.reading)
+    }
+}
+
+impl protocol::Plan for Plan {
+    type Data = Data;
+
+    fn data(&self) -> Result<Data, LabError> {
+        Data::of(self)
+    }
+
+    fn execute(&self, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+        run(self, data, context)
+    }
+}

@@ -1,0 +1,195 @@
+//! From a plan to an outcome: the learner observes and is evaluated on the way.
+
+use wug_dataset::Seed;
+use wug_language::draw;
+use wug_learner::interface::{Incremental, IncrementalError, Sequence};
+use wug_learner::registry::{Role, find};
+use wug_score::Ending;
+
+use super::data::{Data, correct, sequences};
+use super::measure::{CurvePoint, Measured, outcome};
+use super::plan::{Plan, TrainingUnit};
+use crate::LabError;
+use crate::context::RunContext;
+use crate::fit::incremental::begin;
+use crate::keep::{Predicted, Predictions};
+use crate::protocol::Outcome;
+
+/// Runs a plan.
+pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+    let learner = find(&plan.learner, Role::Incremental).map_err(LabError::usage)?;
+    let seed = plan.root().derive(&plan.learner);
+    let learner = begin(learner, &plan.settings, plan.task(data.vocabulary), seed)?;
+    let (train, test) = (sequences(&data.train), sequences(&data.test));
+    let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
+    let ending = match course.take(&train) {
+        Ok(()) => Ending::Finished,
+        Err(Stop::Learner(IncrementalError::Diverged)) => Ending::Diverged { step: course.updates },
+        Err(Stop::Learner(error)) => return Err(LabError::Usage(format!("{}: {error}", plan.learner))),
+        Err(Stop::Lab(error)) => return Err(error),
+    };
+    let predicted = course.predict()?;
+    let leaked = course.leaked(&predicted)?;
+    let curve = std::mem::take(&mut course.curve);
+    keep_predictions(data, &predicted, context)?;
+    Ok(outcome(plan, data, ending, &Measured { curve, leaked }))
+}
+
+/// Why observation ended early.
+enum Stop {
+    Learner(IncrementalError),
+    Lab(LabError),
+}
+
+impl From<IncrementalError> for Stop {
+    fn from(error: IncrementalError) -> Self {
+        Self::Learner(error)
+    }
+}
+
+impl From<LabError> for Stop {
+    fn from(error: LabError) -> Self {
+        Self::Lab(error)
+    }
+}
+
+/// A learner on its way.
+struct Course<'a> {
+    plan: &'a Plan,
+    data: &'a Data,
+    learner: Box<dyn Incremental>,
+    test: &'a [Sequence<'a>],
+    curve: Vec<CurvePoint>,
+    updates: u64,
+    context: &'a mut dyn RunContext,
+}
+
+impl Course<'_> {
+    fn take(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+        self.learner.prepare(train)?;
+        if self.plan.evaluations.before {
+            self.evaluate(0.0)?;
+        }
+        match self.plan.unit {
+            TrainingUnit::Sequences => self.by_sequence(train),
+            TrainingUnit::Answers => self.by_answer(train),
+        }
+    }
+
+    /// Passes follow each other without a break: a batch may have sequences of two of them.
+    fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+        let Plan { passes, batch, evaluations, .. } = *self.plan;
+        let order = (0..passes).flat_map(|pass| shuffled(train, self.plan.root(), pass));
+        let order: Vec<Sequence<'_>> = order.collect();
+        let (mut seen, mut evaluated) = (0, 0);
+        for observed in order.chunks(batch) {
+            // An incomplete batch at the end was never used.
+            if observed.len() < batch && !evaluations.before {
+                break;
+            }
+            self.learner.observe(observed)?;
+            self.updates += 1;
+            seen += observed.len();
+            let due =
+                seen <= evaluations.first || seen >= evaluated + evaluations.every || seen == order.len();
+            if due {
+                evaluated = seen;
+                self.evaluate(seen as f64)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn by_answer(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+        let each = |s: &Sequence<'_>| s.answers.len();
+        let per_sequence = train.iter().map(each).sum::<usize>() as f64 / train.len().max(1) as f64;
+        let all: Vec<Sequence<'_>> = train
+            .iter()
+            .flat_map(|s| s.answers.chunks(1).map(|answers| Sequence { symbols: s.symbols, answers }))
+            .collect();
+        let mut seen = 0;
+        for pass in 0..self.plan.passes {
+            let order = shuffled(&all, self.plan.root(), pass);
+            if pass == 0 {
+                self.learner.observe(&order[..1])?;
+                self.updates += 1;
+                self.evaluate(1.0 / per_sequence)?;
+            }
+            for observed in order.chunks(self.plan.evaluations.every) {
+                self.learner.observe(observed)?;
+                self.updates += 1;
+                seen += observed.len();
+                self.evaluate(seen as f64 / per_sequence)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, seen: f64) -> Result<(), Stop> {
+        self.context.evaluating(&format!("test, {seen:.0} sequences seen"));
+        let predicted = self.learner.predict(self.test)?;
+        let correct = correct(&self.data.test, &predicted);
+        self.curve.push(CurvePoint { seen, updates: self.updates, correct });
+        Ok(())
+    }
+
+    fn predict(&mut self) -> Result<Vec<u32>, LabError> {
+        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
+        let predicted = self.learner.predict(self.test).map_err(failed)?;
+        let answers: usize = self.test.iter().map(|s| s.answers.len()).sum();
+        if predicted.len() != answers {
+            let learner = &self.plan.learner;
+            return Err(LabError::Usage(format!("{learner} gave {} answers to {answers}", predicted.len())));
+        }
+        Ok(predicted)
+    }
+
+    /// How many predictions change if the last answer of each test sequence and all that follows it are something else. A learner
+    /// that does not see answers changes none.
+    fn leaked(&mut self, predicted: &[u32]) -> Result<usize, LabError> {
+        let changed: Vec<Vec<u32>> = self.test.iter().map(|s| self.with_other_ending(s)).collect();
+        let test: Vec<Sequence<'_>> =
+            changed.iter().zip(self.test).map(|(symbols, s)| Sequence { symbols, ..*s }).collect();
+        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
+        let again = self.learner.predict(&test).map_err(failed)?;
+        Ok(again.iter().zip(predicted).filter(|(a, b)| a != b).count())
+    }
+
+    fn with_other_ending(&self, sequence: &Sequence<'_>) -> Vec<u32> {
+        let mut symbols = sequence.symbols.to_vec();
+        let last = sequence.answers.last().copied().unwrap_or(symbols.len());
+        for symbol in &mut symbols[last..] {
+            *symbol = (*symbol + 1) % self.data.vocabulary as u32;
+        }
+        symbols
+    }
+}
+
+/// The items in the order of a pass, which is the same for every learner.
+fn shuffled<T: Clone>(items: &[T], root: Seed, pass: usize) -> Vec<T> {
+    let mut order = items.to_vec();
+    draw::shuffle(&mut root.derive("order").nth(pass).rng(), &mut order);
+    order
+}
+
+/// Keeps what was predicted last for each test sequence, if predictions are wanted.
+fn keep_predictions(data: &Data, predicted: &[u32], context: &mut dyn RunContext) -> Result<(), LabError> {
+    let mut predictions = Predictions::begin(context.keeps())?;
+    if !predictions.wanted() {
+        return Ok(());
+    }
+    let mut rest = predicted;
+    for example in &data.test {
+        let (own, others) = rest.split_at(example.answers.len());
+        rest = others;
+        let token = |symbol: &u32| data.tokens[*symbol as usize].as_str();
+        predictions.add(&Predicted {
+            split: "test",
+            string: example.symbols.iter().map(token).collect::<Vec<_>>().join(" "),
+            length: example.symbols.len(),
+            steps: Some((own.len(), correct(std::slice::from_ref(example), own))),
+            ..Predicted::default()
+        })?;
+    }
+    predictions.finish(context)
+}

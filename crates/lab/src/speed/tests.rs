@@ -1,0 +1,150 @@
+//! The protocol on small data: what it shows, when, and that nothing leaks.
+
+use wug_learner::registry::{Role, with_role};
+use wug_score::metric::{HIGHEST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
+use wug_score::wade::StepUnit;
+
+use super::*;
+use crate::LabError;
+use crate::context::RunContext;
+use crate::protocol::{Outcome, Plan as _, RunData as _};
+use crate::spec::{Experiment, Scale};
+
+struct Quiet;
+
+impl RunContext for Quiet {
+    fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+    fn checkpoint(&mut self, _: &mut dyn FnMut() -> Vec<u8>) {}
+    fn epoch(&mut self, _: usize, _: f64) {}
+    fn evaluating(&mut self, _: &str) {}
+}
+
+fn plans(section: &str) -> Vec<Plan> {
+    let text = format!("title = \"t\"\n[[speed]]\n{section}");
+    let experiment = Experiment::read("t", "t.toml", &text, Scale::Paper, &[]).unwrap();
+    experiment.runs.iter().map(|run| run.of::<Speed>().unwrap().clone()).collect()
+}
+
+fn refused(section: &str) -> String {
+    let text = format!("title = \"t\"\n[[speed]]\n{section}");
+    match Experiment::read("t", "t.toml", &text, Scale::Paper, &[]) {
+        Err(LabError::Usage(message)) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn run(plan: &Plan) -> Outcome {
+    plan.execute(&plan.data().unwrap(), &mut Quiet).unwrap()
+}
+
+fn value(outcome: &Outcome, metric: &wug_score::Metric) -> f64 {
+    outcome.scores.iter().find(|score| score.metric == metric.name).unwrap().value.unwrap()
+}
+
+fn curve(outcome: &Outcome) -> (Vec<f64>, Vec<f64>) {
+    let numbers = |name: &str| -> Vec<f64> {
+        let list = outcome.data["curve"][name].as_array().unwrap();
+        list.iter().map(|x| x.as_f64().unwrap()).collect()
+    };
+    (numbers("seen"), numbers("correct"))
+}
+
+#[test]
+fn evaluations_come_when_they_are_due() {
+    let small = "languages = \"qa\"\nseeds = 1\nsequences = 100\nlearners = \"bag-of-words\"\n";
+    let at = |more: &str| curve(&run(&plans(&format!("{small}{more}"))[0])).0;
+    // 80 training sequences: before, after each of the first four, then every 16.
+    let expected = [0.0, 1.0, 2.0, 3.0, 4.0, 20.0, 36.0, 52.0, 68.0, 80.0];
+    assert_eq!(at("evaluate = { first = 4, every = 16 }"), expected);
+    // As published: after every update, none before, and the incomplete batch is never used.
+    let published = at("reading = \"published\"\nbatch = 9\npasses = 2\nevaluate = { every = 1 }");
+    assert_eq!(published.len(), 17);
+    assert_eq!((published[0], published[16]), (9.0, 153.0));
+    // Answers one by one: the first alone, then blocks of eight, the first among them again.
+    let answers = at("reading = \"published\"\nunit = \"answers\"");
+    assert_eq!(answers, [1.0, 8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 72.0, 80.0]);
+}
+
+#[test]
+fn readings_decide_the_variant_and_the_unit_of_the_score() {
+    let plan = |more: &str| plans(&format!("languages = \"qa\"\nseeds = 1\n{more}")).remove(0);
+    assert_eq!(plan("").wade.unit, StepUnit::Sequences);
+    assert_eq!(plan("reading = \"published\"").wade.unit, StepUnit::Updates);
+    let reservoir = plan("reading = \"published\"\nunit = \"answers\"");
+    assert_eq!(reservoir.wade.unit, StepUnit::MeanSequences);
+    let given = plan("wade = { variant = \"imdb\", step = \"evaluations\", thresholds = 20 }");
+    assert_eq!((given.wade.unit, given.wade.thresholds.values().len()), (StepUnit::Evaluations, 20));
+    assert!(refused("languages = \"qa\"\nwade = { variant = \"mine\" }").contains("benchmark"));
+    assert!(refused("languages = \"quiz\"").contains("quiz"));
+    assert!(refused("languages = \"qa\"\nlearners = \"true-grammar\"").contains("incremental"));
+    assert!(refused("languages = []").contains("at least one"));
+    assert!(refused("languages = \"qa\"\nunit = \"words\"").contains("answers"));
+}
+
+/// The hidden sizes of the released code, and true ones: as many parameters as the decoder of 1,800 features has.
+#[test]
+fn sizes_follow_the_decoder() {
+    let sizes = |matching: &str| -> Vec<(usize, usize)> {
+        let all = plans(&format!(
+            "languages = [\"periodic\", \"qa\"]\nlearners = [\"rnn\", \"lstm\"]\nseeds = 1\ndecoder_features = 1800\nmatching = \"{matching}\""
+        ));
+        all.iter().map(|plan| (plan.settings.count("hidden").unwrap(), plan.parameters)).collect()
+    };
+    assert_eq!(sizes("published"), [(62, 4218), (62, 16494), (186, 40936), (186, 154_768)]);
+    for ((_, parameters), size) in sizes("nearest").into_iter().zip([3600, 3600, 28_800, 28_800]) {
+        assert!(parameters.abs_diff(size) * 20 <= size, "{parameters} for {size}");
+    }
+}
+
+/// Changing the answer, and all that follows, must not change a prediction. The published transformer shows that this is noticed.
+#[test]
+fn no_learner_sees_the_answer_but_the_published_transformer() {
+    let changed = |learner: &str, settings: &str| {
+        let all = plans(&format!(
+            "languages = [\"qa\", \"sym-ct\"]\nlearners = {{ name = \"{learner}\" {settings} }}\nseeds = 1\nsequences = 300\nbatch = 4\npasses = 4\nevaluate = {{ every = 400 }}"
+        ));
+        all.iter().map(|plan| run(plan).data["leak"]["changed"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    for learner in with_role(Role::Incremental) {
+        let small = match learner.name {
+            "esn" => ", units = 60",
+            "reca" => ", projection = 10",
+            "bag-of-words" => "",
+            _ => ", hidden = 16",
+        };
+        assert_eq!(changed(learner.name, small), [0, 0], "{}", learner.name);
+    }
+    assert_eq!(changed("transformer", ", hidden = 16, attention = \"pooled\""), [0, 0]);
+    let leaky = changed("transformer", ", hidden = 32, attention = \"leaky\", learning_rate = 0.01");
+    assert!(leaky.iter().all(|changed| *changed > 0), "{leaky:?}");
+}
+
+#[test]
+fn a_reservoir_learns_a_period_and_any_language_will_do() {
+    let outcome = run(&plans(
+        "languages = \"periodic\"\nreading = \"published\"\nlearners = { name = \"reca\", rule = 34, decoder = \"one-vs-rest\", standardization = \"prior\", labels = \"training\" }\nseeds = 1\nunit = \"answers\"",
+    )[0]);
+    assert!(value(&outcome, &HIGHEST_ACCURACY) > 0.9 && value(&outcome, &WADE) > 0.5);
+    let plans = plans(
+        "languages = [\"an-bn\", \"dyck-2-3\"]\nlearners = [\"reca\", \"lstm\"]\nseeds = 1\nsequences = 100\nhidden = 16\nprojection = 10",
+    );
+    for plan in plans {
+        let (one, other) = (run(&plan), run(&plan));
+        assert_eq!((&one.scores, &one.data), (&other.scores, &other.data), "{}", plan.learner);
+        assert!(value(&one, &WADE) >= value(&one, &WADE_ABOVE_CHANCE));
+        assert!((0.0..=1.0).contains(&value(&one, &WADE_BEFORE_TRAINING)));
+        assert_eq!(plan.data().unwrap().hash(), one.data["hash"].as_str().unwrap());
+    }
+}
+
+/// All learners of a seed see the same sequences.
+#[test]
+fn data_do_not_depend_on_the_learner() {
+    let all = plans("languages = \"qa\"\nlearners = [\"reca\", \"esn\", \"rnn\"]\nseeds = 2\nsequences = 50");
+    let hash = |plan: &Plan| plan.data().unwrap().hash().to_owned();
+    assert_eq!(hash(&all[0]), hash(&all[1]));
+    assert_eq!(hash(&all[0]), hash(&all[2]));
+    assert_ne!(hash(&all[0]), hash(&all[3]));
+}

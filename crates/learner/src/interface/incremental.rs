@@ -1,0 +1,60 @@
+//! Learners that are evaluated while they learn.
+
+/// A sequence some of whose symbols, the answers, are predicted from those before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence<'a> {
+    /// All symbols, answers included.
+    pub symbols: &'a [u32],
+    /// The positions of answers, ascending; the first symbol is none of them. The answer at `i` is predicted from
+    /// `symbols[..i]`.
+    pub answers: &'a [usize],
+}
+
+/// Learns from sequences one after the other, and can be asked at any time. How it learns is its own affair.
+///
+/// ```
+/// use wug_learner::interface::{Incremental, IncrementalError, Sequence};
+/// /// Answers with the last answer that it has seen.
+/// struct Last(u32);
+/// impl Incremental for Last {
+///     fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+///         for sequence in batch {
+///             self.0 = sequence.answers.last().map_or(self.0, |&i| sequence.symbols[i]);
+///         }
+///         Ok(())
+///     }
+///     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
+///         Ok(vec![self.0; sequences.iter().map(|sequence| sequence.answers.len()).sum()])
+///     }
+/// }
+/// let mut learner = Last(0);
+/// let sequence = Sequence { symbols: &[3, 1, 4, 1], answers: &[2, 3] };
+/// learner.observe(&[sequence])?;
+/// assert_eq!(learner.predict(&[sequence])?, [1, 1]);
+/// # Ok::<(), IncrementalError>(())
+/// ```
+pub trait Incremental {
+    /// Called once before anything is observed, with all that will be. What a learner takes from here it knows before the
+    /// first step, so most ignore it; the published reservoirs standardise their features with it.
+    fn prepare(&mut self, _training: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+        Ok(())
+    }
+
+    /// Learns from the answers of some sequences: one update, or several in this order.
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError>;
+
+    /// The predicted answers of sequences, all those of the first, then those of the second, and so on. Nothing is learned.
+    /// A prediction must not depend on the answer itself nor on what comes after it.
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError>;
+}
+
+/// Why a learner cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IncrementalError {
+    /// A loss or gradient was not finite.
+    #[error("a loss or gradient is not finite")]
+    Diverged,
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}

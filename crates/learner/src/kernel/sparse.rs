@@ -1,0 +1,110 @@
+//! A step of a network with few connections, for many sequences at once.
+
+use pulp::Simd;
+
+use super::Real;
+use super::simd::{V, dispatch};
+
+/// Sequences that go in lockstep: the state of a unit for all of them is one contiguous row.
+pub const LOCKSTEP: usize = 32;
+
+/// Registers that are summed side by side.
+const SIDE: usize = 4;
+
+/// A sparse matrix, row by row.
+#[derive(Clone, Debug, Default)]
+pub struct SparseRows<R> {
+    /// Where each row begins, and where the last one ends.
+    pub starts: Vec<usize>,
+    /// The column of each element.
+    pub columns: Vec<usize>,
+    /// Its value.
+    pub values: Vec<R>,
+}
+
+impl<R: Real> SparseRows<R> {
+    /// The rows that are not zero of a dense matrix, given row by row.
+    pub fn new(rows: impl Iterator<Item = Vec<(usize, R)>>) -> Self {
+        let mut all = Self { starts: vec![0], columns: Vec::new(), values: Vec::new() };
+        for row in rows {
+            for (column, value) in row {
+                all.columns.push(column);
+                all.values.push(value);
+            }
+            all.starts.push(all.columns.len());
+        }
+        all
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The columns and values of a row.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, R)> + '_ {
+        let range = self.starts[i]..self.starts[i + 1];
+        self.columns[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+}
+
+/// `new = (1 - leak) · old + leak · tanh(matrix · old + input)`, with `[N, LOCKSTEP]` for the `N` rows of the matrix.
+pub fn sparse_tanh_step<R: Real>(new: &mut [R], old: &[R], input: &[R], matrix: &SparseRows<R>, leak: R) {
+    dispatch!(step_body(new, old, input, matrix, leak));
+}
+
+#[inline(always)]
+fn step_body<R: Real, S: Simd>(s: S, new: &mut [R], old: &[R], input: &[R], matrix: &SparseRows<R>, leak: R) {
+    let width = SIDE * V::<R, S>::lanes();
+    let (whole, leaked, kept) = (leak == R::ONE, V::splat(s, leak), V::splat(s, R::ONE - leak));
+    for i in 0..matrix.rows() {
+        for from in (0..LOCKSTEP).step_by(width) {
+            let at = i * LOCKSTEP + from;
+            let mut sums = V::<R, S>::array::<SIDE>(s, &input[at..at + width]);
+            for (column, value) in matrix.row(i) {
+                let (value, from) = (V::splat(s, value), column * LOCKSTEP + from);
+                let states = V::<R, S>::array::<SIDE>(s, &old[from..from + width]);
+                for k in 0..SIDE {
+                    sums[k] = value.mul_add(states[k], sums[k]);
+                }
+            }
+            let before = V::<R, S>::array::<SIDE>(s, &old[at..at + width]);
+            for k in 0..SIDE {
+                let squashed = sums[k].tanh();
+                sums[k] = if whole { squashed } else { kept.mul_add(before[k], leaked * squashed) };
+            }
+            V::write(sums, &mut new[at..at + width]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::values;
+    use super::*;
+
+    #[test]
+    fn each_sequence_is_stepped_by_itself() {
+        let (units, dense) = (7, values(1, 49));
+        let keep = |i: usize, j: usize| (i + 2 * j) % 3 == 0;
+        let matrix = SparseRows::new(
+            (0..units)
+                .map(|i| (0..units).filter(|&j| keep(i, j)).map(|j| (j, dense[i * units + j])).collect()),
+        );
+        let (old, input) = (values(2, units * LOCKSTEP), values(3, units * LOCKSTEP));
+        for leak in [1.0, 0.3] {
+            let mut new = vec![0.0; units * LOCKSTEP];
+            sparse_tanh_step(&mut new, &old, &input, &matrix, leak);
+            for i in 0..units {
+                for b in 0..LOCKSTEP {
+                    let at = |rows: &[f64], i: usize| rows[i * LOCKSTEP + b];
+                    let sum: f64 =
+                        (0..units).filter(|&j| keep(i, j)).map(|j| dense[i * units + j] * at(&old, j)).sum();
+                    let expected = (1.0 - leak) * at(&old, i) + leak * libm::tanh(sum + at(&input, i));
+                    assert!((at(&new, i) - expected).abs() < 1e-12);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! How fast does it learn? Measures of a learning curve ([`crate::wade`]). They are made of curves, not of examples.
+
+use super::{Direction, Metric, Unit};
+
+/// WADE as the plan of the run defines it.
+///
+/// ```
+/// use wug_score::{Ratio, Totals, metric::WADE, wade::{Evaluated, Wade}};
+/// // Half right after one sequence, all right after two: 1/10 + … + 5/10 at once, the rest at half weight.
+/// let curve = [Evaluated { step: 1.0, accuracy: 0.5 }, Evaluated { step: 2.0, accuracy: 1.0 }];
+/// let score = WADE.measured(Totals::of(&[Ratio::once(Wade::even(10).of(&curve))]), None);
+/// assert!((score.value().unwrap() - 3.5 / 5.5).abs() < 1e-12);
+/// ```
+pub static WADE: Metric = Metric {
+    name: "wade",
+    unit: Unit::Fraction,
+    better: Direction::Higher,
+    meaning: "weighted mean of 1/T over accuracies, T being the step at which each is first reached",
+    chance_of: Some("always giving the most frequent answer of the training sequences"),
+    cite: "Cisneros et al. 2022, Eqs. 1 and 2",
+};
+
+/// WADE of what is above chance.
+pub static WADE_ABOVE_CHANCE: Metric = Metric {
+    name: "wade_above_chance",
+    meaning: "WADE of (accuracy - chance) / (1 - chance): what chance reaches counts for nothing",
+    chance_of: None,
+    ..WADE
+};
+
+/// WADE of an accuracy that stays as it was before training.
+pub static WADE_BEFORE_TRAINING: Metric = Metric {
+    name: "wade_before_training",
+    meaning: "WADE of an accuracy that stays as it was before training",
+    chance_of: None,
+    ..WADE
+};
+
+/// The accuracy that was highest on the way.
+pub static HIGHEST_ACCURACY: Metric = Metric {
+    name: "highest_accuracy",
+    meaning: "highest share of correct answers of all evaluations on the way",
+    cite: "Cisneros et al. 2022, Table 5",
+    ..WADE
+};
+
+/// The accuracy at the end.
+pub static LAST_ACCURACY: Metric = Metric {
+    name: "last_accuracy",
+    meaning: "share of correct answers at the last evaluation",
+    cite: "Cisneros et al. 2022, Table 5",
+    ..WADE
+};

@@ -1,0 +1,359 @@
+//! How fast does it learn? The weighted average data efficiency (WADE) of Cisneros, Sivic and Mikolov (2022) of a learning curve,
+//! with everything explicit that the paper leaves open: thresholds, comparison, weights and the unit of a step.
+
+use serde::{Deserialize, Serialize};
+
+/// One evaluation of a learning curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evaluated {
+    /// Steps until then, from 1 on, in some unit.
+    pub step: f64,
+    /// The accuracy, from 0 to 1.
+    pub accuracy: f64,
+}
+
+/// The accuracies whose times are averaged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Thresholds {
+    /// `k / of` for `k` from `first` to `last`.
+    Even {
+        /// The denominator.
+        of: usize,
+        /// The first numerator.
+        first: usize,
+        /// The last numerator.
+        last: usize,
+    },
+    /// As NumPy's `arange` has them, rounding included: which side of a tie an accuracy falls on depends on it.
+    Arange {
+        /// The first.
+        from: f64,
+        /// From one to the next.
+        step: f64,
+        /// How many.
+        count: usize,
+    },
+}
+
+impl Thresholds {
+    /// `1/n, 2/n, …, 1`.
+    pub fn up_to_one(n: usize) -> Self {
+        Self::Even { of: n, first: 1, last: n }
+    }
+
+    /// All of them, ascending.
+    pub fn values(self) -> Vec<f64> {
+        match self {
+            Self::Even { of, first, last } => (first..=last).map(|k| k as f64 / of as f64).collect(),
+            Self::Arange { from, step, count } => {
+                let delta = (from + step) - from;
+                (0..count).map(|k| from + k as f64 * delta).collect()
+            }
+        }
+    }
+}
+
+/// When a threshold is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// The accuracy is the threshold or more (Eq. 2).
+    AtLeast,
+    /// The accuracy is more than the threshold (the released code).
+    Above,
+}
+
+/// How much each threshold counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weighting {
+    /// As much as its value (Eq. 1).
+    Threshold,
+    /// From 1 for the first to 10 for the last, evenly (the released code for IMDB).
+    OneToTen,
+}
+
+/// What a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepUnit {
+    /// Sequences seen, repetitions included.
+    Sequences,
+    /// Updates of the learner.
+    Updates,
+    /// Evaluations, the first being step 1.
+    Evaluations,
+    /// `1 + i·b/m` at the evaluation number `i` from 0 on: `b` answers between evaluations, `m` answers per sequence on average (the
+    /// released code for reservoirs). It need not be whole.
+    MeanSequences,
+}
+
+impl StepUnit {
+    /// Its name, as records write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sequences => "sequences",
+            Self::Updates => "updates",
+            Self::Evaluations => "evaluations",
+            Self::MeanSequences => "mean-sequences",
+        }
+    }
+}
+
+/// A definition of the measure. It is stored with every score.
+///
+/// ```
+/// use wug_score::wade::{Evaluated, Wade};
+/// let curve = |accuracies: &[f64]| -> Vec<Evaluated> {
+///     let steps = accuracies.iter().enumerate();
+///     steps.map(|(i, &accuracy)| Evaluated { step: (i + 1) as f64, accuracy }).collect()
+/// };
+/// // Thresholds .1 to 1: half of their sum (.1 + … + .5 = 1.5 of 5.5) at step 1, the rest at step 2.
+/// let wade = Wade::even(10).of(&curve(&[0.5, 1.0]));
+/// assert!((wade - (1.5 + 4.0 / 2.0) / 5.5).abs() < 1e-12);
+/// assert_eq!(Wade::even(10).of(&curve(&[1.0])), 1.0);
+/// assert_eq!(Wade::even(10).of(&curve(&[0.0, 0.0])), 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wade {
+    /// The accuracies whose times are averaged.
+    pub thresholds: Thresholds,
+    /// When a threshold is reached.
+    pub comparison: Comparison,
+    /// How much each threshold counts.
+    pub weighting: Weighting,
+    /// What a step is.
+    pub unit: StepUnit,
+}
+
+impl Wade {
+    /// Equations 1 and 2 with the thresholds `1/n, 2/n, …, 1`, in sequences.
+    pub fn even(n: usize) -> Self {
+        Self {
+            thresholds: Thresholds::up_to_one(n),
+            comparison: Comparison::AtLeast,
+            weighting: Weighting::Threshold,
+            unit: StepUnit::Sequences,
+        }
+    }
+
+    /// The variant of this name, with its unit replaced: `equation` (Eqs. 1 and 2, a hundred thresholds), `benchmark` (the released
+    /// code for the ten tasks), `imdb` (the released code for IMDB).
+    ///
+    /// ```
+    /// use wug_score::wade::{StepUnit, Wade};
+    /// assert_eq!(Wade::named("imdb", StepUnit::Evaluations).unwrap().thresholds.values().len(), 50);
+    /// assert!(Wade::named("mine", StepUnit::Updates).is_none());
+    /// ```
+    pub fn named(name: &str, unit: StepUnit) -> Option<Self> {
+        let (thresholds, comparison, weighting) = match name {
+            "equation" => (Thresholds::up_to_one(100), Comparison::AtLeast, Weighting::Threshold),
+            "benchmark" => {
+                let thresholds = Thresholds::Arange { from: 0.0, step: 0.01, count: 100 };
+                (thresholds, Comparison::Above, Weighting::Threshold)
+            }
+            "imdb" => {
+                let thresholds = Thresholds::Arange { from: 0.5, step: 0.01, count: 50 };
+                (thresholds, Comparison::Above, Weighting::OneToTen)
+            }
+            _ => return None,
+        };
+        Some(Self { thresholds, comparison, weighting, unit })
+    }
+
+    /// The names of the variants.
+    pub const NAMES: [&'static str; 3] = ["equation", "benchmark", "imdb"];
+
+    /// The thresholds, each with the step at which it is first reached (Eq. 2); none if it never is.
+    ///
+    /// ```
+    /// use wug_score::wade::{Evaluated, Wade};
+    /// let curve = [(1.0, 0.4), (2.0, 0.3), (5.0, 0.8)].map(|(step, accuracy)| Evaluated { step, accuracy });
+    /// let times = Wade::even(4).times(&curve);
+    /// assert_eq!(times, [(0.25, Some(1.0)), (0.5, Some(5.0)), (0.75, Some(5.0)), (1.0, None)]);
+    /// ```
+    pub fn times(&self, curve: &[Evaluated]) -> Vec<(f64, Option<f64>)> {
+        let reached = |accuracy: f64, threshold: f64| match self.comparison {
+            Comparison::AtLeast => accuracy >= threshold,
+            Comparison::Above => accuracy > threshold,
+        };
+        let mut points = curve.iter().peekable();
+        let time = |threshold: f64| {
+            // Thresholds ascend: what does not reach one does not reach the next.
+            while points.next_if(|point| !reached(point.accuracy, threshold)).is_some() {}
+            (threshold, points.peek().map(|point| point.step))
+        };
+        self.thresholds.values().into_iter().map(time).collect()
+    }
+
+    /// The weights of the thresholds.
+    fn weights(&self) -> Vec<f64> {
+        let values = self.thresholds.values();
+        let last = values.len().saturating_sub(1).max(1) as f64;
+        let weight = |(k, value): (usize, f64)| match self.weighting {
+            Weighting::Threshold => value,
+            Weighting::OneToTen => 1.0 + 9.0 * k as f64 / last,
+        };
+        values.into_iter().enumerate().map(weight).collect()
+    }
+
+    /// The score of a learning curve (Eq. 1), from 0 to 1.
+    pub fn of(&self, curve: &[Evaluated]) -> f64 {
+        let weights = self.weights();
+        let total: f64 = weights.iter().sum();
+        let times = self.times(curve);
+        let sum: f64 =
+            times.iter().zip(&weights).map(|((_, time), weight)| time.map_or(0.0, |t| weight / t)).sum();
+        if total > 0.0 { sum / total } else { 0.0 }
+    }
+
+    /// The same at each number of even thresholds: how fast the score converges as they are refined.
+    ///
+    /// ```
+    /// use wug_score::wade::{Evaluated, Wade, limit};
+    /// let curve = [(1.0, 0.4), (2.0, 0.3), (5.0, 0.8)].map(|(step, accuracy)| Evaluated { step, accuracy });
+    /// let refined = Wade::even(100).refined(&curve, &[10, 100, 1000]);
+    /// let errors: Vec<f64> = refined.iter().map(|(_, wade)| (wade - limit(&curve)).abs()).collect();
+    /// assert!(errors[0] < 0.03 && errors[1] < 0.003 && errors[2] < 0.0003, "{errors:?}");
+    /// ```
+    pub fn refined(&self, curve: &[Evaluated], sizes: &[usize]) -> Vec<(usize, f64)> {
+        let at = |&n: &usize| (n, Self { thresholds: Thresholds::up_to_one(n), ..*self }.of(curve));
+        sizes.iter().map(at).collect()
+    }
+}
+
+/// The value that Equation 1 converges to as the thresholds fill the interval from 0 to 1: `2 ∫ α / T(α) dα`.
+pub fn limit(curve: &[Evaluated]) -> f64 {
+    let (mut best, mut sum) = (0.0_f64, 0.0);
+    for point in curve {
+        if point.accuracy > best {
+            sum += (point.accuracy * point.accuracy - best * best) / point.step;
+            best = point.accuracy;
+        }
+    }
+    sum
+}
+
+/// The curve with what chance reaches taken for 0: `(a - c) / (1 - c)`, and 0 below it.
+///
+/// ```
+/// use wug_score::wade::{Evaluated, Wade, above_chance};
+/// let guess = [Evaluated { step: 1.0, accuracy: 0.5 }];
+/// assert!(Wade::even(100).of(&guess) > 0.25);
+/// assert_eq!(Wade::even(100).of(&above_chance(&guess, 0.5)), 0.0);
+/// ```
+pub fn above_chance(curve: &[Evaluated], chance: f64) -> Vec<Evaluated> {
+    let room = 1.0 - chance;
+    let corrected = |a: f64| if room > 0.0 { ((a - chance) / room).max(0.0) } else { 0.0 };
+    curve.iter().map(|point| Evaluated { accuracy: corrected(point.accuracy), ..*point }).collect()
+}
+
+/// The learning curve of answers in a row, as Appendix A has it for people: a series of `k` correct answers is an accuracy of `k / full`
+/// at its first answer, so that `full` correct answers from the start score 1.
+///
+/// ```
+/// use wug_score::wade::{Wade, streaks};
+/// assert_eq!(Wade::even(10).of(&streaks(&[true; 10], 10)), 1.0);
+/// let one_error_first: Vec<bool> = [false].into_iter().chain([true; 10]).collect();
+/// assert_eq!(Wade::even(10).of(&streaks(&one_error_first, 10)), 0.5);
+/// ```
+pub fn streaks(answers: &[bool], full: usize) -> Vec<Evaluated> {
+    let mut curve = Vec::new();
+    let mut at = 0;
+    for series in answers.chunk_by(|a, b| a == b) {
+        let right = if series[0] { series.len() } else { 0 };
+        let accuracy = (right as f64 / full.max(1) as f64).min(1.0);
+        curve.push(Evaluated { step: (at + 1) as f64, accuracy });
+        at += series.len();
+    }
+    curve
+}
+
+/// The same as the released program has it: `k / full` is reached with the `k`-th answer of a series, and not at its first.
+///
+/// ```
+/// use wug_score::wade::{Wade, streaks_as_reached};
+/// let perfect = Wade::even(5).of(&streaks_as_reached(&[true; 5], 5));
+/// assert!((perfect - 1.0 / 3.0).abs() < 1e-12); // where the paper promises 1
+/// ```
+pub fn streaks_as_reached(answers: &[bool], full: usize) -> Vec<Evaluated> {
+    let mut series = 0;
+    let point = |(at, right): (usize, &bool)| {
+        series = if *right { series + 1 } else { 0 };
+        Evaluated { step: (at + 1) as f64, accuracy: (series as f64 / full.max(1) as f64).min(1.0) }
+    };
+    answers.iter().enumerate().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Accuracies at steps `1 + i·stride`.
+    fn curve(accuracies: &Value, stride: f64) -> Vec<Evaluated> {
+        let point = |(i, a): (usize, &Value)| Evaluated {
+            step: 1.0 + i as f64 * stride,
+            accuracy: a.as_f64().unwrap(),
+        };
+        accuracies.as_array().unwrap().iter().enumerate().map(point).collect()
+    }
+
+    #[test]
+    fn published_variants_and_equation_1_are_the_golden_values() {
+        let golden: Value = serde_json::from_str(include_str!("../../../testdata/wade_metric.json")).unwrap();
+        let cases = golden["cases"].as_array().unwrap();
+        assert_eq!(cases.len(), 10);
+        let benchmark = Wade::named("benchmark", StepUnit::Updates).unwrap();
+        let imdb = Wade::named("imdb", StepUnit::Evaluations).unwrap();
+        let hundredths =
+            Wade { thresholds: Thresholds::Even { of: 100, first: 1, last: 99 }, ..Wade::even(100) };
+        for case in cases {
+            let (a, name) = (&case["accuracies"], &case["name"]);
+            let check = |expected: &Value, wade: Wade, stride: f64| {
+                let (ours, theirs) = (wade.of(&curve(a, stride)), expected.as_f64().unwrap());
+                assert!((ours - theirs).abs() < 1e-9, "{name}: {ours}, not {theirs} ({wade:?}, {stride})");
+            };
+            check(&case["trained"], benchmark, 1.0);
+            for answers in ["1", "2.5", "80"] {
+                check(&case["reservoir"][answers], benchmark, 8.0 / answers.parse::<f64>().unwrap());
+            }
+            check(&case["imdb"], imdb, 1.0);
+            check(&case["eq1_tenths"], Wade::even(10), 1.0);
+            check(&case["eq1_hundredths"], hundredths, 1.0);
+        }
+    }
+
+    /// What the released program for people printed.
+    #[test]
+    fn answers_in_a_row_as_released() {
+        let then_right = |first: &[bool]| [first, &[true; 5]].concat();
+        for (first, theirs) in
+            [(&[][..], 0.333), (&[false], 0.237), (&[true, true, false], 0.246), (&[false; 10], 0.074)]
+        {
+            let ours = Wade::even(5).of(&streaks_as_reached(&then_right(first), 5));
+            assert!((ours - theirs).abs() < 5e-4, "{first:?}: {ours}");
+        }
+    }
+
+    #[test]
+    fn a_score_is_between_0_and_1_and_refinement_converges() {
+        let curve: Vec<Evaluated> = (0..200)
+            .map(|i| Evaluated { step: 1.0 + f64::from(i), accuracy: 1.0 - 0.9 / (1.0 + 0.1 * f64::from(i)) })
+            .collect();
+        let limit = limit(&curve);
+        assert!(limit > 0.0 && limit < 1.0);
+        let refined = Wade::even(100).refined(&curve, &[10, 100, 1000, 10_000]);
+        let errors: Vec<f64> = refined.iter().map(|(_, wade)| (wade - limit).abs()).collect();
+        assert!(errors.windows(2).all(|pair| pair[1] < pair[0]) && errors[3] < 1e-4, "{errors:?}");
+        for name in Wade::NAMES {
+            let wade = Wade::named(name, StepUnit::Sequences).unwrap();
+            assert!((0.0..=1.0).contains(&wade.of(&curve)) && wade.of(&[]) == 0.0, "{name}");
+            let text = serde_json::to_string(&wade).unwrap();
+            assert_eq!(serde_json::from_str::<Wade>(&text).unwrap(), wade);
+        }
+    }
+}
