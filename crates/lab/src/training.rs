@@ -47,21 +47,21 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
     stride: usize,
     context: &mut dyn RunContext,
 ) -> Result<TrainingOutcome<R>, LabError> {
-    train_from(objective, spec, seed, stride, OptimizerStart::Fresh, context)
+    train_from(objective, spec, seed, stride, None, context)
 }
 
-/// [`train`], with a state of the optimiser to begin with.
+/// [`train`], with a state of the optimiser to begin with; the best parameters are then not kept.
 pub(crate) fn train_from<R: Real, O: Objective<R>>(
     objective: &O,
     spec: TrainSpec,
     seed: Seed,
     stride: usize,
-    start: OptimizerStart<'_>,
+    start: Option<OptimizerStart<'_>>,
     context: &mut dyn RunContext,
 ) -> Result<TrainingOutcome<R>, LabError> {
     let fresh = || {
         let mut trainer = Trainer::new(objective, spec, seed).map_err(LabError::usage)?;
-        if let OptimizerStart::Carried(Some(optimizer)) = start {
+        if let Some(OptimizerStart::Carried(Some(optimizer))) = start {
             trainer.carry(optimizer).map_err(LabError::internal)?;
         }
         Ok::<_, LabError>(trainer)
@@ -74,6 +74,10 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
         Some(resumed) => resumed,
         None => (fresh()?, Vec::new()),
     };
+    // Who gives an optimiser to begin with evaluates the last parameters.
+    if start.is_some() {
+        trainer = trainer.without_best();
+    }
     let outcome = loop {
         if let Some(outcome) = trainer.outcome() {
             break outcome;
@@ -95,7 +99,7 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
         Outcome::Stopped => Ending::Stopped,
         Outcome::Diverged { step } => Ending::Diverged { step },
     };
-    let carried = matches!(start, OptimizerStart::Carried(_));
+    let carried = matches!(start, Some(OptimizerStart::Carried(_)));
     let optimizer = carried.then(|| trainer.optimizer_state());
     let (best, last) = (trainer.best().to_vec(), trainer.params().to_vec());
     Ok(TrainingOutcome { best, last, curve, ending, optimizer })

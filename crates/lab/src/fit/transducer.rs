@@ -76,14 +76,14 @@ fn trained<R: Real>(
     let objective = Transduction::new(&model, data.pairs, &[]).map_err(LabError::usage)?;
     let spec = transduction_spec(settings);
     let stride = spec.max_epochs.div_ceil(POINTS);
-    let TrainingOutcome { best, last, curve, mut ending, optimizer } =
-        train_from::<R, _>(&objective, spec, options.seed, stride, options.optimizer, context)?;
+    let start = Some(options.optimizer);
+    let TrainingOutcome { last: params, curve, mut ending, optimizer, .. } =
+        train_from::<R, _>(&objective, spec, options.seed, stride, start, context)?;
     // The update after the last finite loss may be the one that diverged.
-    let diverged = last.iter().any(|x| !x.wide().is_finite());
+    let diverged = params.iter().any(|x| !x.wide().is_finite());
     if diverged && ending == Ending::Finished {
         ending = Ending::Diverged { step: curve.last().map_or(0, |point| point.steps) };
     }
-    let params = if ending == Ending::Finished { last } else { best };
     let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve };
     let trained = Trained::new(model, params);
     keep_model(context, || trained.save())?;
