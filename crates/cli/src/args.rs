@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Export every measurement of a sweep as a row
     Export(Export),
+    /// Search, score and show networks of minimum description length
+    Mdl(crate::mdl_args::Mdl),
     /// Print the completions for a shell
     #[command(
         after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug"
@@ -467,7 +469,7 @@ fn lengths(text: &str) -> Result<LengthRange, String> {
         .ok_or_else(|| "lengths are written A..B, both included, A not above B, B up to 1000000".to_owned())
 }
 
-fn reading(text: &str) -> Result<Reading, String> {
+pub(crate) fn reading(text: &str) -> Result<Reading, String> {
     text.parse().map_err(|error: wug_lab::language::UnknownReading| error.to_string())
 }
 
@@ -476,7 +478,7 @@ fn format(text: &str) -> Result<Format, String> {
         .ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }

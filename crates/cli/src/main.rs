@@ -6,6 +6,8 @@ mod data;
 mod doctor;
 mod exit;
 mod list;
+mod mdl;
+mod mdl_args;
 mod report;
 mod run;
 mod safe;
@@ -50,6 +52,7 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Report(args) => report::report(&args, out)?,
         Command::Export(args) => report::export(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
+        Command::Mdl(args) => mdl::run(&args, out)?,
         Command::Completions { shell } => {
             // Into memory first: the generator panics if the pipe is closed.
             let mut script = Vec::new();

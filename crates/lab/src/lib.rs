@@ -11,6 +11,7 @@ mod fit;
 pub mod foreign;
 pub mod generalization;
 mod keep;
+pub mod mdl;
 pub mod names;
 pub mod plan;
 pub mod preference;

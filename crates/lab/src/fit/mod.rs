@@ -6,6 +6,7 @@ pub(crate) mod next_symbol;
 pub(crate) mod recognizer;
 pub(crate) mod transducer;
 
+use serde_json::Value;
 use wug_score::{Ending, Point};
 
 /// How training went.
@@ -14,4 +15,6 @@ pub(crate) struct TrainingSummary {
     pub(crate) ending: Ending,
     pub(crate) parameters: Option<usize>,
     pub(crate) curve: Vec<Point>,
+    /// What a search found, as a file has it.
+    pub(crate) found: Option<Value>,
 }

@@ -34,6 +34,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         },
         grammar,
         vocabulary: data.language.alphabet().len() + 1,
+        reading: plan.reading,
     };
     let Fitted { mut model, summary } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
@@ -49,6 +50,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let mut facts = data.facts.clone();
     if let Value::Object(facts) = &mut facts {
         facts.insert("evaluated".to_owned(), evaluated.facts);
+        facts.extend(summary.found.map(|found| ("found".to_owned(), found)));
     }
     Ok(Outcome {
         ending: summary.ending,
