@@ -84,7 +84,7 @@ fn trained<R: Real>(
     if diverged && ending == Ending::Finished {
         ending = Ending::Diverged { step: curve.last().map_or(0, |point| point.steps) };
     }
-    let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve };
+    let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve, found: None };
     let trained = Trained::new(model, params);
     keep_model(context, || trained.save())?;
     Ok(Fitted { model: Box::new(trained), summary, optimizer })

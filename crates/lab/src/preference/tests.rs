@@ -108,7 +108,7 @@ fn shared_trainings_give_what_separate_ones_give() {
         let plan = small(&[("reading", reading)]);
         assert_eq!(plan.optimizer_state.name(), state);
         let [trainings, without] = plan.work.trainings;
-        assert_eq!(without, 2 * 5);
+        assert_eq!(without, 2 * 4);
         let mut context = Context::default();
         let result = result(&plan, &mut context);
         assert_eq!(context.epochs, trainings * 7, "{trainings} trainings of 7 updates");
@@ -127,7 +127,7 @@ fn shared_trainings_give_what_separate_ones_give() {
             let total: f64 = expected.iter().sum();
             assert!((of(Stratum::All) - total).abs() < 1e-9);
             let per_example = result.value(&split, "description_length_per_example").unwrap();
-            assert!((per_example - total / 16.0).abs() < 1e-9);
+            assert!((per_example - total / 12.0).abs() < 1e-9);
             let bits = result.value(&split, "description_length_bits").unwrap();
             assert!((bits * 2.0_f64.ln() - total).abs() < 1e-9);
         }
