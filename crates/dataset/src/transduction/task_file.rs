@@ -90,15 +90,14 @@ impl Reader {
     fn word(&mut self, text: &str) -> Result<Word, TaskFileError> {
         let mut word = Word::new();
         for token in text.split_whitespace() {
-            let symbol = match self.known.get(token) {
-                Some(&symbol) => symbol,
-                None => {
-                    at_most("different tokens", self.tokens.len() + 1, MAX_TOKENS)?;
-                    let symbol = Symbol(self.tokens.len() as u16);
-                    self.tokens.push(token.to_owned());
-                    self.known.insert(token.to_owned(), symbol);
-                    symbol
-                }
+            let symbol = if let Some(&symbol) = self.known.get(token) {
+                symbol
+            } else {
+                at_most("different tokens", self.tokens.len() + 1, MAX_TOKENS)?;
+                let symbol = Symbol(self.tokens.len() as u16);
+                self.tokens.push(token.to_owned());
+                self.known.insert(token.to_owned(), symbol);
+                symbol
             };
             word.push(symbol);
         }

@@ -121,10 +121,9 @@ impl TransducerSpec {
         }
         match &self.body {
             TransducerBodySpec::Lstm(body) => body.check(),
-            TransducerBodySpec::Transformer(body) => body.check(),
+            TransducerBodySpec::Transformer(body) | TransducerBodySpec::Prompt(body) => body.check(),
             TransducerBodySpec::Cnn(body) => body.check(),
             TransducerBodySpec::Joint(body) => joint::check(body),
-            TransducerBodySpec::Prompt(body) => body.check(),
         }
     }
 }

@@ -61,25 +61,23 @@ impl<'a> Group<'a> {
 
     fn of(sheet: Sheet, reading: Reading, runs: Vec<(Place, PreferenceRun<'a>)>) -> Self {
         let rules = distinct(runs.iter().flat_map(|(_, run)| run.rules()));
-        let (keys, values) = match sheet {
-            Sheet::Other(_) => settings(&runs),
-            _ => {
-                let named = runs.iter().map(|(place, _)| place.key).find(|key| !key.is_empty());
-                let keys: Vec<String> = named.map(str::to_owned).into_iter().collect();
-                let value = |place: &Place| if keys.is_empty() { vec![] } else { vec![place.value.clone()] };
-                let values = runs.iter().map(|(place, _)| value(place)).collect();
-                (keys, values)
-            }
+        let (keys, values) = if let Sheet::Other(_) = sheet {
+            settings(&runs)
+        } else {
+            let named = runs.iter().map(|(place, _)| place.key).find(|key| !key.is_empty());
+            let keys: Vec<String> = named.map(str::to_owned).into_iter().collect();
+            let value = |place: &Place| if keys.is_empty() { vec![] } else { vec![place.value.clone()] };
+            let values = runs.iter().map(|(place, _)| value(place)).collect();
+            (keys, values)
         };
         let mut rows: Vec<GroupRow<'a>> = Vec::new();
         for ((place, run), values) in runs.into_iter().zip(values) {
             let same = |row: &&mut GroupRow<'a>| row.learner == run.learner() && row.values == values;
-            match rows.iter_mut().find(same) {
-                Some(row) => row.runs.push(run),
-                None => {
-                    let printed = matches!(sheet, Sheet::Printed(..)).then_some(place.value);
-                    rows.push(GroupRow { learner: run.learner(), values, printed, runs: vec![run] });
-                }
+            if let Some(row) = rows.iter_mut().find(same) {
+                row.runs.push(run);
+            } else {
+                let printed = matches!(sheet, Sheet::Printed(..)).then_some(place.value);
+                rows.push(GroupRow { learner: run.learner(), values, printed, runs: vec![run] });
             }
         }
         let rank = |learner: &str| ORDER.iter().position(|name| *name == learner).unwrap_or(ORDER.len());

@@ -34,7 +34,7 @@ fn row_keys(row: &GroupRow<'_>) -> Vec<String> {
 /// Preferences: how many seeds agree with each rule, and how long the rules' descriptions are.
 pub(super) fn main(group: &Group<'_>) -> Option<Table> {
     if group.sheet == Sheet::Growth {
-        return growth(group);
+        return Some(growth(group));
     }
     let agreement = group.results().iter().any(|r| PreferenceRun::of(r).is_some_and(|r| r.fits().is_some()));
     let described = group.rows.iter().any(|row| group.rules.iter().any(|rule| !row.nats(rule).is_empty()));
@@ -144,7 +144,7 @@ fn length(
 }
 
 /// Nats per example as more examples are shown.
-fn growth(group: &Group<'_>) -> Option<Table> {
+fn growth(group: &Group<'_>) -> Table {
     let mut table = blank(group, "", &group.sheet.name());
     table.columns = group.rules.iter().map(|rule| Column::of("nats per example", *rule)).collect();
     for row in &group.rows {
@@ -156,7 +156,7 @@ fn growth(group: &Group<'_>) -> Option<Table> {
     }
     table.notes = notes(group, &table, false);
     table.notes.push("The paper prints a figure, and no numbers.".to_owned());
-    Some(table)
+    table
 }
 
 pub(super) fn per_example(run: PreferenceRun<'_>, rule: &str) -> Option<f64> {
