@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use wug_lab::generalization::{Generalization, Measure};
+use wug_lab::pairs::{OUT_OF_DISTRIBUTION, Pairs, TEST, VALIDATION};
 use wug_lab::plan::RunPlan;
 use wug_lab::preference::Preference;
 use wug_lab::protocol::Outcome;
@@ -14,8 +15,10 @@ use wug_lab::recognition::Recognition;
 use wug_lab::score::metric::{
     AGREEMENT_WITH_NONE, CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DESCRIPTION_LENGTH,
     DESCRIPTION_LENGTH_PER_EXAMPLE, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY, EXACT_MATCH,
-    PERFECT_AGREEMENT, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH,
+    PAIR_CEILING, PERFECT_AGREEMENT, PERPLEXITY, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY,
+    SOLVED_LENGTH, pair_accuracy,
 };
+use wug_lab::score::pairs::{Comparison, Ties};
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
@@ -78,7 +81,7 @@ fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
 }
 
 /// A result of preference: all outputs are those of the first rule, whose description is the shortest.
-fn preferred(plan: &RunPlan, nats: f64) -> RunResult {
+fn followed(plan: &RunPlan, nats: f64) -> RunResult {
     let p = plan.of::<Preference>().unwrap();
     // Every rule of the built-in tasks, in the order of the task.
     let family = p.task.split(':').next().unwrap();
@@ -106,10 +109,23 @@ fn preferred(plan: &RunPlan, nats: f64) -> RunResult {
     plan.result("hash".to_owned(), outcome(json!({ "rules": rules }), scores))
 }
 
+/// A result of pairs with this accuracy in all comparisons, and this perplexity on the validation strings.
+fn preferred(plan: &RunPlan, accuracy: f64, perplexity: f64) -> RunResult {
+    let on = |split: &str| {
+        let each =
+            Comparison::ALL.map(|c| measured(split, Stratum::All, pair_accuracy(c, Ties::Wrong), accuracy));
+        each.into_iter().chain([measured(split, Stratum::All, &PAIR_CEILING, 1.0)]).collect::<Vec<_>>()
+    };
+    let mut scores = vec![measured(VALIDATION, Stratum::All, &PERPLEXITY, perplexity)];
+    scores.extend([TEST, OUT_OF_DISTRIBUTION].into_iter().flat_map(on));
+    plan.result("hash".to_owned(), outcome(json!({}), scores))
+}
+
 fn measured_well(plan: &RunPlan) -> RunResult {
     match plan.protocol() {
         "recognition" => recognized(plan, 0.9),
-        "preference" => preferred(plan, 1.0),
+        "preference" => followed(plan, 1.0),
+        "pairs" => preferred(plan, 0.9, 5.0),
         _ => generalized(plan, true),
     }
 }
@@ -121,7 +137,7 @@ fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
 
 /// Whether a table is a suite's, or lists the settings of runs.
 fn is_of(table: &Table, suite: &str) -> bool {
-    table.id.starts_with(&format!("{suite}-published-")) || table.id.ends_with("-settings")
+    table.id.starts_with(&format!("{suite}-")) || table.id.ends_with("-settings")
 }
 
 fn cell(table: &Table, keys: &[&str], column: &str) -> String {
@@ -138,6 +154,7 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
         "flare_table22",
         "bliss_table2",
         "bliss_figure3",
+        "tse_table3",
         "find_table1",
         "find_table2",
         "find_tables3to6",
@@ -232,7 +249,7 @@ fn runs_of_find_fill_the_cells_of_their_tables() {
                 let cell = *cells
                     .entry((p.task.clone(), format!("{} {:?}", p.learner, p.settings)))
                     .or_insert(count);
-                preferred(plan, cell as f64)
+                followed(plan, cell as f64)
             })
             .collect();
         let tables = tables(&results);
@@ -255,7 +272,7 @@ fn runs_of_find_fill_the_cells_of_their_tables() {
             );
         }
     }
-    let one = |name: &str| planned(name).iter().map(|plan| preferred(plan, 3.0)).collect::<Vec<_>>();
+    let one = |name: &str| planned(name).iter().map(|plan| followed(plan, 3.0)).collect::<Vec<_>>();
     let all = tables(&one("find_table1"));
     let main = named(&all, "find-published-1a");
     assert!(cell(main, &["lstm", "40"], "L (nats): count").starts_with("3.0"));
@@ -265,6 +282,38 @@ fn runs_of_find_fill_the_cells_of_their_tables() {
     let far = one("find_figure3");
     assert_eq!(named(&tables(&far), "find-published-figure3").rows.len(), 4 * 99);
     assert!(!wug_report::figures(&far).is_empty());
+}
+
+#[test]
+fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
+    // Each cell has an accuracy of its own in the run with the lowest perplexity, and others are lower.
+    let runs = planned("tse_table3");
+    assert_eq!(runs.len(), 2 * (4 * 5 * 3 * 3 * 10 + 4 * 5 * 5));
+    let mut accuracies: BTreeMap<(String, String, String), f64> = BTreeMap::new();
+    let mut results = Vec::new();
+    for plan in &runs {
+        let p = plan.of::<Pairs>().unwrap();
+        let next = 0.5 + 0.001 * accuracies.len() as f64;
+        let key = (p.language.clone(), p.learner.clone(), p.reading.name().to_owned());
+        let accuracy = *accuracies.entry(key).or_insert(next);
+        let chosen =
+            p.seed == 0 && p.settings.real("learning_rate").is_none_or(|rate| [0.1, 1e-4].contains(&rate));
+        results.push(if chosen { preferred(plan, accuracy, 5.0) } else { preferred(plan, 0.1, 6.0) });
+    }
+    let tables = tables(&results);
+    let table = named(&tables, "tse-3");
+    assert_eq!((table.rows.len(), accuracies.len()), (20, 20 * 8 * 2));
+    for ((language, learner, reading), accuracy) in &accuracies {
+        let (name, terminals) = language.split_once(":terminals=").unwrap();
+        for split in ["in-dist", "out-of-dist"] {
+            let shown = cell(table, &[name, terminals], &format!("{learner} (1): {split} {reading}"));
+            assert_eq!(shown, format!("{accuracy:.4}"), "{language} {learner} {reading}");
+        }
+    }
+    let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count();
+    assert_eq!(printed, 20 * 3 * 2, "the paper's figures are beside the published reading");
+    assert!(tables.iter().all(|table| is_of(table, "tse")));
+    assert!(wug_report::figures(&results).is_empty(), "nothing is known by length");
 }
 
 /// Everything that a plan has is in an export, so that runs which differ can be told apart without their hash.

@@ -17,6 +17,7 @@ use wug_score::{Coordinates, Ending, Measurement, Point, ScoredString};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::generalization::Generalization;
+use crate::pairs::Pairs;
 use crate::plan::RunPlan;
 use crate::preference::Preference;
 use crate::recognition::Recognition;
@@ -176,6 +177,7 @@ pub static PROTOCOLS: &[Entry] = &[
     Entry::of::<Generalization>(&["index"]),
     Entry::of::<Speed>(&[]),
     Entry::of::<Preference>(&[]),
+    Entry::of::<Pairs>(&[]),
 ];
 
 /// The protocol with this name.

@@ -31,6 +31,7 @@ mod coordinates;
 pub mod estimate;
 pub mod metric;
 pub mod paired;
+pub mod pairs;
 pub mod permutation;
 mod prediction;
 mod ratio;
