@@ -169,7 +169,7 @@ fn trained_network<'a, R: Real>(
 ) -> Result<Fitted<'a>, LabError> {
     let model = LanguageModel::new(spec).map_err(LabError::usage)?;
     let validation = (corpus.validation)();
-    let TrainingOutcome { best, last, curve, mut ending } =
+    let TrainingOutcome { best, last, curve, mut ending, .. } =
         trained::<R>(&model, settings, corpus, &validation, seed, context)?;
     // The update after the last finite loss may be the one that diverged.
     let diverged = last.iter().any(|x| !x.wide().is_finite());
