@@ -16,6 +16,7 @@ fn spec(tie_error: bool) -> SearchSpec {
             tournament: 2,
             elite: 0.001,
             tie_error,
+            annealing: None,
             objective: Objective::new(activations.len()),
             alphabet: Alphabet { activations, products: true, max_units: 14, start_smooth: false },
         },
@@ -79,7 +80,7 @@ fn lanes_give_the_scores_of_the_definition() {
                 let objective = Objective { outputs, early_rejection, ..Objective::new(15) };
                 let defined = score(&network, &corpus, &objective).data_bits;
                 evaluator.compile(&network);
-                let fast = evaluator.data_bits(&lanes, &objective);
+                let fast = evaluator.data_bits(&lanes, &objective, 0.0);
                 let same = defined.to_bits() == fast.to_bits() || (defined - fast).abs() < 1e-9 * defined;
                 assert!(same, "{language}, {objective:?}: {fast}, defined {defined}, {network:?}");
                 finite += usize::from(defined.is_finite());
@@ -101,7 +102,7 @@ fn programs_with_the_same_key_have_the_same_score() {
         without.compile(&one.network);
         assert_eq!(
             one.data_bits.to_bits(),
-            without.data_bits(&lanes, &objective).to_bits(),
+            without.data_bits(&lanes, &objective, 0.0).to_bits(),
             "{:?}",
             one.network
         );
