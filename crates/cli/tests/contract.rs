@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use wug_lab::generalization::{Generalization, Measure};
+use wug_lab::pairs::{OUT_OF_DISTRIBUTION, Pairs, TEST, VALIDATION};
 use wug_lab::plan::RunPlan;
 use wug_lab::protocol::Outcome;
 use wug_lab::recognition::Recognition;
 use wug_lab::score::metric::{
     CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
-    RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH,
+    PAIR_CEILING, PERPLEXITY, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, pair_accuracy,
 };
+use wug_lab::score::pairs::{Comparison, Ties};
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
@@ -75,8 +77,24 @@ fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
     plan.result("hash".to_owned(), outcome(facts, scores.collect()))
 }
 
+/// A result of pairs with this accuracy in all comparisons, and this perplexity on the validation strings.
+fn preferred(plan: &RunPlan, accuracy: f64, perplexity: f64) -> RunResult {
+    let on = |split: &str| {
+        let each =
+            Comparison::ALL.map(|c| measured(split, Stratum::All, pair_accuracy(c, Ties::Wrong), accuracy));
+        each.into_iter().chain([measured(split, Stratum::All, &PAIR_CEILING, 1.0)]).collect::<Vec<_>>()
+    };
+    let mut scores = vec![measured(VALIDATION, Stratum::All, &PERPLEXITY, perplexity)];
+    scores.extend([TEST, OUT_OF_DISTRIBUTION].into_iter().flat_map(on));
+    plan.result("hash".to_owned(), outcome(json!({}), scores))
+}
+
 fn measured_well(plan: &RunPlan) -> RunResult {
-    if plan.protocol() == "recognition" { recognized(plan, 0.9) } else { generalized(plan, true) }
+    match plan.protocol() {
+        "recognition" => recognized(plan, 0.9),
+        "pairs" => preferred(plan, 0.9, 5.0),
+        _ => generalized(plan, true),
+    }
 }
 
 fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
@@ -86,7 +104,7 @@ fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
 
 /// Whether a table is a suite's, or lists the settings of runs.
 fn is_of(table: &Table, suite: &str) -> bool {
-    table.id.starts_with(&format!("{suite}-published-")) || table.id.ends_with("-settings")
+    table.id.starts_with(&format!("{suite}-")) || table.id.ends_with("-settings")
 }
 
 fn cell(table: &Table, keys: &[&str], column: &str) -> String {
@@ -98,7 +116,7 @@ fn cell(table: &Table, keys: &[&str], column: &str) -> String {
 
 #[test]
 fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
-    for name in ["flare_table2", "flare_table22", "bliss_table2", "bliss_figure3"] {
+    for name in ["flare_table2", "flare_table22", "bliss_table2", "bliss_figure3", "tse_table3"] {
         let expected = name.split('_').next().unwrap();
         for plan in planned(name) {
             let result = measured_well(&plan);
@@ -166,6 +184,38 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
     assert!(wug_report::tables(&far).iter().all(|table| is_of(table, "bliss")));
     assert!(!wug_report::figures(&far).is_empty());
+}
+
+#[test]
+fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
+    // Each cell has an accuracy of its own in the run with the lowest perplexity, and others are lower.
+    let runs = planned("tse_table3");
+    assert_eq!(runs.len(), 2 * (4 * 5 * 3 * 3 * 10 + 4 * 5 * 5));
+    let mut accuracies: BTreeMap<(String, String, String), f64> = BTreeMap::new();
+    let mut results = Vec::new();
+    for plan in &runs {
+        let p = plan.of::<Pairs>().unwrap();
+        let next = 0.5 + 0.001 * accuracies.len() as f64;
+        let key = (p.language.clone(), p.learner.clone(), p.reading.name().to_owned());
+        let accuracy = *accuracies.entry(key).or_insert(next);
+        let chosen =
+            p.seed == 0 && p.settings.real("learning_rate").is_none_or(|rate| [0.1, 1e-4].contains(&rate));
+        results.push(if chosen { preferred(plan, accuracy, 5.0) } else { preferred(plan, 0.1, 6.0) });
+    }
+    let tables = tables(&results);
+    let table = named(&tables, "tse-3");
+    assert_eq!((table.rows.len(), accuracies.len()), (20, 20 * 8 * 2));
+    for ((language, learner, reading), accuracy) in &accuracies {
+        let (name, terminals) = language.split_once(":terminals=").unwrap();
+        for split in ["in-dist", "out-of-dist"] {
+            let shown = cell(table, &[name, terminals], &format!("{learner} (1): {split} {reading}"));
+            assert_eq!(shown, format!("{accuracy:.4}"), "{language} {learner} {reading}");
+        }
+    }
+    let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count();
+    assert_eq!(printed, 20 * 3 * 2, "the paper's figures are beside the published reading");
+    assert!(tables.iter().all(|table| is_of(table, "tse")));
+    assert!(wug_report::figures(&results).is_empty(), "nothing is known by length");
 }
 
 /// Everything that a plan has is in an export, so that runs which differ can be told apart without their hash.

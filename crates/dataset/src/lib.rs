@@ -16,7 +16,7 @@ pub mod flare;
 pub mod manifest;
 pub mod masked;
 pub mod mt19937;
-mod pairs;
+pub mod pairs;
 pub mod recognition;
 mod rows;
 mod seed;

@@ -7,7 +7,6 @@ mod checks;
 
 use serde::Serialize;
 use wug_dataset::Seed;
-use wug_language::Alphabet;
 use wug_learner::registry::{Role, Settings};
 
 use crate::LabError;
@@ -79,18 +78,19 @@ pub(crate) fn rounds(n: usize) -> Vec<u32> {
 }
 
 fn task(role: Role) -> Result<Task, LabError> {
-    let alphabet = Alphabet::new(ALPHABET);
+    let alphabet = ALPHABET.map(str::to_owned);
     let draws = Seed::new(7);
     let length = |i: usize| 1 + (draws.nth(i).value() % 5) as usize;
     let training = match role {
         Role::NextSymbol => Examples {
             strings: (0..TRAINING).map(|i| [vec![0], rounds(length(i)), vec![0]].concat()).collect(),
-            labels: None,
+            ..Examples::default()
         },
         // Members begin with `a`, others with `b`.
         Role::Recognizer => Examples {
             strings: (0..TRAINING).map(|i| [vec![1 + i as u32 % 2], rounds(length(i))].concat()).collect(),
             labels: Some((0..TRAINING).map(|i| i % 2 == 0).collect()),
+            outputs: None,
         },
         other @ (Role::Transducer | Role::Incremental) => {
             return Err(LabError::Usage(format!(

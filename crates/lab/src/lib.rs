@@ -13,6 +13,7 @@ pub mod generalization;
 mod keep;
 pub mod mdl;
 pub mod names;
+pub mod pairs;
 pub mod plan;
 pub mod protocol;
 pub mod recognition;

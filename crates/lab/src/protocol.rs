@@ -17,6 +17,7 @@ use wug_score::{Coordinates, Ending, Measurement, Point, ScoredString};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::generalization::Generalization;
+use crate::pairs::Pairs;
 use crate::plan::RunPlan;
 use crate::recognition::Recognition;
 use crate::spec::{Problem, Section};
@@ -163,8 +164,12 @@ impl Entry {
 }
 
 /// Every protocol, in the order in which the sections of an experiment are planned.
-pub static PROTOCOLS: &[Entry] =
-    &[Entry::of::<Recognition>(&[]), Entry::of::<Generalization>(&["index"]), Entry::of::<Speed>(&[])];
+pub static PROTOCOLS: &[Entry] = &[
+    Entry::of::<Recognition>(&[]),
+    Entry::of::<Generalization>(&["index"]),
+    Entry::of::<Speed>(&[]),
+    Entry::of::<Pairs>(&[]),
+];
 
 /// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {

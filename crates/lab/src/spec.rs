@@ -108,6 +108,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("flare_table22", include_str!("../../../experiments/flare_table22.toml")),
     ("bliss_table2", include_str!("../../../experiments/bliss_table2.toml")),
     ("bliss_figure3", include_str!("../../../experiments/bliss_figure3.toml")),
+    ("tse_table3", include_str!("../../../experiments/tse_table3.toml")),
 ];
 
 impl Experiment {

@@ -196,8 +196,8 @@ impl Conversation for Known {
         for string in question.strings() {
             // A next-symbol model is asked about prefixes: the boundary first, the end perhaps not.
             let symbols = match question {
-                Question::LogOdds(_) => string,
                 Question::NextSymbols(..) => &string[1..],
+                _ => string,
             };
             let (_, answer) = self.answers.get(symbols).ok_or_else(|| self.unanswered(symbols))?;
             match answer {

@@ -3,6 +3,7 @@
 
 pub(crate) mod incremental;
 pub(crate) mod next_symbol;
+pub(crate) mod planned;
 pub(crate) mod recognizer;
 
 use serde_json::Value;

@@ -47,7 +47,7 @@ pub(crate) fn fit(
 ) -> Result<Fitted, LabError> {
     if let Some(plan) = ForeignPlan::of(settings) {
         let mut task =
-            Task::new(Role::Recognizer, seed, settings, corpus.alphabet, examples(corpus.training));
+            Task::new(Role::Recognizer, seed, settings, corpus.alphabet.tokens(), examples(corpus.training));
         task.validation = Some(examples(corpus.validation));
         task.budget.parameters = Some(corpus.size);
         let (conversation, summary) = foreign::fit(name, &plan, &mut task, context)?;
@@ -68,6 +68,7 @@ fn examples(strings: &[LabelledString<'_>]) -> Examples {
     Examples {
         strings: strings.iter().map(ids).collect(),
         labels: Some(strings.iter().map(|string| string.label).collect()),
+        outputs: None,
     }
 }
 

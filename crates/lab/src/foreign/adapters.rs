@@ -1,6 +1,11 @@
 //! Foreign learners behind the interfaces of trained models. Questions are batched; answers are checked.
 
-use wug_learner::interface::{NextSymbol, Recognizer, RecognizerOutput};
+use std::ops::RangeInclusive;
+
+use wug_learner::interface::{
+    Incremental, IncrementalError, NextSymbol, Recognizer, RecognizerOutput, Sequence, Transducer,
+};
+use wug_learner::model::Pair;
 
 use super::{Conversation, Failure, Question};
 
@@ -160,6 +165,109 @@ impl NextSymbol for ForeignNextSymbol {
 
     fn max_batch(&self, max_len: usize) -> usize {
         (IN_MEMORY / max_len.max(1)).clamp(1, STRINGS)
+    }
+}
+
+/// A foreign incremental learner.
+pub(crate) struct ForeignIncremental {
+    pub(crate) conversation: Box<dyn Conversation>,
+    /// The symbols of sequences.
+    pub(crate) vocabulary: usize,
+}
+
+/// Sequences with ids from 1 on.
+fn shifted(sequences: &[Sequence<'_>]) -> Vec<Vec<u32>> {
+    sequences.iter().map(|sequence| sequence.symbols.iter().map(|id| id + 1).collect()).collect()
+}
+
+impl Incremental for ForeignIncremental {
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+        let ids = shifted(batch);
+        let strings: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
+        let positions: Vec<&[usize]> = batch.iter().map(|sequence| sequence.answers).collect();
+        self.conversation.observe(&strings, &positions).unwrap_or_else(|failure| failure.unwind());
+        Ok(())
+    }
+
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
+        let mut predicted = Vec::new();
+        let ids = shifted(sequences);
+        let (mut rest, mut from) = (sequences, 0);
+        for size in groups(ids.iter().map(Vec::len)) {
+            let (now, later) = rest.split_at(size);
+            rest = later;
+            let strings: Vec<&[u32]> = ids[from..from + size].iter().map(Vec::as_slice).collect();
+            from += size;
+            let positions: Vec<&[usize]> = now.iter().map(|sequence| sequence.answers).collect();
+            let question = Question::Answers(&strings, &positions);
+            let answers = self.conversation.ask(question).and_then(|answers| {
+                check_count(answers.len(), question.all_numbers())?;
+                answers.into_iter().map(|id| self.symbol(id)).collect::<Result<Vec<u32>, Failure>>()
+            });
+            predicted.extend(answers.unwrap_or_else(|failure| failure.unwind()));
+        }
+        Ok(predicted)
+    }
+}
+
+impl ForeignIncremental {
+    /// The symbol of an id from 1 on.
+    fn symbol(&self, id: f64) -> Result<u32, Failure> {
+        let whole = id as u32;
+        if (1..=self.vocabulary as u32).contains(&whole) && (f64::from(whole) - id).abs() < f64::EPSILON {
+            return Ok(whole - 1);
+        }
+        Err(Failure::learner(format!("it answered {id}; answers are ids from 1 to {}", self.vocabulary)))
+    }
+}
+
+/// A foreign transducer.
+#[expect(dead_code, reason = "no protocol asks transducers yet")]
+pub(crate) struct ForeignTransducer {
+    pub(crate) conversation: Box<dyn Conversation>,
+    /// The symbols of outputs.
+    pub(crate) outputs: usize,
+}
+
+impl Transducer for ForeignTransducer {
+    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
+        let ids = |string: &[u32]| string.iter().map(|id| id + 1).collect::<Vec<u32>>();
+        let inputs: Vec<Vec<u32>> = pairs.iter().map(|pair| ids(pair.input)).collect();
+        let outputs: Vec<Vec<u32>> = pairs.iter().map(|pair| ids(pair.output)).collect();
+        let inputs: Vec<&[u32]> = inputs.iter().map(Vec::as_slice).collect();
+        let outputs: Vec<&[u32]> = outputs.iter().map(Vec::as_slice).collect();
+        let (mut answers, mut from) = (Vec::new(), 0);
+        for size in groups(inputs.iter().zip(&outputs).map(|(input, output)| input.len() + output.len())) {
+            let now = from..from + size;
+            from += size;
+            let question = Question::LogProbs(&inputs[now.clone()], &outputs[now]);
+            let logs = self.conversation.ask(question).and_then(|logs| {
+                check_count(logs.len(), size)?;
+                match logs.iter().find(|log| !(log.is_finite() && **log <= 1e-5)) {
+                    Some(log) => Err(Failure::learner(format!("the log-probability of an output is {log}"))),
+                    None => Ok(logs),
+                }
+            });
+            answers.extend(logs.unwrap_or_else(|failure| failure.unwind()));
+        }
+        answers
+    }
+
+    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
+        let ids: Vec<u32> = input.iter().map(|id| id + 1).collect();
+        let output = self.conversation.output(&ids, lengths.clone()).and_then(|output| {
+            let wrong = output.iter().find(|id| !(1..=self.outputs as u32).contains(id));
+            if let Some(id) = wrong {
+                let message = format!("an output has the id {id}; ids are from 1 to {}", self.outputs);
+                return Err(Failure::learner(message));
+            }
+            if !lengths.contains(&output.len()) {
+                let message = format!("an output has {} symbols; it must have {lengths:?}", output.len());
+                return Err(Failure::learner(message));
+            }
+            Ok(output.iter().map(|id| id - 1).collect())
+        });
+        output.unwrap_or_else(|failure| failure.unwind())
     }
 }
 

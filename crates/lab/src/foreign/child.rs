@@ -4,6 +4,7 @@
 //! which is killed when the conversation is over, and is always waited for.
 
 use std::fs::OpenOptions;
+use std::ops::RangeInclusive;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -174,8 +175,7 @@ impl Conversation for ChildProcess {
 
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure> {
         let strings = question.strings();
-        let expected: usize = strings.iter().map(|string| question.numbers(string)).sum();
-        let longest = SMALL + (expected + strings.len()) * PER_NUMBER;
+        let longest = SMALL + (question.all_numbers() + strings.len()) * PER_NUMBER;
         match self.say("ask", &message::ask(question), longest, self.limits.answer, &mut |_| ())? {
             Reply::Answers(numbers) => {
                 if numbers.ends.len() != strings.len() {
@@ -187,7 +187,7 @@ impl Conversation for ChildProcess {
                 }
                 let mut before = 0;
                 for (i, (&end, string)) in numbers.ends.iter().zip(strings).enumerate() {
-                    let (got, needed) = (end - before, question.numbers(string));
+                    let (got, needed) = (end - before, question.numbers(i));
                     if got != needed {
                         return Err(self.failure(&format!(
                             "its answer for string {i} of the question ({} symbols) has {got} numbers; there must be {needed}",
@@ -198,6 +198,30 @@ impl Conversation for ChildProcess {
                 }
                 Ok(numbers.values)
             }
+            other => Err(self.unexpected("ask", other.name())),
+        }
+    }
+
+    fn observe(&mut self, strings: &[&[u32]], positions: &[&[usize]]) -> Result<(), Failure> {
+        let message = serde_json::json!({ "observe": { "strings": strings, "positions": positions } });
+        match self.say("observe", &message, SMALL, self.limits.answer, &mut |_| ())? {
+            Reply::Observed(_) => Ok(()),
+            other => Err(self.unexpected("observe", other.name())),
+        }
+    }
+
+    fn output(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Result<Vec<u32>, Failure> {
+        let (shortest, longest) = lengths.into_inner();
+        let message = serde_json::json!({ "ask": {
+            "what": "outputs", "strings": [input], "shortest": shortest, "longest": longest,
+        } });
+        let size = SMALL + longest.min(STATE / PER_NUMBER) * PER_NUMBER;
+        match self.say("ask", &message, size, self.limits.answer, &mut |_| ())? {
+            Reply::Answers(numbers) if numbers.ends.len() == 1 => {
+                Ok(numbers.values.iter().map(|id| *id as u32).collect())
+            }
+            Reply::Answers(numbers) => Err(self
+                .failure(&format!("it was asked about 1 input and answered about {}", numbers.ends.len()))),
             other => Err(self.unexpected("ask", other.name())),
         }
     }

@@ -23,6 +23,7 @@ pub(super) enum Reply {
     Answers(Numbers),
     Saved(String),
     Loaded(IgnoredAny),
+    Observed(IgnoredAny),
     /// What went wrong.
     Error(String),
 }
@@ -37,6 +38,7 @@ impl Reply {
             Self::Answers(_) => "answers",
             Self::Saved(_) => "saved",
             Self::Loaded(_) => "loaded",
+            Self::Observed(_) => "observed",
             Self::Error(_) => "error",
         }
     }
@@ -134,11 +136,17 @@ pub(super) fn fit(task: &Task) -> Value {
 }
 
 pub(super) fn ask(question: Question<'_>) -> Value {
-    let name = match question {
-        Question::LogOdds(_) => "log-odds",
-        Question::NextSymbols(..) => "next-symbols",
-    };
-    json!({ "ask": { "what": name, "strings": question.strings() } })
+    let strings = question.strings();
+    match question {
+        Question::LogOdds(_) => json!({ "ask": { "what": "log-odds", "strings": strings } }),
+        Question::NextSymbols(..) => json!({ "ask": { "what": "next-symbols", "strings": strings } }),
+        Question::Answers(_, positions) => {
+            json!({ "ask": { "what": "answers", "strings": strings, "positions": positions } })
+        }
+        Question::LogProbs(_, outputs) => {
+            json!({ "ask": { "what": "log-probs", "strings": strings, "outputs": outputs } })
+        }
+    }
 }
 
 impl TryFrom<HelloReply> for Hello {

@@ -18,6 +18,7 @@ mod train;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,15 +27,14 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use serde_json::Value;
 use wug_dataset::Seed;
-use wug_language::Alphabet;
 use wug_learner::registry::{Role, Settings};
 
 use crate::LabError;
 
-pub(crate) use adapters::{ForeignNextSymbol, ForeignRecognizer};
+pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer};
 pub use plan::{ForeignPlan, Limits, Where};
 pub(crate) use plan::{hello_of, interned};
-pub(crate) use train::fit;
+pub(crate) use train::{begin, fit};
 
 /// What a learner says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Task {
         role: Role,
         seed: Seed,
         settings: &Settings,
-        alphabet: &Alphabet,
+        tokens: &[String],
         training: Examples,
     ) -> Self {
         Self {
@@ -85,8 +85,8 @@ impl Task {
             seed: seed.derive("foreign").value() as u32,
             settings: ForeignPlan::own(settings),
             budget: Budget { seconds: 0.0, parameters: None },
-            alphabet: alphabet.tokens().to_vec(),
-            vocabulary: alphabet.len() + 1,
+            alphabet: tokens.to_vec(),
+            vocabulary: tokens.len() + 1,
             training,
             validation: None,
             checkpoint: None,
@@ -111,6 +111,9 @@ pub struct Examples {
     /// For recognizers: whether each is a member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<bool>>,
+    /// For transducers: what each becomes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Vec<Vec<u32>>>,
 }
 
 /// What is asked of a fitted learner. The answer is numbers, for all strings one after the other.
@@ -120,22 +123,35 @@ pub enum Question<'q> {
     LogOdds(&'q [&'q [u32]]),
     /// The probabilities of every next symbol after each symbol: `T·V` numbers per string.
     NextSymbols(&'q [&'q [u32]], usize),
+    /// The symbols at some positions of each string, each from those before it: one id per position.
+    Answers(&'q [&'q [u32]], &'q [&'q [usize]]),
+    /// The log-probability of each output, its end included, given its input: one number per pair.
+    LogProbs(&'q [&'q [u32]], &'q [&'q [u32]]),
 }
 
 impl<'q> Question<'q> {
-    /// The strings.
+    /// The strings, or the inputs of pairs.
     pub fn strings(&self) -> &'q [&'q [u32]] {
         match self {
-            Self::LogOdds(strings) | Self::NextSymbols(strings, _) => strings,
+            Self::LogOdds(strings)
+            | Self::NextSymbols(strings, _)
+            | Self::Answers(strings, _)
+            | Self::LogProbs(strings, _) => strings,
         }
     }
 
-    /// How many numbers answer for a string.
-    pub fn numbers(&self, string: &[u32]) -> usize {
+    /// How many numbers answer for the string at an index.
+    pub fn numbers(&self, index: usize) -> usize {
         match self {
-            Self::LogOdds(_) => 1,
-            Self::NextSymbols(_, vocabulary) => string.len() * vocabulary,
+            Self::LogOdds(_) | Self::LogProbs(..) => 1,
+            Self::NextSymbols(strings, vocabulary) => strings[index].len() * vocabulary,
+            Self::Answers(_, positions) => positions[index].len(),
         }
+    }
+
+    /// How many numbers answer for all.
+    pub fn all_numbers(&self) -> usize {
+        (0..self.strings().len()).map(|index| self.numbers(index)).sum()
     }
 }
 
@@ -201,6 +217,16 @@ pub trait Conversation {
 
     /// Asks. Answers are checked by the caller.
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure>;
+
+    /// For incremental learners: learns from the symbols at some positions of sequences.
+    fn observe(&mut self, _strings: &[&[u32]], _positions: &[&[usize]]) -> Result<(), Failure> {
+        Err(Failure::learner("it is no incremental learner"))
+    }
+
+    /// For transducers: the most likely output of an input, of a length in a range.
+    fn output(&mut self, _input: &[u32], _lengths: RangeInclusive<usize>) -> Result<Vec<u32>, Failure> {
+        Err(Failure::learner("it is no transducer"))
+    }
 
     /// The fitted learner as text; `None` if it cannot be saved.
     fn save(&mut self) -> Result<Option<String>, Failure> {

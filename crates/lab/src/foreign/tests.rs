@@ -38,8 +38,9 @@ for line in sys.stdin:
 
 fn task() -> Task {
     let language = registry::build("parity").unwrap();
-    let examples = Examples { strings: vec![vec![1], vec![2, 1]], labels: Some(vec![false, true]) };
-    Task::new(Role::Recognizer, Seed::new(1), &Settings::default(), language.alphabet(), examples)
+    let labels = Some(vec![false, true]);
+    let examples = Examples { strings: vec![vec![1], vec![2, 1]], labels, outputs: None };
+    Task::new(Role::Recognizer, Seed::new(1), &Settings::default(), language.alphabet().tokens(), examples)
 }
 
 /// A whole conversation: two strings, asked once.
@@ -229,8 +230,7 @@ impl Conversation for Fixed {
     }
 
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure> {
-        let needed: usize = question.strings().iter().map(|string| question.numbers(string)).sum();
-        Ok(self.0.iter().copied().cycle().take(needed).collect())
+        Ok(self.0.iter().copied().cycle().take(question.all_numbers()).collect())
     }
 }
 

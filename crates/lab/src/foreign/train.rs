@@ -74,6 +74,19 @@ pub(crate) fn fit(
     Ok((conversation, summary(fitted.parameters, curve)))
 }
 
+/// Begins with a learner that learns later.
+pub(crate) fn begin(
+    name: &str,
+    plan: &ForeignPlan,
+    task: &mut Task,
+    context: &mut dyn RunContext,
+) -> Result<Box<dyn Conversation>, LabError> {
+    task.budget.seconds = plan.limits.fit.as_secs_f64();
+    let mut conversation = context.host().begin(name, plan)?;
+    conversation.fit(task, &mut |_| ())?;
+    Ok(conversation)
+}
+
 fn packed(fitted: bool, parameters: Option<usize>, curve: &[Point], state: &str) -> Vec<u8> {
     let checkpoint = Checkpoint { fitted, parameters, curve: curve.to_vec(), state: state.to_owned() };
     serde_json::to_vec(&checkpoint).unwrap_or_default()

@@ -33,6 +33,8 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
                 data.corpus.iter().map(|word| string((word, 1))).collect()
             }
         },
+        validation: &Vec::new,
+        validations: 1,
         grammar,
         vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,

@@ -54,7 +54,25 @@ pub(super) const LAMBDA: Setting =
 pub(super) const EPOCHS: Setting =
     Setting::new("epochs", "passes over the training strings", Limits::Count(1, MAX), Default::Count(1000));
 pub(super) const LEARNING_RATE: Setting =
-    Setting::new("learning_rate", "step size of Adam", Limits::Positive, Default::Real(0.001));
+    Setting::new("learning_rate", "step size of the optimiser", Limits::Positive, Default::Real(0.001));
+pub(super) const OPTIMIZER: Setting = Setting::new(
+    "optimizer",
+    "the update rule; Adam with `weight_decay` is AdamW",
+    Limits::Names(&["adam", "sgd"]),
+    Default::Name("adam"),
+);
+pub(super) const WEIGHT_DECAY: Setting = Setting::new(
+    "weight_decay",
+    "decoupled weight decay: each step multiplies parameters by 1 − learning_rate·weight_decay",
+    Limits::NotNegative,
+    Default::Real(0.0),
+);
+pub(super) const TRAIN_OUTPUT: Setting = Setting::new(
+    "train_output",
+    "whether the output layer is trained, or stays as it was initialised",
+    Limits::Switch,
+    Default::Switch(true),
+);
 pub(super) const BATCH_SYMBOLS: Setting =
     Setting::new("batch_symbols", "symbols per update", Limits::Count(1, LARGE), Default::Count(1024));
 pub(super) const LOSS_WEIGHT: Setting = Setting::new(
@@ -104,11 +122,22 @@ pub fn train_spec(settings: &Settings) -> TrainSpec {
         Some(count) if settings.is_on(SHUFFLE.name) => BatchSize::Examples(count),
         Some(count) => BatchSize::InOrder(count),
     };
+    let rule = match settings.name(OPTIMIZER.name) {
+        Some("sgd") => OptimizerSpec::sgd(),
+        _ => OptimizerSpec::adam(),
+    };
+    let weight_decay = settings.real(WEIGHT_DECAY.name).unwrap_or(0.0);
     TrainSpec {
-        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), ..OptimizerSpec::adam() },
+        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), weight_decay, ..rule },
         schedule: Schedule::Constant { rate: settings.real(LEARNING_RATE.name).unwrap_or(0.001) },
         batch,
         max_epochs: settings.count(EPOCHS.name).unwrap_or(1),
         patience: usize::MAX,
+        validations: 1,
     }
+}
+
+/// Whether the output layer of a next-symbol model with some settings is trained.
+pub fn trains_output(settings: &Settings) -> bool {
+    settings.get(TRAIN_OUTPUT.name).is_none() || settings.is_on(TRAIN_OUTPUT.name)
 }

@@ -43,6 +43,11 @@ pub trait Objective<R: Real> {
     /// The lengths of training and of validation examples.
     fn lengths(&self) -> &[Vec<usize>; 2];
 
+    /// How many of the parameters are trained: these come first in the layout, and the others stay as initialised.
+    fn trained(&self) -> usize {
+        self.layout().count()
+    }
+
     /// How many examples of up to `max_len` symbols to record in one forward pass. A larger batch is split into several,
     /// whose gradients are summed.
     fn max_batch(&self, max_len: usize) -> usize;
@@ -94,6 +99,21 @@ pub struct TrainSpec {
     /// Stop after this number of epochs in a row without a strictly smaller validation loss. Without validation examples it
     /// must be `usize::MAX`, and the training loss takes the place of the validation loss.
     pub patience: usize,
+    /// How often to validate in an epoch: at its end, and before it at equal distances. Only the parameters with the smallest
+    /// loss are kept in between; patience and learning rate depend on whole epochs.
+    #[serde(default = "once")]
+    pub validations: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+impl TrainSpec {
+    /// Whether to validate within an epoch, after so many of its batches.
+    fn validates_after(&self, done: usize, batches: usize) -> bool {
+        done < batches && (1..self.validations).any(|k| k * batches / self.validations == done)
+    }
 }
 
 /// How a run ended.
@@ -122,7 +142,7 @@ pub struct Progress {
     pub training: f64,
     /// The validation loss.
     pub validation: f64,
-    /// Whether the validation loss is the smallest so far.
+    /// Whether the validation loss was the smallest so far, at the end of the epoch or within it.
     pub best: bool,
     /// Set if the run has ended.
     pub outcome: Option<Outcome>,
@@ -200,7 +220,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             spec,
             state,
             best_params: params.clone(),
-            optimizer: Optimizer::new(spec.optimizer, params.len()),
+            optimizer: Optimizer::new(spec.optimizer, objective.trained()),
             gradients: vec![R::ZERO; params.len()],
             tape: Tape::default(),
             params: params.into(),
@@ -238,9 +258,9 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let order = seed.derive("train/shuffle").nth(self.state.epoch);
         let [lengths, validated] = self.objective.lengths();
         let batches = self.spec.batch.epoch(lengths, order);
-        let (mut total, mut sizes) = (0.0, 0.0);
+        let (mut total, mut sizes, mut improved) = (0.0, 0.0, false);
         let mut examples = self.state.epoch * lengths.len();
-        for batch in &batches {
+        for (i, batch) in batches.iter().enumerate() {
             let size = self.objective.size(batch);
             match self.step(batch, size) {
                 Some(loss) => total += loss * size,
@@ -249,6 +269,13 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             sizes += size;
             examples += batch.len();
             self.objective.anneal(&mut self.params, examples as u64);
+            if !validated.is_empty() && self.spec.validates_after(i + 1, batches.len()) {
+                let validation = self.objective.validate(&mut self.tape, &self.params);
+                if !validation.is_finite() {
+                    return self.diverged();
+                }
+                improved |= self.improve(validation);
+            }
         }
         let training = total / sizes;
         let validation = match validated.len() {
@@ -258,7 +285,8 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         if !validation.is_finite() {
             return self.diverged();
         }
-        self.end_epoch(training, validation)
+        improved |= self.improve(validation);
+        self.end_epoch(training, validation, improved)
     }
 
     /// One optimiser step. Gives the loss; none, and no step, if the loss or the gradient is not finite.
@@ -282,23 +310,27 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             return None;
         }
         let rate = self.state.rate.at(done);
-        self.optimizer.step(&mut self.params, &self.gradients, rate, 1.0).ok()?;
+        let trained = self.objective.trained();
+        self.optimizer.step(&mut self.params[..trained], &self.gradients[..trained], rate, 1.0).ok()?;
         Some(loss)
     }
 
-    fn end_epoch(&mut self, training: f64, validation: f64) -> Progress {
+    /// Keeps the parameters if the validation loss is the smallest so far.
+    fn improve(&mut self, validation: f64) -> bool {
+        let improved = self.state.best.is_none_or(|best| validation < best);
+        if improved {
+            self.state.best = Some(validation);
+            self.state.best_epoch = self.state.epoch + 1;
+            self.best_params.copy_from_slice(&self.params);
+        }
+        improved
+    }
+
+    fn end_epoch(&mut self, training: f64, validation: f64, best: bool) -> Progress {
         let state = &mut self.state;
         state.epoch += 1;
         state.rate.end_epoch(validation);
-        let best = state.best.is_none_or(|best| validation < best);
-        if best {
-            state.best = Some(validation);
-            state.best_epoch = state.epoch;
-            state.bad = 0;
-            self.best_params.copy_from_slice(&self.params);
-        } else {
-            state.bad += 1;
-        }
+        state.bad = if best { 0 } else { state.bad + 1 };
         state.outcome = if state.bad >= self.spec.patience {
             Some(Outcome::Stopped)
         } else {

@@ -4,6 +4,7 @@
 mod generalization_index;
 mod language_modeling;
 mod learning_speed;
+mod minimal_pairs;
 mod next_symbols;
 mod recognition;
 
@@ -19,6 +20,11 @@ pub use language_modeling::{
     LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
 };
 pub use learning_speed::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
+pub use minimal_pairs::{
+    PAIR_ACCURACY_MEAN, PAIR_ACCURACY_MEAN_HALF_TIES, PAIR_ACCURACY_MEAN_PROBABILITY,
+    PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES, PAIR_ACCURACY_SUM, PAIR_ACCURACY_SUM_HALF_TIES, PAIR_CEILING,
+    PAIR_CEILING_HALF_TIES, PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy,
+};
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
     NEXT_SYMBOLS_SYMBOL_ACCURACY,
@@ -53,6 +59,16 @@ pub static METRICS: &[&Metric] = &[
     &WADE_BEFORE_TRAINING,
     &HIGHEST_ACCURACY,
     &LAST_ACCURACY,
+    &PAIR_ACCURACY_SUM,
+    &PAIR_ACCURACY_MEAN,
+    &PAIR_ACCURACY_MEAN_PROBABILITY,
+    &PAIR_CEILING,
+    &PAIR_ACCURACY_SUM_HALF_TIES,
+    &PAIR_ACCURACY_MEAN_HALF_TIES,
+    &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
+    &PAIR_CEILING_HALF_TIES,
+    &PERPLEXITY,
+    &PERPLEXITY_FLOOR,
 ];
 
 /// The metrics that score examples, in the same order.
@@ -98,6 +114,8 @@ pub enum Unit {
     Factor,
     /// Symbols of a string.
     Symbols,
+    /// Symbols that a model hesitates between, as it were: e to the nats per symbol.
+    Perplexity,
 }
 
 impl Unit {
@@ -110,6 +128,7 @@ impl Unit {
             Self::OfChance => "of_chance",
             Self::Factor => "factor",
             Self::Symbols => "symbols",
+            Self::Perplexity => "perplexity",
         }
     }
 }
@@ -261,7 +280,7 @@ mod tests {
             assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
             assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
             assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
-            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance];
+            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance, Unit::Perplexity];
             assert_eq!(metric.higher_is_better(), !costs.contains(&metric.unit), "{}", metric.name);
         }
     }
