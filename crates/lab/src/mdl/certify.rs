@@ -138,10 +138,10 @@ impl Check {
         // The memory after aⁿ and the b's so far.
         let mut reached = after.clone();
         for m in 1..=up_to {
-            for n in 1..=up_to {
+            for (n, memory) in reached.iter_mut().enumerate().skip(1) {
                 let at = n.max(m);
-                reached[n] = self.step(&reached[n].clone(), 2, at)?.0;
-                self.rest(reached[n].clone(), vec![0, 0, 0, n + m], at, &format!("n = {n}, m = {m}"))?;
+                *memory = self.step(memory, 2, at)?.0;
+                self.rest(memory.clone(), vec![0, 0, 0, n + m], at, &format!("n = {n}, m = {m}"))?;
             }
         }
         Ok(())

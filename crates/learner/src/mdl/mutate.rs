@@ -208,11 +208,11 @@ impl Network {
         self.units.push(Unit::sum(*choose(rng, &alphabet.activations)));
         self.insert_edge(Edge { recurrent: true, source: new, target: new, weight: Weight::ONE });
         let amount = random_weight(rng);
-        for _ in 0..1 + below(rng, 3) {
+        for _ in 0..=below(rng, 3) {
             let (source, weight) = (below(rng, inputs) as u16, Weight { negative: coin(rng), ..amount });
             self.insert_edge(Edge { recurrent: false, source, target: new, weight });
         }
-        for _ in 0..1 + below(rng, 2) {
+        for _ in 0..=below(rng, 2) {
             // To an output or another hidden unit.
             let target = (inputs + below(rng, usize::from(new) - inputs)) as u16;
             self.insert_edge(Edge { recurrent: coin(rng), source: new, target, weight: random_weight(rng) });

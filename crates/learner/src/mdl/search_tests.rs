@@ -131,9 +131,11 @@ fn finished(mut search: Search, each: &dyn Fn(&mut [IslandTask<'_>])) -> (Vec<Im
 fn searches_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
     let (strings, vocabulary) = strings("an-bn", 100);
     let corpus = LaneCorpus::new(&strings, vocabulary);
-    for tie_error in [false, true] {
+    for (tie_error, anneals) in [(false, false), (true, false), (false, true)] {
         let seed = Seed::new(5);
-        let new = || Search::new(spec(tie_error), corpus.clone(), seed);
+        let mut spec = spec(tie_error);
+        spec.evolution.annealing = anneals.then_some(Annealing { cycle: 25, ..Annealing::USUAL });
+        let new = || Search::new(spec.clone(), corpus.clone(), seed);
         let in_order = finished(new(), &in_turn);
         let threads = |tasks: &mut [IslandTask<'_>]| {
             std::thread::scope(|scope| tasks.iter_mut().for_each(|task| drop(scope.spawn(|| task.run()))));
@@ -142,11 +144,11 @@ fn searches_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
         let mut half = new();
         for _ in 0..3 {
             half.advance(&in_turn);
-            half = Search::resume(spec(tie_error), corpus.clone(), seed, &half.save()).unwrap();
+            half = Search::resume(spec.clone(), corpus.clone(), seed, &half.save()).unwrap();
         }
         assert_eq!(finished(half, &in_turn), in_order);
         assert!(in_order.0.len() > 1);
-        assert!(Search::resume(spec(tie_error), corpus.clone(), seed, b"{}").is_none());
+        assert!(Search::resume(spec.clone(), corpus.clone(), seed, b"{}").is_none());
     }
 }
 

@@ -38,7 +38,7 @@ const SETTINGS: &[Setting] = &[
         "search",
         "evolution as published, or simulated annealing with as many evaluations",
         Limits::Names(&["evolution", "annealing"]),
-        Default::Name("evolution"),
+        Default::Name("annealing"),
     ),
     Setting::new(
         "cycle",
