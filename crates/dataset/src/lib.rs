@@ -25,7 +25,7 @@ mod seed;
 mod shared;
 pub mod suite;
 pub mod tabular;
-mod transduction;
+pub mod transduction;
 pub mod tse;
 pub mod validation;
 pub mod wade;

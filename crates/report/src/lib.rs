@@ -6,6 +6,7 @@
 
 mod bliss;
 mod columns;
+mod find;
 mod flare;
 mod format;
 mod generic;
