@@ -234,7 +234,7 @@ fn three_architectures_and_four_losses_agree_with_the_authors() {
 
 /// A few of the authors' cases, which are part of the project.
 fn subset() -> Value {
-    serde_json::from_str(include_str!("../../../testdata/learner/flare_recognizers.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../testdata/learner/flare_recognizers.json")).unwrap()
 }
 
 #[test]

@@ -12,8 +12,8 @@ use wug_learner::model::{
 };
 use wug_learner::tape::{Mode, Tape};
 
-const GOLDEN: &str = include_str!("../../../testdata/learner/find_models.json");
-const TORCH: &str = include_str!("../../../testdata/learner/torch_joint.json");
+const GOLDEN: &str = include_str!("../../../../testdata/learner/find_models.json");
+const TORCH: &str = include_str!("../../../../testdata/learner/torch_joint.json");
 
 fn flat(value: &Value) -> Vec<f64> {
     match value {

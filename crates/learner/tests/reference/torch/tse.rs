@@ -12,7 +12,7 @@ use wug_learner::model::{
 };
 use wug_learner::tape::{Mode, Tape};
 
-const GOLDEN: &str = include_str!("../../../../testdata/learner/tse_models.json");
+const GOLDEN: &str = include_str!("../../../../../testdata/learner/tse_models.json");
 const TOLERANCE: f64 = 1e-9;
 
 #[derive(Deserialize)]

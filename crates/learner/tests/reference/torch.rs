@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a broken golden file should fail the test")]
 
-#[path = "torch/tse.rs"]
 mod tse;
 
 use serde_json::Value;
@@ -14,7 +13,7 @@ use wug_learner::model::{
 };
 use wug_learner::tape::{Mode, Tape};
 
-const GOLDEN: &str = include_str!("../../../testdata/learner/torch_models.json");
+const GOLDEN: &str = include_str!("../../../../testdata/learner/torch_models.json");
 
 fn flat(value: &Value) -> Vec<f64> {
     match value {

@@ -15,7 +15,7 @@ use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Layout, Param};
 use wug_learner::tape::{AugmentedLayer, Layer, Mode, Recording, Tape, Var};
 
-const GOLDEN: &str = include_str!("../../../testdata/learner/marnn.json");
+const GOLDEN: &str = include_str!("../../../../testdata/learner/marnn.json");
 
 fn cases(with: &str) -> Vec<(String, Value)> {
     let all: Value = serde_json::from_str(GOLDEN).unwrap();
