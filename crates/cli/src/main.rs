@@ -5,6 +5,7 @@ mod check;
 mod data;
 mod exit;
 mod list;
+mod play;
 mod report;
 mod run;
 mod safe;
@@ -45,6 +46,7 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Status(args) => run::status(&args, out)?,
         Command::Report(args) => report::report(&args, out)?,
         Command::Export(args) => report::export(&args, out)?,
+        Command::Play(args) => play::run(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
         Command::Completions { shell } => {
             // Into memory first: the generator panics if the pipe is closed.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use wug_lab::Keep;
 use wug_lab::disk::{write_whole, write_whole_with};
+use wug_lab::play::Game;
 use wug_lab::score::RunResult;
 use wug_lab::sweep::{RunState, Sweep};
 use wug_report::{Logs, Rows, TableFormat, records, records_beside, render};
@@ -14,7 +15,12 @@ use crate::exit::{Exit, say};
 use crate::run::lacks;
 
 pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
-    let results = results(&Sweep::open(&args.dir)?)?;
+    let mut results = results(&Sweep::open(&args.dir)?)?;
+    for log in &args.human {
+        let game =
+            Game::load(log)?.ok_or_else(|| Exit::usage(format!("there is no log {}", log.display())))?;
+        results.extend(game.results());
+    }
     let text = render(&results, args.format)?;
     match &args.out {
         Some(path) => write_whole(path, text.as_bytes())?,

@@ -10,6 +10,7 @@ pub mod generalization;
 mod keep;
 pub mod names;
 pub mod plan;
+pub mod play;
 pub mod protocol;
 pub mod recognition;
 mod regular;

@@ -107,6 +107,10 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("flare_table22", include_str!("../../../experiments/flare_table22.toml")),
     ("bliss_table2", include_str!("../../../experiments/bliss_table2.toml")),
     ("bliss_figure3", include_str!("../../../experiments/bliss_figure3.toml")),
+    ("wade_table4", include_str!("../../../experiments/wade_table4.toml")),
+    ("wade_table5", include_str!("../../../experiments/wade_table5.toml")),
+    ("wade_figure3", include_str!("../../../experiments/wade_figure3.toml")),
+    ("wade_rules", include_str!("../../../experiments/wade_rules.toml")),
 ];
 
 impl Experiment {

@@ -245,8 +245,8 @@ pub fn limit(curve: &[Evaluated]) -> f64 {
 /// assert_eq!(Wade::even(100).of(&above_chance(&guess, 0.5)), 0.0);
 /// ```
 pub fn above_chance(curve: &[Evaluated], chance: f64) -> Vec<Evaluated> {
-    let room = 1.0 - chance;
-    let corrected = |a: f64| if room > 0.0 { ((a - chance) / room).max(0.0) } else { 0.0 };
+    let rest = 1.0 - chance;
+    let corrected = |a: f64| if rest > 0.0 { ((a - chance) / rest).max(0.0) } else { 0.0 };
     curve.iter().map(|point| Evaluated { accuracy: corrected(point.accuracy), ..*point }).collect()
 }
 
