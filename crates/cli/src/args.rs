@@ -51,12 +51,18 @@ pub(crate) enum Command {
     Retry(Retry),
     /// Work on a sweep, alone or beside other workers
     Worker(Worker),
+    /// Score a model of your own on a data set: a file of answers, or a saved model
+    Score(Score),
+    /// Examine a model of your own for the mistakes that people make with such models
+    Doctor(Doctor),
     /// Report the tables and figures of a sweep, the paper's beside ours
     Report(Report),
     /// Export every measurement of a sweep as a row
     Export(Export),
     /// Play the ten tasks of wade yourself: the human baseline
     Play(Play),
+    /// Search, score and show networks of minimum description length
+    Mdl(crate::mdl_args::Mdl),
     /// Print the completions for a shell
     #[command(
         after_help = "Example:\n  wug completions bash > ~/.local/share/bash-completion/completions/wug"
@@ -288,12 +294,72 @@ pub(crate) struct Run {
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
+  wug data flare/parity --out parity                    what is to be answered
+  wug score parity answers.jsonl --learner mine --seed 3 --out runs/mine
+  wug score parity answers.npz --learner mine --out runs/flare_table2-quick
+  wug score parity --model runs/quickstart/kept/0123456789abcdef --learner mine
+
+A line of answers about strings to recognise: {\"string\": \"0 1 1\", \"log_odds\": 1.5}. About what comes next: {\"string\": \"a b\", \"next\": [[0.1, 0.9, 0], …]},
+a row after each prefix, the end of the string in the first column. docs/models.md has the whole contract.")]
+pub(crate) struct Score {
+    /// The data set: a directory that `wug data` wrote
+    pub(crate) data: PathBuf,
+    /// The answers, in any order: JSON lines, or arrays in an .npz file
+    #[arg(required_unless_present = "model")]
+    pub(crate) answers: Option<PathBuf>,
+    /// A saved model (config.json and model.safetensors) in place of answers
+    #[arg(long, value_name = "DIR", conflicts_with = "answers")]
+    pub(crate) model: Option<PathBuf>,
+    /// What tables call the learner
+    #[arg(long, value_name = "NAME")]
+    pub(crate) learner: String,
+    /// The seed that the model was trained with: models of several seeds are averaged in tables
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// The sweep that the results are written to, a new one or one with other runs [default: runs/score-NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// A value of the experiment, such as validation=long or factors=1,2
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug doctor python3 examples/process/bigram.py
+  wug doctor --role recognizer python3 mine.py
+
+The model is fitted to a task that every model can learn, and asked the same things in several ways. The exit code is 1 if a mistake is found.")]
+pub(crate) struct Doctor {
+    /// Only this role [default: all that the model says it can play]
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) role: Option<String>,
+    /// Seconds that the model may take to be fitted
+    #[arg(long, default_value_t = 600)]
+    pub(crate) seconds: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The command of the model, with its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "MODEL")]
+    pub(crate) model: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
   wug report runs/quickstart
   wug report runs/flare_table2-quick --format markdown
-  wug report runs/flare_table2-quick --format html --out page.html")]
+  wug report runs/flare_table2-quick --format html --out page.html
+  wug report runs/flare_table2-quick runs/mine          several sweeps in the same tables")]
 pub(crate) struct Report {
-    /// The directory of the sweep
-    pub(crate) dir: PathBuf,
+    /// The directory of the sweep, or several
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) dirs: Vec<PathBuf>,
     /// table (for a terminal), markdown, csv, json or html (one page with tables and figures)
     #[arg(long, default_value = "table", value_parser = report_format)]
     pub(crate) format: wug_report::Format,
@@ -434,7 +500,7 @@ fn lengths(text: &str) -> Result<LengthRange, String> {
         .ok_or_else(|| "lengths are written A..B, both included, A not above B, B up to 1000000".to_owned())
 }
 
-fn reading(text: &str) -> Result<Reading, String> {
+pub(crate) fn reading(text: &str) -> Result<Reading, String> {
     text.parse().map_err(|error: wug_lab::language::UnknownReading| error.to_string())
 }
 
@@ -443,7 +509,7 @@ fn format(text: &str) -> Result<Format, String> {
         .ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }

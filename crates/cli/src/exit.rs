@@ -60,6 +60,7 @@ impl From<LabError> for Exit {
             | LabError::Disk { .. }
             | LabError::Exists { .. }
             | LabError::Data(_)
+            | LabError::Learner(_)
             | LabError::Internal(_) => Self::Failure(error.to_string()),
         }
     }

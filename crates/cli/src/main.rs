@@ -3,13 +3,17 @@
 mod args;
 mod check;
 mod data;
+mod doctor;
 mod exit;
 mod list;
+mod mdl;
+mod mdl_args;
 mod play;
 mod report;
 mod run;
 mod safe;
 mod sample;
+mod score;
 mod show;
 mod signals;
 mod validate;
@@ -44,10 +48,13 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Run(args) => return run::run(&args, out),
         Command::Worker(args) => return run::worker(&args, out),
         Command::Status(args) => run::status(&args, out)?,
+        Command::Doctor(args) => return doctor::run(&args, out),
+        Command::Score(args) => return score::run(&args, out),
         Command::Report(args) => report::report(&args, out)?,
         Command::Export(args) => report::export(&args, out)?,
         Command::Play(args) => play::run(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
+        Command::Mdl(args) => mdl::run(&args, out)?,
         Command::Completions { shell } => {
             // Into memory first: the generator panics if the pipe is closed.
             let mut script = Vec::new();

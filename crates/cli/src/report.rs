@@ -1,5 +1,6 @@
 //! `wug report` and `wug export`
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
@@ -15,12 +16,18 @@ use crate::exit::{Exit, say};
 use crate::run::lacks;
 
 pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
-    let mut results = results(&Sweep::open(&args.dir)?)?;
+    let mut all = Vec::new();
+    for dir in &args.dirs {
+        all.extend(results(&Sweep::open(dir)?)?);
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|result| seen.insert(result.run.plan.clone()));
     for log in &args.human {
         let game =
             Game::load(log)?.ok_or_else(|| Exit::usage(format!("there is no log {}", log.display())))?;
-        results.extend(game.results());
+        all.extend(game.results());
     }
+    let results = all;
     let text = render(&results, args.format)?;
     match &args.out {
         Some(path) => write_whole(path, text.as_bytes())?,

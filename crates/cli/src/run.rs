@@ -70,6 +70,7 @@ fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write)
         checkpoint: Duration::from_secs(workers.checkpoint),
         stop: signals.stop(),
         keep,
+        ..WorkerOptions::new(1)
     };
     let watch = Watch::new(sweep, options.jobs);
     let summary = work(sweep, options, &watch);

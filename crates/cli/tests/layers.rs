@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Each crate and the only crates of the workspace that it may use. `wug-python` does not exist yet.
+/// Each crate and the only crates of the workspace that it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wug-table", &[]),
     ("wug-language", &[]),

@@ -1,6 +1,7 @@
 //! What a run sees of its worker: an observer of its progress, and checkpoints.
 
 use crate::LabError;
+use crate::foreign::Host;
 use crate::keep::Keep;
 
 /// What a run sees of its worker.
@@ -22,6 +23,11 @@ pub trait RunContext {
 
     /// A split is about to be evaluated. If the run is to stop, this does not return, as above.
     fn evaluating(&mut self, split: &str);
+
+    /// What talking to foreign learners needs.
+    fn host(&self) -> Host {
+        Host::default()
+    }
 
     /// What is to be kept beside the result.
     fn keeps(&self) -> Keep {

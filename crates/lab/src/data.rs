@@ -1,6 +1,7 @@
 //! Writing the data of a suite: `SUITE/NAME` and a few options in, a directory with a manifest out.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use wug_dataset::card::{CARD, collection};
@@ -93,6 +94,28 @@ pub fn write(
     }
     stage.finish(force)?;
     Ok(manifests)
+}
+
+/// The files of data sets, in memory, by name.
+pub fn in_memory(request: &Request) -> Result<BTreeMap<String, Vec<u8>>, LabError> {
+    struct Files(BTreeMap<String, Vec<u8>>);
+    impl FileSink for Files {
+        fn put(
+            &mut self,
+            name: &str,
+            write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+        ) -> io::Result<()> {
+            let mut bytes = Vec::new();
+            write(&mut bytes)?;
+            self.0.insert(name.to_owned(), bytes);
+            Ok(())
+        }
+    }
+    let mut files = Files(BTreeMap::new());
+    for job in plan(request)? {
+        job.write(request, &mut files)?;
+    }
+    Ok(files.0)
 }
 
 /// Disk errors inside a data set name the file alone; say where it was to go.

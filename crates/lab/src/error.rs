@@ -38,6 +38,9 @@ pub enum LabError {
     /// The data are not what they should be.
     #[error(transparent)]
     Data(DataError),
+    /// A learner from elsewhere failed.
+    #[error("{0}")]
+    Learner(String),
     /// An error in wug itself, such as a panic in a worker.
     #[error("an error in wug itself: {0}")]
     Internal(String),

@@ -136,6 +136,17 @@ impl Predictions {
     }
 }
 
+/// The file of a model that a search found.
+const FOUND: &str = "network.json";
+
+/// Keeps what a search found, if models are to be kept.
+pub(crate) fn keep_found(context: &mut dyn RunContext, file: &serde_json::Value) -> Result<(), LabError> {
+    if context.keeps().models {
+        context.keep(FOUND, format!("{file:#}\n").as_bytes())?;
+    }
+    Ok(())
+}
+
 /// Keeps a trained model, if models are to be kept.
 pub(crate) fn keep_model(
     context: &mut dyn RunContext,

@@ -1,13 +1,17 @@
 //! Experiments, plans, runs and results; the protocols; and the disk. Only this crate touches files, threads and the clock. The
 //! command line and Python use the other crates through it.
 
+pub mod answers;
 pub mod context;
 pub mod data;
 pub mod disk;
+pub mod doctor;
 mod error;
 mod fit;
+pub mod foreign;
 pub mod generalization;
 mod keep;
+pub mod mdl;
 pub mod names;
 pub mod plan;
 pub mod play;

@@ -4,6 +4,7 @@
 //! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
 mod data_seed;
+mod foreign;
 pub(crate) mod grid;
 mod learners;
 mod problem;

@@ -34,7 +34,7 @@ use wug_learner::kernel::instruction_set;
 use crate::LabError;
 use crate::disk::{is_part, make_own_dir, own_dir, read_own, remove_leftovers, write_own};
 use crate::plan::{PLAN_FORMAT, RunPlan};
-use crate::spec::Experiment;
+use crate::spec::{Experiment, Scale};
 
 pub(crate) use attempts::{Attempt, MAX_DEATHS};
 use claim::{begin_lock, is_there, lock_done, locked};
@@ -114,6 +114,22 @@ impl Sweep {
         }
         sweep.write()?;
         Ok(sweep)
+    }
+
+    /// Begins a sweep, or adds runs to one that is there, whatever its runs are.
+    pub fn add(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
+        if !is_there(&root.join(PLAN)) {
+            return Self::begin(root, experiment);
+        }
+        let there = Self::open(root)?;
+        let mut whole = experiment.clone();
+        (whole.name, whole.title) = (there.header.name.clone(), there.header.title.clone());
+        whole.about.clone_from(&there.header.about);
+        whole.scale = Scale::named(&there.header.scale).unwrap_or_default();
+        let old: BTreeSet<&str> = there.runs.iter().map(|run| run.id.as_str()).collect();
+        whole.runs.retain(|run| !old.contains(run.id().as_str()));
+        whole.runs.splice(0..0, there.runs.iter().map(|run| run.plan.clone()));
+        Self::begin(root, &whole)
     }
 
     /// Refuses to replace a damaged file if there are results of other runs: the sweep may have been another.

@@ -3,6 +3,7 @@
 mod run;
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use wug_score::RunResult;
 
 use crate::LabError;
+use crate::foreign::Learners;
 use crate::keep::Keep;
 use crate::plan::DataCache;
 use crate::sweep::{PlannedRun, RunState, Sweep};
@@ -90,7 +92,7 @@ fn open(sweep: &Sweep) -> Result<(usize, f64), LabError> {
 }
 
 /// How to work.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct WorkerOptions {
     /// Runs at a time.
     pub jobs: usize,
@@ -100,12 +102,32 @@ pub struct WorkerOptions {
     pub stop: Arc<AtomicBool>,
     /// What is kept beside the results.
     pub keep: Keep,
+    /// The learners of this program, by name.
+    pub learners: Learners,
+    /// The ids of the runs to do; all if none are named.
+    pub only: Option<BTreeSet<String>>,
+}
+
+impl std::fmt::Debug for WorkerOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkerOptions")
+            .field("jobs", &self.jobs)
+            .field("keep", &self.keep)
+            .finish_non_exhaustive()
+    }
 }
 
 impl WorkerOptions {
     /// So many runs at a time.
     pub fn new(jobs: usize) -> Self {
-        Self { jobs, checkpoint: Duration::from_secs(20), stop: Arc::default(), keep: Keep::default() }
+        Self {
+            jobs,
+            checkpoint: Duration::from_secs(20),
+            stop: Arc::default(),
+            keep: Keep::default(),
+            learners: Learners::default(),
+            only: None,
+        }
     }
 }
 
@@ -122,10 +144,10 @@ pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> R
             return Err(LabError::corrupt(&sweep.result_path(&run.id), problem));
         }
     }
-    let WorkerOptions { jobs, checkpoint, stop, keep } = options;
+    let WorkerOptions { jobs, checkpoint, stop, keep, learners, only } = options;
     let pace = Pace::begin(sweep)?;
-    let pool =
-        WorkerPool { sweep, observer, pace, failed: AtomicBool::new(false), stop, every: checkpoint, keep };
+    let failed = AtomicBool::new(false);
+    let pool = WorkerPool { sweep, observer, pace, failed, stop, every: checkpoint, keep, learners, only };
     let mut sum = WorkSummary::default();
     for summary in pool.all(jobs) {
         let summary = summary?;
@@ -154,6 +176,8 @@ struct WorkerPool<'a> {
     stop: Arc<AtomicBool>,
     every: Duration,
     keep: Keep,
+    learners: Learners,
+    only: Option<BTreeSet<String>>,
 }
 
 impl WorkerPool<'_> {
@@ -203,6 +227,7 @@ impl WorkerPool<'_> {
     fn pass(&self, worker: usize, cache: &mut DataCache, summary: &mut WorkSummary) -> Result<(), LabError> {
         let deaths = self.sweep.deaths()?;
         let mut runs: Vec<&PlannedRun> = self.sweep.runs.iter().collect();
+        runs.retain(|run| self.only.as_ref().is_none_or(|only| only.contains(&run.id)));
         runs.sort_by_key(|run| deaths.get(&run.id).copied().unwrap_or(0));
         for run in runs {
             if self.ending() {

@@ -78,6 +78,17 @@ pub trait NextSymbol {
         advance_each(self, states, pieces)
     }
 
+    /// [`log_probs`](Self::log_probs) of several strings. Models that are asked from afar answer all of them at once.
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        strings.iter().map(|string| self.log_probs(string)).collect()
+    }
+
+    /// For models that read whole strings: the probabilities `[T,V]` of every next symbol after each symbol of each string.
+    /// `None` if a model is better read symbol by symbol.
+    fn read_whole(&mut self, _strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+        None
+    }
+
     /// Whether two states are identical, so that the same symbols lead to the same predictions. False if the learner cannot
     /// tell.
     fn same(&self, _: &Self::State, _: &Self::State) -> bool {

@@ -6,6 +6,7 @@ mod aligned;
 pub mod baseline;
 pub mod interface;
 pub mod kernel;
+pub mod mdl;
 pub mod model;
 pub mod optim;
 pub mod params;

@@ -2,20 +2,31 @@
 
 use wug_dataset::Seed;
 use wug_learner::interface::Incremental;
-use wug_learner::registry::{IncrementalTask, Learner, Settings};
+use wug_learner::registry::{IncrementalTask, Role, Settings, find};
 
 use crate::LabError;
+use crate::context::RunContext;
+use crate::foreign::{self, Examples, ForeignIncremental, ForeignPlan, Task};
 
-/// An incremental learner with some settings, before it has seen anything. A protocol drives what it gets here and knows nothing
-/// else of it: how it learns, and whether it is a network, a reservoir or another program.
+/// An incremental learner, by name, with some settings, before it has seen anything. A protocol drives what it gets here and
+/// knows nothing else of it: how it learns, and whether it is a network, a reservoir or another program.
 pub(crate) fn begin(
-    learner: &Learner,
+    name: &str,
     settings: &Settings,
     task: IncrementalTask,
+    tokens: &[String],
     seed: Seed,
+    context: &mut dyn RunContext,
 ) -> Result<Box<dyn Incremental>, LabError> {
+    if let Some(plan) = ForeignPlan::of(settings) {
+        let mut asked = Task::new(Role::Incremental, seed, settings, tokens, Examples::default());
+        // There is nothing to learn from yet: this says what the task is. What was learned is not saved, so that a run that is
+        // interrupted starts again.
+        let conversation = foreign::begin(name, &plan, &mut asked, context)?;
+        return Ok(Box::new(ForeignIncremental { conversation, vocabulary: task.vocabulary }));
+    }
+    let learner = find(name, Role::Incremental).map_err(LabError::usage)?;
     let role = learner.incremental.as_ref();
-    let role =
-        role.ok_or_else(|| LabError::Usage(format!("`{}` is no incremental learner", learner.name)))?;
+    let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no incremental learner")))?;
     (role.build)(settings, task, seed).map_err(LabError::usage)
 }

@@ -3,7 +3,9 @@
 
 pub(crate) mod incremental;
 pub(crate) mod next_symbol;
+pub(crate) mod recognizer;
 
+use serde_json::Value;
 use wug_score::{Ending, Point};
 
 /// How training went.
@@ -12,4 +14,6 @@ pub(crate) struct TrainingSummary {
     pub(crate) ending: Ending,
     pub(crate) parameters: Option<usize>,
     pub(crate) curve: Vec<Point>,
+    /// What a search found, as a file has it.
+    pub(crate) found: Option<Value>,
 }

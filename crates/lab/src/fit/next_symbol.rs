@@ -1,20 +1,25 @@
-//! Fitting next-symbol models: networks by gradient descent, baselines by counting or from the grammar.
+//! Fitting next-symbol models: networks by gradient descent, others by a search, baselines by counting or from the grammar.
 
 use wug_dataset::Seed;
+use wug_language::Reading;
 use wug_learner::baseline::Grammar;
 use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
-use wug_learner::registry::{Knowledge, Learner, NextSymbolLoss, NextSymbolRole, Settings, train_spec};
+use wug_learner::registry::{
+    Found, Knowledge, NextSymbolLoss, NextSymbolRole, Role, SearchRole, SearchTask, Settings, find,
+    train_spec,
+};
 use wug_learner::train::{
     Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString,
 };
-use wug_score::Ending;
+use wug_score::{Ending, Point};
 
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::keep::keep_model;
+use crate::foreign::{self, Examples, ForeignNextSymbol, ForeignPlan, Task};
+use crate::keep::{keep_found, keep_model};
 use crate::names::Precision;
 use crate::training::{TrainingOutcome, train};
 
@@ -29,6 +34,8 @@ pub(crate) struct Corpus<'a> {
     pub(crate) grammar: Grammar<'a>,
     /// The number of symbols, the boundary (symbol 0) included.
     pub(crate) vocabulary: usize,
+    /// As published, or corrected.
+    pub(crate) reading: Reading,
 }
 
 /// A training string.
@@ -47,22 +54,31 @@ pub(crate) struct Fitted<'a> {
     pub(crate) summary: TrainingSummary,
 }
 
-/// Fits a learner with some settings to a corpus.
+/// Fits a learner, by name, with some settings to a corpus.
 pub(crate) fn fit<'a>(
-    learner: &Learner,
+    name: &str,
     settings: &Settings,
     corpus: &Corpus<'a>,
     precision: Precision,
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
+    if let Some(plan) = ForeignPlan::of(settings) {
+        return fit_foreign(name, &plan, settings, corpus, seed, context);
+    }
+    let learner = find(name, Role::NextSymbol).map_err(LabError::usage)?;
     let role = learner.next_symbol.as_ref();
-    let role = role.ok_or_else(|| LabError::Usage(format!("`{}` is no next-symbol model", learner.name)))?;
+    let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no next-symbol model")))?;
     match role {
         NextSymbolRole::Baseline(build) => {
             let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
             let known = Knowledge { vocabulary: corpus.vocabulary, strings, grammar: corpus.grammar };
-            let summary = TrainingSummary { ending: Ending::Finished, parameters: None, curve: Vec::new() };
+            let summary = TrainingSummary {
+                ending: Ending::Finished,
+                parameters: None,
+                curve: Vec::new(),
+                found: None,
+            };
             Ok(Fitted { model: build(&known), summary })
         }
         NextSymbolRole::Network(network) => {
@@ -72,7 +88,67 @@ pub(crate) fn fit<'a>(
                 Precision::F64 => trained_network::<f64>(spec, settings, corpus, seed, context),
             }
         }
+        NextSymbolRole::Search(role) => searched(role, settings, corpus, precision, seed, context),
     }
+}
+
+/// Runs a search to its end.
+fn searched<'a>(
+    role: &SearchRole,
+    settings: &Settings,
+    corpus: &Corpus<'a>,
+    precision: Precision,
+    seed: Seed,
+    context: &mut dyn RunContext,
+) -> Result<Fitted<'a>, LabError> {
+    let strings = (corpus.strings)(true).into_iter().map(|string| (string.symbols, string.weight)).collect();
+    let task = SearchTask { vocabulary: corpus.vocabulary, strings, seed, reading: corpus.reading };
+    let resumed = context.load_checkpoint().and_then(|bytes| (role.resume)(settings, &task, &bytes));
+    // If the checkpoint cannot be read, the search starts from the beginning.
+    let mut search = resumed.unwrap_or_else(|| (role.begin)(settings, &task));
+    let stopped = loop {
+        let progress = search.progress();
+        if progress.over {
+            break progress.stopped;
+        }
+        search.advance();
+        let progress = search.progress();
+        context.epoch(progress.step, progress.best);
+        if progress.over {
+            context.trained(&mut || search.save());
+        } else {
+            context.checkpoint(&mut || search.save());
+        }
+    };
+    let point = |(step, evaluations, best)| Point {
+        epoch: step,
+        steps: evaluations,
+        training: Some(best),
+        validation: None,
+    };
+    let curve = search.curve().into_iter().map(point).collect();
+    let Found { model, parameters, file } = search.found(precision == Precision::F32);
+    keep_found(context, &file)?;
+    let ending = if stopped { Ending::Stopped } else { Ending::Finished };
+    let summary = TrainingSummary { ending, parameters: Some(parameters), curve, found: Some(file) };
+    Ok(Fitted { model, summary })
+}
+
+fn fit_foreign<'a>(
+    name: &str,
+    plan: &ForeignPlan,
+    settings: &Settings,
+    corpus: &Corpus<'a>,
+    seed: Seed,
+    context: &mut dyn RunContext,
+) -> Result<Fitted<'a>, LabError> {
+    let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
+    let training = Examples { strings, ..Examples::default() };
+    let alphabet = corpus.grammar.alphabet().tokens();
+    let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
+    let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
+    let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
+    Ok(Fitted { model: AnyNextSymbol::new(model), summary })
 }
 
 fn trained_network<'a, R: Real>(
@@ -91,7 +167,7 @@ fn trained_network<'a, R: Real>(
         ending = Ending::Diverged { step: curve.last().map_or(0, |point| point.steps) };
     }
     let params = if ending == Ending::Finished { last } else { best };
-    let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve };
+    let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve, found: None };
     let model = match settings.count("test_memory") {
         Some(rows) => model.with_memory_rows(rows).map_err(LabError::usage)?,
         None => model,

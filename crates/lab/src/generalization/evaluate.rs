@@ -17,7 +17,7 @@ use wug_language::{Language, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::{StepRule, StringSteps};
 
-use super::trie::Trie;
+use super::trie::{Trie, evaluate_whole};
 
 /// What to evaluate.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,10 @@ pub(super) fn evaluate_steps_watched<L: NextSymbol>(
         }
         batch *= 4;
         scores.lengths.extend(words.iter().map(Vec::len));
-        let (strings_scored, first_error, taken) = Trie::new(learner, evaluation, &words).evaluate();
+        let (strings_scored, first_error, taken) = match evaluate_whole(learner, evaluation, &words) {
+            Some(scored) => scored,
+            None => Trie::new(learner, evaluation, &words).evaluate(),
+        };
         incorrect += strings_scored.iter().map(|steps| steps.scored - steps.correct).sum::<usize>();
         scores.strings.extend(strings_scored);
         scores.taken += taken;

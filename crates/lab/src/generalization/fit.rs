@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use wug_learner::baseline::Grammar;
-use wug_learner::registry::{NextSymbolLoss, Role, find};
+use wug_learner::registry::NextSymbolLoss;
 
 use super::data::{Data, between_boundaries};
 use super::measure::{evaluated, training_scores};
@@ -15,7 +15,6 @@ use crate::protocol::Outcome;
 
 /// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    let learner = find(&plan.learner, Role::NextSymbol).map_err(LabError::usage)?;
     let grammar = match data.released() {
         Some(released) => Grammar::published(&*data.language, released, plan.prior),
         None => Grammar::of(&*data.language),
@@ -35,9 +34,10 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         },
         grammar,
         vocabulary: data.language.alphabet().len() + 1,
+        reading: plan.reading,
     };
     let Fitted { mut model, summary } =
-        fit_learner(learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
+        fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let mut scores = Vec::new();
     // With the loss `sigmoid-mse`, outputs are sets of symbols, and strings have no probability.
@@ -50,6 +50,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let mut facts = data.facts.clone();
     if let Value::Object(facts) = &mut facts {
         facts.insert("evaluated".to_owned(), evaluated.facts);
+        facts.extend(summary.found.map(|found| ("found".to_owned(), found)));
     }
     Ok(Outcome {
         ending: summary.ending,

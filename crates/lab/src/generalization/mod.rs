@@ -17,6 +17,7 @@ mod trie;
 
 pub use data::Data;
 pub use evaluate::{Evaluation, StepScores, TooLong, Until, evaluate_steps};
+pub(crate) use language::fitting_measure;
 pub use plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 pub use spec::Grid;
 

@@ -5,7 +5,7 @@ use wug_dataset::Seed;
 use wug_dataset::corpus::Slice;
 use wug_language::Reading;
 use wug_language::registry::{self, BuildError, Named};
-use wug_learner::registry::Settings;
+use wug_learner::registry::{Learner, NextSymbolRole, Role, Settings, find};
 use wug_score::{Coordinates, StepRule, reading_name};
 
 use super::data::Data;
@@ -104,7 +104,7 @@ named! {
 
 impl TestSlice {
     /// The slice of a released test set.
-    pub(super) fn slice(self) -> Slice {
+    pub(crate) fn slice(self) -> Slice {
         match self {
             Self::Longer => Slice::Longer,
             Self::AfterLast => Slice::AfterLast,
@@ -115,7 +115,7 @@ impl TestSlice {
 
 impl Measure {
     /// The rule at a margin.
-    pub(super) fn rule(self, margin: f64) -> StepRule {
+    pub(crate) fn rule(self, margin: f64) -> StepRule {
         match self {
             Self::Deterministic => StepRule::Deterministic { margin },
             Self::Categorical => StepRule::Categorical { margin },
@@ -140,14 +140,22 @@ impl Plan {
 impl Planned for Plan {
     fn label(&self) -> String {
         let label = format!("{} b={} {}", self.language, self.factor, self.learner);
-        // Baselines have neither parameters nor seeds.
-        let Some(parameters) = self.parameters else { return label };
+        // Baselines have neither parameters nor seeds; what a search will find is not known.
+        let Some(parameters) = self.parameters else {
+            let deterministic = find(&self.learner, Role::NextSymbol).is_ok_and(Learner::is_deterministic);
+            return if deterministic { label } else { format!("{label} seed {}", self.seed) };
+        };
         format!("{label} {} seed {}", sizes::count(self.size, parameters), self.seed)
     }
 
     /// About microseconds, from runs on an ordinary machine.
     fn cost(&self) -> f64 {
         let evaluated = self.test.strings as f64 * self.test.strings.min(2000) as f64;
+        let role =
+            find(&self.learner, Role::NextSymbol).ok().and_then(|learner| learner.next_symbol.as_ref());
+        if let Some(NextSymbolRole::Search(search)) = role {
+            return 4.0 * (search.evaluations)(&self.settings) + 0.05 * evaluated;
+        }
         let count = |name: &str| self.settings.count(name);
         let Some(epochs) = count("epochs") else { return 0.05 * evaluated };
         let [layers, hidden] = ["layers", "hidden"].map(|name| count(name).unwrap_or(1) as f64);

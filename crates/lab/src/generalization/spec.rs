@@ -159,9 +159,9 @@ impl Cell<'_> {
             Problem::new("learners", name, format!("{name} on {}: {error}", language.spelled))
         };
         let role = self.learner.learner.next_symbol.as_ref();
-        let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok(()) };
-        let related = network.check.map_or(Ok(()), |check| check(&plan.settings));
+        let related = role.and_then(NextSymbolRole::check).map_or(Ok(()), |check| check(&plan.settings));
         related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+        let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok(()) };
         let settings = (self.learner, std::mem::take(&mut plan.settings));
         let found = sizes.matched(network, settings, v, (self.size, matching));
         let found = found.map_err(|error| problem(error.to_string()))?;

@@ -184,6 +184,37 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
     }
 }
 
+/// The same as [`Trie::evaluate`] for a learner that reads whole strings; `None` if it does not.
+pub(super) fn evaluate_whole<L: NextSymbol>(
+    learner: &mut L,
+    evaluation: &Evaluation<'_>,
+    words: &[Word],
+) -> Option<(Vec<StringSteps>, Option<usize>, usize)> {
+    let inputs: Vec<Vec<u32>> =
+        words.iter().map(|word| (0..=word.len()).map(|i| at(word, i)).collect()).collect();
+    let pieces: Vec<&[u32]> = inputs.iter().map(Vec::as_slice).collect();
+    let rows = learner.read_whole(&pieces)?;
+    let mut scores = Vec::with_capacity(words.len());
+    for ((word, inputs), rows) in words.iter().zip(&inputs).zip(rows) {
+        let end = inputs.len();
+        let mut edge = Edge {
+            strings: 0..1,
+            earliest: 0,
+            read: 0,
+            end,
+            scanner: evaluation.language.scanner(),
+            state: (),
+            steps: StringSteps::default(),
+            inputs: Vec::new(),
+        };
+        edge.score(evaluation, word, end, &rows, rows.len() / end);
+        scores.push(edge.steps);
+    }
+    let wrong = |steps: &StringSteps| steps.correct < steps.scored;
+    let first_error = scores.iter().position(wrong).filter(|_| evaluation.until == Until::FirstError);
+    Some((scores, first_error, inputs.iter().map(Vec::len).sum()))
+}
+
 impl<S> Edge<'_, S> {
     /// Scores `count` steps along a word. `probs` is `[T,V]`; after `T` steps it repeats.
     fn score(

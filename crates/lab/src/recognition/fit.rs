@@ -1,39 +1,31 @@
 //! From a plan to an outcome: train the recognizer, evaluate it on every split.
 
-use wug_learner::interface::Trained;
-use wug_learner::kernel::Real;
 use wug_learner::model::LabelledString;
-use wug_learner::train::Recognition;
 
 use super::data::{Data, Prepared};
 use super::measure::{Detail, hardest, measure};
 use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::keep::{Predictions, keep_model};
-use crate::names::Precision;
+use crate::fit::recognizer::{Fitted, LabelledCorpus, fit as fit_learner};
+use crate::keep::Predictions;
 use crate::protocol::Outcome;
-use crate::training::{TrainingOutcome, train};
 
 /// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    match plan.precision {
-        Precision::F32 => fit_as::<f32>(plan, data, context),
-        Precision::F64 => fit_as::<f64>(plan, data, context),
-    }
-}
-
-fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    let model =
-        plan.model(data.language.alphabet().len()).map_err(|error| LabError::Usage(error.to_string()))?;
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.validation.split())?, plan)?;
-    let objective = Recognition::new(&model, &training, &validation, plan.weights);
-    let TrainingOutcome { best, curve, ending, .. } =
-        train::<R, _>(&objective, plan.training(), plan.root(), 1, context)?;
-    let parameters = model.layout().count();
-    let mut trained = Trained::new(model, best);
-    keep_model(context, || trained.save())?;
+    let corpus = LabelledCorpus {
+        alphabet: data.language.alphabet(),
+        training: &training,
+        validation: &validation,
+        task: plan.loss.task(data.language.alphabet().len()),
+        weights: plan.weights,
+        size: plan.size,
+    };
+    let how = (plan.training(), plan.precision);
+    let Fitted { mut model, summary } =
+        fit_learner(&plan.learner, &plan.settings, &corpus, how, plan.root(), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let (mut scores, mut hardest_strings, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let seed = plan.root().derive("bootstrap");
@@ -42,7 +34,7 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
         let Ok(part) = data.split(name) else { continue };
         context.evaluating(name);
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
-        let measured = measure(&mut trained, data, part, detail, seed, &mut predictions)?;
+        let measured = measure(model.as_mut(), data, part, detail, seed, &mut predictions)?;
         scores.extend(measured.scores);
         match name {
             "test" => hardest_strings = hardest(measured.strings),
@@ -52,10 +44,10 @@ fn fit_as<R: Real>(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Re
     }
     predictions.finish(context)?;
     Ok(Outcome {
-        ending,
-        parameters: Some(parameters),
+        ending: summary.ending,
+        parameters: summary.parameters,
         data: data.facts.clone(),
-        curve,
+        curve: summary.curve,
         scores,
         hardest: hardest_strings,
         strings,

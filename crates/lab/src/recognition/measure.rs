@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use wug_dataset::Seed;
-use wug_learner::interface::{Recognizer, RecognizerOutput, Trained};
-use wug_learner::kernel::Real;
-use wug_learner::model::RecognizerModel;
+use wug_learner::interface::{Recognizer, RecognizerOutput};
 use wug_score::metric::{EXAMPLE_METRICS, ExampleMetric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::strata::{Windows, by_distance, by_edits, by_kind, by_label};
 use wug_score::{
@@ -36,8 +34,8 @@ pub(super) enum Detail {
 }
 
 /// Evaluates every string of a split.
-pub(super) fn measure<R: Real>(
-    trained: &mut Trained<RecognizerModel, R>,
+pub(super) fn measure(
+    recognizer: &mut dyn Recognizer,
     data: &Data,
     part: &Prepared,
     detail: Detail,
@@ -46,7 +44,7 @@ pub(super) fn measure<R: Real>(
 ) -> Result<Measured, LabError> {
     let texts: Vec<&[u32]> = part.strings.iter().map(Vec::as_slice).collect();
     let truths = &part.split.examples;
-    let outputs = trained.predict(&texts, &|i| truths[i].label);
+    let outputs = recognizer.predict(&texts, &|i| truths[i].label);
     let predictions: Vec<Prediction> = outputs.into_iter().map(prediction).collect();
     let examples = examples(data, part, &predictions)?;
     let name = part.split.name.as_str();

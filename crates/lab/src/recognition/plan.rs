@@ -260,11 +260,11 @@ impl Planned for Plan {
     fn cost(&self) -> f64 {
         let learner = if self.learner == "transformer" { 3.0 } else { 1.0 };
         // Few runs take more epochs before early stopping.
-        let epochs = self.max_epochs.min(60) as f64;
+        let epochs = self.max_epochs.clamp(1, 60) as f64;
         let DataPlan { training, short, test, longest, .. } = self.data;
         // Small batches have an overhead per step; evaluation is a forward pass, a third of a step.
         let training_cost =
-            epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols as f64);
+            epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols.max(1) as f64);
         let evaluation_cost = test as f64 * longest as f64 / 3.0;
         learner * self.size as f64 * (training_cost + evaluation_cost)
     }

@@ -101,7 +101,9 @@ impl Protocol for Recognition {
                         section.learners.iter().flat_map(|l| l.settings.iter().map(move |s| (l, s)))
                     {
                         let size = size.or_else(|| (!grid.given.contains("hidden")).then_some(SIZE));
-                        for &loss in &names.losses {
+                        // A learner from elsewhere has a loss of its own.
+                        let losses = if grid.is_foreign() { &[Loss::R][..] } else { &names.losses };
+                        for &loss in losses {
                             for &validation in &names.validations {
                                 let cell = Cell { size, grid, settings, loss, validation, seed, data_seed };
                                 plans.push(cell.plan(section, language, &mut sizes)?);
@@ -160,6 +162,10 @@ impl Cell<'_> {
             max_epochs: 0,
             precision: section.precision,
         };
+        if self.grid.is_foreign() {
+            plan.size = self.size.unwrap_or(SIZE);
+            return Ok(plan);
+        }
         let seed = plan.root().derive("hyperparameters");
         self.train(&mut plan, seed);
         self.match_size(&mut plan, language.alphabet, sizes).map_err(|error| {

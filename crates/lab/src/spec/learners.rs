@@ -9,7 +9,9 @@ use wug_dataset::Seed;
 use wug_learner::registry::{self, Given, Learner, Range, Role, Setting, SettingValue, Settings};
 
 use super::Problem;
+use super::foreign::{self, is_foreign};
 use super::grid::nonempty;
+use crate::foreign::ForeignPlan;
 
 /// A learner with every combination of its settings that a section asks for.
 #[derive(Clone, Debug)]
@@ -23,10 +25,15 @@ pub struct LearnerGrid {
     /// Of these, the names of those with several values.
     pub varied: BTreeSet<String>,
     /// The settings that each run draws.
-    ranges: Vec<(Setting, Range)>,
+    pub(super) ranges: Vec<(Setting, Range)>,
 }
 
 impl LearnerGrid {
+    /// Whether the learner is from elsewhere.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.settings.iter().any(|settings| ForeignPlan::of(settings).is_some())
+    }
+
     /// The settings of one run: each that has a range is drawn from a stream of its own name.
     pub(crate) fn drawn(&self, settings: &Settings, seed: Seed) -> Settings {
         let effective = self.ranges.iter().filter(|(setting, _)| settings.get(setting.name).is_some());
@@ -44,12 +51,12 @@ impl LearnerGrid {
     }
 }
 
-fn varied(given: &GivenSettings) -> BTreeSet<String> {
+pub(super) fn varied(given: &GivenSettings) -> BTreeSet<String> {
     given.iter().filter(|(_, given)| given.varies()).map(|(name, _)| name.clone()).collect()
 }
 
 /// What is given of settings, by name.
-type GivenSettings = BTreeMap<String, Given>;
+pub(super) type GivenSettings = BTreeMap<String, Given>;
 
 /// Names that settings had in earlier versions.
 const FORMER_NAMES: [(&str, &str); 2] = [("losses", "loss"), ("gates", "gate")];
@@ -143,7 +150,7 @@ fn range(name: &str, table: Table) -> Result<Range, Problem> {
     }
 }
 
-fn values(name: &str, value: Value) -> Result<Given, Problem> {
+pub(super) fn values(name: &str, value: Value) -> Result<Given, Problem> {
     let items = match value {
         Value::Array(items) => items,
         Value::Table(table) => return range(name, table).map(Given::Range),
@@ -172,6 +179,7 @@ fn learner(
 ) -> Result<LearnerGrid, Problem> {
     let field = "learners";
     let (name, own) = match item {
+        Value::Table(table) if is_foreign(&table) => return foreign::learner(table, role),
         Value::String(name) => (name, GivenSettings::new()),
         Value::Table(mut table) => {
             let Some(Value::String(name)) = table.remove("name") else {

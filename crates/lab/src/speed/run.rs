@@ -3,7 +3,6 @@
 use wug_dataset::Seed;
 use wug_language::draw;
 use wug_learner::interface::{Incremental, IncrementalError, Sequence};
-use wug_learner::registry::{Role, find};
 use wug_score::Ending;
 
 use super::data::{Data, correct, sequences};
@@ -17,9 +16,9 @@ use crate::protocol::Outcome;
 
 /// Runs a plan.
 pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    let learner = find(&plan.learner, Role::Incremental).map_err(LabError::usage)?;
     let seed = plan.root().derive(&plan.learner);
-    let learner = begin(learner, &plan.settings, plan.task(data.vocabulary), seed)?;
+    let task = plan.task(data.vocabulary);
+    let learner = begin(&plan.learner, &plan.settings, task, &data.tokens, seed, context)?;
     let (train, test) = (sequences(&data.train), sequences(&data.test));
     let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
     let ending = match course.take(&train) {

@@ -286,6 +286,9 @@ impl Grid {
         let problem = |error: &dyn std::fmt::Display| {
             Problem::new("learners", name, format!("{name} on {}: {error}", plan.language))
         };
+        if cell.learner.is_foreign() {
+            return Ok(plan);
+        }
         let role = cell.learner.learner.incremental.as_ref();
         let role = role.ok_or_else(|| problem(&"is no incremental learner"))?;
         if let Some(check) = role.check {

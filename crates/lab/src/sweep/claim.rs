@@ -35,6 +35,11 @@ impl Sweep {
         self.root.join("logs").join(format!("{id}.json"))
     }
 
+    /// What a learner that is another process wrote to its stderr.
+    pub(crate) fn stderr_path(&self, id: &str) -> PathBuf {
+        self.root.join("logs").join(format!("{id}.stderr"))
+    }
+
     pub(super) fn claim_path(&self, id: &str) -> PathBuf {
         self.root.join("claims").join(id)
     }

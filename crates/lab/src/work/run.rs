@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -15,6 +16,7 @@ use super::{Observer, WorkerPool, words};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::disk::{read_own, write_own};
+use crate::foreign::{Failure, Host, Learners};
 use crate::keep::Keep;
 use crate::plan::{DataCache, RunPlan};
 use crate::sweep::{
@@ -89,6 +91,7 @@ impl WorkerPool<'_> {
             saved: Instant::now(),
             every: self.every,
             stop: &self.stop,
+            learners: &self.learners,
             keep: self.keep,
             kept: BTreeMap::new(),
         };
@@ -103,6 +106,13 @@ impl WorkerPool<'_> {
             }
             Ok(Err(error)) => Ok(Some(failed(&run.plan, error.to_string()))),
             Err(unwound) if unwound.is::<Stopped>() => {
+                attempt.undo();
+                Ok(None)
+            }
+            Err(unwound) if unwound.is::<Failure>() => {
+                if let Some(Failure::Learner(message)) = unwound.downcast_ref() {
+                    return Ok(Some(failed(&run.plan, message.clone())));
+                }
                 attempt.undo();
                 Ok(None)
             }
@@ -193,7 +203,8 @@ struct WorkerContext<'a> {
     timer: &'a RunTimer,
     saved: Instant,
     every: Duration,
-    stop: &'a AtomicBool,
+    stop: &'a Arc<AtomicBool>,
+    learners: &'a Learners,
     keep: Keep,
     /// The files that are kept, with their checksums.
     kept: BTreeMap<String, String>,
@@ -270,6 +281,14 @@ impl RunContext for WorkerContext<'_> {
             resume_unwind(Box::new(Stopped));
         }
         self.observer.evaluating(self.worker, split);
+    }
+
+    fn host(&self) -> Host {
+        Host {
+            stop: Arc::clone(self.stop),
+            log: Some(self.sweep.stderr_path(&self.run.id)),
+            learners: Arc::clone(self.learners),
+        }
     }
 
     fn keeps(&self) -> Keep {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use wug_dataset::corpus::ReleasedCorpus;
-use wug_language::{Language, NextSet, Scanner, Symbol};
+use wug_language::{Alphabet, Language, NextSet, Scanner, Symbol};
 
 use crate::interface::NextSymbol;
 
@@ -39,6 +39,11 @@ impl<'a> Grammar<'a> {
     /// `language` is the one of the same name in the registry.
     pub fn published(language: &'a dyn Language, published: &'static dyn ReleasedCorpus, prior: f64) -> Self {
         Self { language, published: Some((published, prior)) }
+    }
+
+    /// The alphabet of the language.
+    pub fn alphabet(&self) -> &'a Alphabet {
+        self.language.alphabet()
     }
 
     fn probabilities(&self, next: &NextSet) -> Vec<f64> {

@@ -140,6 +140,8 @@ trait Erased {
     fn push(&mut self, state: &mut AnyState<'_>, symbol: u32);
     fn next(&mut self, state: &AnyState<'_>) -> Vec<f64>;
     fn log_probs(&mut self, string: &[u32]) -> Vec<f64>;
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>>;
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>>;
     fn advance_batch(&mut self, states: &mut [AnyState<'_>], pieces: &[&[u32]]) -> Vec<f64>;
     fn same(&self, a: &AnyState<'_>, b: &AnyState<'_>) -> bool;
     fn max_len(&self) -> Option<usize>;
@@ -168,6 +170,14 @@ where
 
     fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
         self.0.log_probs(string)
+    }
+
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        self.0.log_probs_batch(strings)
+    }
+
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+        self.0.read_whole(strings)
     }
 
     /// The states of a batch lie side by side in memory, so they are moved out of their boxes and back.
@@ -221,6 +231,20 @@ impl<'a> NextSymbol for AnyNextSymbol<'a> {
         match &mut self.0 {
             Kind::Boxed(model) => model.log_probs(string),
             Kind::Grammar(grammar) => grammar.log_probs(string),
+        }
+    }
+
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        match &mut self.0 {
+            Kind::Boxed(model) => model.log_probs_batch(strings),
+            Kind::Grammar(grammar) => grammar.log_probs_batch(strings),
+        }
+    }
+
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+        match &mut self.0 {
+            Kind::Boxed(model) => model.read_whole(strings),
+            Kind::Grammar(grammar) => grammar.read_whole(strings),
         }
     }
 

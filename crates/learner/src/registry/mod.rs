@@ -6,10 +6,12 @@
 mod baseline;
 mod gradient;
 mod incremental;
+mod mdlrnn;
 mod memory;
 mod range;
 mod recurrent;
 mod reservoir;
+mod search;
 mod seq2seq;
 pub mod setting;
 mod size;
@@ -33,7 +35,9 @@ use size::Target;
 
 pub use gradient::{NextSymbolLoss, train_spec};
 pub use incremental::{IncrementalRole, IncrementalTask};
+pub use mdlrnn::search_spec;
 pub use range::{Given, Range};
+pub use search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
 pub use setting::{Setting, SettingError, SettingValue, Settings};
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
 pub use size_table::{SizeRow, size_table};
@@ -201,19 +205,34 @@ pub enum NextSymbolRole {
     Network(Network<usize, LanguageModelSpec>),
     /// Made of the training strings, or of the language itself, without gradients or chance.
     Baseline(for<'a> fn(&Knowledge<'a>) -> AnyNextSymbol<'a>),
+    /// Found by a search, which has a seed but no gradients.
+    Search(SearchRole),
 }
 
 impl NextSymbolRole {
     /// What can be set.
     pub fn settings(&self) -> &'static [Setting] {
-        self.network().map_or(&[], |network| network.settings)
+        match self {
+            Self::Network(network) => network.settings,
+            Self::Baseline(_) => &[],
+            Self::Search(search) => search.settings,
+        }
     }
 
-    /// The network, unless it is a baseline.
+    /// What settings have to do with each other, if anything.
+    pub fn check(&self) -> Option<SettingsCheck> {
+        match self {
+            Self::Network(network) => network.check,
+            Self::Baseline(_) => None,
+            Self::Search(search) => search.check,
+        }
+    }
+
+    /// The network, if it is one that is trained by gradient descent.
     pub fn network(&self) -> Option<&Network<usize, LanguageModelSpec>> {
         match self {
             Self::Network(network) => Some(network),
-            Self::Baseline(_) => None,
+            Self::Baseline(_) | Self::Search(_) => None,
         }
     }
 }
@@ -251,6 +270,7 @@ pub static LEARNERS: &[&Learner] = &[
     &memory::STACK_RNN,
     &memory::STACK_LSTM,
     &memory::BABY_NTM,
+    &mdlrnn::MDLRNN,
     &seq2seq::LSTM_ATTENTION,
     &seq2seq::CNN,
     &reservoir::ESN,
@@ -265,6 +285,19 @@ pub static LEARNERS: &[&Learner] = &[
 ];
 
 impl Learner {
+    /// An entry for a learner from elsewhere, which cannot be built here.
+    pub fn foreign(name: &'static str) -> Self {
+        Self {
+            name,
+            summary: "a learner from elsewhere",
+            cite: "",
+            recognizer: None,
+            next_symbol: None,
+            transducer: None,
+            incremental: None,
+        }
+    }
+
     /// The roles it can play.
     pub fn roles(&self) -> impl Iterator<Item = Role> + '_ {
         Role::ALL.into_iter().filter(|role| self.settings(*role).is_some())

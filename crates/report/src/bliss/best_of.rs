@@ -9,7 +9,7 @@ use wug_score::{Acceptance, Estimate};
 use super::index_run::IndexRun;
 use super::index_table::{shown, solved_by_factor};
 use super::published::runs as paper_runs;
-use super::rows::{RowKey, RunGroup, constant_note, margins, varying};
+use super::rows::{RowKey, RunGroup, margins, settings_notes, varying};
 use crate::table::{Cell, Column, Decimals, IntervalKind, Row, Table, Value};
 
 const DECIMALS: Decimals = Decimals(3);
@@ -56,7 +56,7 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
     }
     table.notes.extend(notes(group.of_paper));
     table.notes.extend(table.interval_note());
-    table.notes.extend(constant_note(&columns));
+    table.notes.extend(settings_notes(&columns));
     // Beside a paper's best every number of runs says something; by itself one run does not.
     let several = by_row
         .values()

@@ -9,7 +9,7 @@ use wug_score::strata::Margin;
 use wug_score::{Aggregate, Metric, RunResult};
 
 use super::index_run::IndexRun;
-use super::rows::{RunGroup, RunsByRow, constant_note, counted, margins, varying};
+use super::rows::{RunGroup, RunsByRow, counted, margins, settings_notes, varying};
 use crate::parameters;
 use crate::plan_fields::spread_note;
 use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, grouped};
@@ -57,7 +57,7 @@ fn table(group: &RunGroup<'_>, (language, measure): (&str, &str), all: &RunsByRo
         .notes
         .extend(spread_note(rows.values().flat_map(|runs| by_factor(runs)).map(|(_, runs)| results(&runs))));
     table.notes.extend(table.interval_note());
-    table.notes.extend(constant_note(&columns));
+    table.notes.extend(settings_notes(&columns));
     table
 }
 

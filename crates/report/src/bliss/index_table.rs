@@ -7,7 +7,7 @@ use wug_score::{Acceptance, generalization_index};
 
 use super::index_run::IndexRun;
 use super::published::{learners, runs as paper_runs};
-use super::rows::{RowKey, RunGroup, RunsByRow, constant_note, counted, margins, varying};
+use super::rows::{RowKey, RunGroup, RunsByRow, counted, margins, settings_notes, varying};
 use crate::table::{Cell, Column, Row, Table, Value};
 
 /// The column of the factors that were run.
@@ -48,7 +48,7 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
         })
         .collect();
     table.notes.extend(notes(group));
-    table.notes.extend(constant_note(&columns));
+    table.notes.extend(settings_notes(&columns));
     Some(table)
 }
 

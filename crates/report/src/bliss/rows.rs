@@ -26,8 +26,13 @@ const SETTINGS: [(&str, &str); 8] = [
     ("test from", "/test/from"),
     ("test after", "/test/after"),
     ("precision", "/precision"),
-    ("shuffled", "/settings/shuffle"),
+    (SHUFFLED, "/settings/shuffle"),
 ];
+
+/// Whether training strings are read in a new order in every epoch.
+const SHUFFLED: &str = "shuffled";
+
+const ORDER: &str = "Shuffled: true, the training strings are read in a new random order in every epoch; false, in the order of the released files, which are sorted by length. Networks that read one string at a time learn far more from strings in random order. The code of these networks that the paper used does not shuffle.";
 
 /// The index of the measure among them. It is shown only for languages that were evaluated by two.
 const MEASURE: usize = 0;
@@ -176,10 +181,12 @@ pub(super) fn varying(rows: &RunsByRow<'_>) -> VaryingColumns {
     VaryingColumns::of(&SETTINGS.map(|(name, _)| name), rows.keys().map(|key| key.settings.as_slice()))
 }
 
-/// A note on the settings that are the same in all rows.
-pub(super) fn constant_note(columns: &VaryingColumns) -> Option<String> {
+/// What the columns of settings say: those that are the same in all rows, and what the order of strings means where it differs.
+pub(super) fn settings_notes(columns: &VaryingColumns) -> Vec<String> {
     let constant = columns.constant(" ");
-    (!constant.is_empty()).then(|| format!("All runs: {constant}."))
+    let constant = (!constant.is_empty()).then(|| format!("All runs: {constant}."));
+    let order = columns.names().any(|name| name == SHUFFLED).then(|| ORDER.to_owned());
+    constant.into_iter().chain(order).collect()
 }
 
 /// The margins of all runs, the most forgiving first, as in the paper.

@@ -7,7 +7,7 @@ use wug_score::strata::Margin;
 
 use super::detail::solved_length;
 use super::index_run::IndexRun;
-use super::rows::{RunGroup, RunsByRow, constant_note, margins, varying};
+use super::rows::{RunGroup, RunsByRow, margins, settings_notes, varying};
 use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, drawing};
 use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, Table, Value, distinct};
@@ -87,7 +87,7 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
         .collect();
     table.notes.extend(notes(group, margin));
     table.notes.push(format!("{BEST_OF_NOTE} The figure shows all of them and their mean."));
-    table.notes.extend(constant_note(&columns));
+    table.notes.extend(settings_notes(&columns));
     Some(table)
 }
 

@@ -1,0 +1,69 @@
+//! `wug doctor`
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::json;
+use wug_lab::doctor::{Check, Finding, examine};
+use wug_lab::foreign::{ForeignPlan, Host, Limits, Where, hello};
+use wug_lab::learners::Role;
+
+use crate::args::Doctor;
+use crate::exit::Exit;
+use crate::safe::visible;
+
+/// The roles that the doctor knows.
+const ROLES: [Role; 2] = [Role::Recognizer, Role::NextSymbol];
+
+pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    let hello = hello(&args.model).map_err(wug_lab::LabError::from)?;
+    let asked = match &args.role {
+        None => None,
+        Some(name) => Some(ROLES.into_iter().find(|role| role.name() == name).ok_or_else(|| {
+            let names = ROLES.map(Role::name).join(", ");
+            Exit::usage(format!("the doctor knows no role `{name}`; it knows: {names}"))
+        })?),
+    };
+    let roles: Vec<Role> = (hello.roles.iter().copied())
+        .filter(|role| ROLES.contains(role) && asked.is_none_or(|asked| asked == *role))
+        .collect();
+    if roles.is_empty() {
+        let names: Vec<&str> = hello.roles.iter().map(|role| role.name()).collect();
+        return Err(Exit::usage(format!(
+            "the model has the roles: {}; none can be examined",
+            names.join(", ")
+        )));
+    }
+    let limit = Duration::from_secs(args.seconds.max(1));
+    let plan = ForeignPlan {
+        place: Where::Command(args.model.clone()),
+        version: hello.version,
+        limits: Limits { fit: limit, answer: limit },
+    };
+    let mut checks = Vec::new();
+    for role in roles {
+        checks.extend(examine(role, limit.as_secs_f64(), &|| Host::default().begin("model", &plan))?);
+    }
+    let mistakes = checks.iter().filter(|check| check.is_mistake()).count();
+    if args.json {
+        writeln!(out, "{}", json!(checks))?;
+    } else {
+        checks.iter().try_for_each(|check| line(check, out))?;
+        let plural = if mistakes == 1 { "mistake" } else { "mistakes" };
+        writeln!(out, "{mistakes} {plural}")?;
+    }
+    Ok(if mistakes == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn line(check: &Check, out: &mut dyn Write) -> Result<(), Exit> {
+    let (mark, rest) = match &check.finding {
+        Finding::Fine => ("ok      ", String::new()),
+        Finding::Mistake { seen, cause } => {
+            ("MISTAKE ", format!(": {}\n         Usual cause: {cause}", visible(seen)))
+        }
+        Finding::Unknown { why } => ("unknown ", format!(": {}", visible(why))),
+    };
+    writeln!(out, "{mark} {} ({}){rest}", check.name, check.role)?;
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! `wug mdl`: networks of minimum description length.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use wug_lab::disk::write_whole;
+use wug_lab::language::Reading;
+use wug_lab::mdl::{
+    CorpusRequest, FactorScore, Network, NetworkModel, Objective, Outputs, SearchEvent, SearchRequest,
+    activations_named, read_network, score, score_in, search, search_settings, test_factors,
+};
+
+use crate::exit::{Exit, say};
+use crate::mdl_args::{Mdl, MdlCommand, MdlCorpus, MdlOutputs, MdlPrecision, MdlScore, MdlSearch, MdlShow};
+
+pub(crate) fn run(args: &Mdl, out: &mut dyn Write) -> Result<(), Exit> {
+    match &args.command {
+        MdlCommand::Search(args) => run_search(args, out),
+        MdlCommand::Score(args) => run_score(args, out),
+        MdlCommand::Show(args) => run_show(args, out),
+    }
+}
+
+impl MdlCorpus {
+    fn request(&self, language: &str) -> CorpusRequest {
+        CorpusRequest {
+            language: language.to_owned(),
+            training: self.training,
+            reading: self.reading,
+            seed: self.data_seed,
+        }
+    }
+}
+
+/// How often checkpoints are written.
+const CHECKPOINTS: Duration = Duration::from_secs(20);
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<(), Exit> {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let request = SearchRequest {
+        corpus: args.corpus.request(&args.language),
+        settings: search_settings(&args.set)?,
+        seed: args.seed,
+        threads: args.jobs.unwrap_or(processors),
+        checkpoint: args.checkpoint.clone(),
+        every: CHECKPOINTS,
+    };
+    let (begun, mut told) = (Instant::now(), Instant::now());
+    let mut broken = None;
+    let file = search(&request, &mut |event| match event {
+        SearchEvent::Resumed(state) => say(&format!("resumed at generation {}", state.generation)),
+        SearchEvent::Improved(found) => {
+            if args.json {
+                let line = serde_json::to_string(found).unwrap_or_default();
+                broken = writeln!(out, "{line}").and_then(|()| out.flush()).err().or(broken.take());
+            }
+        }
+        SearchEvent::Advanced(state) => {
+            if told.elapsed() >= PROGRESS || state.over.is_some() {
+                told = Instant::now();
+                let seconds = begun.elapsed().as_secs_f64();
+                let cached = 100.0 * state.cached as f64 / state.evaluations.max(1) as f64;
+                say(&format!(
+                    "generation {}, {:.1} million networks ({cached:.0} % known before), best {:.2} bits, {seconds:.0} s",
+                    state.generation,
+                    state.evaluations as f64 / 1e6,
+                    state.best
+                ));
+            }
+        }
+    })?;
+    if let Some(error) = broken {
+        return Err(error.into());
+    }
+    match &args.out {
+        Some(path) => write_whole(path, format!("{file:#}\n").as_bytes())?,
+        None if args.json => writeln!(out, "{file}")?,
+        None => writeln!(out, "{file:#}")?,
+    }
+    Ok(())
+}
+
+/// The number of activations that a network could have had; it must be one of those that it has.
+fn allowed(text: &str) -> Result<usize, Exit> {
+    let known = activations_named(text).map_err(|unknown| {
+        let sets: Vec<&str> = wug_lab::mdl::ACTIVATION_SETS.iter().map(|set| set.name).collect();
+        let names = wug_lab::mdl::Activation::ALL.map(wug_lab::mdl::Activation::name);
+        Exit::usage(format!(
+            "unknown activation `{unknown}`; the sets are: {}; the activations are: {}",
+            sets.join(", "),
+            names.join(", ")
+        ))
+    })?;
+    Ok(known.len())
+}
+
+fn run_score(args: &MdlScore, out: &mut dyn Write) -> Result<(), Exit> {
+    let network = read_network(&args.network)?.network;
+    for (name, multiplier) in [("grammar", args.grammar_multiplier), ("data", args.data_multiplier)] {
+        if !(multiplier.is_finite() && multiplier >= 0.0) {
+            return Err(Exit::usage(format!(
+                "--{name}-multiplier cannot be {multiplier}; it is a number from 0 on"
+            )));
+        }
+    }
+    let request = args.corpus.request(&args.language);
+    let objective = Objective {
+        outputs: args.outputs.into(),
+        grammar_multiplier: args.grammar_multiplier,
+        data_multiplier: args.data_multiplier,
+        early_rejection: request.reading == Reading::Published,
+        ..Objective::new(allowed(&args.activations)?)
+    };
+    let corpus = request.sequences(&network)?;
+    let found = match args.precision {
+        MdlPrecision::F64 => score(&network, &corpus, &objective),
+        MdlPrecision::F32 => score_in::<f32>(&network, &corpus, &objective),
+    };
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let mut row = json!({
+        "grammar_bits": number(found.grammar_bits),
+        "data_bits": finite(found.data_bits),
+        "total_bits": finite(found.total()),
+        "accuracy": found.accuracy,
+    });
+    if args.tests {
+        row["tests"] = tests(&network, &request, args)?.iter().map(test_row).collect();
+    }
+    if args.json {
+        writeln!(out, "{row}")?;
+        return Ok(());
+    }
+    let bits = |x: f64| if x.is_finite() { format!("{x:.2}") } else { "infinite".to_owned() };
+    writeln!(
+        out,
+        "|G| {}, |D:G| {}, in all {} bits",
+        bits(found.grammar_bits),
+        bits(found.data_bits),
+        bits(found.total())
+    )?;
+    writeln!(out, "the most probable symbol is right at {:.4} of the steps", found.accuracy)?;
+    for test in row["tests"].as_array().into_iter().flatten() {
+        writeln!(
+            out,
+            "b = {} at margin {}: {} of {} steps correct, {} of {} strings",
+            test["factor"],
+            test["margin"],
+            test["correct"],
+            test["scored"],
+            test["accepted"],
+            test["strings"]
+        )?;
+    }
+    Ok(())
+}
+
+/// A whole number as one.
+fn number(x: f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 1e15 { json!(x as i64) } else { json!(x) }
+}
+
+fn tests(network: &Network, request: &CorpusRequest, args: &MdlScore) -> Result<Vec<FactorScore>, Exit> {
+    let (network, outputs) = (network.clone(), args.outputs.into());
+    let margins = [0.0, 0.005];
+    Ok(match args.precision {
+        MdlPrecision::F64 => {
+            test_factors(&mut NetworkModel::<f64>::new(network, outputs), request, &args.factors, &margins)?
+        }
+        MdlPrecision::F32 => {
+            test_factors(&mut NetworkModel::<f32>::new(network, outputs), request, &args.factors, &margins)?
+        }
+    })
+}
+
+fn test_row(test: &FactorScore) -> Value {
+    json!({
+        "factor": test.factor, "margin": test.margin, "strings": test.strings, "accepted": test.accepted,
+        "scored": test.scored, "correct": test.correct,
+    })
+}
+
+impl From<MdlOutputs> for Outputs {
+    fn from(outputs: MdlOutputs) -> Self {
+        match outputs {
+            MdlOutputs::Normalized => Self::Normalized,
+            MdlOutputs::Softmax => Self::Softmax,
+        }
+    }
+}
+
+fn run_show(args: &MdlShow, out: &mut dyn Write) -> Result<(), Exit> {
+    let file = read_network(&args.network)?;
+    let network = &file.network;
+    let length = network.code_length(allowed(&args.activations)?);
+    if args.json {
+        let parts: serde_json::Map<String, Value> =
+            length.parts().into_iter().map(|(name, bits)| (name.to_owned(), json!(bits))).collect();
+        let row = json!({ "net": network.to_json(), "grammar_bits": length.total(), "parts": parts });
+        writeln!(out, "{row:#}")?;
+        return Ok(());
+    }
+    writeln!(out, "{}: {} bits", name_of(&args.network), length.total())?;
+    let parts: Vec<String> =
+        length.parts().iter().map(|(name, bits)| format!("{} {bits}", name.replace('_', " "))).collect();
+    writeln!(out, "  {}", parts.join(", "))?;
+    for (id, unit) in network.units().iter().enumerate() {
+        let role = if id < network.inputs() {
+            "input"
+        } else if id < network.inputs() + network.outputs() {
+            "output"
+        } else {
+            "hidden"
+        };
+        let bias = unit.bias.map_or(String::new(), |bias| format!(", bias {bias}"));
+        let kind = match unit.kind {
+            wug_lab::mdl::UnitKind::Sum => "sum",
+            wug_lab::mdl::UnitKind::Product => "product",
+        };
+        writeln!(out, "unit {id}: {role}, {kind}, {}{bias}", unit.activation.name())?;
+        let into = network.edges().iter().filter(|edge| usize::from(edge.target) == id);
+        for edge in into {
+            let kind = if edge.recurrent { " (of the step before)" } else { "" };
+            writeln!(out, "  {} × unit {}{kind}", edge.weight, edge.source)?;
+        }
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,130 @@
+//! What a plan says of a foreign learner, and how its settings carry that.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wug_learner::registry::{Learner, SettingValue, Settings};
+
+use super::{Hello, hello};
+
+/// Where a foreign learner is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// A process of its own: the program and its arguments.
+    Command(Vec<String>),
+    /// The program that runs the sweep; its name.
+    Host(String),
+}
+
+/// How long a learner may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// To be fitted.
+    pub fit: Duration,
+    /// For any other answer.
+    pub answer: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { fit: Duration::from_hours(24), answer: Duration::from_mins(10) }
+    }
+}
+
+/// What a plan says of a foreign learner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignPlan {
+    /// Where it is.
+    pub place: Where,
+    /// Its version.
+    pub version: String,
+    /// How long it may take.
+    pub limits: Limits,
+}
+
+const PREFIX: &str = "foreign.";
+const COMMAND: &str = "foreign.command";
+const HOST: &str = "foreign.host";
+const VERSION: &str = "foreign.version";
+/// The names of the limits, in settings after the prefix and in experiments as they are.
+pub(crate) const LIMITS: [&str; 2] = ["fit_seconds", "answer_seconds"];
+
+impl ForeignPlan {
+    /// What settings say of a foreign learner; `None` if they are those of one of ours.
+    pub fn of(settings: &Settings) -> Option<Self> {
+        let place = match (settings.name(COMMAND), settings.name(HOST)) {
+            (Some(command), _) => Where::Command(serde_json::from_str(command).ok()?),
+            (None, Some(host)) => Where::Host(host.to_owned()),
+            (None, None) => return None,
+        };
+        let default = Limits::default();
+        let seconds = |name: &str, default: Duration| {
+            let given = settings.count(&format!("{PREFIX}{name}"));
+            given.map_or(default, |n| Duration::from_secs(n as u64))
+        };
+        Some(Self {
+            place,
+            version: settings.name(VERSION)?.to_owned(),
+            limits: Limits {
+                fit: seconds(LIMITS[0], default.fit),
+                answer: seconds(LIMITS[1], default.answer),
+            },
+        })
+    }
+
+    /// Settings that say this; limits only where they are not the default.
+    pub fn settings(&self) -> Settings {
+        let name = |text: String| SettingValue::Name(text);
+        let (key, place) = match &self.place {
+            Where::Command(command) => (COMMAND, json!(command).to_string()),
+            Where::Host(host) => (HOST, host.clone()),
+        };
+        let mut settings =
+            Settings::default().with(key, name(place)).with(VERSION, name(self.version.clone()));
+        let (limits, default) = (self.limits, Limits::default());
+        for (key, given, default) in
+            [(LIMITS[0], limits.fit, default.fit), (LIMITS[1], limits.answer, default.answer)]
+        {
+            if given != default {
+                settings = settings.with(&format!("{PREFIX}{key}"), SettingValue::Count(given.as_secs()));
+            }
+        }
+        settings
+    }
+
+    /// The learner's own settings, as JSON.
+    pub(super) fn own(settings: &Settings) -> Value {
+        let own = settings.iter().filter(|(name, _)| !name.starts_with(PREFIX));
+        own.map(|(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into()
+    }
+}
+
+/// What a command says of itself. Each command is started once: an experiment is read several times.
+pub(crate) fn hello_of(command: &[String]) -> Result<Hello, String> {
+    static SAID: Mutex<BTreeMap<Vec<String>, Hello>> = Mutex::new(BTreeMap::new());
+    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(hello) = said.get(command) {
+        return Ok(hello.clone());
+    }
+    let heard = hello(command).map_err(|failure| match failure {
+        super::Failure::Learner(message) => message,
+        super::Failure::Stopped => "it was interrupted".to_owned(),
+    })?;
+    said.insert(command.to_vec(), heard.clone());
+    Ok(heard)
+}
+
+/// An entry for a foreign learner, like those of the registry but without any way to build it. There is one per name, for the
+/// life of the program.
+pub(crate) fn interned(name: &str) -> &'static Learner {
+    static NAMES: Mutex<BTreeMap<String, &'static Learner>> = Mutex::new(BTreeMap::new());
+    let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(learner) = names.get(name) {
+        return learner;
+    }
+    let learner: &'static Learner = Box::leak(Box::new(Learner::foreign(name.to_owned().leak())));
+    names.insert(name.to_owned(), learner);
+    learner
+}

@@ -1,0 +1,15 @@
+//! Networks of minimum description length outside of experiments: files, scores, tests, and searches on several threads.
+
+mod corpus;
+mod file;
+mod search;
+mod test;
+
+pub use corpus::{CorpusRequest, WeightedStrings};
+pub use file::{NetworkFile, read_network};
+pub use search::{SearchEvent, SearchRequest, search, search_settings};
+pub use test::{FactorScore, test_factors};
+pub use wug_learner::mdl::{
+    ACTIVATION_SETS, Activation, Network, NetworkModel, Objective, Outputs, Score, UnitKind,
+    activations_named, score, score_in,
+};

@@ -1,0 +1,138 @@
+//! A learner from elsewhere in a section: `{ name = "mine", command = ["python", "mine.py"] }`, with limits and settings of its
+//! own. The program that runs a sweep has learners too: `{ name = "mine", host = "python", version = "1", roles = ["recognizer"] }`.
+
+use std::time::Duration;
+
+use toml::{Table, Value};
+use wug_learner::registry::{Given, LEARNERS, Role, SettingValue, Settings};
+
+use super::Problem;
+use super::learners::{GivenSettings, LearnerGrid, values, varied};
+use crate::foreign::{ForeignPlan, Hello, Limits, Where, hello_of, interned};
+
+const FIELD: &str = "learners";
+const COMMAND: &str = "command";
+const HOST: &str = "host";
+/// The longest time that can be allowed: a year.
+const LONGEST: i64 = 366 * 24 * 3600;
+
+/// Whether a table is that of a learner from elsewhere.
+pub(super) fn is_foreign(table: &Table) -> bool {
+    table.contains_key(COMMAND) || table.contains_key(HOST)
+}
+
+/// The learner of a table.
+pub(super) fn learner(mut table: Table, role: Role) -> Result<LearnerGrid, Problem> {
+    let Some(Value::String(name)) = table.remove("name") else {
+        return Err(Problem::new(FIELD, "", "a learner that is a table needs a `name`".to_owned()));
+    };
+    let problem = |message: String| Problem::new(FIELD, &name, message);
+    check_name(&name)?;
+    let limits = limits(&mut table, &name)?;
+    let (place, hello) = match (table.remove(COMMAND), table.remove(HOST)) {
+        (Some(command), None) => {
+            let command = words(command)
+                .ok_or_else(|| problem(format!("`{name}`: `command` must be a list of words")))?;
+            let hello = hello_of(&command).map_err(|message| problem(format!("`{name}`: {message}")))?;
+            (Where::Command(command), hello)
+        }
+        (None, Some(Value::String(host))) => {
+            let hello = hosted(&mut table).map_err(|message| problem(format!("`{name}`: {message}")))?;
+            (Where::Host(host), hello)
+        }
+        _ => return Err(problem(format!("`{name}` has either a `command` or a `host`"))),
+    };
+    if !hello.roles.contains(&role) {
+        let roles: Vec<&str> = hello.roles.iter().map(|role| role.name()).collect();
+        return Err(problem(format!("`{name}` is no {}; it can be: {}", role.name(), roles.join(", "))));
+    }
+    let plan = ForeignPlan { place, version: hello.version, limits };
+    let mut given = GivenSettings::new();
+    for (key, value) in table {
+        if key.is_empty() || key.contains('.') {
+            return Err(problem(format!("`{name}`: `{key}` is no name of a setting")));
+        }
+        match values(&key, value)? {
+            list @ Given::Values(_) => given.insert(key, list),
+            Given::Range(_) => {
+                let message = format!("`{name}`: `{key}` is a range, which only our learners draw from");
+                return Err(problem(message));
+            }
+        };
+    }
+    Ok(LearnerGrid {
+        learner: interned(&name),
+        settings: grid(&plan, &given),
+        varied: varied(&given),
+        given: given.into_keys().collect(),
+        ranges: Vec::new(),
+    })
+}
+
+/// A name must be its own: tables show learners by name.
+fn check_name(name: &str) -> Result<(), Problem> {
+    let problem = |message: String| Err(Problem::new(FIELD, name, message));
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
+        return problem(format!("`{name}` is no name of a learner: letters, digits and -_.+, up to 64"));
+    }
+    if LEARNERS.iter().any(|learner| learner.name == name) {
+        return problem(format!("`{name}` is the name of one of our learners; choose another"));
+    }
+    Ok(())
+}
+
+fn limits(table: &mut Table, name: &str) -> Result<Limits, Problem> {
+    let default = Limits::default();
+    let mut take = |key: &str, default: Duration| match table.remove(key) {
+        None => Ok(default),
+        Some(Value::Integer(n)) if (1..=LONGEST).contains(&n) => Ok(Duration::from_secs(n as u64)),
+        Some(other) => {
+            let other = serde_json::to_string(&other).unwrap_or_default();
+            let message =
+                format!("`{name}`: `{key}` cannot be {other}; it must be from 1 to {LONGEST} seconds");
+            Err(Problem::new(FIELD, name, message))
+        }
+    };
+    Ok(Limits { fit: take("fit_seconds", default.fit)?, answer: take("answer_seconds", default.answer)? })
+}
+
+fn words(value: Value) -> Option<Vec<String>> {
+    let Value::Array(items) = value else { return None };
+    let word = |item| match item {
+        Value::String(word) => Some(word),
+        _ => None,
+    };
+    items.into_iter().map(word).collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
+}
+
+/// What the program says of its learner.
+fn hosted(table: &mut Table) -> Result<Hello, String> {
+    let Some(Value::String(version)) = table.remove("version") else {
+        return Err("a learner of a `host` needs a `version`".to_owned());
+    };
+    let names = table.remove("roles").and_then(words).ok_or("a learner of a `host` needs `roles`")?;
+    let role = |name: &String| {
+        Role::ALL.into_iter().find(|role| role.name() == name).ok_or_else(|| {
+            format!("there is no role `{name}`; there are: {}", Role::ALL.map(Role::name).join(", "))
+        })
+    };
+    let roles = names.iter().map(role).collect::<Result<_, _>>()?;
+    Ok(Hello { roles, version, saves: false })
+}
+
+/// Every combination of the given values.
+fn grid(plan: &ForeignPlan, given: &GivenSettings) -> Vec<Settings> {
+    let mut grid = vec![plan.settings()];
+    for (name, values) in given {
+        let values: &[SettingValue] = match values {
+            Given::Values(values) => values,
+            Given::Range(_) => &[],
+        };
+        let with = |settings: Settings| {
+            values.iter().map(|value| settings.clone().with(name, value.clone())).collect::<Vec<_>>()
+        };
+        grid = grid.into_iter().flat_map(with).collect();
+    }
+    grid
+}

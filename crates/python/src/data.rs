@@ -1,0 +1,35 @@
+//! Data sets in memory.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use wug_lab::data::{Request, in_memory};
+use wug_lab::suite::Format;
+
+use crate::errors::{raised, usage};
+use crate::language::reading;
+
+/// The files of a data set, by name.
+#[pyfunction]
+pub(crate) fn data<'py>(
+    py: Python<'py>,
+    what: &str,
+    seed: Option<u64>,
+    reading_name: &str,
+    options: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut request = Request::parse(what).map_err(raised)?;
+    if request.name.is_none() {
+        let names = request.suite.members().join(", ");
+        return Err(usage(format!("name one of the members, such as {what}/…; there are: {names}")));
+    }
+    request.reading = reading(reading_name)?;
+    request.seed = seed;
+    request.format = Format::named("jsonl");
+    request.options = options.into_iter().collect();
+    let files = py.detach(|| in_memory(&request)).map_err(raised)?;
+    let dict = PyDict::new(py);
+    for (name, bytes) in files {
+        dict.set_item(name, PyBytes::new(py, &bytes))?;
+    }
+    Ok(dict)
+}
