@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
 /// A new game, or the one of the log.
 fn begin(args: &Play) -> Result<Game, Exit> {
     let Some(game) = Game::load(&args.log)? else {
-        let seed = args.seed.unwrap_or_else(fresh_seed);
+        let seed = args.seed.unwrap_or_else(wug_lab::play::fresh_seed);
         return Ok(Game::new(seed, args.reading.unwrap_or_default(), args.task.as_deref())?);
     };
     let (seed, reading, only) = game.setup();
@@ -57,12 +57,6 @@ fn begin(args: &Play) -> Result<Game, Exit> {
     }
     say(&format!("wug: going on with {}, after {} answers", args.log.display(), game.answers().len()));
     Ok(game)
-}
-
-/// A seed that nobody knows: the player must not have seen the sequences.
-fn fresh_seed() -> u64 {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_or(0, |now| now.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
 }
 
 fn play(args: &Play, game: &mut Game, out: &mut dyn Write) -> Result<(), Exit> {

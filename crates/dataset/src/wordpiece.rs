@@ -235,7 +235,7 @@ mod tests {
         let pieces = Pieces::train(texts.iter().copied(), 1000);
         assert_eq!(pieces.encode("hug").len(), 1);
         assert_eq!(pieces.encode("xyz"), [0]);
-        assert_eq!(pieces.encode(""), []);
+        assert!(pieces.encode("").is_empty());
         assert_eq!(pieces.encode(&"h".repeat(101)), [0]);
     }
 

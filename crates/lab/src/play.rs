@@ -30,6 +30,13 @@ const LARGEST: u64 = 16 << 20;
 /// What a symbol can look like.
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/// A seed that nobody knows: the player must not have seen the sequences. It is logged.
+pub fn fresh_seed() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "the lab reads the clock")]
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
+}
+
 /// One answer, as it is logged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -353,7 +360,7 @@ mod tests {
         assert_eq!((scores.len(), game.answers().len()), (10, 100));
         let tasks: std::collections::BTreeSet<&str> = scores.iter().map(|s| s.task.as_str()).collect();
         assert_eq!(tasks.len(), 10);
-        assert!(scores.iter().all(|score| score.finished && score.wade == 1.0), "{scores:?}");
+        assert!(scores.iter().all(|score| score.finished && (score.wade - 1.0).abs() < 1e-12), "{scores:?}");
         assert_eq!(game.results().len(), 10);
     }
 

@@ -279,7 +279,7 @@ pub fn streaks(answers: &[bool], full: usize) -> Vec<Evaluated> {
 /// assert!((perfect - 1.0 / 3.0).abs() < 1e-12); // where the paper promises 1
 /// ```
 pub fn streaks_as_reached(answers: &[bool], full: usize) -> Vec<Evaluated> {
-    let mut series = 0;
+    let mut series = 0_usize;
     let point = |(at, right): (usize, &bool)| {
         series = if *right { series + 1 } else { 0 };
         Evaluated { step: (at + 1) as f64, accuracy: (series as f64 / full.max(1) as f64).min(1.0) }

@@ -302,6 +302,6 @@ impl Grid {
                 .map(|parameters| Matched { settings: plan.settings.clone(), parameters }),
         };
         let Matched { settings, parameters } = found.map_err(|error| problem(&error))?;
-        Ok(Plan { settings, parameters, size, ..plan })
+        Ok(Plan { settings, size, parameters, ..plan })
     }
 }
