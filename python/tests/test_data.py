@@ -59,7 +59,7 @@ NATIVE = {
     "flare": ["flare"],
     "bliss": ["bliss"],
     "wade": [],
-    "tse": ["tse"],
+    "tse": ["tse", "lm-eval"],
     "find": ["find"],
 }
 

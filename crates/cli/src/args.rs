@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Export(Export),
     /// Play the ten tasks of wade yourself: the human baseline
     Play(Play),
-    /// Search, score and show networks of minimum description length
+    /// Search, score, show, draw and check networks of minimum description length
     Mdl(crate::mdl_args::Mdl),
     /// Print the completions for a shell
     #[command(

@@ -3,7 +3,7 @@
 use divan::{Bencher, black_box};
 use wug_dataset::language::{Reading, registry};
 use wug_dataset::manifest::Recorder;
-use wug_dataset::{MemoryFiles, Seed, bliss, corpus, find, recognition, tse, wade};
+use wug_dataset::{MemoryFiles, Seed, bliss, corpus, find, pairs, recognition, wade};
 
 fn main() {
     divan::main();
@@ -50,7 +50,7 @@ fn flare_splits(bencher: Bencher<'_, '_>, name: &str) {
 fn tse_strings(bencher: Bencher<'_, '_>, name: &str) {
     let named = registry::find(name).expect("a language");
     bencher.bench(|| {
-        tse::generate(&named, &tse::Sizes::default(), Reading::Corrected, Seed::new(0)).expect("data")
+        pairs::generate(&named, &pairs::Sizes::default(), Reading::Corrected, Seed::new(0)).expect("data")
     });
 }
 
@@ -58,8 +58,9 @@ fn tse_strings(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(args = [50_000, 100_000, 200_000], sample_count = 5)]
 fn tse_growth(bencher: Bencher<'_, '_>, train: usize) {
     let named = registry::find("nested").expect("a language");
-    let sizes = tse::Sizes { train, validation: 0, test: 0, out_of_distribution: 0, ..tse::Sizes::default() };
-    bencher.bench(|| tse::generate(&named, &sizes, Reading::Corrected, Seed::new(0)).expect("data"));
+    let sizes =
+        pairs::Sizes { train, validation: 0, test: 0, out_of_distribution: 0, ..pairs::Sizes::default() };
+    bencher.bench(|| pairs::generate(&named, &sizes, Reading::Corrected, Seed::new(0)).expect("data"));
 }
 
 /// The 1,200 sequences of a WADE task.

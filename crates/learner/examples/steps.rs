@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use wug_dataset::Seed;
 use wug_learner::Aligned;
-use wug_learner::kernel::{Activation, Recurrence};
+use wug_learner::kernel::{Activation, Recurrence, Sinusoid};
 use wug_learner::model::{
     BodySpec, Cell, CnnTransducerSpec, Initialization, LabelledString, LanguageModel, LanguageModelSpec,
     LossWeights, LstmTransducerSpec, NormPlace, Output, Pair, Positions, RecognizerModel, RecognizerSpec,
-    RecurrentSpec, Start, TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout,
-    TransformerSpec,
+    RecurrentSpec, StackRnnSpec, Start, TransducerBodySpec, TransducerModel, TransducerSpec,
+    TransformerDropout, TransformerSpec,
 };
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Init, Layout};
@@ -37,6 +37,18 @@ fn time(
     layout: &Layout,
     spec: OptimizerSpec,
     parts: usize,
+    loss: impl FnMut(&mut Recording<'_, f32>, usize),
+) {
+    time_in(case, Mode::Grad, layout, spec, parts, loss);
+}
+
+/// The same in another mode.
+fn time_in(
+    case: &str,
+    mode: Mode,
+    layout: &Layout,
+    spec: OptimizerSpec,
+    parts: usize,
     mut loss: impl FnMut(&mut Recording<'_, f32>, usize),
 ) {
     let mut params = Aligned::from(layout.initialise::<f32>(Seed::new(0)));
@@ -45,7 +57,7 @@ fn time(
     let mut tape = Tape::default();
     let mut step = || {
         for part in 0..parts {
-            let mut t = tape.record(&params, Mode::Grad);
+            let mut t = tape.record(&params, mode);
             loss(&mut t, part);
             if part == 0 {
                 t.backward_fresh(&mut gradients);
@@ -177,6 +189,58 @@ fn wade(case: &str) {
     });
 }
 
+/// Language models on 512 strings of even lengths from 4 to 30 over 30 terminals, between boundaries, with dropout where a body has it.
+fn tse(case: &str, body: BodySpec, optimizer: OptimizerSpec) {
+    let spec = LanguageModelSpec {
+        body,
+        vocabulary: 31,
+        output: Output::Linear,
+        initialization: Initialization::Torch,
+    };
+    let model = LanguageModel::new(spec).expect("a sound spec");
+    let string = |i: usize| {
+        let inner = symbols(4 + 2 * (i * 5 % 14), 30, i).into_iter().map(|symbol| symbol + 1);
+        std::iter::once(0).chain(inner).chain([0]).collect::<Vec<u32>>()
+    };
+    let strings: Vec<Vec<u32>> = (0..512).map(string).collect();
+    let targets = strings.iter().map(|string| string.len() - 1).sum::<usize>() as f64;
+    let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
+    let parts: Vec<&[&[u32]]> = strings.chunks(model.max_batch_strings(30)).collect();
+    time_in(case, Mode::Train { seed: 1 }, model.layout(), optimizer, parts.len(), |t, part| {
+        let of = |(b, string): (usize, &&[u32])| {
+            (1..string.len()).map(move |p| (b, p, 1.0 / targets)).collect::<Vec<_>>()
+        };
+        let predicted: Vec<(usize, usize, f64)> = parts[part].iter().enumerate().flat_map(of).collect();
+        model.loss(t, parts[part], &predicted);
+    });
+}
+
+/// The three published language models.
+fn tse_case(case: &str) {
+    let adamw = OptimizerSpec { weight_decay: 0.01, ..OptimizerSpec::adam() };
+    match case {
+        "tse-lstm" => tse(case, recurrent(Cell::Lstm, 2, 256, Some(256)), OptimizerSpec::sgd()),
+        "tse-stack-rnn" => {
+            let spec = StackRnnSpec { hidden: 256, embedding: Some(256), rows: 150, width: 8 };
+            tse(case, BodySpec::StackRnn(spec), adamw);
+        }
+        _ => {
+            let body = TransformerSpec {
+                layers: 5,
+                width: 128,
+                heads: 4,
+                feedforward: 512,
+                norm: NormPlace::Post,
+                final_norm: false,
+                positions: Positions::Sinusoidal { layout: Sinusoid::Halves, first: 0 },
+                scale_embedding: false,
+                dropout: TransformerDropout { embedding: 0.0, ..TransformerDropout::everywhere(0.1) },
+            };
+            tse(case, BodySpec::Transformer(body), adamw);
+        }
+    }
+}
+
 /// The cases of the comparison with PyTorch; the others are timed if they are named.
 const COMPARED: [&str; 5] = ["flare-lstm", "flare-rnn", "flare-transformer", "find-lstm", "wade-rnn"];
 
@@ -194,8 +258,9 @@ fn main() {
             "find-transducer-attention" => transducer(case, lstm(true)),
             "find-cnn" => transducer(case, TransducerBodySpec::Cnn(CnnTransducerSpec::published())),
             "wade-rnn" => wade(case),
+            "tse-lstm" | "tse-transformer" | "tse-stack-rnn" => tse_case(case),
             other => panic!(
-                "unknown case {other}; there are: {COMPARED:?}, find-transducer, find-transducer-attention, find-cnn"
+                "unknown case {other}; there are: {COMPARED:?}, find-transducer, find-transducer-attention, find-cnn, tse-lstm, tse-transformer, tse-stack-rnn"
             ),
         }
     }

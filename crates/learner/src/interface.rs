@@ -4,6 +4,7 @@
 
 mod erased;
 mod incremental;
+mod noisy;
 mod recognize;
 mod saved;
 mod sets;
@@ -11,6 +12,7 @@ mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
 pub use incremental::{Incremental, IncrementalError, Sequence};
+pub use noisy::Noisy;
 pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};
 pub use sets::Sets;
@@ -21,6 +23,7 @@ use crate::aligned::Aligned;
 use crate::kernel::{Real, softmax_rows};
 use crate::model::{BatchStates, LanguageModel, Pair, PrefixState};
 use crate::tape::{Mode, Tape};
+use crate::train::eval_batches;
 
 /// Decides whether strings are in a language.
 pub trait Recognizer {
@@ -78,7 +81,8 @@ pub trait NextSymbol {
         advance_each(self, states, pieces)
     }
 
-    /// [`log_probs`](Self::log_probs) of several strings. Models that are asked from afar answer all of them at once.
+    /// [`log_probs`](Self::log_probs) of several strings. Models that are asked from afar answer all of them at once; networks
+    /// read them as batches, so that values may differ from those of one string by rounding.
     fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
         strings.iter().map(|string| self.log_probs(string)).collect()
     }
@@ -170,6 +174,13 @@ impl<M, R: Real> Trained<M, R> {
     }
 }
 
+/// The logarithm of the softmax of logits at a symbol, in double precision: it does not underflow.
+fn log_softmax<R: Real>(logits: &[R], symbol: u32) -> f64 {
+    let largest = logits.iter().map(|x| x.wide()).fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logits.iter().map(|x| libm::exp(x.wide() - largest)).sum();
+    logits[symbol as usize].wide() - largest - libm::log(sum)
+}
+
 /// Limit of the states `[T,B,D]` of a lockstep batch, in elements: they stay in the second-level cache.
 const LOCKSTEP_ELEMENTS: usize = 1 << 17;
 
@@ -199,6 +210,10 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
             .unwrap_or_else(|| advance_each(self, states, pieces))
     }
 
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+        self.log_probs_in(strings, |_| Mode::Eval)
+    }
+
     fn same(&self, a: &PrefixState<R>, b: &PrefixState<R>) -> bool {
         a == b
     }
@@ -213,6 +228,35 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
 }
 
 impl<R: Real> Trained<LanguageModel, R> {
+    /// [`NextSymbol::log_probs_batch`] in the mode of each batch.
+    fn log_probs_in(&mut self, strings: &[&[u32]], mode: impl Fn(usize) -> Mode) -> Vec<Vec<f64>> {
+        let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
+        let v = self.model.spec().vocabulary;
+        let start = self.start();
+        let first = self.next(&start);
+        let mut logs: Vec<Vec<f64>> = strings
+            .iter()
+            .map(|s| s.iter().take(1).map(|&s| libm::log(first[s as usize])).collect())
+            .collect();
+        let batches = eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len));
+        for (i, batch) in batches.into_iter().enumerate() {
+            // The last symbol is predicted and not read.
+            let inputs: Vec<&[u32]> =
+                batch.iter().map(|&i| &strings[i][..lengths[i].saturating_sub(1)]).collect();
+            let mut record = self.tape.record(&self.params, mode(i));
+            let states = self.model.states(&mut record, &inputs);
+            let rows = batch.iter().enumerate();
+            let rows = rows.flat_map(|(b, &i)| (1..lengths[i]).map(move |p| states.row(b, p)));
+            let logits = self.model.logits(&mut record, states, rows);
+            let mut rows = record.value(logits).chunks_exact(v);
+            for &i in &batch {
+                let symbols = strings[i].iter().skip(1);
+                logs[i].extend(symbols.zip(&mut rows).map(|(&symbol, row)| log_softmax(row, symbol)));
+            }
+        }
+        logs
+    }
+
     /// The output for every symbol after a prefix; `activate` turns rows of logits into outputs.
     fn outputs(&mut self, state: &PrefixState<R>, activate: fn(&mut [R], usize)) -> Vec<f64> {
         let mut row = self.logits(state);

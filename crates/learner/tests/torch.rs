@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a broken golden file should fail the test")]
 
+#[path = "torch/tse.rs"]
+mod tse;
+
 use serde_json::Value;
 use wug_learner::kernel::{Real, Sinusoid};
 use wug_learner::model::{

@@ -6,11 +6,14 @@
 
 mod bliss;
 mod columns;
+mod find;
 mod flare;
 mod format;
 mod generic;
 mod measured;
+mod network;
 mod overview;
+mod pairs;
 mod parameters;
 mod plan_fields;
 mod plot;
@@ -21,6 +24,7 @@ mod settings;
 pub mod suite;
 mod summary;
 mod table;
+mod tse;
 mod wade;
 mod write;
 
@@ -28,6 +32,7 @@ use thiserror::Error;
 use wug_score::RunResult;
 
 pub use format::Format;
+pub use network::NetworkPicture;
 pub use plot::Figure;
 pub use published::PublishedTable;
 pub use records::{Derived, Logs, Rows, records, records_beside};
@@ -75,6 +80,7 @@ pub fn tables(results: &[RunResult]) -> Vec<Table> {
     let (claims, unclaimed) = suite::split(results);
     let mut tables: Vec<Table> = claims.iter().flat_map(|(suite, own)| suite.tables(own)).collect();
     tables.extend(overview::tables(&unclaimed));
+    tables.extend(pairs::tables(&unclaimed));
     tables.extend(generic::tables(&unclaimed));
     tables.extend(settings::tables(&repeats::distinct(results)));
     tables.extend(summary::bad_runs(results));
@@ -86,15 +92,18 @@ pub fn figures(results: &[RunResult]) -> Vec<Figure> {
     let (claims, unclaimed) = suite::split(results);
     let mut figures: Vec<Figure> = claims.iter().flat_map(|(suite, own)| suite.figures(own)).collect();
     figures.extend(overview::figures(&unclaimed));
+    figures.extend(pairs::figures(&unclaimed));
     figures
 }
 
 /// The most important tables, small enough for a terminal. What the overview shows is not listed in full as well.
 fn headline(results: &[RunResult]) -> Vec<Table> {
     let (claims, unclaimed) = suite::split(results);
-    let (_, others): (Vec<_>, Vec<_>) = unclaimed.iter().partition(|result| overview::shows(result));
+    let (_, others): (Vec<_>, Vec<_>) =
+        unclaimed.iter().partition(|result| overview::shows(result) || pairs::shows(result));
     let mut tables: Vec<Table> = claims.iter().flat_map(|(suite, own)| suite.headline(own)).collect();
     tables.extend(overview::headline(&unclaimed));
+    tables.extend(pairs::headline(&unclaimed));
     tables.extend(generic::tables(&others));
     tables.extend(summary::bad_runs(results));
     tables

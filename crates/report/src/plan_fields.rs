@@ -8,7 +8,7 @@ use wug_score::RunResult;
 use crate::table::distinct;
 
 /// Where plans have the seed of what is drawn as data.
-const DATA_SEEDS: [&str; 2] = ["/data/source/drawn/seed", "/data_seed"];
+const DATA_SEEDS: [&str; 3] = ["/data/source/drawn/seed", "/data_seed", "/data/seed"];
 /// The name of that seed.
 pub(crate) const DATA_SEED: &str = "data seed";
 /// The name of the seed of the run.

@@ -6,16 +6,18 @@
 use wug_score::RunResult;
 
 use crate::bliss::Bliss;
+use crate::find::Find;
 use crate::flare::Flare;
 use crate::plot::Figure;
 use crate::published::PublishedTable;
 use crate::records::Derived;
 use crate::repeats;
 use crate::table::Table;
+use crate::tse::Tse;
 use crate::wade::Wade;
 
 /// Every suite, in the order of the report.
-pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Wade];
+pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Wade, &Tse, &Find];
 
 /// The tables and figures of one paper, with its values beside ours.
 pub trait Suite: Sync {

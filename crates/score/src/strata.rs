@@ -1,5 +1,5 @@
-//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label; or a whole set with an error
-//! margin.
+//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label, by block; or a whole set with an
+//! error margin.
 //!
 //! ```
 //! use wug_score::strata::{Windows, stratify};
@@ -47,6 +47,10 @@ pub enum Stratum {
     Distance(usize),
     /// The whole set, where so much error is forgiven.
     Margin(Margin),
+    /// What was sent in one block, counted from 1: the block after the training pairs.
+    Block(usize),
+    /// Minimal pairs that break a dependency whose two ends are so far apart.
+    Dependency(Window),
 }
 
 /// Members, or the others.
@@ -81,6 +85,17 @@ pub struct Window {
 }
 
 impl Window {
+    /// The window of a number among windows of `width` numbers each that lie side by side from 0 on.
+    ///
+    /// ```
+    /// use wug_score::strata::Window;
+    /// assert_eq!(Window::of(13, 5), Window { lo: 10, hi: 14 });
+    /// ```
+    pub fn of(number: usize, width: usize) -> Self {
+        let lo = (number - number % width.max(1)) as i64;
+        Self { lo, hi: lo + width.max(1) as i64 - 1 }
+    }
+
     /// The middle.
     pub fn centre(self) -> f64 {
         (self.lo + self.hi) as f64 / 2.0
@@ -128,6 +143,8 @@ impl fmt::Display for Stratum {
             Self::Edits(k) => write!(f, "{k} edits"),
             Self::Distance(d) => write!(f, "distance {d}"),
             Self::Margin(margin) => write!(f, "margin {margin}"),
+            Self::Block(block) => write!(f, "block {block}"),
+            Self::Dependency(window) => write!(f, "dependency {window}"),
         }
     }
 }
@@ -143,6 +160,8 @@ impl Stratum {
             Self::Edits(_) => "edits",
             Self::Distance(_) => "distance",
             Self::Margin(_) => "margin",
+            Self::Block(_) => "block",
+            Self::Dependency(_) => "dependency",
         }
     }
 
@@ -157,8 +176,8 @@ impl Stratum {
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match self {
             Self::All | Self::Label(_) | Self::Kind(_) => None,
-            Self::Length(window) => Some((window.lo as f64, window.hi as f64)),
-            Self::Edits(n) | Self::Distance(n) => Some((*n as f64, *n as f64)),
+            Self::Length(window) | Self::Dependency(window) => Some((window.lo as f64, window.hi as f64)),
+            Self::Edits(n) | Self::Distance(n) | Self::Block(n) => Some((*n as f64, *n as f64)),
             Self::Margin(margin) => Some((margin.value(), margin.value())),
         }
     }
@@ -248,8 +267,11 @@ mod tests {
         let label = Stratum::Label(Label::Negative);
         let kind = Stratum::Kind(NegativeKind::Perturbed);
         let margin = Stratum::Margin(Margin::new(0.005).unwrap());
-        let length = Stratum::Length(window);
-        for stratum in [Stratum::All, label, kind, length, Stratum::Edits(3), Stratum::Distance(1), margin] {
+        let (length, dependency) = (Stratum::Length(window), Stratum::Dependency(window));
+        let (edits, distance) = (Stratum::Edits(3), Stratum::Distance(1));
+        for stratum in
+            [Stratum::All, label, kind, length, edits, distance, margin, dependency, Stratum::Block(2)]
+        {
             let text = serde_json::to_string(&stratum).unwrap();
             assert_eq!(serde_json::from_str::<Stratum>(&text).unwrap(), stratum, "{text}");
             assert!(text.contains(stratum.kind()), "{text}");

@@ -43,11 +43,12 @@ pub const PARQUET: Format = Format {
 
 impl Format {
     /// Every format, in the order in which they are detected.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         flare::FORMAT,
         bliss::ARCHIVES,
         bliss::TEXT,
         tse::FORMAT,
+        tse::LM_EVAL,
         find::FORMAT,
         find::SCAN_FORMAT,
         PARQUET,

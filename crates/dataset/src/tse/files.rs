@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use wug_language::{Alphabet, Word};
 use wug_table::{Kind, TableFormat, Value};
 
-use super::TseData;
+use super::lm_eval::without_end;
 use crate::manifest::Recorder;
+use crate::pairs::PairData;
 use crate::rows::{self, read_rows};
 use crate::tabular::{DEFAULT, Field, SplitFile, Table};
 use crate::{DataError, FileSource, MinimalPair};
@@ -56,7 +57,7 @@ fn pair(pair: &MinimalPair, alphabet: &Alphabet) -> String {
 }
 
 /// Writes the released layout.
-pub fn write(data: &TseData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write(data: &PairData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     let (samples, pairs) = released_fields();
     let mut put = |config, fields: &[Field], split: &str, file: String, rows: Vec<String>| {
         let split = SplitFile { name: split.to_owned(), rows: rows.len(), file };
@@ -98,7 +99,7 @@ fn released_fields() -> (Vec<Field>, Vec<Field>) {
 
 /// Writes one string or pair per row.
 pub fn write_rows(
-    data: &TseData,
+    data: &PairData,
     alphabet: &Alphabet,
     format: TableFormat,
     out: &mut Recorder<'_>,
@@ -134,6 +135,7 @@ pub fn read_corpus(
     #[serde(untagged)]
     enum Row {
         Released(Sample),
+        Exported { terminals: String },
         Ours { good: String, bad: () },
     }
     read_rows(files, file, |text| {
@@ -145,6 +147,7 @@ pub fn read_corpus(
                 same_length("num_seq", sample.num_seq, &sample.sequences)?;
                 (sample.sequences.join(" "), sample.labels == 1)
             }
+            Row::Exported { terminals } => (without_end(&terminals)?.to_owned(), true),
             Row::Ours { good, bad: () } => (good, true),
         };
         Ok((rows::word(&tokens, alphabet)?, label))
@@ -161,6 +164,7 @@ pub fn read_pairs(
     #[serde(untagged)]
     enum Row {
         Released(PairRow),
+        Exported { good_terminals: String, bad_terminals: String },
         Ours { good: String, bad: String },
     }
     read_rows(files, file, |text| {
@@ -169,6 +173,9 @@ pub fn read_pairs(
                 same_length("num_good_seq", pair.num_good_seq, &pair.good_sequences)?;
                 same_length("num_bad_seq", pair.num_bad_seq, &pair.bad_sequences)?;
                 (pair.good_sequences.join(" "), pair.bad_sequences.join(" "))
+            }
+            Row::Exported { good_terminals, bad_terminals } => {
+                (without_end(&good_terminals)?.to_owned(), without_end(&bad_terminals)?.to_owned())
             }
             Row::Ours { good, bad } => (good, bad),
         };

@@ -4,8 +4,9 @@ use serde_json::json;
 use wug_language::Reading;
 use wug_language::registry::{self, Named};
 
-use super::{NearMissKind, Sizes, generate, validate, write, write_rows};
+use super::{LM_EVAL, lm_eval, validate, write, write_rows};
 use crate::manifest::Recorder;
+use crate::pairs::{NearMissKind, Sizes, generate};
 use crate::suite::{
     DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, Written, range_text,
 };
@@ -32,7 +33,7 @@ const ABOUT: Descriptor = Descriptor {
     question: "does it prefer the grammatical string?",
     measure: "minimal-pair accuracy",
     citation: "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy",
-    formats: &[JSONL, PARQUET, FORMAT],
+    formats: &[JSONL, PARQUET, FORMAT, LM_EVAL],
     seed: 0,
 };
 
@@ -46,7 +47,7 @@ impl Suite for Tse {
     }
 
     fn options(&self) -> Vec<DataOption> {
-        let Sizes { train, validation, test, out_of_distribution, lengths, greater_lengths } =
+        let Sizes { train, validation, test, out_of_distribution, lengths, greater_lengths, .. } =
             Sizes::default();
         vec![
             DataOption::count("train", train),
@@ -71,7 +72,12 @@ impl Suite for Tse {
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
         let language = named.build(reading)?;
-        NearMissKind::of(&named, language.as_ref())?;
+        if NearMissKind::special(&named, language.as_ref()).is_none() {
+            let name = named.entry.name;
+            return Err(DataError::Request(format!(
+                "minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `{name}`"
+            )));
+        }
         let sizes = Sizes {
             train: options.count("train")?,
             validation: options.count("validation")?,
@@ -79,6 +85,7 @@ impl Suite for Tse {
             out_of_distribution: options.count("ood")?,
             lengths: options.lengths("lengths")?,
             greater_lengths: options.lengths("ood.lengths")?,
+            distinct: true,
         };
         sizes.check(language.as_ref())?;
         Ok(Box::new(Planned { named, reading, sizes }))
@@ -103,6 +110,7 @@ impl PlannedData for Planned {
         let data = generate(named, sizes, *reading, Seed::new(seed))?;
         match format.table() {
             Some(table) => write_rows(&data, language.alphabet(), table, out)?,
+            None if format == LM_EVAL => lm_eval::write(&data, &named.spelled(), language.alphabet(), out)?,
             None => write(&data, language.alphabet(), out)?,
         }
         let spec = json!({

@@ -1,11 +1,12 @@
 //! Pairs, bounds and files.
 
-use wug_language::registry;
+use wug_language::{Reading, Word, registry};
 
 use super::*;
-use crate::MemoryFiles;
 use crate::manifest::Recorder;
+use crate::pairs::{Sizes, generate};
 use crate::table::TableFormat;
+use crate::{Bounds, MemoryFiles, Seed};
 
 fn small() -> Sizes {
     Sizes { train: 900, validation: 100, test: 2_000, out_of_distribution: 2_000, ..Sizes::default() }

@@ -3,15 +3,15 @@
 use wug_dataset::Seed;
 use wug_language::Reading;
 use wug_learner::baseline::Grammar;
-use wug_learner::interface::{AnyNextSymbol, Sets, Trained};
+use wug_learner::interface::{AnyNextSymbol, Noisy, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
 use wug_learner::registry::{
     Found, Knowledge, NextSymbolLoss, NextSymbolRole, Role, SearchRole, SearchTask, Settings, find,
-    train_spec,
+    train_spec, trains_output,
 };
 use wug_learner::train::{
-    Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, WeightedString,
+    Average, BatchSize, Boundaries, LanguageModeling, NextSetString, NextSets, TrainSpec, WeightedString,
 };
 use wug_score::{Ending, Point};
 
@@ -30,6 +30,10 @@ const POINTS: usize = 100;
 pub(crate) struct Corpus<'a> {
     /// The training strings; with `true`, equal ones are merged into one with a weight.
     pub(crate) strings: &'a dyn Fn(bool) -> Vec<TrainingString>,
+    /// Validation strings: the parameters with the lowest loss on them are kept. Those after the last epoch, if there are none.
+    pub(crate) validation: &'a dyn Fn() -> Vec<TrainingString>,
+    /// How often to validate in an epoch.
+    pub(crate) validations: usize,
     /// The grammar of the language.
     pub(crate) grammar: Grammar<'a>,
     /// The number of symbols, the boundary (symbol 0) included.
@@ -142,10 +146,15 @@ fn fit_foreign<'a>(
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
-    let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
-    let training = Examples { strings, ..Examples::default() };
+    let examples = |strings: Vec<TrainingString>| Examples {
+        strings: strings.into_iter().map(|string| string.symbols).collect(),
+        ..Examples::default()
+    };
+    let training = examples((corpus.strings)(false));
+    let validation = examples((corpus.validation)());
     let alphabet = corpus.grammar.alphabet().tokens();
     let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
+    task.validation = (!validation.strings.is_empty()).then_some(validation);
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
     Ok(Fitted { model: AnyNextSymbol::new(model), summary })
@@ -159,14 +168,15 @@ fn trained_network<'a, R: Real>(
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
     let model = LanguageModel::new(spec).map_err(LabError::usage)?;
-    let TrainingOutcome { best, last, curve, mut ending } =
-        trained::<R>(&model, settings, &(corpus.strings)(merges(settings)), seed, context)?;
+    let validation = (corpus.validation)();
+    let TrainingOutcome { best, last, curve, mut ending, .. } =
+        trained::<R>(&model, settings, corpus, &validation, seed, context)?;
     // The update after the last finite loss may be the one that diverged.
     let diverged = last.iter().any(|x| !x.wide().is_finite());
     if diverged && ending == Ending::Finished {
         ending = Ending::Diverged { step: curve.last().map_or(0, |point| point.steps) };
     }
-    let params = if ending == Ending::Finished { last } else { best };
+    let params = if ending == Ending::Finished && validation.is_empty() { last } else { best };
     let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve, found: None };
     let model = match settings.count("test_memory") {
         Some(rows) => model.with_memory_rows(rows).map_err(LabError::usage)?,
@@ -175,6 +185,9 @@ fn trained_network<'a, R: Real>(
     let trained = Trained::new(model, params);
     keep_model(context, || trained.save())?;
     let model = match NextSymbolLoss::of(settings) {
+        NextSymbolLoss::CrossEntropy if settings.is_on("scoring_dropout") => {
+            AnyNextSymbol::new(Noisy::new(trained, seed.derive("score/dropout")))
+        }
         NextSymbolLoss::CrossEntropy => AnyNextSymbol::new(trained),
         NextSymbolLoss::SigmoidMse => AnyNextSymbol::new(Sets(trained)),
     };
@@ -190,38 +203,47 @@ fn merges(settings: &Settings) -> bool {
 fn trained<R: Real>(
     model: &LanguageModel,
     settings: &Settings,
-    strings: &[TrainingString],
+    corpus: &Corpus<'_>,
+    validation: &[TrainingString],
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<TrainingOutcome<R>, LabError> {
-    let spec = train_spec(settings);
+    let training = (corpus.strings)(merges(settings));
+    let spec = TrainSpec { validations: corpus.validations, ..train_spec(settings) };
     let stride = spec.max_epochs.div_ceil(POINTS);
     match NextSymbolLoss::of(settings) {
         NextSymbolLoss::CrossEntropy => {
-            let inner = |string: &'_ TrainingString| 1..string.symbols.len() - 1;
-            let texts: Vec<WeightedString<'_>> = strings
-                .iter()
-                .map(|string| WeightedString {
-                    weight: string.weight,
-                    ..WeightedString::new(&string.symbols[inner(string)])
-                })
-                .collect();
             let ends = Boundaries { start: Some(0), end: Some(0) };
+            let (training, validation) = (weighted(&training), weighted(validation));
+            let objective = LanguageModeling::new(model, &training, &validation, ends, Average::Symbols)
+                .map_err(LabError::usage)?;
             let objective =
-                LanguageModeling::new(model, &texts, &[], ends, Average::Symbols).map_err(LabError::usage)?;
+                if trains_output(settings) { objective } else { objective.with_untrained_output() };
             train(&objective, spec, seed, stride, context)
         }
         NextSymbolLoss::SigmoidMse => {
-            let texts: Vec<NextSetString<'_>> = strings
-                .iter()
-                .map(|string| NextSetString {
-                    symbols: &string.symbols[..string.symbols.len() - 1],
-                    next: &string.next,
-                    weight: string.weight,
-                })
-                .collect();
-            let objective = NextSets::new(model, &texts, &[]).map_err(LabError::usage)?;
+            let (training, validation) = (with_sets(&training), with_sets(validation));
+            let objective = NextSets::new(model, &training, &validation).map_err(LabError::usage)?;
+            let objective =
+                if trains_output(settings) { objective } else { objective.with_untrained_output() };
             train(&objective, spec, seed, stride, context)
         }
     }
+}
+
+/// Strings without their boundaries, which are predicted or given.
+fn weighted(strings: &[TrainingString]) -> Vec<WeightedString<'_>> {
+    let inner = |string: &'_ TrainingString| 1..string.symbols.len() - 1;
+    let all = strings.iter();
+    all.map(|s| WeightedString { weight: s.weight, ..WeightedString::new(&s.symbols[inner(s)]) }).collect()
+}
+
+/// Strings with their next-symbol sets.
+fn with_sets(strings: &[TrainingString]) -> Vec<NextSetString<'_>> {
+    let all = strings.iter();
+    all.map(|s| {
+        let symbols = &s.symbols[..s.symbols.len() - 1];
+        NextSetString { symbols, next: &s.next, weight: s.weight }
+    })
+    .collect()
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
-use wug_learner::registry::{Matching, NextSymbolLoss, NextSymbolRole, Role, Settings};
+use wug_learner::registry::{Matching, NextSymbolLoss, Role, Settings};
 use wug_score::index_sizes;
 use wug_score::strata::Margin;
 
@@ -11,6 +11,7 @@ use super::Generalization;
 use super::distinct::distinct;
 use super::language::LanguageWithPrior;
 use super::plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
+use crate::fit::planned::built;
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{ensure, named, nonempty, one_or_more};
 use crate::spec::sizes::Sizes;
@@ -154,20 +155,17 @@ impl Cell<'_> {
         language: &LanguageWithPrior,
         sizes: &mut Sizes,
     ) -> Result<(), Problem> {
-        let (name, v) = (self.learner.learner.name, language.vocabulary);
-        let problem = |error: String| {
-            Problem::new("learners", name, format!("{name} on {}: {error}", language.spelled))
-        };
-        let role = self.learner.learner.next_symbol.as_ref();
-        let related = role.and_then(NextSymbolRole::check).map_or(Ok(()), |check| check(&plan.settings));
-        related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
-        let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok(()) };
-        let settings = (self.learner, std::mem::take(&mut plan.settings));
-        let found = sizes.matched(network, settings, v, (self.size, matching));
-        let found = found.map_err(|error| problem(error.to_string()))?;
-        (plan.settings, plan.parameters) = (found.settings, Some(found.parameters));
+        let v = language.vocabulary;
+        let settings = std::mem::take(&mut plan.settings);
+        let (on, how) = ((language.spelled.as_str(), v), (self.size, matching));
+        (plan.settings, plan.parameters) = built(self.learner, settings, on, how, sizes)?;
         if NextSymbolLoss::of(&plan.settings) == NextSymbolLoss::SigmoidMse && v > 64 {
-            return Err(problem(format!("sets of {v} symbols; `sigmoid-mse` takes at most 64")));
+            let name = self.learner.learner.name;
+            let message = format!(
+                "{name} on {}: sets of {v} symbols; `sigmoid-mse` takes at most 64",
+                language.spelled
+            );
+            return Err(Problem::new("learners", name, message));
         }
         Ok(())
     }

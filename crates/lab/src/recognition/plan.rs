@@ -234,6 +234,7 @@ impl Plan {
             batch: BatchSize::Symbols(self.batch_symbols),
             max_epochs: self.max_epochs,
             patience: self.patience,
+            validations: 1,
         }
     }
 }

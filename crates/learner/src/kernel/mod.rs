@@ -58,8 +58,8 @@ pub use attention::{
     Attention, attention, attention_backward, cross_attention, cross_attention_backward, head_order,
 };
 pub use augmented::{
-    Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, MemoryKind, augmented,
-    augmented_backward, augmented_step,
+    Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, MemoryKind, StackRnn, StackRnnGradients,
+    StackRnnWeights, augmented, augmented_backward, augmented_step, stack_rnn, stack_rnn_backward,
 };
 pub use dropout::{Mask, MaskedSlice, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};

@@ -104,7 +104,7 @@ impl AugmentedSpec {
     /// The name of one of our tensors in the published modules; none for a tensor they do not have.
     pub fn torch_name(&self, name: &str) -> Option<String> {
         let network = if self.cell == Cell::Lstm { "lstm" } else { "rnn" };
-        let read = if self.device == MemoryKind::Stack { "W_sh" } else { "W_m" };
+        let read = if self.device == MemoryKind::BabyNtm { "W_m" } else { "W_sh" };
         if let Some(part) = name.strip_prefix("layers.0.") {
             return Some(format!("{network}.{part}_l0"));
         }

@@ -10,6 +10,7 @@ use super::SpecError;
 use super::augmented::{AugmentedBody, AugmentedSpec};
 use super::init::Initialization;
 use super::recurrent::{Recurrent, RecurrentSpec};
+use super::stack_rnn::{StackRnnBody, StackRnnSpec};
 use super::states::{BatchStates, PrefixState, States};
 use super::transformer::{Transformer, TransformerSpec};
 use crate::kernel::Real;
@@ -220,6 +221,8 @@ bodies! {
     Recurrent(RecurrentSpec, Recurrent),
     /// A recurrent network with a memory.
     Augmented(AugmentedSpec, AugmentedBody),
+    /// A recurrent network with a stack in its input.
+    StackRnn(StackRnnSpec, StackRnnBody),
     /// A causal transformer.
     Transformer(TransformerSpec, Transformer),
 }

@@ -105,6 +105,12 @@ impl LanguageModel {
         &self.layout
     }
 
+    /// Where the output layer begins in the layout, behind all other parameters; a tied one has none of its own.
+    pub(crate) fn output_start(&self) -> usize {
+        let own = (self.spec.output != Output::Tied).then(|| self.weight.range().start);
+        own.unwrap_or_else(|| self.layout.count())
+    }
+
     /// `D`, elements per state.
     pub(crate) fn state_width(&self) -> usize {
         self.spec.body.state_width()

@@ -12,6 +12,7 @@ mod language;
 mod limits;
 mod recognizer;
 mod recurrent;
+mod stack_rnn;
 mod states;
 mod transducer;
 mod transformer;
@@ -23,6 +24,7 @@ pub use init::Initialization;
 pub use language::{LanguageModel, LanguageModelSpec, Output};
 pub use recognizer::{LabelledString, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
+pub use stack_rnn::StackRnnSpec;
 pub(crate) use states::BatchStates;
 pub use states::{PrefixState, States};
 pub use transducer::{

@@ -1,7 +1,7 @@
 //! Settings of everything that is trained by gradient descent.
 
 use super::setting::{Default, Limits, Setting, Settings};
-use crate::optim::OptimizerSpec;
+use crate::optim::{OptimizerSpec, Rule};
 use crate::train::{BatchSize, Schedule, TrainSpec};
 
 /// What a next-symbol model is trained on.
@@ -54,7 +54,25 @@ pub(super) const LAMBDA: Setting =
 pub(super) const EPOCHS: Setting =
     Setting::new("epochs", "passes over the training strings", Limits::Count(1, MAX), Default::Count(1000));
 pub(super) const LEARNING_RATE: Setting =
-    Setting::new("learning_rate", "step size of Adam", Limits::Positive, Default::Real(0.001));
+    Setting::new("learning_rate", "step size of the optimiser", Limits::Positive, Default::Real(0.001));
+pub(super) const OPTIMIZER: Setting = Setting::new(
+    "optimizer",
+    "the update rule; Adam with `weight_decay` is AdamW",
+    Limits::Names(&["adam", "sgd"]),
+    Default::Name("adam"),
+);
+pub(super) const WEIGHT_DECAY: Setting = Setting::new(
+    "weight_decay",
+    "decoupled weight decay: each step multiplies parameters by 1 − learning_rate·weight_decay",
+    Limits::NotNegative,
+    Default::Real(0.0),
+);
+pub(super) const TRAIN_OUTPUT: Setting = Setting::new(
+    "train_output",
+    "whether the output layer is trained, or stays as it was initialised",
+    Limits::Switch,
+    Default::Switch(true),
+);
 pub(super) const BATCH_SYMBOLS: Setting =
     Setting::new("batch_symbols", "symbols per update", Limits::Count(1, LARGE), Default::Count(1024));
 pub(super) const LOSS_WEIGHT: Setting = Setting::new(
@@ -95,6 +113,57 @@ pub(super) const SHUFFLE: Setting = Setting::new(
 )
 .unless("batch", "all");
 
+pub(super) const UPDATES: Setting =
+    Setting::new("updates", "steps of the optimiser", Limits::Count(1, MAX), Default::Count(3000));
+pub(super) const PAIRS: Setting = Setting::new(
+    "batch",
+    "pairs per update, drawn with replacement; `all` is every pair",
+    Limits::NamesOrCount(&["all"]),
+    Default::Name("all"),
+);
+pub(super) const PEAK_RATE: Setting = Setting::new(
+    "learning_rate",
+    "largest step size of Adam, which falls with the square root of the updates after it",
+    Limits::Positive,
+    Default::Real(0.001),
+);
+pub(super) const INITIAL_RATE: Setting = Setting::new(
+    "initial_learning_rate",
+    "step size of the first update",
+    Limits::Positive,
+    Default::Real(1e-5),
+);
+pub(super) const WARMUP: Setting = Setting::new(
+    "warmup",
+    "updates until the largest step size; with 0 it is always that",
+    Limits::Count(0, MAX),
+    Default::Count(1000),
+);
+pub(super) const CLIP_PAIRS: Setting = CLIP.or(Default::Real(25.0));
+
+/// How to train a transducer with some settings: as fairseq does.
+pub fn transduction_spec(settings: &Settings) -> TrainSpec {
+    let real = |setting: Setting, default: f64| settings.real(setting.name).unwrap_or(default);
+    let peak = real(PEAK_RATE, 0.001);
+    let schedule = match settings.count(WARMUP.name) {
+        Some(0) => Schedule::Constant { rate: peak },
+        warmup => Schedule::InverseRoot {
+            first: real(INITIAL_RATE, 1e-5),
+            peak,
+            warmup: warmup.unwrap_or(1000) as u64,
+        },
+    };
+    let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: true };
+    TrainSpec {
+        optimizer: OptimizerSpec { rule, ..OptimizerSpec::adam().clipped(real(CLIP_PAIRS, 25.0)) },
+        schedule,
+        batch: settings.count(PAIRS.name).map_or(BatchSize::All, BatchSize::Drawn),
+        max_epochs: settings.count(UPDATES.name).unwrap_or(1),
+        patience: usize::MAX,
+        validations: 1,
+    }
+}
+
 /// How to train a next-symbol model with some settings.
 pub fn train_spec(settings: &Settings) -> TrainSpec {
     let lambda = settings.real(LAMBDA.name).unwrap_or(0.0);
@@ -104,11 +173,22 @@ pub fn train_spec(settings: &Settings) -> TrainSpec {
         Some(count) if settings.is_on(SHUFFLE.name) => BatchSize::Examples(count),
         Some(count) => BatchSize::InOrder(count),
     };
+    let rule = match settings.name(OPTIMIZER.name) {
+        Some("sgd") => OptimizerSpec::sgd(),
+        _ => OptimizerSpec::adam(),
+    };
+    let weight_decay = settings.real(WEIGHT_DECAY.name).unwrap_or(0.0);
     TrainSpec {
-        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), ..OptimizerSpec::adam() },
+        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), weight_decay, ..rule },
         schedule: Schedule::Constant { rate: settings.real(LEARNING_RATE.name).unwrap_or(0.001) },
         batch,
         max_epochs: settings.count(EPOCHS.name).unwrap_or(1),
         patience: usize::MAX,
+        validations: 1,
     }
+}
+
+/// Whether the output layer of a next-symbol model with some settings is trained.
+pub fn trains_output(settings: &Settings) -> bool {
+    settings.get(TRAIN_OUTPUT.name).is_none() || settings.is_on(TRAIN_OUTPUT.name)
 }

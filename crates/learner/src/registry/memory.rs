@@ -2,14 +2,14 @@
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, PATIENCE, REGULARIZATION, SHUFFLE,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
-use super::recurrent::HIDDEN;
+use super::recurrent::{EMBEDDING, HIDDEN};
 use super::setting::{Default, Limits, Setting, SettingError, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::{Learner, NO_ROLES, Network, NextSymbolRole, language_model};
 use crate::kernel::MemoryKind;
-use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization};
+use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, StackRnnSpec};
 
 const ROWS: Setting =
     Setting::new("memory", "rows of the memory in training", Limits::Count(1, MAX), Default::Count(50));
@@ -68,14 +68,17 @@ const SIZING: Sizing = Sizing {
     others: &[Dimension { setting: WIDTH.name, steps: Steps::Around, cost: 1 }],
 };
 
-const fn next_symbol_settings(rows: Setting) -> [Setting; 15] {
+const fn next_symbol_settings(rows: Setting) -> [Setting; 18] {
     [
         LOSS,
         HIDDEN.or(Default::Count(8)),
         REGULARIZATION,
         LAMBDA,
         EPOCHS.or(Default::Count(50)),
+        OPTIMIZER,
         LEARNING_RATE.or(Default::Real(0.01)),
+        WEIGHT_DECAY,
+        TRAIN_OUTPUT,
         BATCH.or(Default::Count(1)),
         SHUFFLE,
         rows,
@@ -179,3 +182,71 @@ with_memory!(
     MemoryKind::BabyNtm,
     TAPE
 );
+
+/// A stack as deep as the published one, which holds every string of up to 150 symbols.
+const INPUT_STACK: [Setting; 3] = [
+    ROWS.or(Default::Count(150)).as_capacity(),
+    TEST_ROWS.or(Default::Count(150)),
+    WIDTH.or(Default::Count(8)),
+];
+const JOULIN: &[Setting] = &[
+    LOSS,
+    HIDDEN,
+    EMBEDDING,
+    REGULARIZATION,
+    LAMBDA,
+    EPOCHS,
+    OPTIMIZER,
+    LEARNING_RATE,
+    WEIGHT_DECAY,
+    TRAIN_OUTPUT,
+    BATCH,
+    SHUFFLE,
+    INPUT_STACK[0],
+    INPUT_STACK[1],
+    INPUT_STACK[2],
+];
+const JOULIN_RECOGNIZER: &[Setting] = &[
+    HIDDEN,
+    ROWS.or(Default::Count(500)),
+    INPUT_STACK[2],
+    LEARNING_RATE,
+    BATCH_SYMBOLS,
+    LOSS_WEIGHT,
+    CLIP,
+    DECAY,
+    DECAY_PATIENCE,
+    PATIENCE,
+    MAX_EPOCHS,
+];
+
+fn input_stack(settings: &Settings) -> BodySpec {
+    BodySpec::StackRnn(StackRnnSpec {
+        hidden: settings.count(HIDDEN.name).unwrap_or(32),
+        embedding: settings.count(EMBEDDING.name),
+        rows: settings.count(ROWS.name).unwrap_or(1),
+        width: settings.count(WIDTH.name).unwrap_or(1),
+    })
+}
+
+pub(super) static JOULIN_STACK_RNN: Learner = Learner {
+    name: "joulin-stack-rnn",
+    summary: "simple recurrent network whose input is a symbol and the top of a stack (push, pop, no-op)",
+    cite: "Joulin and Mikolov 2015, Inferring Algorithmic Patterns with Stack-Augmented Recurrent Nets; as in Delétang et al. 2023",
+    recognizer: Some(Network {
+        settings: JOULIN_RECOGNIZER,
+        check: None,
+        build: |settings, task| task.recognizer(input_stack(settings), Initialization::Torch),
+        sizing: &SIZING,
+        published: None,
+    }),
+    next_symbol: Some(NextSymbolRole::Network(Network {
+        settings: JOULIN,
+        check: Some(enough_rows),
+        build: |settings, v| language_model(input_stack(settings), v),
+        sizing: &SIZING,
+        published: None,
+    })),
+    transducer: None,
+    incremental: None,
+};

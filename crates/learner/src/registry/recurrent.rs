@@ -2,7 +2,7 @@
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, PATIENCE, REGULARIZATION, SHUFFLE,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
@@ -41,8 +41,36 @@ const fn recognizer_settings(rate: f64) -> [Setting; 11] {
     ]
 }
 
-const NEXT_SYMBOL: &[Setting] =
-    &[LOSS, HIDDEN, LAYERS, DROPOUT, REGULARIZATION, LAMBDA, EPOCHS, LEARNING_RATE, BATCH, SHUFFLE];
+pub(super) const EMBEDDING: Setting = Setting::new(
+    "embedding",
+    "elements per embedded symbol, or `one-hot`: no embedding",
+    Limits::NamesOrCount(&["one-hot"]),
+    Default::Name("one-hot"),
+);
+pub(super) const SCORING_DROPOUT: Setting = Setting::new(
+    "scoring_dropout",
+    "whether dropout stays on where trained models score whole strings",
+    Limits::Switch,
+    Default::Switch(false),
+);
+
+const NEXT_SYMBOL: &[Setting] = &[
+    LOSS,
+    HIDDEN,
+    LAYERS,
+    EMBEDDING,
+    DROPOUT,
+    SCORING_DROPOUT,
+    REGULARIZATION,
+    LAMBDA,
+    EPOCHS,
+    OPTIMIZER,
+    LEARNING_RATE,
+    WEIGHT_DECAY,
+    TRAIN_OUTPUT,
+    BATCH,
+    SHUFFLE,
+];
 
 pub(super) const EMBEDDED: Setting = Setting::new(
     "embedding",
@@ -68,18 +96,18 @@ fn recognizer(cell: Cell, biases: usize, settings: &Settings, task: RecognizerTa
         embedding: Some(hidden),
         biases,
         start: Start::Learned,
-        ..one_hot(cell, settings)
+        ..next_symbol(cell, settings)
     };
     task.recognizer(BodySpec::Recurrent(body), Initialization::Flare)
 }
 
-/// Symbols go in one-hot, as Lan, Chemla and Katzir have it.
-fn one_hot(cell: Cell, settings: &Settings) -> RecurrentSpec {
+/// Symbols go in one-hot, as Lan, Chemla and Katzir have it, unless an embedding is asked for.
+fn next_symbol(cell: Cell, settings: &Settings) -> RecurrentSpec {
     RecurrentSpec {
         cell,
         layers: settings.count(LAYERS.name).unwrap_or(1),
         hidden: settings.count(HIDDEN.name).unwrap_or(32),
-        embedding: None,
+        embedding: settings.count(EMBEDDING.name),
         biases: 2,
         start: Start::Zero,
         dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
@@ -89,7 +117,7 @@ fn one_hot(cell: Cell, settings: &Settings) -> RecurrentSpec {
 /// Symbols go in one-hot, or embedded if an embedding is given.
 fn answering(cell: Cell, settings: &Settings) -> AnswerBodySpec {
     let embedding = settings.count(EMBEDDED.name).filter(|width| *width > 0);
-    AnswerBodySpec::Prefix(BodySpec::Recurrent(RecurrentSpec { embedding, ..one_hot(cell, settings) }))
+    AnswerBodySpec::Prefix(BodySpec::Recurrent(RecurrentSpec { embedding, ..next_symbol(cell, settings) }))
 }
 
 macro_rules! recurrent {
@@ -109,7 +137,7 @@ macro_rules! recurrent {
             next_symbol: Some(NextSymbolRole::Network(Network {
                 settings: NEXT_SYMBOL,
                 check: None,
-                build: |settings, v| language_model(BodySpec::Recurrent(one_hot($cell, settings)), v),
+                build: |settings, v| language_model(BodySpec::Recurrent(next_symbol($cell, settings)), v),
                 sizing: &SIZING,
                 published: None,
             })),

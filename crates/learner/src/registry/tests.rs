@@ -22,6 +22,7 @@ fn few_steps() -> TrainSpec {
         batch: BatchSize::Examples(2),
         max_epochs: 3,
         patience: usize::MAX,
+        validations: 1,
     }
 }
 

@@ -2,16 +2,16 @@
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT,
-    MAX_EPOCHS, PATIENCE, REGULARIZATION, SHUFFLE,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
-use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
-use super::setting::{Default, Limits, Setting, Settings};
+use super::recurrent::{DROPOUT, HIDDEN, LAYERS, SCORING_DROPOUT};
+use super::setting::{Default, Limits, Setting, SettingValue, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::{IncrementalRole, Learner, Network, NextSymbolRole, incremental, language_model, seq2seq};
 use crate::kernel::Sinusoid;
 use crate::model::{
-    AnswerBodySpec, BodySpec, Counted as _, Initialization, NormPlace, Positions, TransformerDropout,
-    TransformerSpec,
+    AnswerBodySpec, BodySpec, Counted as _, Initialization, LanguageModelSpec, NormPlace, Positions,
+    TransformerDropout, TransformerSpec,
 };
 
 pub(super) const HEADS: Setting = Setting::new(
@@ -57,17 +57,57 @@ const SIZING: Sizing = Sizing {
     ],
 };
 
+const NORM: Setting = Setting::new(
+    "norm",
+    "whether layers are normalised before each sublayer, and once more at the end, or after each residual sum",
+    Limits::Names(&["pre", "post"]),
+    Default::Name("pre"),
+);
+const POSITIONS: Setting = Setting::new(
+    "positions",
+    "the order of sines and cosines in the encoding of a position",
+    Limits::Names(&["interleaved", "halves"]),
+    Default::Name("interleaved"),
+);
+const SCALE_EMBEDDING: Setting = Setting::new(
+    "scale_embedding",
+    "whether embeddings are multiplied by the square root of the width",
+    Limits::Switch,
+    Default::Switch(true),
+);
+const EMBEDDING_DROPOUT: Setting = Setting::new(
+    "embedding_dropout",
+    "whether dropout is applied to embeddings too",
+    Limits::Switch,
+    Default::Switch(true),
+);
+const INITIALIZATION: Setting = Setting::new(
+    "initialization",
+    "the defaults of PyTorch's modules, or every matrix of a block by Glorot and Bengio (Xavier)",
+    Limits::Names(&["torch", "xavier"]),
+    Default::Name("torch"),
+);
+
 const NEXT_SYMBOL: &[Setting] = &[
     LOSS,
     WIDTH,
     LAYERS.or(Default::Count(2)),
     HEADS.or(Default::Count(4)),
     FEEDFORWARD,
+    NORM,
+    POSITIONS,
+    SCALE_EMBEDDING,
+    INITIALIZATION,
     DROPOUT,
+    EMBEDDING_DROPOUT,
+    SCORING_DROPOUT,
     REGULARIZATION,
     LAMBDA,
     EPOCHS,
+    OPTIMIZER,
     LEARNING_RATE,
+    WEIGHT_DECAY,
+    TRAIN_OUTPUT,
     BATCH,
     SHUFFLE,
 ];
@@ -79,16 +119,24 @@ fn body(settings: &Settings) -> BodySpec {
 fn usual(settings: &Settings) -> TransformerSpec {
     let count = |setting: Setting| settings.count(setting.name).unwrap_or(1);
     let width = settings.count(WIDTH.name).unwrap_or(32);
+    let is_off = |setting: Setting| settings.get(setting.name) == Some(&SettingValue::Switch(false));
+    let post = settings.name(NORM.name) == Some("post");
+    let halves = settings.name(POSITIONS.name) == Some("halves");
+    let layout = if halves { Sinusoid::Halves } else { Sinusoid::Interleaved };
+    let mut dropout = TransformerDropout::everywhere(settings.real(DROPOUT.name).unwrap_or(0.0));
+    if is_off(EMBEDDING_DROPOUT) {
+        dropout.embedding = 0.0;
+    }
     TransformerSpec {
         layers: count(LAYERS),
         width,
         heads: count(HEADS),
         feedforward: count(FEEDFORWARD) * width,
-        norm: NormPlace::Pre,
-        final_norm: true,
-        positions: Positions::Sinusoidal { layout: Sinusoid::Interleaved, first: 0 },
-        scale_embedding: true,
-        dropout: TransformerDropout::everywhere(settings.real(DROPOUT.name).unwrap_or(0.0)),
+        norm: if post { NormPlace::Post } else { NormPlace::Pre },
+        final_norm: !post,
+        positions: Positions::Sinusoidal { layout, first: 0 },
+        scale_embedding: !is_off(SCALE_EMBEDDING),
+        dropout,
     }
 }
 
@@ -137,6 +185,12 @@ fn answering(settings: &Settings) -> AnswerBodySpec {
     }
 }
 
+fn next_symbol(settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
+    let xavier = settings.name(INITIALIZATION.name) == Some("xavier");
+    let initialization = if xavier { Initialization::Tse } else { Initialization::Torch };
+    LanguageModelSpec { initialization, ..language_model(body(settings), vocabulary) }
+}
+
 pub(super) static TRANSFORMER: Learner = Learner {
     name: "transformer",
     summary: "causal transformer, pre-norm, sinusoidal positions",
@@ -152,7 +206,7 @@ pub(super) static TRANSFORMER: Learner = Learner {
     next_symbol: Some(NextSymbolRole::Network(Network {
         settings: NEXT_SYMBOL,
         check: None,
-        build: |settings, v| language_model(body(settings), v),
+        build: next_symbol,
         sizing: &SIZING,
         published: None,
     })),

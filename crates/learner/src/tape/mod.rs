@@ -44,6 +44,7 @@ mod op;
 mod pool;
 mod recurrent;
 mod rows;
+mod stack_rnn;
 mod weight_norm;
 
 use std::ops::Range;
@@ -55,6 +56,7 @@ pub use linear::LayerNorm;
 pub use op::MaskedVar;
 use op::{Op, Tensor};
 pub use recurrent::Layer;
+pub use stack_rnn::StackRnnLayer;
 
 /// A tensor on the tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

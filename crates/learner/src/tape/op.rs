@@ -15,6 +15,7 @@ use super::lstm::LstmOp;
 use super::pool::MeanRowsOp;
 use super::recurrent::{Layer, RnnOp};
 use super::rows::{EmbeddingOp, JoinOp, RepeatOp, ScaleRowsOp, SelectOp};
+use super::stack_rnn::StackRnnOp;
 use super::weight_norm::{GluOp, ProductOp, WeightNormOp};
 use super::{Tape, Var};
 use crate::kernel::{Mask, MaskedSlice, Real};
@@ -134,6 +135,7 @@ operations!(
     Lstm(LstmOp),
     Gru(GruOp),
     Augmented(AugmentedOp),
+    StackRnn(StackRnnOp),
     Attention(AttentionOp),
     CrossAttention(CrossAttentionOp),
     SoftmaxLoss(SoftmaxLossOp),

@@ -285,7 +285,8 @@ fn a_decoder_may_start_where_an_encoder_ends() {
 
 #[test]
 fn transformer_blocks_stack_with_residuals_and_dropout() {
-    let (v, d, n) = (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true });
+    let (v, d, n) =
+        (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true, prefix: 0 });
     let mut layout = Layout::default();
     let table = add(&mut layout, "table", v * d);
     let positions = add(&mut layout, "positions", 3 * d);

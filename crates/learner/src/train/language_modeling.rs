@@ -147,6 +147,7 @@ pub struct LanguageModeling<'a> {
     validation: Vec<Prepared>,
     average: Average,
     lengths: [Vec<usize>; 2],
+    trained: usize,
 }
 
 impl<'a> LanguageModeling<'a> {
@@ -167,7 +168,13 @@ impl<'a> LanguageModeling<'a> {
         let symbols = training.iter().map(|string| string.symbols.len()).collect();
         let (training, validation) = (prepare("training", training)?, prepare("validation", validation)?);
         let lengths = [symbols, validation.iter().map(|example| example.string.len()).collect()];
-        Ok(Self { model, training, validation, average, lengths })
+        Ok(Self { model, training, validation, average, lengths, trained: model.layout().count() })
+    }
+
+    /// The same with an output layer that stays as it was initialised.
+    #[must_use]
+    pub fn with_untrained_output(self) -> Self {
+        Self { trained: self.model.output_start(), ..self }
     }
 
     /// Records the cross-entropy of examples; the predicted symbols of each have weight `weight(example)`.
@@ -195,6 +202,10 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
 
     fn lengths(&self) -> &[Vec<usize>; 2] {
         &self.lengths
+    }
+
+    fn trained(&self) -> usize {
+        self.trained
     }
 
     fn max_batch(&self, max_len: usize) -> usize {

@@ -43,6 +43,11 @@ pub trait Objective<R: Real> {
     /// The lengths of training and of validation examples.
     fn lengths(&self) -> &[Vec<usize>; 2];
 
+    /// How many of the parameters are trained: these come first in the layout, and the others stay as initialised.
+    fn trained(&self) -> usize {
+        self.layout().count()
+    }
+
     /// How many examples of up to `max_len` symbols to record in one forward pass. A larger batch is split into several,
     /// whose gradients are summed.
     fn max_batch(&self, max_len: usize) -> usize;
@@ -94,6 +99,21 @@ pub struct TrainSpec {
     /// Stop after this number of epochs in a row without a strictly smaller validation loss. Without validation examples it
     /// must be `usize::MAX`, and the training loss takes the place of the validation loss.
     pub patience: usize,
+    /// How often to validate in an epoch: at its end, and before it at equal distances. Only the parameters with the smallest
+    /// loss are kept in between; patience and learning rate depend on whole epochs.
+    #[serde(default = "once")]
+    pub validations: usize,
+}
+
+fn once() -> usize {
+    1
+}
+
+impl TrainSpec {
+    /// Whether to validate within an epoch, after so many of its batches.
+    fn validates_after(&self, done: usize, batches: usize) -> bool {
+        done < batches && (1..self.validations).any(|k| k * batches / self.validations == done)
+    }
 }
 
 /// How a run ended.
@@ -122,7 +142,7 @@ pub struct Progress {
     pub training: f64,
     /// The validation loss.
     pub validation: f64,
-    /// Whether the validation loss is the smallest so far.
+    /// Whether the validation loss was the smallest so far, at the end of the epoch or within it.
     pub best: bool,
     /// Set if the run has ended.
     pub outcome: Option<Outcome>,
@@ -155,7 +175,15 @@ struct TrainerState {
     /// Epochs in a row without a smaller validation loss.
     bad: usize,
     optimizer_steps: u64,
+    /// Steps that the optimiser had taken before this run, if its state was carried over.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    carried_steps: u64,
     outcome: Option<Outcome>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(steps: &u64) -> bool {
+    *steps == 0
 }
 
 /// A run in progress.
@@ -166,6 +194,7 @@ pub struct Trainer<'a, R, O> {
     state: TrainerState,
     params: Aligned<R>,
     best_params: Vec<R>,
+    keep_best: bool,
     optimizer: Optimizer<R>,
     gradients: Vec<R>,
     tape: Tape<R>,
@@ -193,6 +222,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             best_epoch: 0,
             bad: 0,
             optimizer_steps: 0,
+            carried_steps: 0,
             outcome: None,
         };
         Ok(Self {
@@ -200,11 +230,20 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             spec,
             state,
             best_params: params.clone(),
-            optimizer: Optimizer::new(spec.optimizer, params.len()),
+            keep_best: true,
+            optimizer: Optimizer::new(spec.optimizer, objective.trained()),
             gradients: vec![R::ZERO; params.len()],
             tape: Tape::default(),
             params: params.into(),
         })
+    }
+
+    /// Leaves [`best`](Self::best) as it is from here on: a copy of all parameters after most epochs costs a tenth of the time
+    /// where an epoch is a single step.
+    #[must_use]
+    pub fn without_best(mut self) -> Self {
+        self.keep_best = false;
+        self
     }
 
     /// The parameters with the smallest validation loss so far (before the first epoch, the initial ones).
@@ -215,6 +254,11 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     /// The current parameters.
     pub fn params(&self) -> &[R] {
         &self.params
+    }
+
+    /// Steps of this run.
+    fn steps(&self) -> u64 {
+        self.optimizer.steps() - self.state.carried_steps
     }
 
     /// Set if the run has ended.
@@ -238,9 +282,9 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let order = seed.derive("train/shuffle").nth(self.state.epoch);
         let [lengths, validated] = self.objective.lengths();
         let batches = self.spec.batch.epoch(lengths, order);
-        let (mut total, mut sizes) = (0.0, 0.0);
+        let (mut total, mut sizes, mut improved) = (0.0, 0.0, false);
         let mut examples = self.state.epoch * lengths.len();
-        for batch in &batches {
+        for (i, batch) in batches.iter().enumerate() {
             let size = self.objective.size(batch);
             match self.step(batch, size) {
                 Some(loss) => total += loss * size,
@@ -249,6 +293,13 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             sizes += size;
             examples += batch.len();
             self.objective.anneal(&mut self.params, examples as u64);
+            if !validated.is_empty() && self.spec.validates_after(i + 1, batches.len()) {
+                let validation = self.objective.validate(&mut self.tape, &self.params);
+                if !validation.is_finite() {
+                    return self.diverged();
+                }
+                improved |= self.improve(validation);
+            }
         }
         let training = total / sizes;
         let validation = match validated.len() {
@@ -258,12 +309,13 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         if !validation.is_finite() {
             return self.diverged();
         }
-        self.end_epoch(training, validation)
+        improved |= self.improve(validation);
+        self.end_epoch(training, validation, improved)
     }
 
     /// One optimiser step. Gives the loss; none, and no step, if the loss or the gradient is not finite.
     fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
-        let done = self.optimizer.steps();
+        let done = self.steps();
         let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
         let max_len = batch.iter().map(|&i| self.objective.lengths()[0][i]).max().unwrap_or(0);
         let mut loss = 0.0;
@@ -282,34 +334,40 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             return None;
         }
         let rate = self.state.rate.at(done);
-        self.optimizer.step(&mut self.params, &self.gradients, rate, 1.0).ok()?;
+        let trained = self.objective.trained();
+        self.optimizer.step(&mut self.params[..trained], &self.gradients[..trained], rate, 1.0).ok()?;
         Some(loss)
     }
 
-    fn end_epoch(&mut self, training: f64, validation: f64) -> Progress {
+    /// Keeps the parameters if the validation loss is the smallest so far.
+    fn improve(&mut self, validation: f64) -> bool {
+        let improved = self.state.best.is_none_or(|best| validation < best);
+        if improved {
+            self.state.best = Some(validation);
+            self.state.best_epoch = self.state.epoch + 1;
+            if self.keep_best {
+                self.best_params.copy_from_slice(&self.params);
+            }
+        }
+        improved
+    }
+
+    fn end_epoch(&mut self, training: f64, validation: f64, best: bool) -> Progress {
         let state = &mut self.state;
         state.epoch += 1;
         state.rate.end_epoch(validation);
-        let best = state.best.is_none_or(|best| validation < best);
-        if best {
-            state.best = Some(validation);
-            state.best_epoch = state.epoch;
-            state.bad = 0;
-            self.best_params.copy_from_slice(&self.params);
-        } else {
-            state.bad += 1;
-        }
+        state.bad = if best { 0 } else { state.bad + 1 };
         state.outcome = if state.bad >= self.spec.patience {
             Some(Outcome::Stopped)
         } else {
             (state.epoch >= self.spec.max_epochs).then_some(Outcome::Finished)
         };
         let (epoch, outcome) = (state.epoch, state.outcome);
-        Progress { epoch, steps: self.optimizer.steps(), training, validation, best, outcome }
+        Progress { epoch, steps: self.steps(), training, validation, best, outcome }
     }
 
     fn diverged(&mut self) -> Progress {
-        let steps = self.optimizer.steps();
+        let steps = self.steps();
         self.state.outcome = Some(Outcome::Diverged { step: steps });
         Progress {
             epoch: self.state.epoch,

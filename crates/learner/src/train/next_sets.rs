@@ -51,6 +51,7 @@ pub struct NextSets<'a> {
     training: &'a [NextSetString<'a>],
     validation: &'a [NextSetString<'a>],
     lengths: [Vec<usize>; 2],
+    trained: usize,
 }
 
 impl<'a> NextSets<'a> {
@@ -68,7 +69,13 @@ impl<'a> NextSets<'a> {
             }
         }
         let lengths = lengths_of([training, validation], |string| string.symbols.len());
-        Ok(Self { model, training, validation, lengths })
+        Ok(Self { model, training, validation, lengths, trained: model.layout().count() })
+    }
+
+    /// The same with an output layer that stays as it was initialised.
+    #[must_use]
+    pub fn with_untrained_output(self) -> Self {
+        Self { trained: self.model.output_start(), ..self }
     }
 
     /// The weighted number of binary outputs for strings.
@@ -100,6 +107,10 @@ impl<R: Real> Objective<R> for NextSets<'_> {
 
     fn lengths(&self) -> &[Vec<usize>; 2] {
         &self.lengths
+    }
+
+    fn trained(&self) -> usize {
+        self.trained
     }
 
     fn max_batch(&self, max_len: usize) -> usize {

@@ -21,6 +21,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
         batch: BatchSize::Symbols(16),
         max_epochs,
         patience: 1000,
+        validations: 1,
     }
 }
 

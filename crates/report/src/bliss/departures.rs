@@ -53,6 +53,10 @@ const MEMORY_WORDS: [AllowedWords; 2] = [
 const STACK_ROWS: Allowed = ("stacks of 50 or 100 rows", "/settings/memory", &[50.0, 100.0]);
 const TAPE_ROWS: Allowed = ("tapes of 2,050 rows", "/settings/memory", &[2050.0]);
 
+const LATER_WORDS: [AllowedWords; 2] =
+    [("Adam", "/settings/optimizer", &["adam"]), ("one-hot input", "/settings/embedding", &["one-hot"])];
+const WEIGHT_DECAY: Allowed = ("no weight decay", "/settings/weight_decay", &[0.0]);
+
 /// The settings of the paper that a run does not have, in words. Learners that the paper does not have may have any.
 pub(super) fn departures(run: IndexRun<'_>) -> Vec<&'static str> {
     let result = run.result;
@@ -95,17 +99,35 @@ fn other_measure(result: &RunResult) -> Vec<&'static str> {
     words(result, &[if result.run.language().starts_with("dyck-") { DYCK } else { COUNTING }])
 }
 
+/// Settings that runs of earlier versions do not have: theirs were these.
+fn later(result: &RunResult) -> Vec<&'static str> {
+    let has = |at: &str| result.plan.pointer(at).is_some();
+    let named = LATER_WORDS.into_iter().filter(|(_, at, _)| has(at)).collect::<Vec<_>>();
+    let mut departures = words(result, &named);
+    departures.extend(
+        Some(WEIGHT_DECAY)
+            .filter(|(_, at, _)| has(at))
+            .map(|one| numbers(result, &[one]))
+            .unwrap_or_default(),
+    );
+    let untrained = result.plan.pointer("/settings/train_output") == Some(&Value::Bool(false));
+    departures.extend(untrained.then_some("a trained output layer"));
+    departures
+}
+
 fn of_learner(result: &RunResult) -> Vec<&'static str> {
     let memory = |rows: Allowed| {
         let mut departures = numbers(result, &MEMORY);
         departures.extend(numbers(result, &[rows]));
         departures.extend(words(result, &MEMORY_WORDS));
+        departures.extend(later(result));
         departures
     };
     match result.run.learner() {
         "lstm" => {
             let mut departures = numbers(result, &LSTM);
             departures.extend(words(result, &LSTM_WORDS));
+            departures.extend(later(result));
             let none =
                 result.plan.pointer("/settings/regularization").and_then(Value::as_str) == Some("none");
             departures.extend(if none { Vec::new() } else { numbers(result, &[CONSTANT]) });

@@ -4,7 +4,9 @@
 mod generalization_index;
 mod language_modeling;
 mod learning_speed;
+mod minimal_pairs;
 mod next_symbols;
+mod preference;
 mod recognition;
 
 use serde::{Deserialize, Serialize};
@@ -19,9 +21,18 @@ pub use language_modeling::{
     LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
 };
 pub use learning_speed::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
+pub use minimal_pairs::{
+    PAIR_ACCURACY_MEAN, PAIR_ACCURACY_MEAN_HALF_TIES, PAIR_ACCURACY_MEAN_PROBABILITY,
+    PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES, PAIR_ACCURACY_SUM, PAIR_ACCURACY_SUM_HALF_TIES, PAIR_CEILING,
+    PAIR_CEILING_HALF_TIES, PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy,
+};
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
     NEXT_SYMBOLS_SYMBOL_ACCURACY,
+};
+pub use preference::{
+    AGREEMENT_WITH_NONE, DESCRIPTION_LENGTH, DESCRIPTION_LENGTH_BITS, DESCRIPTION_LENGTH_PER_EXAMPLE,
+    EXACT_MATCH, PERFECT_AGREEMENT, bits,
 };
 pub use recognition::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, binary_cross_entropy};
 
@@ -48,11 +59,27 @@ pub static METRICS: &[&Metric] = &[
     &CATEGORICAL_ACCEPTANCE,
     &GENERALIZATION_INDEX,
     &SOLVED_LENGTH,
+    &EXACT_MATCH,
+    &PERFECT_AGREEMENT,
+    &AGREEMENT_WITH_NONE,
+    &DESCRIPTION_LENGTH,
+    &DESCRIPTION_LENGTH_BITS,
+    &DESCRIPTION_LENGTH_PER_EXAMPLE,
     &WADE,
     &WADE_ABOVE_CHANCE,
     &WADE_BEFORE_TRAINING,
     &HIGHEST_ACCURACY,
     &LAST_ACCURACY,
+    &PAIR_ACCURACY_SUM,
+    &PAIR_ACCURACY_MEAN,
+    &PAIR_ACCURACY_MEAN_PROBABILITY,
+    &PAIR_CEILING,
+    &PAIR_ACCURACY_SUM_HALF_TIES,
+    &PAIR_ACCURACY_MEAN_HALF_TIES,
+    &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
+    &PAIR_CEILING_HALF_TIES,
+    &PERPLEXITY,
+    &PERPLEXITY_FLOOR,
 ];
 
 /// The metrics that score examples, in the same order.
@@ -88,8 +115,10 @@ pub fn find(name: &str) -> Option<&'static Metric> {
 pub enum Unit {
     /// A share of a whole, from 0 to 1.
     Fraction,
-    /// Nats per yes-or-no answer.
+    /// Nats, of a yes-or-no answer or of all that is sent.
     Nats,
+    /// Bits, of all that is sent.
+    Bits,
     /// Nats per symbol, the end of a string counted as one.
     NatsPerSymbol,
     /// What chance has above the best possible, as one; the best possible is zero.
@@ -98,6 +127,8 @@ pub enum Unit {
     Factor,
     /// Symbols of a string.
     Symbols,
+    /// Symbols that a model hesitates between, as it were: e to the nats per symbol.
+    Perplexity,
 }
 
 impl Unit {
@@ -106,10 +137,12 @@ impl Unit {
         match self {
             Self::Fraction => "fraction",
             Self::Nats => "nats",
+            Self::Bits => "bits",
             Self::NatsPerSymbol => "nats_per_symbol",
             Self::OfChance => "of_chance",
             Self::Factor => "factor",
             Self::Symbols => "symbols",
+            Self::Perplexity => "perplexity",
         }
     }
 }
@@ -261,7 +294,7 @@ mod tests {
             assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
             assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
             assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
-            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance];
+            let costs = [Unit::Nats, Unit::Bits, Unit::NatsPerSymbol, Unit::OfChance, Unit::Perplexity];
             assert_eq!(metric.higher_is_better(), !costs.contains(&metric.unit), "{}", metric.name);
         }
     }

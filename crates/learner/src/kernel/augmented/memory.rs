@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::super::Real;
 use super::super::simd::{V, dispatch};
 
-/// The kinds of memory (Suzgun et al. 2019).
+/// The kinds of memory (Suzgun et al. 2019, unless another is named).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryKind {
     /// Push the new element, or pop. What is pushed beyond the last row is lost.
     Stack,
+    /// The same, or do nothing (Joulin and Mikolov 2015).
+    RestingStack,
     /// Rotate up, rotate down, rest, move down (the first row becomes zero), move up (the last becomes zero); then, whatever
     /// was chosen, the new element is added to the first row.
     BabyNtm,
@@ -42,6 +44,7 @@ impl MemoryKind {
     pub fn actions(self) -> usize {
         match self {
             Self::Stack => 2,
+            Self::RestingStack => 3,
             Self::BabyNtm => 5,
         }
     }
@@ -50,7 +53,7 @@ impl MemoryKind {
     pub(super) fn extent(self, rows: usize, steps: usize) -> Extent {
         let bottom = steps.saturating_sub(1);
         match self {
-            Self::Stack => Extent { top: steps.min(rows), bottom: 0, rows },
+            Self::Stack | Self::RestingStack => Extent { top: steps.min(rows), bottom: 0, rows },
             Self::BabyNtm if steps + bottom < rows => Extent { top: steps, bottom, rows },
             Self::BabyNtm => Extent { top: rows, bottom: 0, rows },
         }
@@ -60,7 +63,7 @@ impl MemoryKind {
     pub(super) fn steps(self, rows: usize, held: usize) -> usize {
         match self {
             Self::BabyNtm if held < rows => held.div_ceil(2),
-            Self::Stack | Self::BabyNtm => held,
+            Self::Stack | Self::RestingStack | Self::BabyNtm => held,
         }
     }
 
@@ -70,6 +73,10 @@ impl MemoryKind {
             Self::Stack => {
                 let (push, pop) = (a(0), a(1));
                 Shares { ways: [pop, push, R::ZERO, R::ZERO, R::ZERO], write: push }
+            }
+            Self::RestingStack => {
+                let (push, pop, rest) = (a(0), a(1), a(2));
+                Shares { ways: [pop, push, rest, R::ZERO, R::ZERO], write: push }
             }
             Self::BabyNtm => {
                 let (rotate_up, rotate_down, rest, down, up) = (a(0), a(1), a(2), a(3), a(4));
@@ -84,6 +91,7 @@ impl MemoryKind {
         let [up, down, rest, first_to_last, last_to_first] = d.ways;
         match self {
             Self::Stack => dactions.copy_from_slice(&[down + d.write, up]),
+            Self::RestingStack => dactions.copy_from_slice(&[down + d.write, up, rest]),
             Self::BabyNtm => {
                 dactions.copy_from_slice(&[up + first_to_last, down + last_to_first, rest, down, up]);
             }
@@ -126,7 +134,8 @@ impl Extent {
 
     /// Visits all moves of rows from here to `after`.
     fn flows(self, device: MemoryKind, after: Self, mut each: impl FnMut(Flow)) {
-        let (rows, turns) = (self.rows, device == MemoryKind::BabyNtm);
+        let (rows, rests) = (self.rows, device != MemoryKind::Stack);
+        let turns = device == MemoryKind::BabyNtm;
         for (start, end) in [(0, self.top), (rows - self.bottom, rows)] {
             let mut flow = |way, from: usize, to: usize, len: usize| {
                 if len > 0 {
@@ -139,8 +148,10 @@ impl Extent {
             let (second, last) = (start.max(1), end.min(rows - 1));
             flow(Way::Up, second, second - 1, end - second);
             flow(Way::Down, start, start + 1, last - start);
-            if turns {
+            if rests {
                 flow(Way::Rest, start, start, end - start);
+            }
+            if turns {
                 flow(Way::FirstToLast, 0, rows - 1, usize::from(start == 0));
                 flow(Way::LastToFirst, rows - 1, 0, usize::from(end == rows));
             }

@@ -15,11 +15,13 @@
 mod backward;
 mod gate;
 mod memory;
+mod stack_rnn;
 #[cfg(test)]
 mod tests;
 
 pub use backward::augmented_backward;
 pub use memory::MemoryKind;
+pub use stack_rnn::{StackRnn, StackRnnGradients, StackRnnWeights, stack_rnn, stack_rnn_backward};
 
 use gate::gate;
 use memory::Move;

@@ -78,6 +78,7 @@ fn action_matrices(device: MemoryKind, size: usize) -> Vec<Matrix> {
     let (down, up) = (matrix(&|i, j| i == j + 1), matrix(&|i, j| i + 1 == j));
     match device {
         MemoryKind::Stack => vec![down, up],
+        MemoryKind::RestingStack => vec![down, up, matrix(&|i, j| i == j)],
         MemoryKind::BabyNtm => {
             let rotations: [Matrix; 2] =
                 [matrix(&|i, j| (i + 1) % size == j), matrix(&|i, j| i == (j + 1) % size)];
@@ -126,7 +127,7 @@ fn naive(case: &Case, b: usize) -> (Matrix, Matrix) {
         }
         let total: f64 = scores.iter().sum();
         let element = affine(w.element, &state).into_iter().map(sigmoid);
-        let written = if n.device == MemoryKind::Stack { scores[0] / total } else { 1.0 };
+        let written = if n.device == MemoryKind::BabyNtm { 1.0 } else { scores[0] / total };
         let mut next = vec![vec![0.0; n.width]; n.rows];
         for (score, matrix) in scores.iter().zip(&matrices) {
             for (row, moved) in next.iter_mut().zip(product(matrix, &memory)) {
@@ -155,8 +156,10 @@ fn shape(steps: usize, batch: usize, rows: usize, lstm: bool, device: MemoryKind
     Augmented { recurrence, lstm, device, rows, width: 2 }
 }
 
+const KINDS: [MemoryKind; 3] = [MemoryKind::Stack, MemoryKind::RestingStack, MemoryKind::BabyNtm];
+
 fn kinds() -> impl Iterator<Item = (bool, MemoryKind)> {
-    [MemoryKind::Stack, MemoryKind::BabyNtm].into_iter().flat_map(|device| [(false, device), (true, device)])
+    KINDS.into_iter().flat_map(|device| [(false, device), (true, device)])
 }
 
 proptest! {
@@ -165,9 +168,9 @@ proptest! {
     fn equals_dense_matrices(
         (steps, batch, rows) in (0usize..14, 1usize..4, 1usize..20),
         (input, hidden, width) in (1usize..5, 1usize..7, 1usize..6),
-        (lstm, ntm, seed) in (any::<bool>(), any::<bool>(), 0u64..1000),
+        (lstm, kind, seed) in (any::<bool>(), 0usize..3, 0u64..1000),
     ) {
-        let device = if ntm { MemoryKind::BabyNtm } else { MemoryKind::Stack };
+        let device = KINDS[kind];
         let recurrence = Recurrence { steps, batch, input, hidden };
         let case = Case::new(Augmented { recurrence, lstm, device, rows, width }, seed);
         let (h, trace) = case.run(&case.x, &case.p, true);

@@ -65,6 +65,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
         batch: BatchSize::All,
         max_epochs,
         patience: usize::MAX,
+        validations: 1,
     }
 }
 

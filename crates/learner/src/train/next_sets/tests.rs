@@ -52,6 +52,7 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
         batch: BatchSize::Symbols(8),
         max_epochs,
         patience: usize::MAX,
+        validations: 1,
     }
 }
 

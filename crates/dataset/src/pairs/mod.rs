@@ -1,6 +1,15 @@
 //! Minimal pairs: a grammatical string and one that differs from it as little as can be.
+//!
+//! Four languages have near misses of their own kind; of any other, near misses are one substitution or one swap away, and the
+//! language itself says that they are none of its strings.
+
+mod generate;
+mod near_miss;
 
 use wug_language::{Language, Word};
+
+pub use generate::{PairData, Sizes, generate};
+pub use near_miss::{NearMissKind, NearMisses};
 
 /// One pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,10 +35,15 @@ pub struct Bounds {
 impl Bounds {
     /// Counts the pairs by what the language contains.
     pub fn of(pairs: &[MinimalPair], language: &dyn Language) -> Self {
+        pairs.iter().map(|pair| Self::of_pair(pair, language)).sum()
+    }
+
+    /// The same of one pair.
+    pub fn of_pair(pair: &MinimalPair, language: &dyn Language) -> Self {
         Self {
-            pairs: pairs.len(),
-            grammatical: pairs.iter().filter(|pair| language.contains(&pair.bad)).count(),
-            identical: pairs.iter().filter(|pair| pair.good == pair.bad).count(),
+            pairs: 1,
+            grammatical: usize::from(language.contains(&pair.bad)),
+            identical: usize::from(pair.good == pair.bad),
         }
     }
 
@@ -59,5 +73,15 @@ impl Bounds {
     /// The accuracy of a model that knows nothing, if the good string must score strictly higher.
     pub fn chance(self) -> f64 {
         (1.0 - self.share(self.identical)) / 2.0
+    }
+}
+
+impl std::iter::Sum for Bounds {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self { pairs: 0, grammatical: 0, identical: 0 }, |a, b| Self {
+            pairs: a.pairs + b.pairs,
+            grammatical: a.grammatical + b.grammatical,
+            identical: a.identical + b.identical,
+        })
     }
 }

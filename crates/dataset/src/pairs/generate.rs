@@ -1,0 +1,218 @@
+//! Draws a corpus to train on and minimal pairs to test on, at the lengths of training and at greater ones.
+
+use std::collections::BTreeSet;
+
+use num_bigint::BigUint;
+use serde_json::{Value, json};
+use wug_language::limit::check_memory;
+use wug_language::registry::Named;
+use wug_language::{Language, LengthRange, Reading, Word};
+
+use super::{Bounds, MinimalPair, NearMissKind, NearMisses};
+use crate::{DataError, Seed};
+
+/// How many strings of each part, and how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Training strings.
+    pub train: usize,
+    /// Validation strings.
+    pub validation: usize,
+    /// Pairs at the lengths of training.
+    pub test: usize,
+    /// Pairs at greater lengths.
+    pub out_of_distribution: usize,
+    /// The lengths of training, validation and test.
+    pub lengths: LengthRange,
+    /// The greater lengths.
+    pub greater_lengths: LengthRange,
+    /// Whether no string is drawn twice. A language that has few strings of these lengths needs repetitions.
+    pub distinct: bool,
+}
+
+impl Sizes {
+    /// An error if the strings would take too much memory.
+    pub fn check(&self, language: &dyn Language) -> Result<(), DataError> {
+        // A string is in memory twice, drawn and known, and once as text: its tokens in quotes.
+        let token = language.alphabet().tokens().last().map_or(1, String::len) as f64 + 3.0;
+        let string = |lengths: &LengthRange| {
+            let mean = f64::midpoint(*lengths.start() as f64, *lengths.end() as f64);
+            100.0 + mean * (2.0 * size_of::<wug_language::Symbol>() as f64 + token)
+        };
+        let near = self.train as f64 + self.validation as f64 + 2.0 * self.test as f64;
+        let far = 2.0 * self.out_of_distribution as f64;
+        let bytes = near * string(&self.lengths) + far * string(&self.greater_lengths);
+        check_memory(bytes, || {
+            let Self { train, validation, test, out_of_distribution, lengths, greater_lengths, .. } = self;
+            format!(
+                "{train} training strings, {validation} for validation and {test} pairs of {} to {} symbols, and {out_of_distribution} pairs of {} to {}",
+                lengths.start(), lengths.end(), greater_lengths.start(), greater_lengths.end()
+            )
+        })
+        .map_err(DataError::too_large)
+    }
+}
+
+impl Default for Sizes {
+    /// The paper's.
+    fn default() -> Self {
+        Self {
+            train: 90_000,
+            validation: 10_000,
+            test: 10_000,
+            out_of_distribution: 10_000,
+            lengths: 4..=30,
+            greater_lengths: 31..=100,
+            distinct: true,
+        }
+    }
+}
+
+/// Strings that may be passed over, beside as many as there are pairs.
+const MOST_PASSED_OVER: usize = 1000;
+
+/// The data of one language.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairData {
+    /// Training strings.
+    pub train: Vec<Word>,
+    /// Validation strings.
+    pub validation: Vec<Word>,
+    /// Pairs at the lengths of training.
+    pub test: Vec<MinimalPair>,
+    /// Pairs at greater lengths.
+    pub out_of_distribution: Vec<MinimalPair>,
+    /// Strings that no near miss can be made of (all of one class) and that were passed over.
+    pub passed_over: usize,
+}
+
+impl PairData {
+    /// Ceiling and chance level of the two tests, for the manifest.
+    pub fn facts(&self, language: &dyn Language) -> Value {
+        let bounds = |pairs: &[MinimalPair]| {
+            let bounds = Bounds::of(pairs, language);
+            json!({
+                "pairs": bounds.pairs,
+                "grammatical_negatives": bounds.grammatical,
+                "identical_negatives": bounds.identical,
+                "ceiling": bounds.ceiling(),
+                "ceiling_with_noise": bounds.ceiling_with_noise(),
+                "chance": bounds.chance(),
+            })
+        };
+        json!({
+            "test": bounds(&self.test),
+            "out_of_distribution": bounds(&self.out_of_distribution),
+            "strings_passed_over": self.passed_over,
+        })
+    }
+}
+
+/// Draws the data of a language.
+pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<PairData, DataError> {
+    let language = named.build(reading)?;
+    sizes.check(language.as_ref())?;
+    let kind = NearMissKind::of(named, language.as_ref());
+    let near = NearMisses::new(kind, language.as_ref(), &sizes.lengths, reading)?;
+    let far = NearMisses::new(kind, language.as_ref(), &sizes.greater_lengths, reading)?;
+    // The names of streams are part of every data set: they stay as they are.
+    let seed = seed.derive("tse");
+    let pool = |lengths, name| Pool::new(language.as_ref(), lengths, sizes.distinct, seed.derive(name));
+    let mut pool_near = pool(&sizes.lengths, "in-distribution")?;
+    pool_near.reserve(sizes.train + sizes.validation + sizes.test)?;
+    let train = (0..sizes.train).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
+    let validation = (0..sizes.validation).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
+    let mut passed_over = 0;
+    let test = pairs(&mut pool_near, sizes.test, &near, seed.derive("test/near-miss"), &mut passed_over)?;
+    let mut distant = pool(&sizes.greater_lengths, "out-of-distribution")?;
+    distant.reserve(sizes.out_of_distribution)?;
+    let near_miss = seed.derive("out-of-distribution/near-miss");
+    let out_of_distribution =
+        pairs(&mut distant, sizes.out_of_distribution, &far, near_miss, &mut passed_over)?;
+    Ok(PairData { train, validation, test, out_of_distribution, passed_over })
+}
+
+fn pairs(
+    pool: &mut Pool<'_>,
+    count: usize,
+    near_misses: &NearMisses<'_>,
+    seed: Seed,
+    passed_over: &mut usize,
+) -> Result<Vec<MinimalPair>, DataError> {
+    let mut rng = seed.rng();
+    let mut pairs = Vec::with_capacity(count);
+    while pairs.len() < count {
+        let good = pool.fresh()?;
+        match near_misses.of(&good, &mut rng) {
+            Some(bad) => pairs.push(MinimalPair { good, bad }),
+            None if *passed_over > MOST_PASSED_OVER + count => {
+                return Err(DataError::Request(format!(
+                    "of {passed_over} strings no near miss was found: no one substitution or swap of two symbols leaves the language"
+                )));
+            }
+            None => *passed_over += 1,
+        }
+    }
+    Ok(pairs)
+}
+
+/// Strings of a language, distinct or as they come.
+struct Pool<'a> {
+    language: &'a dyn Language,
+    lengths: LengthRange,
+    distinct: bool,
+    strings: Box<dyn wug_language::Distribution + 'a>,
+    rng: rand_chacha::ChaCha8Rng,
+    seen: BTreeSet<Word>,
+}
+
+impl<'a> Pool<'a> {
+    fn new(
+        language: &'a dyn Language,
+        lengths: &LengthRange,
+        distinct: bool,
+        seed: Seed,
+    ) -> Result<Self, DataError> {
+        let strings = language.by_length(lengths.clone())?;
+        let (lengths, rng) = (lengths.clone(), seed.rng());
+        Ok(Self { language, lengths, distinct, strings, rng, seen: BTreeSet::new() })
+    }
+
+    /// An error, before anything is drawn, if there are not so many.
+    fn reserve(&self, wanted: usize) -> Result<(), DataError> {
+        if !self.distinct {
+            return Ok(());
+        }
+        let mut exist = BigUint::ZERO;
+        for length in self.lengths.clone() {
+            exist += self.language.count(length);
+            if exist >= BigUint::from(wanted) {
+                return Ok(());
+            }
+        }
+        let (lo, hi) = (self.lengths.start(), self.lengths.end());
+        Err(DataError::Request(format!(
+            "asked for {wanted} distinct strings of length {lo}..{hi}, but only {exist} exist"
+        )))
+    }
+
+    /// A string that was not drawn before, or any.
+    fn fresh(&mut self) -> Result<Word, DataError> {
+        if !self.distinct {
+            return Ok(self.strings.sample(&mut self.rng));
+        }
+        // The patience grows with what has been drawn, so that small languages can be nearly used up.
+        let patience = 10_000 + 100 * self.seen.len();
+        for _ in 0..patience {
+            let word = self.strings.sample(&mut self.rng);
+            if self.seen.insert(word.clone()) {
+                return Ok(word);
+            }
+        }
+        let (lo, hi) = (self.lengths.start(), self.lengths.end());
+        Err(DataError::Request(format!(
+            "after {} distinct strings of length {lo}..{hi}, {patience} draws gave none that was new: ask for fewer",
+            self.seen.len()
+        )))
+    }
+}

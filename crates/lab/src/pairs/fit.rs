@@ -1,0 +1,51 @@
+//! From a plan to an outcome: fit the learner, ask it which string of each pair it prefers.
+
+use serde_json::Value;
+use wug_language::{Reading, Word};
+use wug_learner::baseline::Grammar;
+
+use super::data::{Data, between_boundaries};
+use super::measure::{Scorer, measured};
+use super::plan::Plan;
+use crate::LabError;
+use crate::context::RunContext;
+use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner};
+use crate::keep::Predictions;
+use crate::names::Precision;
+use crate::protocol::Outcome;
+
+/// Runs a plan.
+pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+    // The loss is the cross-entropy, which needs no next-symbol sets.
+    let string =
+        |word: &Word| TrainingString { symbols: between_boundaries(word), next: Vec::new(), weight: 1.0 };
+    let corpus = Corpus {
+        strings: &|_| data.training.iter().map(string).collect(),
+        validation: &|| data.validation.words.iter().map(string).collect(),
+        validations: plan.validations,
+        grammar: Grammar::of(&*data.language),
+        vocabulary: data.language.alphabet().len() + 1,
+        reading: plan.reading,
+    };
+    let Fitted { mut model, summary } =
+        fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
+    // The released code takes the logarithm of a probability in single precision, which may be zero.
+    let underflows = plan.reading == Reading::Published && plan.precision == Precision::F32;
+    let mut predictions = Predictions::begin(context.keeps())?;
+    let mut scorer = Scorer { model: &mut model, underflows };
+    let scores = measured(&mut scorer, data, context, &mut predictions)?;
+    predictions.finish(context)?;
+    let mut facts = data.facts.clone();
+    if let (Value::Object(facts), Some(found)) = (&mut facts, summary.found) {
+        facts.insert("found".to_owned(), found);
+    }
+    Ok(Outcome {
+        ending: summary.ending,
+        parameters: summary.parameters,
+        data: facts,
+        curve: summary.curve,
+        scores,
+        hardest: Vec::new(),
+        strings: Vec::new(),
+    })
+}

@@ -1,0 +1,179 @@
+//! The measurements of a learner: accuracy on pairs with every comparison and rule for ties, beside ceiling and chance level of the very
+//! pairs, by length and by dependency; perplexity beside its floor.
+
+use wug_dataset::{Bounds, Labelled, MinimalPair};
+use wug_language::Word;
+use wug_learner::interface::NextSymbol;
+use wug_score::metric::{
+    LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PERPLEXITY,
+    PERPLEXITY_FLOOR, pair_accuracy,
+};
+use wug_score::pairs::{Comparison, Ties};
+use wug_score::strata::Window;
+use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
+
+use super::VALIDATION;
+use super::data::{Data, PairSet, between_boundaries};
+use crate::LabError;
+use crate::context::RunContext;
+use crate::keep::{Predicted, Predictions};
+
+/// Lengths, and distances of dependencies, in one part of a split.
+const PART: usize = 5;
+
+/// Strings that are scored between two looks at whether the run is to stop.
+const AT_ONCE: usize = 4096;
+
+/// A model that scores strings.
+pub(super) struct Scorer<'m, L> {
+    pub(super) model: &'m mut L,
+    /// Whether a probability that single precision cannot hold is zero.
+    pub(super) underflows: bool,
+}
+
+impl<L: NextSymbol> Scorer<'_, L> {
+    /// The log-probabilities of the symbols and the end of each string.
+    fn score(&mut self, words: &[&Word]) -> Vec<Vec<f64>> {
+        let strings: Vec<Vec<u32>> = words.iter().map(|word| between_boundaries(word)).collect();
+        let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
+        // The first boundary is given.
+        let mut logs: Vec<Vec<f64>> =
+            self.model.log_probs_batch(&strings).into_iter().map(|mut logs| logs.split_off(1)).collect();
+        if self.underflows {
+            for log in logs.iter_mut().flatten().filter(|log| (libm::exp(**log) as f32) <= 0.0) {
+                *log = f64::NEG_INFINITY;
+            }
+        }
+        logs
+    }
+
+    fn score_watched(&mut self, words: &[&Word], split: &str, context: &mut dyn RunContext) -> Vec<Vec<f64>> {
+        let mut logs = Vec::with_capacity(words.len());
+        for part in words.chunks(AT_ONCE) {
+            context.evaluating(&format!("{split}, {} of {} strings", logs.len(), words.len()));
+            logs.extend(self.score(part));
+        }
+        logs
+    }
+}
+
+/// Everything that is measured.
+pub(super) fn measured<L: NextSymbol>(
+    scorer: &mut Scorer<'_, L>,
+    data: &Data,
+    context: &mut dyn RunContext,
+    predictions: &mut Predictions,
+) -> Result<Vec<Measurement>, LabError> {
+    let vocabulary = data.language.alphabet().len() + 1;
+    let words: Vec<&Word> = data.validation.words.iter().collect();
+    let logs = scorer.score_watched(&words, VALIDATION, context);
+    let mut scores = perplexities(VALIDATION, &logs, data.validation.floor, vocabulary);
+    for set in &data.tests {
+        // A pair after the other, so that noise in a model is that of one program run.
+        let words: Vec<&Word> = set.pairs.iter().flat_map(|pair| [&pair.good, &pair.bad]).collect();
+        let logs = scorer.score_watched(&words, set.split, context);
+        let (pairs, _) = logs.as_chunks::<2>();
+        let good: Vec<Vec<f64>> = pairs.iter().map(|[good, _]| good.clone()).collect();
+        scores.extend(accuracies(set, pairs));
+        scores.extend(perplexities(set.split, &good, set.floor, vocabulary));
+        keep(predictions, set, pairs, data)?;
+    }
+    Ok(scores)
+}
+
+/// One pair with all that is measured of it.
+#[derive(Clone, Copy)]
+struct Compared<'a> {
+    pair: &'a MinimalPair,
+    logs: &'a [Vec<f64>; 2],
+    bounds: Bounds,
+    dependency: Option<usize>,
+}
+
+fn accuracies(set: &PairSet, logs: &[[Vec<f64>; 2]]) -> Vec<Measurement> {
+    let known = set.bounds.iter().zip(&set.dependencies);
+    let all: Vec<Compared<'_>> = (set.pairs.iter().zip(logs).zip(known))
+        .map(|((pair, logs), (&bounds, &dependency))| Compared { pair, logs, bounds, dependency })
+        .collect();
+    let mut scores = part(set.split, Stratum::All, &all, &[Ties::Wrong, Ties::Half]);
+    let strata = |compared: &Compared<'_>| {
+        let length = Stratum::Length(Window::of(compared.pair.good.len(), PART));
+        let dependency = compared.dependency.map(|distance| Stratum::Dependency(Window::of(distance, PART)));
+        std::iter::once(length).chain(dependency)
+    };
+    for (stratum, compared) in stratify(&all, strata) {
+        scores.extend(part(set.split, stratum, &compared, &[Ties::Wrong]));
+    }
+    scores
+}
+
+/// The accuracies and the ceiling of a part of a split.
+fn part(split: &str, stratum: Stratum, pairs: &[Compared<'_>], rules: &[Ties]) -> Vec<Measurement> {
+    let bounds: Bounds = pairs.iter().map(|compared| compared.bounds).sum();
+    let mut scores = Vec::new();
+    for &ties in rules {
+        let (ceiling, most, chance) = match ties {
+            Ties::Wrong => (&PAIR_CEILING, bounds.ceiling(), bounds.chance()),
+            Ties::Half => (&PAIR_CEILING_HALF_TIES, bounds.ceiling_with_noise(), 0.5),
+        };
+        for comparison in Comparison::ALL {
+            let count = |compared: &Compared<'_>| {
+                let [good, bad] = compared.logs;
+                comparison.preference(good, bad, ties)
+            };
+            let ratios: Vec<Ratio> = pairs.iter().map(count).collect();
+            let score = pair_accuracy(comparison, ties).measured(Totals::of(&ratios), Some(chance));
+            scores.push(Measurement::new(split, stratum, &score));
+        }
+        let n = pairs.len();
+        let totals = Totals { numerator: most * n as f64, denominator: n as f64, n };
+        scores.push(Measurement::new(split, stratum, &ceiling.measured(totals, None)));
+    }
+    scores
+}
+
+/// Cross-entropy and perplexity of strings, and the least that the latter can be.
+fn perplexities(split: &str, logs: &[Vec<f64>], floor: f64, vocabulary: usize) -> Vec<Measurement> {
+    let symbols: usize = logs.iter().map(Vec::len).sum();
+    let nats = -logs.iter().flatten().sum::<f64>();
+    let uniform = libm::log(vocabulary as f64);
+    let per_symbol = |nats: f64| Totals { numerator: nats, denominator: symbols as f64, n: logs.len() };
+    let exp = |totals: Totals| Totals {
+        numerator: libm::exp(totals.numerator / totals.denominator.max(1.0)),
+        denominator: 1.0,
+        n: totals.n,
+    };
+    let row = |metric: &'static Metric, totals, chance| {
+        Measurement::new(split, Stratum::All, &metric.measured(totals, chance))
+    };
+    vec![
+        row(&LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY.metric, per_symbol(nats), Some(uniform)),
+        row(&PERPLEXITY, exp(per_symbol(nats)), Some(vocabulary as f64)),
+        row(&PERPLEXITY_FLOOR, exp(per_symbol(floor)), None),
+    ]
+}
+
+/// Keeps what was predicted of both strings of every pair, if predictions are wanted: the good one, then the bad one.
+fn keep(
+    predictions: &mut Predictions,
+    set: &PairSet,
+    logs: &[[Vec<f64>; 2]],
+    data: &Data,
+) -> Result<(), LabError> {
+    if !predictions.wanted() {
+        return Ok(());
+    }
+    for ((pair, [good, bad]), bounds) in set.pairs.iter().zip(logs).zip(&set.bounds) {
+        for (word, logs, member) in [(&pair.good, good, true), (&pair.bad, bad, bounds.grammatical > 0)] {
+            predictions.add(&Predicted {
+                split: set.split,
+                string: data.language.alphabet().format(word),
+                length: word.len(),
+                truth: Some(&Labelled::new(word.clone(), member)),
+                log_probs: Some(logs),
+                ..Predicted::default()
+            })?;
+        }
+    }
+    Ok(())
+}

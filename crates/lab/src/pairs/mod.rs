@@ -1,0 +1,29 @@
+//! Does a learner prefer the grammatical string? Train a next-symbol model on strings of a language, then ask which of the two strings
+//! of a minimal pair is likelier, at the lengths of training and at greater ones.
+//!
+//! Works for any language: four have near misses of their own kind, of the others near misses are found by asking the language
+//! ([`wug_dataset::pairs`]). Takes every next-symbol model.
+
+mod data;
+mod fit;
+mod measure;
+mod memory;
+mod plan;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use data::Data;
+pub use plan::{DataPlan, Plan};
+pub use spec::Grid;
+
+/// The protocol `pairs`.
+#[derive(Debug)]
+pub struct Pairs;
+
+/// The validation strings.
+pub const VALIDATION: &str = "validation";
+/// The pairs at the lengths of training.
+pub const TEST: &str = "test";
+/// The pairs at greater lengths.
+pub const OUT_OF_DISTRIBUTION: &str = "out-of-distribution";

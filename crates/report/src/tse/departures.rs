@@ -1,0 +1,99 @@
+//! What all runs of the paper have in common. Values of other settings are not shown beside the paper's.
+
+use serde_json::Value;
+use wug_score::RunResult;
+
+/// A field of a plan: what the paper has, in words, where it is, and its value.
+type Field = (&'static str, &'static str, Want);
+
+/// What a field must be.
+enum Want {
+    Number(f64),
+    OneOf(&'static [f64]),
+    Text(&'static str),
+    On,
+}
+
+use Want::{Number, On, OneOf, Text};
+
+/// Of all learners.
+const DATA: &[Field] = &[
+    ("90,000 training strings", "/data/training", Number(90_000.0)),
+    ("10,000 validation strings", "/data/validation", Number(10_000.0)),
+    ("10,000 pairs", "/data/test", Number(10_000.0)),
+    ("10,000 longer pairs", "/data/out_of_distribution", Number(10_000.0)),
+    ("lengths from 4", "/data/lengths/0", Number(4.0)),
+    ("lengths up to 30", "/data/lengths/1", Number(30.0)),
+    ("longer pairs from 31", "/data/greater_lengths/0", Number(31.0)),
+    ("longer pairs up to 100", "/data/greater_lengths/1", Number(100.0)),
+    ("distinct strings", "/data/distinct", On),
+];
+
+/// Of all networks.
+const TRAINING: &[Field] = &[
+    ("15 epochs", "/settings/epochs", Number(15.0)),
+    ("batches of 512", "/settings/batch", Number(512.0)),
+    ("shuffled strings", "/settings/shuffle", On),
+];
+
+const LSTM: &[Field] = &[
+    ("two layers", "/settings/layers", Number(2.0)),
+    ("256 units", "/settings/hidden", Number(256.0)),
+    ("an embedding of 256", "/settings/embedding", Number(256.0)),
+    ("SGD for the LSTM", "/settings/optimizer", Text("sgd")),
+    ("learning rates of 0.1, 0.2 and 0.3", "/settings/learning_rate", OneOf(&[0.1, 0.2, 0.3])),
+];
+
+const ADAMW: [Field; 3] = [
+    ("AdamW", "/settings/optimizer", Text("adam")),
+    ("a weight decay of 0.01", "/settings/weight_decay", Number(0.01)),
+    ("learning rates of 0.0001, 0.0003 and 0.0005", "/settings/learning_rate", OneOf(&[1e-4, 3e-4, 5e-4])),
+];
+
+const STACK_RNN: &[Field] = &[
+    ("256 units", "/settings/hidden", Number(256.0)),
+    ("an embedding of 256", "/settings/embedding", Number(256.0)),
+    ("a stack of 150 rows", "/settings/memory", Number(150.0)),
+    ("a stack of 150 rows", "/settings/test_memory", Number(150.0)),
+    ("rows of 8", "/settings/memory_width", Number(8.0)),
+];
+
+const TRANSFORMER: &[Field] = &[
+    ("five layers", "/settings/layers", Number(5.0)),
+    ("a width of 128", "/settings/hidden", Number(128.0)),
+    ("four heads", "/settings/heads", Number(4.0)),
+    ("a feed-forward layer of 512", "/settings/feedforward", Number(4.0)),
+    ("dropout 0.1", "/settings/dropout", Number(0.1)),
+    ("post-norm", "/settings/norm", Text("post")),
+];
+
+/// The settings of the paper that a run does not have, in words. Baselines and learners that the paper does not have depart in their
+/// data alone. What is not known of a run is taken to be as in the paper.
+pub(super) fn departures(result: &RunResult) -> Vec<&'static str> {
+    if result.plan.is_null() {
+        return Vec::new();
+    }
+    let (own, adamw): (&[Field], bool) = match result.run.learner() {
+        "lstm" => (LSTM, false),
+        "joulin-stack-rnn" => (STACK_RNN, true),
+        "transformer" => (TRANSFORMER, true),
+        _ => (&[], false),
+    };
+    let training = if own.is_empty() { &[] } else { TRAINING };
+    let adamw = if adamw { &ADAMW[..] } else { &[] };
+    let all = DATA.iter().chain(training).chain(own).chain(adamw);
+    all.filter(|(_, at, want)| !want.is_met(result.plan.pointer(at))).map(|(words, ..)| *words).collect()
+}
+
+impl Want {
+    fn is_met(&self, value: Option<&Value>) -> bool {
+        let near = |x: f64, y: &f64| (x - y).abs() <= 1e-9 * y.abs();
+        let number = value.and_then(Value::as_f64);
+        match self {
+            Number(want) => number.is_some_and(|x| near(x, want)),
+            OneOf(want) => number.is_some_and(|x| want.iter().any(|y| near(x, y))),
+            Text(want) => value.and_then(Value::as_str) == Some(*want),
+            On => value.and_then(Value::as_bool) == Some(true),
+        }
+    }
+}

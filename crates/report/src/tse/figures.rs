@@ -1,0 +1,71 @@
+//! Accuracy against length, and against the distance of the dependency that is broken.
+
+use wug_score::strata::Window;
+use wug_score::{Reading, RunResult, Stratum};
+
+use super::NAME;
+use super::runs::{CellKey, PaperRuns, comparison};
+use crate::pairs::{FIGURE_NOTE, dependency, length, longest_trained, over, panel};
+use crate::parameters;
+use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
+
+/// What a figure is drawn against.
+struct Against {
+    name: &'static str,
+    title: &'static str,
+    axis: &'static str,
+    of: fn(&Stratum) -> Option<Window>,
+    upright: bool,
+}
+
+const LENGTH: Against = Against {
+    name: "lengths",
+    title: "Accuracy against length",
+    axis: "length (symbols)",
+    of: length,
+    upright: true,
+};
+const DEPENDENCY: Against = Against {
+    name: "dependencies",
+    title: "Accuracy against the distance of the broken dependency",
+    axis: "distance (symbols)",
+    of: dependency,
+    upright: false,
+};
+
+/// Every figure for which there is a run.
+pub(super) fn figures(runs: &PaperRuns<'_>) -> Vec<Figure> {
+    let of = |reading| [figure(runs, reading, &LENGTH), figure(runs, reading, &DEPENDENCY)];
+    runs.readings().into_iter().flat_map(of).flatten().collect()
+}
+
+fn figure(runs: &PaperRuns<'_>, reading: Reading, against: &Against) -> Option<Figure> {
+    let learners = runs.learners();
+    let draw = |(language, terminals): (&'static str, usize)| -> Option<Panel> {
+        let metric = comparison(language, reading);
+        let own = |learner| runs.at(CellKey { language, terminals, learner, reading });
+        let line = |run: &&RunResult| over(run, metric, against.of);
+        let mut marks = Vec::new();
+        for (series, learner) in learners.iter().enumerate() {
+            let lines: Vec<_> = own(learner).iter().map(line).filter(|line| !line.is_empty()).collect();
+            marks.extend(Mark::of_runs(series, lines));
+        }
+        let trained = runs.all().iter().find_map(|run| longest_trained(run)).filter(|_| against.upright);
+        marks.extend(trained.map(Mark::Vertical));
+        panel(&format!("{language}, T = {terminals}"), against.axis, marks)
+    };
+    let panels: Vec<Panel> = runs.rows().into_iter().filter_map(draw).collect();
+    let title = format!("{} ({reading} reading)", against.title);
+    let series: Vec<String> =
+        learners.iter().map(|learner| parameters::labelled(learner, runs.all().iter().copied())).collect();
+    (!panels.is_empty()).then(|| Figure {
+        id: format!("{NAME}-{reading}-{}", against.name),
+        svg: drawing(&title, &series, &panels),
+        title,
+        notes: vec![
+            "The share of pairs whose good string is preferred: all runs of a cell, whatever their learning rate.".to_owned(),
+            SPREAD_NOTE.to_owned(),
+            FIGURE_NOTE.to_owned(),
+        ],
+    })
+}

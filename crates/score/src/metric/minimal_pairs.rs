@@ -1,0 +1,116 @@
+//! Does a model prefer the grammatical string? Accuracy on minimal pairs (Someya, Yoshida and Oseki 2024; the design is that of
+//! Warstadt et al. 2020), how high it can be on the very pairs, and the perplexity of a corpus with its floor.
+//!
+//! Each accuracy names what is compared and what a tie counts. Some "bad" strings may be grammatical, or the good string itself:
+//! ceiling and chance level are those of the pairs at hand.
+
+use super::{Direction, Metric, Unit};
+use crate::pairs::{Comparison, Ties};
+
+/// The share of pairs whose good string has the higher probability.
+///
+/// ```
+/// use wug_score::{Totals, metric::PAIR_ACCURACY_SUM, pairs::{Comparison, Ties}};
+/// let pair = |good: f64, bad: f64| Comparison::Sum.preference(&[good], &[bad], Ties::Wrong);
+/// let score = PAIR_ACCURACY_SUM.measured(Totals::of(&[pair(-1.0, -2.0), pair(-1.0, -1.0)]), Some(0.25));
+/// assert_eq!((score.value(), score.chance), (Some(0.5), Some(0.25)));
+/// ```
+pub static PAIR_ACCURACY_SUM: Metric = Metric {
+    name: "pair_accuracy_sum",
+    meaning: "share of pairs whose good string has a strictly higher probability",
+    ..STRICT
+};
+
+/// The same with the mean of log-probabilities.
+pub static PAIR_ACCURACY_MEAN: Metric = Metric {
+    name: "pair_accuracy_mean",
+    meaning: "share of pairs whose good string has a strictly higher mean log-probability per symbol, its end included",
+    ..STRICT
+};
+
+/// The same with the mean of probabilities.
+pub static PAIR_ACCURACY_MEAN_PROBABILITY: Metric = Metric {
+    name: "pair_accuracy_mean_probability",
+    meaning: "share of pairs whose good string has a strictly higher mean probability of its symbols, its end included",
+    ..STRICT
+};
+
+/// [`PAIR_ACCURACY_SUM`], where ties count one half.
+pub static PAIR_ACCURACY_SUM_HALF_TIES: Metric = Metric {
+    name: "pair_accuracy_sum_half_ties",
+    meaning: "pair_accuracy_sum, where a tie counts one half",
+    ..HALF
+};
+
+/// [`PAIR_ACCURACY_MEAN`], where ties count one half.
+pub static PAIR_ACCURACY_MEAN_HALF_TIES: Metric = Metric {
+    name: "pair_accuracy_mean_half_ties",
+    meaning: "pair_accuracy_mean, where a tie counts one half",
+    ..HALF
+};
+
+/// [`PAIR_ACCURACY_MEAN_PROBABILITY`], where ties count one half.
+pub static PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES: Metric = Metric {
+    name: "pair_accuracy_mean_probability_half_ties",
+    meaning: "pair_accuracy_mean_probability, where a tie counts one half",
+    ..HALF
+};
+
+/// What a model that knows the language scores on these very pairs, if ties are wrong.
+pub static PAIR_CEILING: Metric = Metric {
+    name: "pair_ceiling",
+    meaning: "what a model that knows the language scores on these pairs: half of the bad strings that are grammatical fall below, and none that is the good string",
+    chance_of: None,
+    ..STRICT
+};
+
+/// The same, if ties count one half or noise decides them.
+pub static PAIR_CEILING_HALF_TIES: Metric = Metric {
+    name: "pair_ceiling_half_ties",
+    meaning: "pair_ceiling, where a tie counts one half or noise decides it",
+    chance_of: None,
+    ..HALF
+};
+
+/// The exponential of the mean nats per symbol.
+pub static PERPLEXITY: Metric = Metric {
+    name: "perplexity",
+    unit: Unit::Perplexity,
+    better: Direction::Lower,
+    meaning: "e to the mean nats per symbol, over all symbols and ends of all strings",
+    chance_of: Some("giving every symbol and the end the same probability"),
+    cite: CITE,
+};
+
+/// The perplexity of the grammar itself.
+pub static PERPLEXITY_FLOOR: Metric = Metric {
+    name: "perplexity_floor",
+    meaning: "what perplexity is of the grammar's own probabilities of strings of a length, with the shares of lengths among these strings",
+    chance_of: None,
+    ..PERPLEXITY
+};
+
+const CITE: &str = "Someya et al. 2024, §3.3";
+
+const STRICT: Metric = Metric {
+    name: "",
+    unit: Unit::Fraction,
+    better: Direction::Higher,
+    meaning: "",
+    chance_of: Some("a fair coin on every pair of two strings, and nothing for a pair of one string twice"),
+    cite: CITE,
+};
+
+const HALF: Metric = Metric { chance_of: Some("a fair coin"), ..STRICT };
+
+/// The accuracy with a comparison and a rule for ties.
+pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
+    match (comparison, ties) {
+        (Comparison::Sum, Ties::Wrong) => &PAIR_ACCURACY_SUM,
+        (Comparison::Mean, Ties::Wrong) => &PAIR_ACCURACY_MEAN,
+        (Comparison::MeanProbability, Ties::Wrong) => &PAIR_ACCURACY_MEAN_PROBABILITY,
+        (Comparison::Sum, Ties::Half) => &PAIR_ACCURACY_SUM_HALF_TIES,
+        (Comparison::Mean, Ties::Half) => &PAIR_ACCURACY_MEAN_HALF_TIES,
+        (Comparison::MeanProbability, Ties::Half) => &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
+    }
+}
