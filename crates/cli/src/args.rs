@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Report(Report),
     /// Export every measurement of a sweep as a row
     Export(Export),
-    /// Search, score and show networks of minimum description length
+    /// Search, score, show, draw and check networks of minimum description length
     Mdl(crate::mdl_args::Mdl),
     /// Print the completions for a shell
     #[command(

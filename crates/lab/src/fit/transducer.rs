@@ -12,6 +12,7 @@ use wug_score::Ending;
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
+use crate::foreign::{self, Examples, ForeignPlan, ForeignTransducer, Task};
 use crate::keep::keep_model;
 use crate::names::Precision;
 use crate::training::{OptimizerStart, TrainingOutcome, train_from};
@@ -27,7 +28,6 @@ pub(crate) struct PairData<'a> {
     /// The vocabularies.
     pub(crate) task: TransducerTask,
     /// The alphabets of inputs and of outputs, and the number of the first symbol of either.
-    #[expect(dead_code, reason = "learners from elsewhere are told tokens")]
     pub(crate) alphabets: ([&'a Alphabet; 2], u32),
 }
 
@@ -56,6 +56,9 @@ pub(crate) fn fit(
     options: FitOptions<'_>,
     context: &mut dyn RunContext,
 ) -> Result<Fitted, LabError> {
+    if let Some(plan) = ForeignPlan::of(settings) {
+        return fit_foreign(name, &plan, settings, data, options.seed, context);
+    }
     let role = find(name, Role::Transducer).map_err(LabError::usage)?.transducer.as_ref();
     let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no transducer")))?;
     let spec = (role.build)(settings, data.task);
@@ -63,6 +66,29 @@ pub(crate) fn fit(
         Precision::F32 => trained::<f32>(spec, settings, data, options, context),
         Precision::F64 => trained::<f64>(spec, settings, data, options, context),
     }
+}
+
+fn fit_foreign(
+    name: &str,
+    plan: &ForeignPlan,
+    settings: &Settings,
+    data: PairData<'_>,
+    seed: Seed,
+    context: &mut dyn RunContext,
+) -> Result<Fitted, LabError> {
+    let ([inputs, outputs], first) = data.alphabets;
+    let ids = |string: &[u32]| ForeignTransducer::ids(first, string);
+    let training = Examples {
+        strings: data.pairs.iter().map(|pair| ids(pair.input)).collect(),
+        labels: None,
+        outputs: Some(data.pairs.iter().map(|pair| ids(pair.output)).collect()),
+    };
+    let mut task = Task::new(Role::Transducer, seed, settings, inputs.tokens(), training);
+    task.vocabulary = inputs.len().max(outputs.len()) + 1;
+    task.output_alphabet = Some(outputs.tokens().to_vec());
+    let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
+    let model = ForeignTransducer { conversation, outputs: outputs.len(), first };
+    Ok(Fitted { model: Box::new(model), summary, optimizer: None })
 }
 
 fn trained<R: Real>(

@@ -7,6 +7,7 @@ use wug_score::{Ending, Point};
 
 use crate::LabError;
 use crate::context::RunContext;
+use crate::foreign::Host;
 use crate::keep::Keep;
 
 /// What has been done of a run.
@@ -111,6 +112,10 @@ impl RunContext for TrainingContext<'_> {
 
     fn evaluating(&mut self, split: &str) {
         self.inner.evaluating(split);
+    }
+
+    fn host(&self) -> Host {
+        self.inner.host()
     }
 
     fn keeps(&self) -> Keep {
