@@ -15,17 +15,20 @@ use wug_lab::recognition::Recognition;
 use wug_lab::score::metric::{
     AGREEMENT_WITH_NONE, CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DESCRIPTION_LENGTH,
     DESCRIPTION_LENGTH_PER_EXAMPLE, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY, EXACT_MATCH,
-    PAIR_CEILING, PERFECT_AGREEMENT, PERPLEXITY, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY,
-    SOLVED_LENGTH, pair_accuracy,
+    HIGHEST_ACCURACY, LAST_ACCURACY, PAIR_CEILING, PERFECT_AGREEMENT, PERPLEXITY, RECOGNITION_ACCURACY,
+    RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, WADE, WADE_ABOVE_CHANCE, pair_accuracy,
 };
 use wug_lab::score::pairs::{Comparison, Ties};
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
+use wug_lab::speed::Speed;
 use wug_report::{Logs, Rows, Table, TableFormat, Value, records, suite, tables};
 
+/// The runs of an experiment at full scale; of a hundred seeds, two are enough.
 fn planned(name: &str) -> Vec<RunPlan> {
-    Experiment::load(name, Scale::Paper, &[]).unwrap().runs
+    let seeds = name.starts_with("wade_").then(|| ("seeds".to_owned(), "2".to_owned()));
+    Experiment::load(name, Scale::Paper, seeds.as_slice()).unwrap().runs
 }
 
 fn measured(split: &str, stratum: Stratum, metric: &'static Metric, value: f64) -> Measurement {
@@ -80,6 +83,18 @@ fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
     plan.result("hash".to_owned(), outcome(facts, scores.collect()))
 }
 
+/// A result of speed with this score everywhere.
+fn learned(plan: &RunPlan, score: f64) -> RunResult {
+    plan.of::<Speed>().unwrap();
+    let facts = json!({
+        "test_answers": 100, "leak": { "changed": 0, "of": 100 },
+        "curve": { "seen": [0, 8, 16], "correct": [10, 50, (100.0 * score) as u64] },
+    });
+    let scores = [&WADE, &WADE_ABOVE_CHANCE, &HIGHEST_ACCURACY, &LAST_ACCURACY]
+        .map(|metric| measured("test", Stratum::All, metric, score));
+    plan.result("hash".to_owned(), outcome(facts, scores.into()))
+}
+
 /// A result of preference: all outputs are those of the first rule, whose description is the shortest.
 fn followed(plan: &RunPlan, nats: f64) -> RunResult {
     let p = plan.of::<Preference>().unwrap();
@@ -124,6 +139,7 @@ fn preferred(plan: &RunPlan, accuracy: f64, perplexity: f64) -> RunResult {
 fn measured_well(plan: &RunPlan) -> RunResult {
     match plan.protocol() {
         "recognition" => recognized(plan, 0.9),
+        "speed" => learned(plan, 0.9),
         "preference" => followed(plan, 1.0),
         "pairs" => preferred(plan, 0.9, 5.0),
         _ => generalized(plan, true),
@@ -155,6 +171,8 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
         "bliss_table2",
         "bliss_figure3",
         "tse_table3",
+        "wade_table4",
+        "wade_rules",
         "find_table1",
         "find_table2",
         "find_tables3to6",
@@ -228,6 +246,55 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
     assert!(wug_report::tables(&far).iter().all(|table| is_of(table, "bliss")));
     assert!(!wug_report::figures(&far).is_empty());
+}
+
+#[test]
+fn runs_of_wade_fill_the_cells_of_their_task_and_learner() {
+    let mut expected: BTreeMap<(String, String, bool), f64> = BTreeMap::new();
+    let mut results = Vec::new();
+    for plan in planned("wade_table4") {
+        let p = plan.of::<Speed>().unwrap();
+        let published = p.reading == wug_lab::language::Reading::Published;
+        let next = 0.2 + 0.001 * expected.len() as f64;
+        let score = *expected.entry((p.language.clone(), p.learner.clone(), published)).or_insert(next);
+        results.push(learned(&plan, score));
+    }
+    let all = tables(&results);
+    let table = named(&all, "wade-published-4");
+    assert_eq!(table.rows.len(), 10);
+    for ((task, learner, _), score) in expected.iter().filter(|((_, _, published), _)| *published) {
+        let shown = cell(table, &[task], learner);
+        assert!(shown.starts_with(&format!("{score:.2}")), "{task} {learner}: {shown} {score}");
+        assert!(!cell(named(&all, "wade-published-5"), &[task], learner).is_empty());
+    }
+    let corrected = named(&all, "wade-corrected-4");
+    for column in [
+        "reca",
+        "esn",
+        "esn as published",
+        "rnn",
+        "rnn batch 8",
+        "lstm",
+        "gru",
+        "transformer",
+        "bag-of-words",
+    ] {
+        assert!(!cell(corrected, &["qa"], column).is_empty(), "{column}");
+    }
+    assert!(all.iter().all(|table| table.id.starts_with("wade-") || table.id.ends_with("-settings")));
+    assert_eq!(wug_report::figures(&results).len(), 2);
+    // The best rule on the seeds of the sweep is chosen.
+    let rules: Vec<RunResult> = Experiment::load("wade_rules", Scale::Quick, &[])
+        .unwrap()
+        .runs
+        .iter()
+        .map(|plan| {
+            let rule = plan.of::<Speed>().unwrap().settings.count("rule").unwrap();
+            learned(plan, if rule == 90 { 0.8 } else { 0.4 })
+        })
+        .collect();
+    let all = tables(&rules);
+    assert_eq!(cell(named(&all, "wade-corrected-rules"), &["qa"], "by WADE: rule"), "90");
 }
 
 #[test]

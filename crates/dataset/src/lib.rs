@@ -18,6 +18,7 @@ pub mod masked;
 pub mod mt19937;
 pub mod pairs;
 pub mod recognition;
+pub mod reviews;
 mod rows;
 mod seed;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub mod transduction;
 pub mod tse;
 pub mod validation;
 pub mod wade;
+pub mod wordpiece;
 
 pub use error::DataError;
 pub use files::{FileSink, FileSource, Folder, MemoryFiles};

@@ -362,3 +362,18 @@ fn cross_attention_to_strings_of_unequal_length_with_joined_and_scaled_tensors()
         t.softmax_loss(logits, v, targets(8, v as u32));
     });
 }
+
+/// Rows that are in several ranges, or in none.
+#[test]
+fn means_over_rows_share_their_gradient() {
+    let (v, d) = (3, 4);
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", 5 * d);
+    let head = add(&mut layout, "head", v * d);
+    check(&layout, |t| {
+        let x = t.embedding(table, [0, 1, 2, 3, 4, 2], d, 1.0);
+        let x = t.mean_rows(x, [(0, 3), (2, 1), (2, 3)], d);
+        let x = t.linear(x, head, None, d, Activation::Identity);
+        t.softmax_loss(x, v, targets(3, v as u32));
+    });
+}
