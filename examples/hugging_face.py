@@ -19,13 +19,14 @@ import wug
 class HuggingFace:
     name = "gpt2-tiny"
     model = None  # a name that `transformers` knows; without one, a tiny model with random weights
-    epochs = 5
+    epochs = 10
 
     def build(self, task):
         """The model, and the token of each id: 0, the boundary, is the model's own end of text."""
         torch.manual_seed(task.seed)
         if self.model is None:
-            config = GPT2Config(vocab_size=256, n_positions=2048, n_embd=32, n_layer=2, n_head=4)
+            ends = {"bos_token_id": 0, "eos_token_id": 0}
+            config = GPT2Config(vocab_size=256, n_positions=2048, n_embd=32, n_layer=2, n_head=4, **ends)
             self.network = GPT2LMHeadModel(config)
             return list(range(task.vocabulary))
         tokenizer = AutoTokenizer.from_pretrained(self.model)
@@ -38,7 +39,7 @@ class HuggingFace:
 
     def fit(self, task):
         self.tokens = torch.tensor(self.build(task))
-        optimizer = torch.optim.AdamW(self.network.parameters(), 1e-3)
+        optimizer = torch.optim.AdamW(self.network.parameters(), 3e-3)
         for epoch in range(task.settings.get("epochs", self.epochs)):
             self.network.train()
             for ids, lengths, _ in task.training.batches(32, shuffle=True, seed=epoch):
@@ -68,7 +69,7 @@ def main():
     print(wug.doctor(HuggingFace))
     protocols = {
         "generalization": 'languages = ["an-bn"]\norder = 2\nfactors = [1]\n',
-        "pairs": 'languages = ["nested:terminals=5"]\n',
+        "pairs": 'languages = ["nested:terminals=5"]\ndata = { training = 500, validation = 50, test = 200, out_of_distribution = 200 }\n',
     }
     for protocol in wug.protocols():
         if protocol["name"] in protocols:

@@ -124,9 +124,11 @@ def main():
     parser.add_argument("--out", default="runs/torch")
     parser.add_argument("--small", action="store_true", help="a few strings: seconds")
     options = parser.parse_args()
+    torch.set_num_threads(1)  # small models gain nothing from more
     recognizers, models = [TorchLSTM, TorchTransformer], [TorchLSTMModel, TorchTransformerModel]
     print(wug.doctor(TorchLSTMModel))
     sizes = "data = { training = 300, validation = 50, test = 60, held_out = 20, distances = 10, longest = 80 }"
+    pairs = "data = { training = 500, validation = 50, test = 200, out_of_distribution = 200 }"
     experiments = {"recognition": recognizers, "generalization": models}
     if any(protocol["name"] == "pairs" for protocol in wug.protocols()):
         experiments["pairs"] = models
@@ -134,7 +136,7 @@ def main():
         text = f'title = "Models of PyTorch"\n[[{protocol}]]\nseeds = 1\n' + {
             "recognition": 'languages = ["parity", "repeat-01"]\nvalidation = ["short"]\n' + (sizes if options.small else ""),
             "generalization": 'languages = ["an-bn"]\nfactors = [1]\n' + ("order = 2\n" if options.small else ""),
-            "pairs": 'languages = ["nested:terminals=5"]\n',
+            "pairs": 'languages = ["nested:terminals=5"]\n' + (pairs if options.small else ""),
         }[protocol]
         sweep = wug.run(text, learners=learners, out=f"{options.out}/{protocol}")
         print(sweep.report())

@@ -55,7 +55,7 @@ class Bigram:
 
 def scores(sweep, learner):
     """Every measurement of a learner, without what differs between learners of the same answers."""
-    keys = ["split", "stratum", "metric", "value", "numerator", "denominator", "n", "low", "high"]
+    keys = ["split", "stratum", "metric", "value", "numerator", "denominator", "n"]
     rows = [row for row in sweep.scores() if row["learner"] == learner]
     return [tuple(row.get(key) for key in keys) for row in rows]
 

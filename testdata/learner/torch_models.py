@@ -93,7 +93,8 @@ def case(name, build):
             "tensors": [{"name": n, "shape": list(p.shape), "gradient": sums(p.grad)} for n, p in numbers.tensors]}
 
 
-cases = [case(kind.lower(), lambda numbers, kind=kind: recurrent(kind, numbers, 3, 5)) for kind in ("RNN", "LSTM", "GRU")]
-cases.append(case("transformer-pre", lambda numbers: transformer(True, "interleaved", numbers)))
-cases.append(case("transformer-post", lambda numbers: transformer(False, "halves", numbers)))
-print(json.dumps({"strings": STRINGS, "cases": cases}, indent=1))
+if __name__ == "__main__":
+    cases = [case(kind.lower(), lambda numbers, kind=kind: recurrent(kind, numbers, 3, 5)) for kind in ("RNN", "LSTM", "GRU")]
+    cases.append(case("transformer-pre", lambda numbers: transformer(True, "interleaved", numbers)))
+    cases.append(case("transformer-post", lambda numbers: transformer(False, "halves", numbers)))
+    print(json.dumps({"strings": STRINGS, "cases": cases}, indent=1))

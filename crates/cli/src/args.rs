@@ -59,7 +59,9 @@ pub(crate) enum Command {
     Report(Report),
     /// Export every measurement of a sweep as a row
     Export(Export),
-    /// Search, score and show networks of minimum description length
+    /// Play the ten tasks of wade yourself: the human baseline
+    Play(Play),
+    /// Search, score, show, draw and check networks of minimum description length
     Mdl(crate::mdl_args::Mdl),
     /// Print the completions for a shell
     #[command(
@@ -364,6 +366,35 @@ pub(crate) struct Report {
     /// Write to a file instead of stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// A log of `wug play`, whose scores are shown beside the learners'
+    #[arg(long, value_name = "LOG")]
+    pub(crate) human: Vec<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug play                                 all ten tasks, in random order
+  wug play qa --log me.jsonl               one of them; the same command goes on where it was stopped
+  wug report runs/wade_table4-quick --human me.jsonl
+
+Ten right answers in a row end a task. A row of k right answers is an accuracy of k/10 at its first answer, so that ten
+from the start score 1.")]
+pub(crate) struct Play {
+    /// The name or number of a task (`wug list tasks`)
+    pub(crate) task: Option<String>,
+    /// Where answers are logged, and from where the game goes on
+    #[arg(long, value_name = "FILE", default_value = "wug-play.jsonl")]
+    pub(crate) log: PathBuf,
+    /// The same seed gives the same game [default: a new one]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// As published, or corrected [default: corrected]
+    #[arg(long, value_parser = reading)]
+    pub(crate) reading: Option<Reading>,
+    /// Print the scores as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(ClapArgs)]

@@ -8,6 +8,7 @@ mod exit;
 mod list;
 mod mdl;
 mod mdl_args;
+mod play;
 mod report;
 mod run;
 mod safe;
@@ -51,6 +52,7 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Score(args) => return score::run(&args, out),
         Command::Report(args) => report::report(&args, out)?,
         Command::Export(args) => report::export(&args, out)?,
+        Command::Play(args) => play::run(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
         Command::Mdl(args) => mdl::run(&args, out)?,
         Command::Completions { shell } => {

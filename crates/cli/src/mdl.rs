@@ -9,17 +9,23 @@ use wug_lab::disk::write_whole;
 use wug_lab::language::Reading;
 use wug_lab::mdl::{
     CorpusRequest, FactorScore, Network, NetworkModel, Objective, Outputs, SearchEvent, SearchRequest,
-    activations_named, read_network, score, score_in, search, search_settings, test_factors,
+    activations_named, certify, read_network, score, score_in, search, search_settings, test_factors,
 };
+use wug_report::NetworkPicture;
 
 use crate::exit::{Exit, say};
-use crate::mdl_args::{Mdl, MdlCommand, MdlCorpus, MdlOutputs, MdlPrecision, MdlScore, MdlSearch, MdlShow};
+use crate::mdl_args::{
+    Drawing, Mdl, MdlCertify, MdlCommand, MdlCorpus, MdlDraw, MdlOutputs, MdlPrecision, MdlScore, MdlSearch,
+    MdlShow,
+};
 
 pub(crate) fn run(args: &Mdl, out: &mut dyn Write) -> Result<(), Exit> {
     match &args.command {
         MdlCommand::Search(args) => run_search(args, out),
         MdlCommand::Score(args) => run_score(args, out),
         MdlCommand::Show(args) => run_show(args, out),
+        MdlCommand::Draw(args) => run_draw(args, out),
+        MdlCommand::Certify(args) => run_certify(args, out),
     }
 }
 
@@ -232,4 +238,59 @@ fn run_show(args: &MdlShow, out: &mut dyn Write) -> Result<(), Exit> {
 
 fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+fn run_draw(args: &MdlDraw, out: &mut dyn Write) -> Result<(), Exit> {
+    let file = read_network(&args.network)?;
+    let symbols = match &args.language {
+        None if args.alphabet.is_empty() => {
+            let known = file.json["symbols"].as_array().into_iter().flatten();
+            known.filter_map(|symbol| symbol.as_str().map(str::to_owned)).collect()
+        }
+        None => args.alphabet.clone(),
+        Some(language) => {
+            let language = wug_lab::language::registry::find(language)?.build(Reading::Corrected)?;
+            wug_lab::dataset::corpus::vocabulary(language.alphabet()).tokens().to_vec()
+        }
+    };
+    let inputs = file.network.inputs();
+    if !symbols.is_empty() && symbols.len() != inputs {
+        return Err(Exit::usage(format!("{} symbols, but the network has {inputs} inputs", symbols.len())));
+    }
+    let picture = NetworkPicture::of(&file.network.to_json(), &symbols)
+        .ok_or_else(|| Exit::Failure("the network cannot be drawn".to_owned()))?;
+    let is_dot =
+        args.out.as_ref().and_then(|path| path.extension()).is_some_and(|end| end == "dot" || end == "gv");
+    let format = args.format.unwrap_or(if is_dot { Drawing::Dot } else { Drawing::Svg });
+    let drawing = match format {
+        Drawing::Svg => picture.svg(),
+        Drawing::Dot => picture.dot(),
+    };
+    match &args.out {
+        Some(path) => write_whole(path, drawing.as_bytes())?,
+        None => write!(out, "{drawing}")?,
+    }
+    Ok(())
+}
+
+fn run_certify(args: &MdlCertify, out: &mut dyn Write) -> Result<(), Exit> {
+    let network = read_network(&args.network)?.network;
+    let found = certify(&network, &args.language, args.up_to)?;
+    if args.json {
+        let row = json!({
+            "claim": found.claim, "holds_up_to": found.holds_up_to, "asked": found.asked, "failure": found.failure,
+            "steps": found.steps,
+        });
+        writeln!(out, "{row}")?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{} up to {}: shown by exact arithmetic in {} steps",
+        found.claim, found.holds_up_to, found.steps
+    )?;
+    if let Some(failure) = found.failure {
+        writeln!(out, "not beyond: {failure}")?;
+    }
+    Ok(())
 }

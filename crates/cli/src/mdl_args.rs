@@ -14,6 +14,8 @@ Examples:
   wug mdl score anbn.json --language an-bn --training 100 --reading published --activations bliss3
   wug mdl score anbn.json --language an-bn --tests
   wug mdl show anbn.json
+  wug mdl draw anbn.json --language an-bn --out anbn.svg
+  wug mdl certify anbn.json --language an-bn --up-to 100000
 
 In experiments this is the learner `mdlrnn` (wug show mdlrnn).")]
 pub(crate) struct Mdl {
@@ -29,6 +31,10 @@ pub(crate) enum MdlCommand {
     Score(MdlScore),
     /// Show a network: its units, edges, and the length of its code in parts
     Show(MdlShow),
+    /// Draw a network as SVG or Graphviz
+    Draw(MdlDraw),
+    /// Check by exact arithmetic up to where a network is correct
+    Certify(MdlCertify),
 }
 
 #[derive(ClapArgs)]
@@ -138,6 +144,49 @@ pub(crate) struct MdlShow {
     /// The activations that it could have had, as in `wug mdl score`
     #[arg(long, default_value = "bliss3")]
     pub(crate) activations: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Drawing {
+    Svg,
+    Dot,
+}
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug mdl draw NET.json --out net.svg
+  wug mdl draw NET.json --language an-bn --format dot | dot -Tpdf > net.pdf")]
+pub(crate) struct MdlDraw {
+    /// The file of the network
+    pub(crate) network: PathBuf,
+    /// svg, or dot for Graphviz [default: as FILE ends, or svg]
+    #[arg(long)]
+    pub(crate) format: Option<Drawing>,
+    /// The language whose symbols inputs and outputs stand for
+    #[arg(long, conflicts_with = "alphabet")]
+    pub(crate) language: Option<String>,
+    /// The symbols that inputs and outputs stand for, separated by commas, the boundary first
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) alphabet: Vec<String>,
+    /// Write to a file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct MdlCertify {
+    /// The file of the network
+    pub(crate) network: PathBuf,
+    /// NAME or NAME:key=value,…
+    #[arg(long)]
+    pub(crate) language: String,
+    /// Up to which n (languages that count), depth (brackets) or length (others)
+    #[arg(long, default_value_t = 10_000)]
+    pub(crate) up_to: usize,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use wug_lab::Keep;
 use wug_lab::disk::{write_whole, write_whole_with};
+use wug_lab::play::Game;
 use wug_lab::score::RunResult;
 use wug_lab::sweep::{RunState, Sweep};
 use wug_report::{Logs, Rows, TableFormat, records, records_beside, render};
@@ -21,6 +22,11 @@ pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
     }
     let mut seen = BTreeSet::new();
     all.retain(|result| seen.insert(result.run.plan.clone()));
+    for log in &args.human {
+        let game =
+            Game::load(log)?.ok_or_else(|| Exit::usage(format!("there is no log {}", log.display())))?;
+        all.extend(game.results());
+    }
     let results = all;
     let text = render(&results, args.format)?;
     match &args.out {

@@ -23,6 +23,7 @@ pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     for line in experiment.missed_sizes() {
         say(&format!("wug: warning: {line}"));
     }
+    estimate(&experiment);
     let root = args.out.clone().unwrap_or_else(|| default_directory(&experiment));
     if args.plan {
         plan(&experiment, args.json, out)?;
@@ -30,6 +31,27 @@ pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     }
     let sweep = Sweep::begin(&root, &experiment)?;
     work_on(&sweep, &args.workers, args.json, out)
+}
+
+/// Says how long the runs will take, of which that is known in advance.
+fn estimate(experiment: &Experiment) {
+    let Some((seconds, known)) = experiment.seconds() else { return };
+    let others = match experiment.runs.len() - known {
+        0 => String::new(),
+        others => format!("; of the other {others} that is not known in advance"),
+    };
+    say(&format!("wug: {} take about {} of one core{others}", runs(known), duration(seconds)));
+}
+
+/// A time in the unit that suits it.
+fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 90.0 => (s, "seconds"),
+        s if s < 5400.0 => (s / 60.0, "minutes"),
+        s if s < 172_800.0 => (s / 3600.0, "hours"),
+        s => (s / 86_400.0, "days"),
+    };
+    format!("{value:.0} {unit}")
 }
 
 /// Prints the runs of an experiment.

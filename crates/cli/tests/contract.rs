@@ -9,20 +9,26 @@ use serde_json::json;
 use wug_lab::generalization::{Generalization, Measure};
 use wug_lab::pairs::{OUT_OF_DISTRIBUTION, Pairs, TEST, VALIDATION};
 use wug_lab::plan::RunPlan;
+use wug_lab::preference::Preference;
 use wug_lab::protocol::Outcome;
 use wug_lab::recognition::Recognition;
 use wug_lab::score::metric::{
-    CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
-    PAIR_CEILING, PERPLEXITY, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, pair_accuracy,
+    AGREEMENT_WITH_NONE, CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DESCRIPTION_LENGTH,
+    DESCRIPTION_LENGTH_PER_EXAMPLE, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY, EXACT_MATCH,
+    HIGHEST_ACCURACY, LAST_ACCURACY, PAIR_CEILING, PERFECT_AGREEMENT, PERPLEXITY, RECOGNITION_ACCURACY,
+    RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, WADE, WADE_ABOVE_CHANCE, pair_accuracy,
 };
 use wug_lab::score::pairs::{Comparison, Ties};
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
+use wug_lab::speed::Speed;
 use wug_report::{Logs, Rows, Table, TableFormat, Value, records, suite, tables};
 
+/// The runs of an experiment at full scale; of a hundred seeds, two are enough.
 fn planned(name: &str) -> Vec<RunPlan> {
-    Experiment::load(name, Scale::Paper, &[]).unwrap().runs
+    let seeds = name.starts_with("wade_").then(|| ("seeds".to_owned(), "2".to_owned()));
+    Experiment::load(name, Scale::Paper, seeds.as_slice()).unwrap().runs
 }
 
 fn measured(split: &str, stratum: Stratum, metric: &'static Metric, value: f64) -> Measurement {
@@ -77,6 +83,47 @@ fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
     plan.result("hash".to_owned(), outcome(facts, scores.collect()))
 }
 
+/// A result of speed with this score everywhere.
+fn learned(plan: &RunPlan, score: f64) -> RunResult {
+    plan.of::<Speed>().unwrap();
+    let facts = json!({
+        "test_answers": 100, "leak": { "changed": 0, "of": 100 },
+        "curve": { "seen": [0, 8, 16], "correct": [10, 50, (100.0 * score) as u64] },
+    });
+    let scores = [&WADE, &WADE_ABOVE_CHANCE, &HIGHEST_ACCURACY, &LAST_ACCURACY]
+        .map(|metric| measured("test", Stratum::All, metric, score));
+    plan.result("hash".to_owned(), outcome(facts, scores.into()))
+}
+
+/// A result of preference: all outputs are those of the first rule, whose description is the shortest.
+fn followed(plan: &RunPlan, nats: f64) -> RunResult {
+    let p = plan.of::<Preference>().unwrap();
+    // Every rule of the built-in tasks, in the order of the task.
+    let family = p.task.split(':').next().unwrap();
+    let rules: &[&str] = match family {
+        "count-or-memorization" => &["count", "mem"],
+        "add-or-multiply" => &["add", "mul", "mem"],
+        "multiply-by-3" => &["mul1", "mul2", "mul3", "mem"],
+        "hierarchical-or-linear" => &["hierar", "linear"],
+        _ => &["comp", "mem"],
+    };
+    let mut scores = vec![
+        measured("training", Stratum::All, &PERFECT_AGREEMENT, 1.0),
+        measured("holdout", Stratum::All, &AGREEMENT_WITH_NONE, 0.0),
+    ];
+    for (i, rule) in rules.iter().enumerate() {
+        let split = format!("holdout/{rule}");
+        let first = if i == 0 { 1.0 } else { 0.0 };
+        scores.push(measured(&split, Stratum::All, &PERFECT_AGREEMENT, first));
+        scores.push(measured(&split, Stratum::All, &EXACT_MATCH, first));
+        // Seeds differ a little, so that tests have something to test.
+        let length = nats + 10.0 * i as f64 + 0.01 * (p.seed % 7) as f64 * (i + 1) as f64;
+        scores.push(measured(&split, Stratum::All, &DESCRIPTION_LENGTH, length));
+        scores.push(measured(&split, Stratum::All, &DESCRIPTION_LENGTH_PER_EXAMPLE, length / 100.0));
+    }
+    plan.result("hash".to_owned(), outcome(json!({ "rules": rules }), scores))
+}
+
 /// A result of pairs with this accuracy in all comparisons, and this perplexity on the validation strings.
 fn preferred(plan: &RunPlan, accuracy: f64, perplexity: f64) -> RunResult {
     let on = |split: &str| {
@@ -92,6 +139,8 @@ fn preferred(plan: &RunPlan, accuracy: f64, perplexity: f64) -> RunResult {
 fn measured_well(plan: &RunPlan) -> RunResult {
     match plan.protocol() {
         "recognition" => recognized(plan, 0.9),
+        "speed" => learned(plan, 0.9),
+        "preference" => followed(plan, 1.0),
         "pairs" => preferred(plan, 0.9, 5.0),
         _ => generalized(plan, true),
     }
@@ -116,7 +165,20 @@ fn cell(table: &Table, keys: &[&str], column: &str) -> String {
 
 #[test]
 fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
-    for name in ["flare_table2", "flare_table22", "bliss_table2", "bliss_figure3", "tse_table3"] {
+    for name in [
+        "flare_table2",
+        "flare_table22",
+        "bliss_table2",
+        "bliss_figure3",
+        "tse_table3",
+        "wade_table4",
+        "wade_rules",
+        "find_table1",
+        "find_table2",
+        "find_tables3to6",
+        "find_table7",
+        "find_table8",
+    ] {
         let expected = name.split('_').next().unwrap();
         for plan in planned(name) {
             let result = measured_well(&plan);
@@ -183,6 +245,109 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     assert!(tables.iter().all(|table| is_of(table, "bliss")));
     let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
     assert!(wug_report::tables(&far).iter().all(|table| is_of(table, "bliss")));
+    assert!(!wug_report::figures(&far).is_empty());
+}
+
+#[test]
+fn runs_of_wade_fill_the_cells_of_their_task_and_learner() {
+    let mut expected: BTreeMap<(String, String, bool), f64> = BTreeMap::new();
+    let mut results = Vec::new();
+    for plan in planned("wade_table4") {
+        let p = plan.of::<Speed>().unwrap();
+        let published = p.reading == wug_lab::language::Reading::Published;
+        let next = 0.2 + 0.001 * expected.len() as f64;
+        let score = *expected.entry((p.language.clone(), p.learner.clone(), published)).or_insert(next);
+        results.push(learned(&plan, score));
+    }
+    let all = tables(&results);
+    let table = named(&all, "wade-published-4");
+    assert_eq!(table.rows.len(), 10);
+    for ((task, learner, _), score) in expected.iter().filter(|((_, _, published), _)| *published) {
+        let shown = cell(table, &[task], learner);
+        assert!(shown.starts_with(&format!("{score:.2}")), "{task} {learner}: {shown} {score}");
+        assert!(!cell(named(&all, "wade-published-5"), &[task], learner).is_empty());
+    }
+    let corrected = named(&all, "wade-corrected-4");
+    for column in [
+        "reca",
+        "esn",
+        "esn as published",
+        "rnn",
+        "rnn batch 8",
+        "lstm",
+        "gru",
+        "transformer",
+        "bag-of-words",
+    ] {
+        assert!(!cell(corrected, &["qa"], column).is_empty(), "{column}");
+    }
+    assert!(all.iter().all(|table| table.id.starts_with("wade-") || table.id.ends_with("-settings")));
+    assert_eq!(wug_report::figures(&results).len(), 2);
+    // The best rule on the seeds of the sweep is chosen.
+    let rules: Vec<RunResult> = Experiment::load("wade_rules", Scale::Quick, &[])
+        .unwrap()
+        .runs
+        .iter()
+        .map(|plan| {
+            let rule = plan.of::<Speed>().unwrap().settings.count("rule").unwrap();
+            learned(plan, if rule == 90 { 0.8 } else { 0.4 })
+        })
+        .collect();
+    let all = tables(&rules);
+    assert_eq!(cell(named(&all, "wade-corrected-rules"), &["qa"], "by WADE: rule"), "90");
+}
+
+#[test]
+fn runs_of_find_fill_the_cells_of_their_tables() {
+    // Each setting of each learner has a description length of its own.
+    for (name, ids, rows) in [
+        ("find_table1", &["1a", "1b", "1c", "1d"][..], [16, 16, 4, 12].as_slice()),
+        ("find_table2", &["2"], &[16]),
+        ("find_tables3to6", &["3a", "4b", "5c", "6d"], &[12, 12, 12, 12]),
+        ("find_table7", &["7"], &[6]),
+        ("find_table8", &["8a", "8b", "8c", "8d"], &[1, 1, 1, 1]),
+    ] {
+        let mut cells: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let results: Vec<RunResult> = planned(name)
+            .iter()
+            .map(|plan| {
+                let p = plan.of::<Preference>().unwrap();
+                let count = cells.len();
+                let cell = *cells
+                    .entry((p.task.clone(), format!("{} {:?}", p.learner, p.settings)))
+                    .or_insert(count);
+                followed(plan, cell as f64)
+            })
+            .collect();
+        let tables = tables(&results);
+        for (id, rows) in ids.iter().zip(rows) {
+            let table = named(&tables, &format!("find-published-{id}"));
+            assert_eq!(
+                table.rows.len(),
+                *rows,
+                "{name} {id}: {:?}",
+                table.rows.iter().map(|r| &r.keys).collect::<Vec<_>>()
+            );
+            // The paper has a value beside every one of ours but those that it has a dash for.
+            let printed =
+                table.rows.iter().filter(|row| row.cells.iter().any(|cell| cell.paper.is_some())).count();
+            let dashes = if ["3a", "6d", "5c", "4b"].contains(id) { 2 } else { 0 };
+            assert!(printed + dashes >= *rows, "{name} {id}: {printed} of {rows}");
+            assert!(
+                table.rows.iter().flat_map(|row| &row.cells).all(|cell| cell.ours.is_some()),
+                "{name} {id}"
+            );
+        }
+    }
+    let one = |name: &str| planned(name).iter().map(|plan| followed(plan, 3.0)).collect::<Vec<_>>();
+    let all = tables(&one("find_table1"));
+    let main = named(&all, "find-published-1a");
+    assert!(cell(main, &["lstm", "40"], "L (nats): count").starts_with("3.0"));
+    assert!(cell(main, &["lstm", "40"], "FPA, of seeds that fit: count").starts_with("1.00"));
+    assert!(named(&all, "find-published-1a-tests").rows.len() == 16);
+    assert!(all.iter().all(|table| is_of(table, "find")));
+    let far = one("find_figure3");
+    assert_eq!(named(&tables(&far), "find-published-figure3").rows.len(), 4 * 99);
     assert!(!wug_report::figures(&far).is_empty());
 }
 

@@ -141,12 +141,21 @@ fn the_tour_ends_with_a_table_and_a_page() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for word in
-        ["even-pairs", "parity", "dyck-2-3", "marked-reversal", "transformer", "lstm", "an-bn", "chance"]
-    {
+    for word in [
+        "even-pairs",
+        "parity",
+        "dyck-2-3",
+        "marked-reversal",
+        "transformer",
+        "lstm",
+        "an-bn",
+        "chance",
+        "reca",
+        "esn",
+    ] {
         assert!(text.contains(word), "{text}");
     }
-    assert!(text.contains("22 runs in runs/quickstart; the report is runs/quickstart/report.html"), "{text}");
+    assert!(text.contains(" runs in runs/quickstart; the report is runs/quickstart/report.html"), "{text}");
     let page = std::fs::read_to_string(dir.path().join("runs/quickstart/report.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("accuracy against length"));
 }
@@ -168,4 +177,94 @@ fn the_index_at_scale_smoke_is_run_and_exported() {
     assert!(list.contains("baby-ntm") && list.contains("true-grammar"), "{list}");
     let (code, _, err) = output(&["run", "bliss_table2", "--set", "factors=3", "--plan"]);
     assert!(code == 2 && err.contains("--set factors=3: `factors`: cannot be 3"), "{err}");
+}
+
+/// Runs a command on a terminal and types a line at each prompt.
+const ON_A_TERMINAL: &str = r#"
+import os, pty, sys
+command, lines = sys.argv[1].split("\x1f"), sys.argv[2].split(",")
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+seen, typed = b"", 0
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    seen += data
+    if typed < len(lines) and seen.count(b"> ") > typed:
+        os.write(terminal, lines[typed].encode() + b"\n")
+        typed += 1
+_, status = os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen)
+sys.exit(os.waitstatus_to_exitcode(status))
+"#;
+
+fn on_a_terminal(args: &[&str], lines: &[String]) -> String {
+    let binary = assert_cmd::cargo::cargo_bin("wug");
+    let command: Vec<&str> = [binary.to_str().unwrap()].into_iter().chain(args.iter().copied()).collect();
+    let output = Command::new("python3")
+        .args(["-c", ON_A_TERMINAL, &command.join("\u{1f}"), &lines.join(",")])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// What a player who knows everything types, in a game of one task.
+fn right_answers(seed: u64, task: &str, count: usize) -> Vec<String> {
+    let mut game = wug_lab::play::Game::new(seed, wug_lab::language::Reading::Corrected, Some(task)).unwrap();
+    let answer = |_| {
+        let expected = game.question().unwrap().expected;
+        game.answer(&expected).unwrap();
+        expected
+    };
+    (0..count).map(answer).collect()
+}
+
+/// The human baseline on a terminal: from the first question to the score, stopped once and resumed, and in the report.
+#[test]
+fn a_game_is_played_on_a_terminal_scored_and_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (perfect, slow) = (path("perfect.jsonl"), path("slow.jsonl"));
+    let right = right_answers(5, "qa", 10);
+    let text = on_a_terminal(&["play", "qa", "--seed", "5", "--log", &perfect], &right);
+    assert!(text.contains("qa: solved after 10 questions, 10 right in a row, WADE 1.000"), "{text}");
+    assert_eq!(std::fs::read_to_string(&perfect).unwrap().lines().count(), 10);
+    // One wrong answer first, then a pause.
+    let wrong = if right[0] == "A" { "B" } else { "A" };
+    let first =
+        [wrong.to_owned(), "nonsense!".to_owned(), right_answers(5, "qa", 2)[1].clone(), ":quit".to_owned()];
+    let text = on_a_terminal(&["play", "qa", "--seed", "5", "--log", &slow], &first);
+    assert!(
+        text.contains("wrong: ") && text.contains("type one letter") && text.contains("not solved yet"),
+        "{text}"
+    );
+    let mut game = wug_lab::play::Game::load(Path::new(&slow)).unwrap().unwrap();
+    let mut rest = Vec::new();
+    while let Some(question) = game.question() {
+        game.answer(&question.expected).unwrap();
+        rest.push(question.expected);
+    }
+    assert_eq!(rest.len(), 9);
+    let text = on_a_terminal(&["play", "--log", &slow], &rest);
+    assert!(text.contains("qa: solved after 11 questions, 10 right in a row, WADE 0.500"), "{text}");
+    let (code, _, err) = output(&["play", "3", "--log", &slow]);
+    assert!(code == 2 && err.contains("`qa`"), "{err}");
+    // Beside learners in a report.
+    let (spec, sweep) = (path("small.toml"), path("sweep"));
+    let speed =
+        "title = \"small\"\n[[speed]]\nlanguages = \"qa\"\nlearners = \"reca\"\nprojection = 10\nseeds = 1\n";
+    std::fs::write(&spec, speed).unwrap();
+    let (code, _, err) = output(&["run", &spec, "--out", &sweep]);
+    assert_eq!(code, 0, "{err}");
+    let (_, text, _) =
+        output(&["report", &sweep, "--format", "markdown", "--human", &perfect, "--human", &slow]);
+    let table = text.split("Table 4").nth(1).unwrap();
+    assert!(table.contains("human") && table.contains("0.75"), "{text}");
 }

@@ -18,6 +18,7 @@ pub mod masked;
 pub mod mt19937;
 pub mod pairs;
 pub mod recognition;
+pub mod reviews;
 mod rows;
 mod seed;
 #[cfg(test)]
@@ -25,10 +26,11 @@ mod seed;
 mod shared;
 pub mod suite;
 pub mod tabular;
-mod transduction;
+pub mod transduction;
 pub mod tse;
 pub mod validation;
 pub mod wade;
+pub mod wordpiece;
 
 pub use error::DataError;
 pub use files::{FileSink, FileSource, Folder, MemoryFiles};

@@ -59,6 +59,8 @@ pub(crate) struct Predicted<'a> {
     pub(crate) truth: Option<&'a Labelled>,
     /// How often it is in the split, where equal strings are one row.
     pub(crate) count: Option<usize>,
+    /// What it became, of a transducer.
+    pub(crate) output: Option<String>,
     /// The log-odds that it is a member.
     pub(crate) log_odds: Option<f64>,
     /// The log-probability of each symbol, and of the end.
@@ -86,7 +88,9 @@ pub(crate) fn columns() -> Vec<Column> {
     ];
     let last = [("margin", Kind::Float), ("steps_scored", Kind::Integer), ("steps_correct", Kind::Integer)];
     let list = Column::list("log_probs", Kind::Float);
-    first.into_iter().map(column).chain([list]).chain(last.into_iter().map(column)).collect()
+    let output = Column::new("output", Kind::Text);
+    let all = first.into_iter().map(column).chain([list]).chain(last.into_iter().map(column));
+    all.chain([output]).collect()
 }
 
 /// The predictions of a run, if they are to be kept.
@@ -125,6 +129,7 @@ impl Predictions {
                 string.margin.into(),
                 string.steps.map(|(scored, _)| scored).into(),
                 string.steps.map(|(_, correct)| correct).into(),
+                string.output.as_deref().into(),
             ])
             .map_err(LabError::internal)
     }

@@ -15,6 +15,8 @@ pub mod mdl;
 pub mod names;
 pub mod pairs;
 pub mod plan;
+pub mod play;
+pub mod preference;
 pub mod protocol;
 pub mod recognition;
 mod regular;

@@ -142,6 +142,11 @@ impl RunPlan {
         self.plan.cost()
     }
 
+    /// About how many seconds of one core the run takes, where that is known in advance.
+    pub fn seconds(&self) -> Option<f64> {
+        self.plan.seconds()
+    }
+
     /// About how many bytes of memory the run needs at its peak.
     pub fn memory(&self) -> f64 {
         self.plan.memory()

@@ -19,6 +19,7 @@ use crate::context::RunContext;
 use crate::generalization::Generalization;
 use crate::pairs::Pairs;
 use crate::plan::RunPlan;
+use crate::preference::Preference;
 use crate::recognition::Recognition;
 use crate::spec::{Problem, Section};
 use crate::speed::Speed;
@@ -33,6 +34,8 @@ pub trait Protocol: Sized + 'static {
     const ROLE: Role;
     /// The values of shared fields that a section leaves out.
     const DEFAULTS: Defaults;
+    /// Whether its sections have `languages`. Others have fields of their own for what is learned.
+    const LANGUAGES: bool = true;
     /// Whether `languages` may name something else than languages of the registry. The protocol then finds
     /// [them](Section::subjects) itself.
     const OWN_SUBJECTS: bool = false;
@@ -56,6 +59,11 @@ pub trait Planned: Send + Sync {
 
     /// About how long the run takes, compared with other runs of the protocol.
     fn cost(&self) -> f64;
+
+    /// About how many seconds of one core the run takes, where that is known in advance.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
 
     /// About how many bytes of memory the run needs at its peak.
     fn memory(&self) -> f64;
@@ -168,6 +176,7 @@ pub static PROTOCOLS: &[Entry] = &[
     Entry::of::<Recognition>(&[]),
     Entry::of::<Generalization>(&["index"]),
     Entry::of::<Speed>(&[]),
+    Entry::of::<Preference>(&[]),
     Entry::of::<Pairs>(&[]),
 ];
 

@@ -1,6 +1,6 @@
 //! Experiments: a TOML file, at a scale, with the values of `--set`, becomes a list of runs.
 //!
-//! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[generalization]]`). What a section leaves out is
+//! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[generalization]]`, `[[preference]]`). What a section leaves out is
 //! as in the paper. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
 mod data_seed;
@@ -77,6 +77,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// About how many seconds of one core the runs take of which that is known in advance, and how many those are; none if it is
+    /// known of none.
+    pub fn seconds(&self) -> Option<(f64, usize)> {
+        let known: Vec<f64> = self.runs.iter().filter_map(RunPlan::seconds).collect();
+        (!known.is_empty()).then(|| (known.iter().sum(), known.len()))
+    }
+
     /// The sizes that runs miss by more than 5 %, a line each: they are not as comparable as the experiment says.
     pub fn missed_sizes(&self) -> Vec<String> {
         sizes::missed(&self.runs)
@@ -108,6 +115,16 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("flare_table22", include_str!("../../../experiments/flare_table22.toml")),
     ("bliss_table2", include_str!("../../../experiments/bliss_table2.toml")),
     ("bliss_figure3", include_str!("../../../experiments/bliss_figure3.toml")),
+    ("wade_table4", include_str!("../../../experiments/wade_table4.toml")),
+    ("wade_table5", include_str!("../../../experiments/wade_table5.toml")),
+    ("wade_figure3", include_str!("../../../experiments/wade_figure3.toml")),
+    ("wade_rules", include_str!("../../../experiments/wade_rules.toml")),
+    ("find_table1", include_str!("../../../experiments/find_table1.toml")),
+    ("find_table2", include_str!("../../../experiments/find_table2.toml")),
+    ("find_tables3to6", include_str!("../../../experiments/find_tables3to6.toml")),
+    ("find_table7", include_str!("../../../experiments/find_table7.toml")),
+    ("find_table8", include_str!("../../../experiments/find_table8.toml")),
+    ("find_figure3", include_str!("../../../experiments/find_figure3.toml")),
     ("tse_table3", include_str!("../../../experiments/tse_table3.toml")),
 ];
 

@@ -26,6 +26,17 @@ pub(crate) struct TrainingOutcome<R> {
     pub(crate) curve: Vec<Point>,
     /// How training ended.
     pub(crate) ending: Ending,
+    /// The state of the optimiser after the last epoch, if it is to be carried on.
+    pub(crate) optimizer: Option<Vec<u8>>,
+}
+
+/// The state of the optimiser before the first step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum OptimizerStart<'a> {
+    /// As after no step.
+    Fresh,
+    /// As it was after another training, if there was one; and it is to be carried on.
+    Carried(Option<&'a [u8]>),
 }
 
 /// Trains to the end. The curve has every `stride`-th epoch, and the last.
@@ -36,7 +47,25 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
     stride: usize,
     context: &mut dyn RunContext,
 ) -> Result<TrainingOutcome<R>, LabError> {
-    let fresh = || Trainer::new(objective, spec, seed).map_err(|error| LabError::Usage(error.to_string()));
+    train_from(objective, spec, seed, stride, None, context)
+}
+
+/// [`train`], with a state of the optimiser to begin with; the best parameters are then not kept.
+pub(crate) fn train_from<R: Real, O: Objective<R>>(
+    objective: &O,
+    spec: TrainSpec,
+    seed: Seed,
+    stride: usize,
+    start: Option<OptimizerStart<'_>>,
+    context: &mut dyn RunContext,
+) -> Result<TrainingOutcome<R>, LabError> {
+    let fresh = || {
+        let mut trainer = Trainer::new(objective, spec, seed).map_err(LabError::usage)?;
+        if let Some(OptimizerStart::Carried(Some(optimizer))) = start {
+            trainer.carry(optimizer).map_err(LabError::internal)?;
+        }
+        Ok::<_, LabError>(trainer)
+    };
     let checkpoint = context.load_checkpoint().and_then(|bytes| unpack(&bytes));
     let resumed = checkpoint
         .and_then(|(header, saved)| Some((Trainer::resume(objective, spec, &saved).ok()?, header.curve)));
@@ -45,6 +74,10 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
         Some(resumed) => resumed,
         None => (fresh()?, Vec::new()),
     };
+    // Who gives an optimiser to begin with evaluates the last parameters.
+    if start.is_some() {
+        trainer = trainer.without_best();
+    }
     let outcome = loop {
         if let Some(outcome) = trainer.outcome() {
             break outcome;
@@ -66,7 +99,10 @@ pub(crate) fn train<R: Real, O: Objective<R>>(
         Outcome::Stopped => Ending::Stopped,
         Outcome::Diverged { step } => Ending::Diverged { step },
     };
-    Ok(TrainingOutcome { best: trainer.best().to_vec(), last: trainer.params().to_vec(), curve, ending })
+    let carried = matches!(start, Some(OptimizerStart::Carried(_)));
+    let optimizer = carried.then(|| trainer.optimizer_state());
+    let (best, last) = (trainer.best().to_vec(), trainer.params().to_vec());
+    Ok(TrainingOutcome { best, last, curve, ending, optimizer })
 }
 
 fn point(progress: &Progress) -> Point {

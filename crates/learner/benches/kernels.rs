@@ -169,7 +169,7 @@ mod attend {
 
     fn shape(by: &str) -> Attention {
         let &(_, width, heads) = SHAPES.iter().find(|(name, ..)| *name == by).expect("a shape of that name");
-        Attention { batch: 20, queries: 40, keys: 40, width, heads, causal: true }
+        Attention { batch: 20, queries: 40, keys: 40, width, heads, causal: true, prefix: 0 }
     }
 
     fn forward(n: Attention, qkv: &[f32], mask: Mask) -> (Vec<f32>, Vec<f32>) {

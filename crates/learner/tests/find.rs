@@ -7,12 +7,13 @@ use serde_json::Value;
 use wug_learner::interface::{Trained, Transducer};
 use wug_learner::kernel::{Real, Sinusoid};
 use wug_learner::model::{
-    CnnTransducerSpec, Initialization, LstmTransducerSpec, NormPlace, Pair, Positions, TransducerBodySpec,
-    TransducerModel, TransducerSpec, TransformerDropout, TransformerSpec,
+    CnnTransducerSpec, Counted, Initialization, LstmTransducerSpec, NormPlace, Pair, Positions,
+    TransducerBodySpec, TransducerModel, TransducerSpec, TransformerDropout, TransformerSpec,
 };
 use wug_learner::tape::{Mode, Tape};
 
 const GOLDEN: &str = include_str!("../../../testdata/learner/find_models.json");
+const TORCH: &str = include_str!("../../../testdata/learner/torch_joint.json");
 
 fn flat(value: &Value) -> Vec<f64> {
     match value {
@@ -70,7 +71,11 @@ fn body(case: &Value, damped: bool) -> TransducerBodySpec {
     if name.starts_with("lstm") {
         return lstm(layers, (6, 4), size(case, "output"), case["attention"].as_bool().unwrap());
     }
-    TransducerBodySpec::Transformer(TransformerSpec {
+    TransducerBodySpec::Transformer(transformer(layers))
+}
+
+fn transformer(layers: usize) -> TransformerSpec {
+    TransformerSpec {
         layers,
         width: 8,
         heads: 2,
@@ -80,7 +85,7 @@ fn body(case: &Value, damped: bool) -> TransducerBodySpec {
         positions: Positions::Sinusoidal { layout: Sinusoid::Halves, first: 2 },
         scale_embedding: true,
         dropout: TransformerDropout::everywhere(0.5),
-    })
+    }
 }
 
 fn check<R: Real>(case: &Value, gradients_of: &str, tolerance: f64) {
@@ -162,4 +167,63 @@ fn sizes_are_the_published_ones() {
     let stack = |last: usize| (v + 1024) * d + normed(d, c) + normed(3 * c, 2 * c) + normed(c, last);
     let all = stack(d) + stack(o) + normed(c, d) + normed(d, c) + normed(o, v);
     assert_eq!(count(TransducerBodySpec::Cnn(CnnTransducerSpec::published())), all);
+}
+
+fn check_torch<R: Real>(case: &Value, pairs: &[(Vec<u32>, Vec<u32>)], cap: usize, tolerance: f64) {
+    let kind = case["kind"].as_str().unwrap();
+    let close = |what: &str, got: f64, expected: f64| {
+        let allowed = tolerance * expected.abs().max(1.0);
+        assert!((got - expected).abs() < allowed, "{kind} {what}: {got} {expected}");
+    };
+    let spec = transformer(size(case, "layers"));
+    let joint = kind == "joint";
+    let body = if joint { TransducerBodySpec::Joint(spec) } else { TransducerBodySpec::Prompt(spec) };
+    let model = model(body, (8, 9));
+    assert_eq!(model.layout().count(), model.spec().parameters().unwrap());
+    let params: Vec<R> =
+        (0..model.layout().count()).map(|i| R::of(0.4 * libm::sin(1.3 * i as f64 + 0.7))).collect();
+    let pairs: Vec<Pair<'_>> = pairs.iter().map(|(input, output)| Pair { input, output }).collect();
+    let (mut tape, mut gradients) = (Tape::default(), vec![R::ZERO; params.len()]);
+    let mut t = tape.record(&params, Mode::Grad);
+    let logits = model.loss(&mut t, &pairs, 1.0 / pairs.len() as f64);
+    let expected = flat(&case["logits"]);
+    assert_eq!(t.value(logits).len(), expected.len());
+    for (got, expected) in t.value(logits).iter().zip(expected) {
+        close("logit", got.wide(), expected);
+    }
+    close("loss", t.loss(), case["loss"].as_f64().unwrap());
+    t.backward(&mut gradients);
+    let tensors = case["tensors"].as_array().unwrap();
+    assert_eq!(model.layout().entries().len(), tensors.len());
+    for (entry, tensor) in model.layout().entries().iter().zip(tensors) {
+        assert_eq!(entry.name, tensor["name"].as_str().unwrap());
+        let gradient = entry.param.of(&gradients).iter().map(|g| g.wide());
+        let weighted: f64 = gradient.clone().enumerate().map(|(j, g)| g * libm::cos(j as f64)).sum();
+        let expected = flat(&tensor["gradient"]);
+        close(&entry.name, gradient.sum(), expected[0]);
+        close(&entry.name, weighted, expected[1]);
+    }
+    let mut trained = Trained::new(model, params);
+    for (log, expected) in trained.log_probs(&pairs).iter().zip(flat(&case["losses"])) {
+        close("log-probability", *log, -expected);
+    }
+    for (pair, expected) in pairs.iter().zip(strings(&case["greedy"])) {
+        assert_eq!(trained.greedy(pair.input, 1..=cap), expected, "{kind}");
+    }
+}
+
+#[test]
+fn joint_attention_and_the_decoder_alone_agree_with_pytorch() {
+    let golden: Value = serde_json::from_str(TORCH).unwrap();
+    let pair = |pair: &Value| {
+        let [input, output] = &strings(pair)[..] else { panic!("not a pair: {pair}") };
+        (input.clone(), output.clone())
+    };
+    let pairs: Vec<_> = golden["pairs"].as_array().unwrap().iter().map(pair).collect();
+    let cases = golden["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        check_torch::<f64>(case, &pairs, size(&golden, "cap"), 1e-11);
+        check_torch::<f32>(case, &pairs, size(&golden, "cap"), 1e-4);
+    }
 }

@@ -80,7 +80,8 @@ fn example_bytes<'py>(py: Python<'py>, examples: &Examples) -> ExampleBytes<'py>
 fn about(task: &Task) -> String {
     json!({
         "role": task.role, "seed": task.seed, "settings": task.settings, "budget": task.budget,
-        "alphabet": task.alphabet, "vocabulary": task.vocabulary, "checkpoint": task.checkpoint,
+        "alphabet": task.alphabet,
+        "output_alphabet": task.output_alphabet, "vocabulary": task.vocabulary, "checkpoint": task.checkpoint,
     })
     .to_string()
 }

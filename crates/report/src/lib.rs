@@ -6,10 +6,12 @@
 
 mod bliss;
 mod columns;
+mod find;
 mod flare;
 mod format;
 mod generic;
 mod measured;
+mod network;
 mod overview;
 mod pairs;
 mod parameters;
@@ -30,6 +32,7 @@ use thiserror::Error;
 use wug_score::RunResult;
 
 pub use format::Format;
+pub use network::NetworkPicture;
 pub use plot::Figure;
 pub use published::PublishedTable;
 pub use records::{Derived, Logs, Rows, records, records_beside};

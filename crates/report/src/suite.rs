@@ -6,6 +6,7 @@
 use wug_score::RunResult;
 
 use crate::bliss::Bliss;
+use crate::find::Find;
 use crate::flare::Flare;
 use crate::plot::Figure;
 use crate::published::PublishedTable;
@@ -16,7 +17,7 @@ use crate::tse::Tse;
 use crate::wade::Wade;
 
 /// Every suite, in the order of the report.
-pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Wade, &Tse];
+pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Wade, &Tse, &Find];
 
 /// The tables and figures of one paper, with its values beside ours.
 pub trait Suite: Sync {

@@ -136,6 +136,9 @@ fn mixed_data<'a>(results: &[&'a RunResult]) -> Vec<&'a str> {
     mixed.collect::<BTreeSet<&str>>().into_iter().collect()
 }
 
+/// More seeds than this are not listed one by one.
+const MANY: usize = 10;
+
 /// The languages that have cells with data of several seeds, and those seeds.
 fn mixed_seeds(results: &[&RunResult]) -> Vec<String> {
     let mut cells: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
@@ -149,6 +152,9 @@ fn mixed_seeds(results: &[&RunResult]) -> Vec<String> {
         languages.entry(language).or_default().extend(seeds);
     }
     let shown = |(language, seeds): (&str, BTreeSet<u64>)| {
+        if let (Some(first), Some(last), true) = (seeds.first(), seeds.last(), seeds.len() > MANY) {
+            return format!("{language} ({} seeds from {first} to {last})", seeds.len());
+        }
         let seeds = seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         format!("{language} ({seeds})")
     };

@@ -30,6 +30,7 @@ pub mod chance;
 mod coordinates;
 pub mod estimate;
 pub mod metric;
+pub mod paired;
 pub mod pairs;
 pub mod permutation;
 mod prediction;

@@ -1,5 +1,5 @@
-//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label; or a whole set with an error
-//! margin.
+//! Parts of a set: by length, by number of edits, by edit distance, by kind of negative, by label, by block; or a whole set with an
+//! error margin.
 //!
 //! ```
 //! use wug_score::strata::{Windows, stratify};
@@ -47,6 +47,8 @@ pub enum Stratum {
     Distance(usize),
     /// The whole set, where so much error is forgiven.
     Margin(Margin),
+    /// What was sent in one block, counted from 1: the block after the training pairs.
+    Block(usize),
     /// Minimal pairs that break a dependency whose two ends are so far apart.
     Dependency(Window),
 }
@@ -141,6 +143,7 @@ impl fmt::Display for Stratum {
             Self::Edits(k) => write!(f, "{k} edits"),
             Self::Distance(d) => write!(f, "distance {d}"),
             Self::Margin(margin) => write!(f, "margin {margin}"),
+            Self::Block(block) => write!(f, "block {block}"),
             Self::Dependency(window) => write!(f, "dependency {window}"),
         }
     }
@@ -157,6 +160,7 @@ impl Stratum {
             Self::Edits(_) => "edits",
             Self::Distance(_) => "distance",
             Self::Margin(_) => "margin",
+            Self::Block(_) => "block",
             Self::Dependency(_) => "dependency",
         }
     }
@@ -173,7 +177,7 @@ impl Stratum {
         match self {
             Self::All | Self::Label(_) | Self::Kind(_) => None,
             Self::Length(window) | Self::Dependency(window) => Some((window.lo as f64, window.hi as f64)),
-            Self::Edits(n) | Self::Distance(n) => Some((*n as f64, *n as f64)),
+            Self::Edits(n) | Self::Distance(n) | Self::Block(n) => Some((*n as f64, *n as f64)),
             Self::Margin(margin) => Some((margin.value(), margin.value())),
         }
     }
@@ -265,7 +269,9 @@ mod tests {
         let margin = Stratum::Margin(Margin::new(0.005).unwrap());
         let (length, dependency) = (Stratum::Length(window), Stratum::Dependency(window));
         let (edits, distance) = (Stratum::Edits(3), Stratum::Distance(1));
-        for stratum in [Stratum::All, label, kind, length, edits, distance, margin, dependency] {
+        for stratum in
+            [Stratum::All, label, kind, length, edits, distance, margin, dependency, Stratum::Block(2)]
+        {
             let text = serde_json::to_string(&stratum).unwrap();
             assert_eq!(serde_json::from_str::<Stratum>(&text).unwrap(), stratum, "{text}");
             assert!(text.contains(stratum.kind()), "{text}");

@@ -245,8 +245,8 @@ pub fn limit(curve: &[Evaluated]) -> f64 {
 /// assert_eq!(Wade::even(100).of(&above_chance(&guess, 0.5)), 0.0);
 /// ```
 pub fn above_chance(curve: &[Evaluated], chance: f64) -> Vec<Evaluated> {
-    let room = 1.0 - chance;
-    let corrected = |a: f64| if room > 0.0 { ((a - chance) / room).max(0.0) } else { 0.0 };
+    let rest = 1.0 - chance;
+    let corrected = |a: f64| if rest > 0.0 { ((a - chance) / rest).max(0.0) } else { 0.0 };
     curve.iter().map(|point| Evaluated { accuracy: corrected(point.accuracy), ..*point }).collect()
 }
 
@@ -279,7 +279,7 @@ pub fn streaks(answers: &[bool], full: usize) -> Vec<Evaluated> {
 /// assert!((perfect - 1.0 / 3.0).abs() < 1e-12); // where the paper promises 1
 /// ```
 pub fn streaks_as_reached(answers: &[bool], full: usize) -> Vec<Evaluated> {
-    let mut series = 0;
+    let mut series = 0_usize;
     let point = |(at, right): (usize, &bool)| {
         series = if *right { series + 1 } else { 0 };
         Evaluated { step: (at + 1) as f64, accuracy: (series as f64 / full.max(1) as f64).min(1.0) }

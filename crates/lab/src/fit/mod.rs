@@ -5,6 +5,7 @@ pub(crate) mod incremental;
 pub(crate) mod next_symbol;
 pub(crate) mod planned;
 pub(crate) mod recognizer;
+pub(crate) mod transducer;
 
 use serde_json::Value;
 use wug_score::{Ending, Point};

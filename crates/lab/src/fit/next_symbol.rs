@@ -146,10 +146,15 @@ fn fit_foreign<'a>(
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
-    let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
-    let training = Examples { strings, ..Examples::default() };
+    let examples = |strings: Vec<TrainingString>| Examples {
+        strings: strings.into_iter().map(|string| string.symbols).collect(),
+        ..Examples::default()
+    };
+    let training = examples((corpus.strings)(false));
+    let validation = examples((corpus.validation)());
     let alphabet = corpus.grammar.alphabet().tokens();
     let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
+    task.validation = (!validation.strings.is_empty()).then_some(validation);
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
     Ok(Fitted { model: AnyNextSymbol::new(model), summary })
@@ -164,7 +169,7 @@ fn trained_network<'a, R: Real>(
 ) -> Result<Fitted<'a>, LabError> {
     let model = LanguageModel::new(spec).map_err(LabError::usage)?;
     let validation = (corpus.validation)();
-    let TrainingOutcome { best, last, curve, mut ending } =
+    let TrainingOutcome { best, last, curve, mut ending, .. } =
         trained::<R>(&model, settings, corpus, &validation, seed, context)?;
     // The update after the last finite loss may be the one that diverged.
     let diverged = last.iter().any(|x| !x.wide().is_finite());

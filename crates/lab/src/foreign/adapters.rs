@@ -222,16 +222,24 @@ impl ForeignIncremental {
 }
 
 /// A foreign transducer.
-#[expect(dead_code, reason = "no protocol asks transducers yet")]
 pub(crate) struct ForeignTransducer {
     pub(crate) conversation: Box<dyn Conversation>,
-    /// The symbols of outputs.
+    /// How many symbols outputs are made of.
     pub(crate) outputs: usize,
+    /// The number of the first symbol of inputs and of outputs.
+    pub(crate) first: u32,
+}
+
+impl ForeignTransducer {
+    /// Ids from 1 on.
+    pub(crate) fn ids(first: u32, string: &[u32]) -> Vec<u32> {
+        string.iter().map(|symbol| (symbol + 1).saturating_sub(first)).collect()
+    }
 }
 
 impl Transducer for ForeignTransducer {
     fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
-        let ids = |string: &[u32]| string.iter().map(|id| id + 1).collect::<Vec<u32>>();
+        let ids = |string: &[u32]| Self::ids(self.first, string);
         let inputs: Vec<Vec<u32>> = pairs.iter().map(|pair| ids(pair.input)).collect();
         let outputs: Vec<Vec<u32>> = pairs.iter().map(|pair| ids(pair.output)).collect();
         let inputs: Vec<&[u32]> = inputs.iter().map(Vec::as_slice).collect();
@@ -254,7 +262,7 @@ impl Transducer for ForeignTransducer {
     }
 
     fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
-        let ids: Vec<u32> = input.iter().map(|id| id + 1).collect();
+        let ids = Self::ids(self.first, input);
         let output = self.conversation.output(&ids, lengths.clone()).and_then(|output| {
             let wrong = output.iter().find(|id| !(1..=self.outputs as u32).contains(id));
             if let Some(id) = wrong {
@@ -265,7 +273,7 @@ impl Transducer for ForeignTransducer {
                 let message = format!("an output has {} symbols; it must have {lengths:?}", output.len());
                 return Err(Failure::learner(message));
             }
-            Ok(output.iter().map(|id| id - 1).collect())
+            Ok(output.iter().map(|id| id - 1 + self.first).collect())
         });
         output.unwrap_or_else(|failure| failure.unwind())
     }

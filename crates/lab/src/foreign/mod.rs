@@ -31,7 +31,7 @@ use wug_learner::registry::{Role, Settings};
 
 use crate::LabError;
 
-pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer};
+pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
 pub use plan::{ForeignPlan, Limits, Where};
 pub(crate) use plan::{hello_of, interned};
 pub(crate) use train::{begin, fit};
@@ -60,6 +60,9 @@ pub struct Task {
     pub budget: Budget,
     /// The tokens of the symbols 1, 2, …
     pub alphabet: Vec<String>,
+    /// For transducers: the tokens of the symbols of outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_alphabet: Option<Vec<String>>,
     /// The number of ids, 0 included.
     pub vocabulary: usize,
     /// What to learn from.
@@ -86,6 +89,7 @@ impl Task {
             settings: ForeignPlan::own(settings),
             budget: Budget { seconds: 0.0, parameters: None },
             alphabet: tokens.to_vec(),
+            output_alphabet: None,
             vocabulary: tokens.len() + 1,
             training,
             validation: None,

@@ -1,6 +1,7 @@
 //! From a plan to an outcome: fit the learner, evaluate it step by step.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use wug_dataset::corpus;
 use wug_learner::baseline::Grammar;
 use wug_learner::registry::NextSymbolLoss;
 
@@ -52,7 +53,10 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let mut facts = data.facts.clone();
     if let Value::Object(facts) = &mut facts {
         facts.insert("evaluated".to_owned(), evaluated.facts);
-        facts.extend(summary.found.map(|found| ("found".to_owned(), found)));
+        if let Some(mut found) = summary.found {
+            found["symbols"] = json!(corpus::vocabulary(data.language.alphabet()).tokens());
+            facts.insert("found".to_owned(), found);
+        }
     }
     Ok(Outcome {
         ending: summary.ending,

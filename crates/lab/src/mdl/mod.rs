@@ -1,10 +1,12 @@
 //! Networks of minimum description length outside of experiments: files, scores, tests, and searches on several threads.
 
+mod certify;
 mod corpus;
 mod file;
 mod search;
 mod test;
 
+pub use certify::{Certificate, certify};
 pub use corpus::{CorpusRequest, WeightedStrings};
 pub use file::{NetworkFile, read_network};
 pub use search::{SearchEvent, SearchRequest, search, search_settings};

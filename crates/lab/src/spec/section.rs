@@ -54,7 +54,8 @@ struct Shared {
     precision: String,
 }
 
-const SHARED: [&str; 7] = ["reading", "languages", "sizes", "matching", "seeds", "first_seed", "precision"];
+const LANGUAGES: &str = "languages";
+const SHARED: [&str; 7] = ["reading", LANGUAGES, "sizes", "matching", "seeds", "first_seed", "precision"];
 
 impl Default for Shared {
     fn default() -> Self {
@@ -68,18 +69,21 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
     /// Reads a section of a protocol.
     pub(crate) fn read<P: Protocol<Grid = G>>(mut table: Table) -> Result<Self, Problem> {
         let sized = table.contains_key("sizes");
-        let shared: Shared = parse(take(&mut table, &SHARED), &[])?;
+        let shared_names: Vec<&str> =
+            SHARED.into_iter().filter(|name| P::LANGUAGES || *name != LANGUAGES).collect();
+        let shared: Shared = parse(take(&mut table, &shared_names), &[])?;
         ensure(!sized || !shared.sizes.is_empty(), "sizes", &"[]", "at least one number of parameters")?;
         for size in &shared.sizes {
             let allowed = "from 1000 to 100000000 parameters";
             ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
         let (learners, known) = take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
-        let known: Vec<&str> = SHARED.into_iter().chain(["learners"]).chain(known).collect();
+        let known: Vec<&str> = shared_names.into_iter().chain(["learners"]).chain(known).collect();
         let own: G = parse(table, &known)?;
         let (first, count) =
             (shared.first_seed.unwrap_or(P::DEFAULTS.first_seed), shared.seeds.unwrap_or(P::DEFAULTS.seeds));
-        let languages = if P::OWN_SUBJECTS { Vec::new() } else { grid::languages(&shared.languages)? };
+        let of_registry = P::LANGUAGES && !P::OWN_SUBJECTS;
+        let languages = if of_registry { grid::languages(&shared.languages)? } else { Vec::new() };
         let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
         grid::seeds(first, count, [languages.len().max(1), ways])?;
         Ok(Self {

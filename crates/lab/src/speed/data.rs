@@ -5,6 +5,7 @@ use wug_dataset::masked::{self, MaskedExample};
 use wug_dataset::{DataError, Seed};
 use wug_learner::interface::Sequence;
 
+use super::corpus::{Corpus, LABELS, Read};
 use super::plan::Plan;
 use crate::LabError;
 use crate::protocol::RunData;
@@ -37,6 +38,36 @@ impl RunData for Data {
 impl Data {
     /// The data of a plan.
     pub fn of(plan: &Plan) -> Result<Self, LabError> {
+        let data = match &plan.corpus {
+            Some(corpus) => Self::of_reviews(corpus, Seed::new(plan.data_seed))?,
+            None => Self::drawn(plan)?,
+        };
+        if data.train.is_empty() || data.test.is_empty() {
+            let count = data.train.len() + data.test.len();
+            let few = format!("{} has only {count} distinct sequences", plan.language);
+            return Err(DataError::Request(few).into());
+        }
+        Ok(data)
+    }
+
+    fn of_reviews(corpus: &Corpus, seed: Seed) -> Result<Self, LabError> {
+        let Read { train, test, pieces } = corpus.read(seed)?;
+        let labels = LABELS.iter().map(|&label| label.to_owned());
+        let tokens: Vec<String> =
+            labels.chain((0..pieces.len() as u32).map(|id| pieces.piece(id).to_owned())).collect();
+        Ok(Self {
+            hash: hash(&train, &test),
+            chance: chance(&train, &test, LABELS.len()),
+            answers_per_sequence: 1.0,
+            vocabulary: tokens.len(),
+            tokens,
+            drawn: train.len() + test.len(),
+            train,
+            test,
+        })
+    }
+
+    fn drawn(plan: &Plan) -> Result<Self, LabError> {
         let mut found = masked::find(&plan.language, plan.reading, &plan.lengths())?;
         let source = found.pop().filter(|_| found.is_empty());
         let source = source.ok_or_else(|| LabError::Usage(format!("`{}` is not one task", plan.language)))?;

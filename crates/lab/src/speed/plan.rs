@@ -8,6 +8,7 @@ use wug_learner::registry::{IncrementalTask, Settings};
 use wug_score::wade::Wade;
 use wug_score::{Coordinates, reading_name};
 
+use super::corpus::{Corpus, LABELS};
 use super::data::Data;
 use super::run::run;
 use crate::LabError;
@@ -29,6 +30,9 @@ pub struct Plan {
     pub sequences: usize,
     /// Shortest and longest strings of a language; a task has lengths of its own.
     pub lengths: (usize, usize),
+    /// The reviews to read instead of drawing sequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<Corpus>,
     /// The seed of the sequences.
     pub data_seed: u64,
     /// How often each training sequence is seen.
@@ -93,8 +97,15 @@ impl Plan {
         self.lengths.0..=self.lengths.1
     }
 
+    /// What the learner is built for. Reviews are answered with one of two labels, and as many pieces are counted as may be learned.
     pub(super) fn task(&self, vocabulary: usize) -> IncrementalTask {
-        IncrementalTask { vocabulary, answers: vocabulary, double: self.precision == Precision::F64 }
+        let double = self.precision == Precision::F64;
+        match &self.corpus {
+            Some(corpus) => {
+                IncrementalTask { vocabulary: corpus.pieces + LABELS.len(), answers: LABELS.len(), double }
+            }
+            None => IncrementalTask { vocabulary, answers: vocabulary, double },
+        }
     }
 
     /// Features or units, whatever the learner calls them.
@@ -157,8 +168,8 @@ impl Planned for Plan {
     }
 
     fn data_key(&self) -> String {
-        let Self { language, sequences, lengths, data_seed, .. } = self;
-        format!("{language} {} {sequences} {lengths:?} {data_seed}", self.reading)
+        let Self { language, sequences, lengths, data_seed, corpus, .. } = self;
+        format!("{language} {} {sequences} {lengths:?} {data_seed} {corpus:?}", self.reading)
     }
 }
 

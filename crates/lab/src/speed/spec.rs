@@ -1,12 +1,13 @@
 //! The fields of `[[speed]]` that are its own. What is left out is as in Cisneros, Sivic and Mikolov 2022.
 
 use serde::Deserialize;
-use wug_dataset::masked::{self, MaskedSource};
+use wug_dataset::masked;
 use wug_language::{LengthRange, Reading};
 use wug_learner::registry::{Matched, Role, Settings};
 use wug_score::wade::{StepUnit, Thresholds, Wade};
 
 use super::Speed;
+use super::corpus::Corpus;
 use super::plan::{Evaluations, Plan, TrainingUnit};
 use crate::data::parse_lengths;
 use crate::protocol::{Defaults, Protocol};
@@ -28,6 +29,7 @@ pub struct Grid {
     wade: WadeSpec,
     decoder_features: Option<usize>,
     selection: bool,
+    corpus: Option<CorpusSpec>,
 }
 
 /// `evaluate` as written in the file.
@@ -37,6 +39,26 @@ struct EvaluateSpec {
     before: Option<bool>,
     first: Option<usize>,
     every: Option<usize>,
+}
+
+/// `corpus` as written in the file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CorpusSpec {
+    path: String,
+    #[serde(default = "pieces")]
+    pieces: usize,
+    #[serde(default = "longest")]
+    longest: usize,
+}
+
+/// The vocabulary of the published tokeniser.
+fn pieces() -> usize {
+    30_000
+}
+
+fn longest() -> usize {
+    5_000
 }
 
 /// `wade` as written in the file.
@@ -61,6 +83,7 @@ impl Default for Grid {
             wade: WadeSpec::default(),
             decoder_features: None,
             selection: false,
+            corpus: None,
         }
     }
 }
@@ -89,26 +112,26 @@ impl Protocol for Speed {
 
     fn check(section: &Section<Grid>) -> Result<(), Problem> {
         let resolved = section.own.resolved(section.reading)?;
-        let sources = sources(section, &resolved.lengths)?;
-        section.check_size([sources.len(), section.own.batch.len(), section.own.data_seed.len()])
+        let subjects = subjects(section, &resolved.lengths)?;
+        section.check_size([subjects.len(), section.own.batch.len(), section.own.data_seed.len()])
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same sequences follow each other.
     fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
         let grid = &section.own;
         let resolved = grid.resolved(section.reading)?;
-        let sources = sources(section, &resolved.lengths)?;
+        let subjects = subjects(section, &resolved.lengths)?;
         let seeds = section.seeds.clone();
         let seeds = seeds.flat_map(|seed| grid.data_seed.of(seed).into_iter().map(move |data| (seed, data)));
         let mut plans = Vec::new();
         for (seed, data_seed) in seeds {
-            for source in &sources {
+            for subject in &subjects {
                 for learner in &section.learners {
                     for settings in &learner.settings {
-                        for size in grid.sizes(section, &**source) {
+                        for size in grid.sizes(section, subject) {
                             for &batch in &grid.batch {
                                 let cell = Cell { seed, data_seed, batch, size, learner, settings };
-                                plans.push(grid.plan(section, &resolved, &**source, &cell)?);
+                                plans.push(grid.plan(section, &resolved, subject, &cell)?);
                             }
                         }
                     }
@@ -129,16 +152,39 @@ struct Cell<'a> {
     settings: &'a Settings,
 }
 
-/// The tasks and languages of a section.
-fn sources(section: &Section<Grid>, lengths: &LengthRange) -> Result<Vec<Box<dyn MaskedSource>>, Problem> {
+/// What sequences are of.
+struct Subject {
+    name: String,
+    vocabulary: usize,
+    corpus: Option<Corpus>,
+}
+
+/// The name of reviews among languages.
+const REVIEWS: &str = "reviews";
+
+/// The tasks and languages of a section, or its reviews.
+fn subjects(section: &Section<Grid>, lengths: &LengthRange) -> Result<Vec<Subject>, Problem> {
+    if let Some(CorpusSpec { path, pieces, longest }) = section.own.corpus.clone() {
+        if let Some(name) = section.subjects.first() {
+            let message = "cannot be given with `corpus`: the reviews are what is learned".to_owned();
+            return Err(Problem::new("languages", name, message));
+        }
+        let corpus = Corpus { path, pieces, longest };
+        return Ok(vec![Subject { name: REVIEWS.to_owned(), vocabulary: pieces, corpus: Some(corpus) }]);
+    }
     if section.subjects.is_empty() {
         let message = "at least one is needed: names of tasks or languages, or `SUITE/*` for all of a suite";
         return Err(Problem::new("languages", "[]", message.to_owned()));
     }
     let mut all = Vec::new();
     for name in &section.subjects {
-        let found = masked::find(name, section.reading, lengths);
-        all.extend(found.map_err(|error| Problem::new("languages", name, error.to_string()))?);
+        let found = masked::find(name, section.reading, lengths)
+            .map_err(|error| Problem::new("languages", name, error.to_string()))?;
+        all.extend(found.iter().map(|source| Subject {
+            name: source.spelled(),
+            vocabulary: source.vocabulary(),
+            corpus: None,
+        }));
     }
     Ok(all)
 }
@@ -191,14 +237,18 @@ impl Grid {
         count("evaluate.first", self.evaluate.first.unwrap_or(0), 0, MAX_SEQUENCES)?;
         count("wade.thresholds", self.wade.thresholds.unwrap_or(100), 1, 1_000_000)?;
         count("decoder_features", self.decoder_features.unwrap_or(1800), 1, 1_000_000)?;
+        if let Some(corpus) = &self.corpus {
+            count("corpus.pieces", corpus.pieces, 2, 1_000_000)?;
+            count("corpus.longest", corpus.longest, 1, 100_000)?;
+        }
         self.data_seed.check("data_seed")
     }
 
     /// The numbers of parameters that learners with dimensions are to have: that of a decoder with so many features, or those that
     /// are given, or none.
-    fn sizes(&self, section: &Section<Self>, source: &dyn MaskedSource) -> Vec<Option<usize>> {
+    fn sizes(&self, section: &Section<Self>, subject: &Subject) -> Vec<Option<usize>> {
         match self.decoder_features {
-            Some(features) => vec![Some(features * source.vocabulary())],
+            Some(features) => vec![Some(features * subject.vocabulary)],
             None => section.asked_sizes(),
         }
     }
@@ -207,12 +257,13 @@ impl Grid {
         &self,
         section: &Section<Self>,
         resolved: &Resolved,
-        source: &dyn MaskedSource,
+        subject: &Subject,
         cell: &Cell<'_>,
     ) -> Result<Plan, Problem> {
         let name = cell.learner.learner.name;
         let mut plan = Plan {
-            language: source.spelled(),
+            language: subject.name.clone(),
+            corpus: subject.corpus.clone(),
             reading: section.reading,
             sequences: self.sequences,
             lengths: (*resolved.lengths.start(), *resolved.lengths.end()),
@@ -230,7 +281,7 @@ impl Grid {
             size: None,
             parameters: 0,
         };
-        let task = plan.task(source.vocabulary());
+        let task = plan.task(subject.vocabulary);
         plan.settings = cell.learner.drawn(cell.settings, plan.root().derive("hyperparameters"));
         let problem = |error: &dyn std::fmt::Display| {
             Problem::new("learners", name, format!("{name} on {}: {error}", plan.language))
@@ -251,6 +302,6 @@ impl Grid {
                 .map(|parameters| Matched { settings: plan.settings.clone(), parameters }),
         };
         let Matched { settings, parameters } = found.map_err(|error| problem(&error))?;
-        Ok(Plan { settings, parameters, size, ..plan })
+        Ok(Plan { settings, size, parameters, ..plan })
     }
 }

@@ -148,3 +148,55 @@ fn data_do_not_depend_on_the_learner() {
     assert_eq!(hash(&all[0]), hash(&all[2]));
     assert_ne!(hash(&all[0]), hash(&all[3]));
 }
+
+fn fixture_reviews() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/reviews.csv").to_owned()
+}
+
+/// The five classifiers on a small corpus that was made up.
+#[test]
+fn reviews_are_learned_and_pieces_come_from_the_training_part() {
+    let corpus = format!("corpus = {{ path = {:?}, pieces = 300, longest = 60 }}", fixture_reviews());
+    let common =
+        "seeds = 1\npasses = 6\nbatch = 8\nevaluate = { first = 0, every = 120 }\nlearning_rate = 0.01";
+    let learners = "learners = [{ name = \"rnn\", embedding = 16 }, { name = \"lstm\", embedding = 16 }, { name = \"gru\", embedding = 16 }, { name = \"transformer\", attention = \"pooled\", hidden = 16, feedforward_units = 32 }, \"bag-of-words\"]\nhidden = 24";
+    let all = plans(&format!("{corpus}\n{common}\n{learners}"));
+    assert_eq!(all.len(), 5);
+    for plan in &all {
+        let outcome = run(plan);
+        assert_eq!((outcome.data["train"].as_u64(), outcome.data["test"].as_u64()), (Some(120), Some(40)));
+        assert_eq!(outcome.data["leak"]["changed"], 0, "{}", plan.learner);
+        let highest = value(&outcome, &HIGHEST_ACCURACY);
+        if ["bag-of-words", "transformer"].contains(&plan.learner.as_str()) {
+            assert!(highest > 0.8, "{}: {highest}", plan.learner);
+        }
+    }
+    let data = all[0].data().unwrap();
+    assert!(data.vocabulary <= 302 && data.tokens[2] == "[UNK]");
+}
+
+#[test]
+fn a_directory_of_reviews_is_read_by_name_and_errors_say_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (split, label) in [("train", "pos"), ("train", "neg"), ("test", "pos"), ("test", "neg")] {
+        let inner = folder.path().join(split).join(label);
+        std::fs::create_dir_all(&inner).unwrap();
+        for i in 0..3 {
+            std::fs::write(inner.join(format!("{i}_7.txt")), format!("{label} film number {i}")).unwrap();
+        }
+        std::fs::write(inner.join("notes.md"), "no review").unwrap();
+    }
+    let section = |path: &std::path::Path| {
+        format!(
+            "corpus = {{ path = {:?}, pieces = 50 }}\nlearners = \"bag-of-words\"\nseeds = 1",
+            path.display().to_string()
+        )
+    };
+    let plan = &plans(&section(folder.path()))[0];
+    let data = plan.data().unwrap();
+    assert_eq!((data.train.len(), data.test.len()), (6, 6));
+    assert_eq!(data.train[0].symbols.last(), Some(&1));
+    std::fs::remove_dir_all(folder.path().join("test/neg")).unwrap();
+    assert!(plan.data().unwrap_err().to_string().contains("neg"));
+    assert!(refused(&format!("{}\nlanguages = \"qa\"", section(folder.path()))).contains("corpus"));
+}

@@ -11,7 +11,7 @@ use crate::train::{eval_batches, pair_symbols};
 impl<R: Real> Transducer for Trained<TransducerModel, R> {
     fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
         let lengths: Vec<usize> = pairs.iter().map(pair_symbols).collect();
-        let (v, end) = (self.model.spec().outputs, self.model.spec().end);
+        let (v, end) = (self.model.classes(), self.model.spec().end);
         let mut logs = vec![0.0; pairs.len()];
         for batch in eval_batches(&lengths, |max_len| self.model.max_batch_pairs(max_len)) {
             let some: Vec<Pair<'_>> = batch.iter().map(|&i| pairs[i]).collect();

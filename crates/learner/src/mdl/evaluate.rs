@@ -35,10 +35,11 @@ impl Evaluator {
         self.program.compile(network);
     }
 
-    /// |D:G| of the network that was compiled; infinite if a target has no probability.
-    pub(super) fn data_bits(&mut self, corpus: &LaneCorpus, objective: &Objective) -> f64 {
+    /// |D:G| of the network that was compiled; infinite if a target has no probability. With a floor, every symbol has at least
+    /// this probability.
+    pub(super) fn data_bits(&mut self, corpus: &LaneCorpus, objective: &Objective, floor: f64) -> f64 {
         let Self { program, workspace } = self;
-        let mut body = || workspace.data_bits(program, corpus, objective);
+        let mut body = || workspace.data_bits(program, corpus, objective, floor);
         // No operation is fused or reordered, so registers of any width give the same bits.
         match pulp::Arch::new() {
             #[cfg(target_arch = "x86_64")]
@@ -50,7 +51,13 @@ impl Evaluator {
 
 impl Workspace {
     #[inline(always)]
-    fn data_bits(&mut self, program: &Program, corpus: &LaneCorpus, objective: &Objective) -> f64 {
+    fn data_bits(
+        &mut self,
+        program: &Program,
+        corpus: &LaneCorpus,
+        objective: &Objective,
+        floor: f64,
+    ) -> f64 {
         self.current.clear();
         self.current.resize(program.units, [0.0; LANES]);
         self.previous.clear();
@@ -70,8 +77,8 @@ impl Workspace {
                 let depth = group.first + i;
                 std::mem::swap(&mut self.current, &mut self.previous);
                 self.step(program, &corpus.inputs[step.inputs..step.inputs + program.inputs], depth > 0);
-                let early = objective.early_rejection && depth < corpus.early;
-                let Some(more) = self.targets(program, corpus, step, objective, early) else {
+                let early = objective.early_rejection && depth < corpus.early && floor == 0.0;
+                let Some(more) = self.targets(program, corpus, step, objective, (early, floor)) else {
                     return f64::INFINITY;
                 };
                 bits += more;
@@ -125,14 +132,14 @@ impl Workspace {
         corpus: &LaneCorpus,
         step: &GroupStep,
         objective: &Objective,
-        early: bool,
+        (early, floor): (bool, f64),
     ) -> Option<f64> {
         if step.targets.is_empty() {
             return Some(0.0);
         }
         let outputs = &self.current[program.inputs..program.inputs + program.outputs];
         if objective.outputs == Outputs::Softmax {
-            return softmax_targets(outputs, corpus, step, early);
+            return softmax_targets(outputs, corpus, step, (early, floor));
         }
         let mut sums = [0.0; LANES];
         for output in outputs {
@@ -149,6 +156,7 @@ impl Workspace {
                 return None;
             }
             let probability = if is_nothing { 1.0 / outputs.len() as f64 } else { value / sum };
+            let probability = raised(probability, floor, outputs.len());
             // Zero, negative or not a number.
             if probability.is_nan() || probability <= 0.0 {
                 return None;
@@ -165,7 +173,12 @@ impl Workspace {
 
 /// The same with softmax outputs.
 #[inline(never)]
-fn softmax_targets(outputs: &[Lanes], corpus: &LaneCorpus, step: &GroupStep, early: bool) -> Option<f64> {
+fn softmax_targets(
+    outputs: &[Lanes],
+    corpus: &LaneCorpus,
+    step: &GroupStep,
+    (early, floor): (bool, f64),
+) -> Option<f64> {
     let mut bits = 0.0;
     for target in &corpus.targets[step.targets.clone()] {
         let (lane, symbol) = (usize::from(target.lane), usize::from(target.symbol));
@@ -175,13 +188,24 @@ fn softmax_targets(outputs: &[Lanes], corpus: &LaneCorpus, step: &GroupStep, ear
         }
         let greatest = outputs.iter().map(|output| output[lane]).fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = outputs.iter().map(|output| libm::exp(output[lane] - greatest)).sum();
-        let probability = libm::exp(value - greatest) / sum;
+        let probability = raised(libm::exp(value - greatest) / sum, floor, outputs.len());
         if probability.is_nan() || probability <= 0.0 {
             return None;
         }
         bits -= target.count * libm::log2(probability);
     }
     Some(bits)
+}
+
+/// A probability that is at least the floor; what all outputs gain is taken from all in proportion.
+#[inline(always)]
+fn raised(probability: f64, floor: f64, outputs: usize) -> f64 {
+    if floor > 0.0 {
+        let positive = if probability < 0.0 { 0.0 } else { probability };
+        positive * (1.0 - floor * outputs as f64) + floor
+    } else {
+        probability
+    }
 }
 
 #[inline(always)]

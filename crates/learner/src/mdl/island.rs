@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use wug_dataset::Seed;
 use wug_language::draw::below;
 
+use super::anneal::Annealing;
 use super::cache::Cache;
 use super::evaluate::Evaluator;
 use super::lanes::LaneCorpus;
@@ -54,10 +55,19 @@ pub struct Evolution {
     /// Whether a tournament of networks that are all infinite takes places in the tournament for places in the population, as
     /// the released code does.
     pub tie_error: bool,
+    /// Annealing instead of evolution: a generation has as many changes as the population would have offspring.
+    pub annealing: Option<Annealing>,
     /// What networks are made of.
     pub alphabet: Alphabet,
     /// What is minimized.
     pub objective: Objective,
+}
+
+impl Evolution {
+    /// The networks of an island: one if it is annealed.
+    pub(super) fn size(&self) -> usize {
+        if self.annealing.is_some() { 1 } else { self.population }
+    }
 }
 
 /// Scores networks: |G| and |D:G|, the latter from a cache if the same program was evaluated before.
@@ -83,12 +93,34 @@ impl Scorer {
         individual.grammar_bits = f64::from(individual.network.grammar_bits(allowed)) * grammar_multiplier;
         self.evaluator.compile(&individual.network);
         let key = self.evaluator.program.key();
-        let bits = self.cache.get(key).unwrap_or_else(|| {
-            let bits = self.evaluator.data_bits(corpus, objective);
-            self.cache.put(key, bits);
-            bits
-        });
-        individual.data_bits = bits * data_multiplier;
+        individual.data_bits = self.bits(key, corpus, objective, 0.0) * data_multiplier;
+    }
+
+    /// |D:G| of the program that was compiled.
+    fn bits(&mut self, key: u64, corpus: &LaneCorpus, objective: &Objective, floor: f64) -> f64 {
+        let key = key ^ floor.to_bits();
+        if let Some(known) = self.cache.get(key) {
+            return known;
+        }
+        let bits = self.evaluator.data_bits(corpus, objective, floor);
+        self.cache.put(key, bits);
+        bits
+    }
+
+    /// |G| + |D:G| if every symbol has at least the probability of the floor. The score of the individual is not set.
+    pub(super) fn energy(
+        &mut self,
+        individual: &mut Individual,
+        corpus: &LaneCorpus,
+        objective: &Objective,
+        floor: f64,
+    ) -> f64 {
+        self.scored += 1;
+        individual.grammar_bits =
+            f64::from(individual.network.grammar_bits(objective.allowed)) * objective.grammar_multiplier;
+        self.evaluator.compile(&individual.network);
+        let key = self.evaluator.program.key();
+        individual.grammar_bits + self.bits(key, corpus, objective, floor) * objective.data_multiplier
     }
 
     /// How many scores came from the cache.
@@ -105,7 +137,7 @@ pub(super) struct Island {
     pub(super) scorer: Scorer,
     /// The best network that was ever part of the population.
     pub(super) best: Individual,
-    offspring: Individual,
+    pub(super) offspring: Individual,
     elite: Vec<usize>,
     drawn: Vec<usize>,
 }
@@ -121,7 +153,7 @@ impl Island {
             scorer.score(&mut individual, corpus, &evolution.objective);
             individual
         };
-        let population: Vec<Individual> = (0..evolution.population).map(individual).collect();
+        let population: Vec<Individual> = (0..evolution.size()).map(individual).collect();
         Self::of(population, rng, scorer)
     }
 
@@ -133,7 +165,11 @@ impl Island {
     }
 
     /// As many reproductions as there are networks.
-    pub(super) fn generation(&mut self, evolution: &Evolution, corpus: &LaneCorpus) {
+    pub(super) fn generation(&mut self, evolution: &Evolution, corpus: &LaneCorpus, number: usize) {
+        if let Some(annealing) = &evolution.annealing {
+            self.annealing_generation(annealing, evolution, corpus, number);
+            return;
+        }
         self.find_elite(evolution.elite);
         for _ in 0..self.population.len() {
             let (winner, loser) = self.tournament(evolution);
@@ -202,6 +238,9 @@ impl Island {
 
     /// Winners of some tournaments, none twice.
     pub(super) fn emigrants(&mut self, evolution: &Evolution, share: f64) -> Vec<Individual> {
+        if evolution.annealing.is_some() {
+            return vec![self.best.clone()];
+        }
         let count = (share * self.population.len() as f64).floor() as usize;
         let mut emigrants: Vec<Individual> = Vec::new();
         for _ in 0..count {
@@ -216,6 +255,13 @@ impl Island {
 
     /// Replaces losers of tournaments. All are drawn before the first is replaced.
     pub(super) fn receive(&mut self, immigrants: Vec<Individual>, evolution: &Evolution) {
+        if evolution.annealing.is_some() {
+            let better = |one: &Individual| one.total() < self.best.total();
+            if let Some(immigrant) = immigrants.into_iter().find(better) {
+                self.best = immigrant;
+            }
+            return;
+        }
         let losers: Vec<usize> = immigrants.iter().map(|_| self.tournament(evolution).1).collect();
         for (loser, immigrant) in losers.into_iter().zip(immigrants) {
             if immigrant.total() < self.best.total() {

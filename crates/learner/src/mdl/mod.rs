@@ -7,9 +7,11 @@
 #![expect(clippy::inline_always, reason = "what is not inlined is not compiled for wide registers")]
 
 mod activation;
+mod anneal;
 mod cache;
 mod code;
 mod evaluate;
+mod exact;
 mod island;
 mod json;
 mod lanes;
@@ -26,7 +28,9 @@ mod step;
 mod weight;
 
 pub use activation::{ACTIVATION_SETS, Activation, ActivationSet, activations_named};
+pub use anneal::Annealing;
 pub use code::CodeLength;
+pub use exact::{ExactMemory, ExactNetwork, ExactOutput, Inexact, Ratio};
 pub use island::{Evolution, Individual};
 pub use json::NetworkJsonError;
 pub use lanes::LaneCorpus;

@@ -197,6 +197,28 @@ impl Network {
         self.insert_edge(Edge { recurrent, source, target, weight });
     }
 
+    /// Adds a unit that remembers: a hidden unit that keeps its value from step to step, with one to three inputs that add the same
+    /// amount or take it away, and one or two edges out. Of its parts none is of use without the others, so that to find
+    /// them one by one takes long.
+    pub(super) fn add_memory(&mut self, alphabet: &Alphabet, rng: &mut dyn Rng) {
+        if self.units.len() >= alphabet.max_units {
+            return;
+        }
+        let (inputs, new) = (self.inputs(), self.units.len() as u16);
+        self.units.push(Unit::sum(*choose(rng, &alphabet.activations)));
+        self.insert_edge(Edge { recurrent: true, source: new, target: new, weight: Weight::ONE });
+        let amount = random_weight(rng);
+        for _ in 0..=below(rng, 3) {
+            let (source, weight) = (below(rng, inputs) as u16, Weight { negative: coin(rng), ..amount });
+            self.insert_edge(Edge { recurrent: false, source, target: new, weight });
+        }
+        for _ in 0..=below(rng, 2) {
+            // To an output or another hidden unit.
+            let target = (inputs + below(rng, usize::from(new) - inputs)) as u16;
+            self.insert_edge(Edge { recurrent: coin(rng), source: new, target, weight: random_weight(rng) });
+        }
+    }
+
     /// Inserts an edge that is not there.
     pub(super) fn insert_edge(&mut self, edge: Edge) {
         if let Err(at) = self.edges.binary_search_by_key(&edge.key(), Edge::key) {

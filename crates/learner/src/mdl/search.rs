@@ -146,11 +146,11 @@ impl Search {
         let left = self.spec.generations - self.generation;
         let to_exchange = interval - self.generation % interval;
         let generations = (STRIDE - self.generation % STRIDE).min(to_exchange).min(left);
-        let (evolution, corpus) = (&self.spec.evolution, &self.corpus);
+        let (evolution, corpus, first) = (&self.spec.evolution, &self.corpus, self.generation);
         let mut tasks: Vec<IslandTask<'_>> = self
             .islands
             .iter_mut()
-            .map(|island| IslandTask { island, evolution, corpus, generations })
+            .map(|island| IslandTask { island, evolution, corpus, first, generations })
             .collect();
         each(&mut tasks);
         self.generation += generations;
@@ -226,7 +226,7 @@ impl Search {
         for (i, saved) in saved.islands.iter().enumerate() {
             let population: Vec<Individual> =
                 saved.population.iter().map(&mut individual).collect::<Option<_>>()?;
-            if population.len() != spec.evolution.population {
+            if population.len() != spec.evolution.size() {
                 return None;
             }
             let mut rng = island_seed(seed, i).rng();
@@ -256,14 +256,15 @@ pub struct IslandTask<'a> {
     island: &'a mut Island,
     evolution: &'a Evolution,
     corpus: &'a LaneCorpus,
+    first: usize,
     generations: usize,
 }
 
 impl IslandTask<'_> {
     /// Runs them.
     pub fn run(&mut self) {
-        for _ in 0..self.generations {
-            self.island.generation(self.evolution, self.corpus);
+        for generation in self.first..self.first + self.generations {
+            self.island.generation(self.evolution, self.corpus, generation);
         }
     }
 }

@@ -16,6 +16,7 @@ fn spec(tie_error: bool) -> SearchSpec {
             tournament: 2,
             elite: 0.001,
             tie_error,
+            annealing: None,
             objective: Objective::new(activations.len()),
             alphabet: Alphabet { activations, products: true, max_units: 14, start_smooth: false },
         },
@@ -79,7 +80,7 @@ fn lanes_give_the_scores_of_the_definition() {
                 let objective = Objective { outputs, early_rejection, ..Objective::new(15) };
                 let defined = score(&network, &corpus, &objective).data_bits;
                 evaluator.compile(&network);
-                let fast = evaluator.data_bits(&lanes, &objective);
+                let fast = evaluator.data_bits(&lanes, &objective, 0.0);
                 let same = defined.to_bits() == fast.to_bits() || (defined - fast).abs() < 1e-9 * defined;
                 assert!(same, "{language}, {objective:?}: {fast}, defined {defined}, {network:?}");
                 finite += usize::from(defined.is_finite());
@@ -101,7 +102,7 @@ fn programs_with_the_same_key_have_the_same_score() {
         without.compile(&one.network);
         assert_eq!(
             one.data_bits.to_bits(),
-            without.data_bits(&lanes, &objective).to_bits(),
+            without.data_bits(&lanes, &objective, 0.0).to_bits(),
             "{:?}",
             one.network
         );
@@ -130,9 +131,11 @@ fn finished(mut search: Search, each: &dyn Fn(&mut [IslandTask<'_>])) -> (Vec<Im
 fn searches_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
     let (strings, vocabulary) = strings("an-bn", 100);
     let corpus = LaneCorpus::new(&strings, vocabulary);
-    for tie_error in [false, true] {
+    for (tie_error, anneals) in [(false, false), (true, false), (false, true)] {
         let seed = Seed::new(5);
-        let new = || Search::new(spec(tie_error), corpus.clone(), seed);
+        let mut spec = spec(tie_error);
+        spec.evolution.annealing = anneals.then_some(Annealing { cycle: 25, ..Annealing::USUAL });
+        let new = || Search::new(spec.clone(), corpus.clone(), seed);
         let in_order = finished(new(), &in_turn);
         let threads = |tasks: &mut [IslandTask<'_>]| {
             std::thread::scope(|scope| tasks.iter_mut().for_each(|task| drop(scope.spawn(|| task.run()))));
@@ -141,11 +144,11 @@ fn searches_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
         let mut half = new();
         for _ in 0..3 {
             half.advance(&in_turn);
-            half = Search::resume(spec(tie_error), corpus.clone(), seed, &half.save()).unwrap();
+            half = Search::resume(spec.clone(), corpus.clone(), seed, &half.save()).unwrap();
         }
         assert_eq!(finished(half, &in_turn), in_order);
         assert!(in_order.0.len() > 1);
-        assert!(Search::resume(spec(tie_error), corpus.clone(), seed, b"{}").is_none());
+        assert!(Search::resume(spec.clone(), corpus.clone(), seed, b"{}").is_none());
     }
 }
 

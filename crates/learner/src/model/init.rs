@@ -20,6 +20,8 @@ pub enum Initialization {
     FindTransformer,
     /// The convolutional network of Kharitonov and Chaabouni (fairseq).
     FindCnn,
+    /// The joint attention of Fonollosa et al. (fairseq): as the transformer, but all biases of attention are zero.
+    JointAttention,
 }
 
 /// The role of a parameter, with the sizes that recipes depend on.
@@ -76,13 +78,15 @@ impl Initialization {
     pub(crate) fn of(self, role: Role) -> Init {
         match (self, role) {
             (_, Role::NormGain) => Init::Constant(1.0),
-            (_, Role::NormBias) | (Self::Flare, Role::HeadBias { .. }) => Init::Constant(0.0),
+            (_, Role::NormBias)
+            | (Self::Flare, Role::HeadBias { .. })
+            | (Self::JointAttention, Role::AttentionInBias { .. }) => Init::Constant(0.0),
             (Self::Flare, Role::Head { i, o }) | (Self::Tse, Role::Linear { i, o }) => {
                 Init::xavier(i, o, 1.0)
             }
             (Self::Flare | Self::FindLstm, _) => Init::Uniform(0.1),
             (Self::Tse, Role::AttentionOut { d }) => Init::xavier(d, d, 1.0),
-            (Self::FindTransformer, role) => find_transformer(role),
+            (Self::FindTransformer | Self::JointAttention, role) => find_transformer(role),
             (Self::FindCnn, role) => find_cnn(role),
             (Self::Torch | Self::Tse, role) => torch(role),
         }

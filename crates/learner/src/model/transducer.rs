@@ -2,7 +2,9 @@
 //! The decoder reads the end as its start symbol, then the output.
 
 mod cnn;
+mod joint;
 mod lstm;
+mod prompt;
 mod transformer;
 
 use std::cmp::Reverse;
@@ -12,8 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use self::cnn::CnnTransducer;
 pub use self::cnn::CnnTransducerSpec;
+use self::joint::JointTransducer;
 pub use self::lstm::LstmTransducerSpec;
 use self::lstm::{Decoding, LstmTransducer};
+use self::prompt::PromptTransducer;
 use self::transformer::TransformerTransducer;
 use super::body::BodyConfig;
 use super::init::{Initialization, Role};
@@ -33,6 +37,10 @@ pub enum TransducerBodySpec {
     Transformer(TransformerSpec),
     /// Two convolutional networks with attention.
     Cnn(CnnTransducerSpec),
+    /// One transformer over source and target, with joint attention.
+    Joint(TransformerSpec),
+    /// One causal transformer that continues a prompt.
+    Prompt(TransformerSpec),
 }
 
 /// A transducer, as written in a config.
@@ -68,6 +76,8 @@ enum Body {
     Transformer(Box<TransformerTransducer>, Head),
     /// Has its own output layer, with weight normalisation.
     Cnn(Box<CnnTransducer>),
+    Joint(Box<JointTransducer>, Head),
+    Prompt(Box<PromptTransducer>, Head),
 }
 
 /// An output layer.
@@ -111,8 +121,9 @@ impl TransducerSpec {
         }
         match &self.body {
             TransducerBodySpec::Lstm(body) => body.check(),
-            TransducerBodySpec::Transformer(body) => body.check(),
+            TransducerBodySpec::Transformer(body) | TransducerBodySpec::Prompt(body) => body.check(),
             TransducerBodySpec::Cnn(body) => body.check(),
+            TransducerBodySpec::Joint(body) => joint::check(body),
         }
     }
 }
@@ -125,6 +136,8 @@ impl Counted for TransducerSpec {
             TransducerBodySpec::Lstm(body) => body.parameters(vocabularies),
             TransducerBodySpec::Transformer(body) => transformer::parameters(body, vocabularies),
             TransducerBodySpec::Cnn(body) => body.parameters(vocabularies),
+            TransducerBodySpec::Joint(body) => joint::parameters(body, vocabularies),
+            TransducerBodySpec::Prompt(body) => prompt::parameters(body, vocabularies),
         })
     }
 }
@@ -160,6 +173,17 @@ impl TransducerModel {
                 let model = CnnTransducer::new(body.clone(), vocabularies, init, &mut layout);
                 Body::Cnn(Box::new(model))
             }
+            TransducerBodySpec::Joint(body) => {
+                let model = JointTransducer::new(body, vocabularies, init, &mut layout);
+                let head = Head { width: body.width, resize: None, weight: model.output(), bias: None };
+                Body::Joint(Box::new(model), head)
+            }
+            TransducerBodySpec::Prompt(body) => {
+                let model = PromptTransducer::new(body, vocabularies, init, &mut layout);
+                let (width, o) = (body.width, spec.inputs + spec.outputs);
+                let weight = layout.add("output.weight", &[o, width], init.of(Role::Head { i: width, o }));
+                Body::Prompt(Box::new(model), Head { width, resize: None, weight, bias: None })
+            }
         };
         countable(layout.count())?;
         Ok(Self { spec, layout, body })
@@ -175,11 +199,19 @@ impl TransducerModel {
         &self.layout
     }
 
+    /// The number of classes of its softmax: the size of the output vocabulary, or of both vocabularies in prompt form.
+    pub fn classes(&self) -> usize {
+        let prompt = matches!(self.spec.body, TransducerBodySpec::Prompt(_));
+        self.spec.outputs + if prompt { self.spec.inputs } else { 0 }
+    }
+
     /// The maximum length of an input and of an output with its end, if there is one.
     pub fn max_len(&self) -> Option<usize> {
         match &self.spec.body {
             TransducerBodySpec::Lstm(_) => None,
-            TransducerBodySpec::Transformer(spec) => spec.max_len(),
+            TransducerBodySpec::Transformer(spec) | TransducerBodySpec::Joint(spec) => spec.max_len(),
+            // A prompt has both, with a start symbol.
+            TransducerBodySpec::Prompt(spec) => spec.max_len().map(|max| (max.saturating_sub(1)) / 2),
             TransducerBodySpec::Cnn(spec) => Some(spec.max_len()),
         }
     }
@@ -188,9 +220,10 @@ impl TransducerModel {
     pub fn max_batch_pairs(&self, max_len: usize) -> usize {
         match self.spec.body {
             TransducerBodySpec::Lstm(_) => recurrent::MAX_BATCH_STRINGS,
-            TransducerBodySpec::Transformer(_) | TransducerBodySpec::Cnn(_) => {
-                whole::max_batch_strings(max_len)
-            }
+            TransducerBodySpec::Transformer(_)
+            | TransducerBodySpec::Cnn(_)
+            | TransducerBodySpec::Joint(_)
+            | TransducerBodySpec::Prompt(_) => whole::max_batch_strings(max_len),
         }
     }
 
@@ -210,16 +243,25 @@ impl TransducerModel {
             Body::Lstm(body, _) => body.forward(r, &sources, &targets),
             Body::Transformer(body, _) => body.forward(r, &sources, &targets),
             Body::Cnn(body) => body.forward(r, &sources, &targets),
+            Body::Joint(body, _) => body.forward(r, &sources, &targets),
+            Body::Prompt(body, _) => body.forward(r, &sources, &targets),
         };
+        let prompt = matches!(self.body, Body::Prompt(..));
         let rows = pairs.iter().zip(ranks);
-        let rows = rows.flat_map(|(pair, b)| (0..=pair.output.len()).map(move |t| states.row(b, t)));
+        let rows = rows.flat_map(|(pair, b)| {
+            let first = if prompt { sources[b].len() } else { 0 };
+            (first..=first + pair.output.len()).map(move |t| states.row(b, t))
+        });
         let x = r.select(states.rows, rows, states.width);
         self.output(r, x)
     }
 
     fn output<R: Real>(&self, r: &mut Recording<'_, R>, x: Var) -> Var {
         match &self.body {
-            Body::Lstm(_, head) | Body::Transformer(_, head) => head.of(r, x),
+            Body::Lstm(_, head)
+            | Body::Transformer(_, head)
+            | Body::Joint(_, head)
+            | Body::Prompt(_, head) => head.of(r, x),
             Body::Cnn(body) => body.output(r, x),
         }
     }
@@ -229,7 +271,7 @@ impl TransducerModel {
         let logits = self.logits(r, pairs);
         let end = self.spec.end;
         let truth = pairs.iter().flat_map(|pair| pair.output.iter().copied().chain([end]));
-        r.softmax_loss(logits, self.spec.outputs, truth.map(|symbol| (symbol, weight)));
+        r.softmax_loss(logits, self.classes(), truth.map(|symbol| (symbol, weight)));
         logits
     }
 
@@ -245,7 +287,7 @@ impl TransducerModel {
         lengths: RangeInclusive<usize>,
     ) -> Vec<u32> {
         let (end, mut output) = (self.spec.end, vec![]);
-        let mut decoder = Decoder::new(&self.body, r, &[input, &[end]].concat());
+        let mut decoder = Decoder::new(&self.body, r, &[input, &[end]].concat(), end);
         let mut symbol = end;
         let max_len = self.max_len().map_or(*lengths.end(), |max_len| max_len.min(*lengths.end()));
         while output.len() < max_len {
@@ -277,15 +319,19 @@ fn argmax<R: Real>(logits: &[R], allowed: impl Fn(u32) -> bool) -> Option<u32> {
 
 /// A decoder after a prefix of one output.
 enum Decoder<'a, R> {
+    Joint(&'a JointTransducer, joint::Decoding<R>),
+    Prompt(&'a PromptTransducer, prompt::Decoding<R>),
     Lstm(&'a LstmTransducer, Decoding),
     Transformer(&'a TransformerTransducer, whole::Source, Vec<Vec<R>>),
     Cnn(&'a CnnTransducer, cnn::Decoding<R>),
 }
 
 impl<'a, R: Real> Decoder<'a, R> {
-    fn new(body: &'a Body, r: &mut Recording<'_, R>, source: &[u32]) -> Self {
+    fn new(body: &'a Body, r: &mut Recording<'_, R>, source: &[u32], start: u32) -> Self {
         let source = [source.to_vec()];
         match body {
+            Body::Joint(body, _) => Self::Joint(body, body.begin(r, &source)),
+            Body::Prompt(body, _) => Self::Prompt(body, body.begin(r, &source[0], start)),
             Body::Lstm(body, _) => Self::Lstm(body, body.begin(r, &source)),
             Body::Transformer(body, _) => Self::Transformer(body, body.read(r, &source), body.caches()),
             Body::Cnn(body) => Self::Cnn(body, body.begin(r, &source)),
@@ -295,6 +341,8 @@ impl<'a, R: Real> Decoder<'a, R> {
     /// The state after one more symbol, from which the next is predicted.
     fn advance(&mut self, r: &mut Recording<'_, R>, symbol: u32) -> Var {
         match self {
+            Self::Joint(body, decoding) => body.step(r, decoding, symbol),
+            Self::Prompt(body, decoding) => body.step(r, decoding, symbol),
             Self::Lstm(body, decoding) => {
                 let x = body.embed(r, [symbol]);
                 body.step(r, decoding, x)

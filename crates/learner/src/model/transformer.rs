@@ -7,8 +7,8 @@ mod block;
 
 use serde::{Deserialize, Serialize};
 
-use self::block::{Block, norm};
-pub(crate) use self::block::{Mask, Source};
+use self::block::norm;
+pub(crate) use self::block::{Block, Mask, Source};
 use super::SpecError;
 use super::body::{Body, BodyConfig};
 use super::init::{Initialization, Role};

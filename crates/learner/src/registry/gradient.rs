@@ -1,7 +1,7 @@
 //! Settings of everything that is trained by gradient descent.
 
 use super::setting::{Default, Limits, Setting, Settings};
-use crate::optim::OptimizerSpec;
+use crate::optim::{OptimizerSpec, Rule};
 use crate::train::{BatchSize, Schedule, TrainSpec};
 
 /// What a next-symbol model is trained on.
@@ -112,6 +112,57 @@ pub(super) const SHUFFLE: Setting = Setting::new(
     Default::Switch(false),
 )
 .unless("batch", "all");
+
+pub(super) const UPDATES: Setting =
+    Setting::new("updates", "steps of the optimiser", Limits::Count(1, MAX), Default::Count(3000));
+pub(super) const PAIRS: Setting = Setting::new(
+    "batch",
+    "pairs per update, drawn with replacement; `all` is every pair",
+    Limits::NamesOrCount(&["all"]),
+    Default::Name("all"),
+);
+pub(super) const PEAK_RATE: Setting = Setting::new(
+    "learning_rate",
+    "largest step size of Adam, which falls with the square root of the updates after it",
+    Limits::Positive,
+    Default::Real(0.001),
+);
+pub(super) const INITIAL_RATE: Setting = Setting::new(
+    "initial_learning_rate",
+    "step size of the first update",
+    Limits::Positive,
+    Default::Real(1e-5),
+);
+pub(super) const WARMUP: Setting = Setting::new(
+    "warmup",
+    "updates until the largest step size; with 0 it is always that",
+    Limits::Count(0, MAX),
+    Default::Count(1000),
+);
+pub(super) const CLIP_PAIRS: Setting = CLIP.or(Default::Real(25.0));
+
+/// How to train a transducer with some settings: as fairseq does.
+pub fn transduction_spec(settings: &Settings) -> TrainSpec {
+    let real = |setting: Setting, default: f64| settings.real(setting.name).unwrap_or(default);
+    let peak = real(PEAK_RATE, 0.001);
+    let schedule = match settings.count(WARMUP.name) {
+        Some(0) => Schedule::Constant { rate: peak },
+        warmup => Schedule::InverseRoot {
+            first: real(INITIAL_RATE, 1e-5),
+            peak,
+            warmup: warmup.unwrap_or(1000) as u64,
+        },
+    };
+    let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: true };
+    TrainSpec {
+        optimizer: OptimizerSpec { rule, ..OptimizerSpec::adam().clipped(real(CLIP_PAIRS, 25.0)) },
+        schedule,
+        batch: settings.count(PAIRS.name).map_or(BatchSize::All, BatchSize::Drawn),
+        max_epochs: settings.count(UPDATES.name).unwrap_or(1),
+        patience: usize::MAX,
+        validations: 1,
+    }
+}
 
 /// How to train a next-symbol model with some settings.
 pub fn train_spec(settings: &Settings) -> TrainSpec {

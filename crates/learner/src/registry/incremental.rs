@@ -22,6 +22,9 @@ pub struct IncrementalTask {
     pub double: bool,
 }
 
+/// What builds an incremental learner.
+type Build = fn(&Settings, IncrementalTask, Seed) -> Result<Box<dyn Incremental>, SpecError>;
+
 /// How a learner is built as an incremental one.
 #[derive(Debug)]
 pub struct IncrementalRole {
@@ -32,7 +35,7 @@ pub struct IncrementalRole {
     /// The number of parameters that are trained.
     pub parameters: fn(&Settings, IncrementalTask) -> Result<usize, SpecError>,
     /// The learner before it has seen anything. All its randomness is derived from the seed.
-    pub build: fn(&Settings, IncrementalTask, Seed) -> Result<Box<dyn Incremental>, SpecError>,
+    pub build: Build,
     /// The dimensions that a size decides, if there are any.
     pub sizing: Option<&'static Sizing>,
     /// The published formula for the width, from the size and the task.

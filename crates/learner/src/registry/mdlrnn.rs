@@ -8,8 +8,8 @@ use super::setting::{Default, Limits};
 use super::{Learner, NO_ROLES, NextSymbolRole, Setting, Settings};
 use crate::interface::AnyNextSymbol;
 use crate::mdl::{
-    ACTIVATION_SETS, Alphabet, Evolution, LaneCorpus, MAX_UNITS, NetworkModel, Objective, Outputs, Search,
-    SearchSpec, Stop, in_turn,
+    ACTIVATION_SETS, Alphabet, Annealing, Evolution, LaneCorpus, MAX_UNITS, NetworkModel, Objective, Outputs,
+    Search, SearchSpec, Stop, in_turn,
 };
 
 pub(super) static MDLRNN: Learner = Learner {
@@ -34,6 +34,23 @@ const SETS: &[&str] =
     &["bliss3", "linear_relu_sigmoid_tanh", "lan2022_default6", "lan2022_extended8", "tests4", "all15"];
 
 const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "search",
+        "evolution as published, or simulated annealing with as many evaluations",
+        Limits::Names(&["evolution", "annealing"]),
+        Default::Name("annealing"),
+    ),
+    Setting::new(
+        "cycle",
+        "generations of a cycle of annealing",
+        Limits::Count(1, 100_000_000),
+        Default::Count(400),
+    )
+    .unless("search", "evolution"),
+    Setting::new("hot", "the first temperature of a cycle, in bits", Limits::Positive, Default::Real(8.0))
+        .unless("search", "evolution"),
+    Setting::new("cold", "the last temperature of a cycle, in bits", Limits::Positive, Default::Real(0.7))
+        .unless("search", "evolution"),
     Setting::new(
         "activations",
         "the activations that units may have",
@@ -130,6 +147,12 @@ pub fn search_spec(settings: &Settings, reading: Reading) -> SearchSpec {
             tournament: count("tournament", 2),
             elite: real("elite", 0.001),
             tie_error: published,
+            annealing: (settings.name("search") == Some("annealing")).then(|| Annealing {
+                cycle: count("cycle", Annealing::USUAL.cycle),
+                hot: real("hot", Annealing::USUAL.hot),
+                cold: real("cold", Annealing::USUAL.cold),
+                ..Annealing::USUAL
+            }),
             objective: Objective {
                 outputs: if softmax { Outputs::Softmax } else { Outputs::Normalized },
                 grammar_multiplier: real("multiplier.grammar", 1.0),

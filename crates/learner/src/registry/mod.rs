@@ -33,7 +33,7 @@ use crate::model::{
 
 use size::Target;
 
-pub use gradient::{NextSymbolLoss, train_spec, trains_output};
+pub use gradient::{NextSymbolLoss, train_spec, trains_output, transduction_spec};
 pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
 pub use range::{Given, Range};
@@ -274,6 +274,8 @@ pub static LEARNERS: &[&Learner] = &[
     &mdlrnn::MDLRNN,
     &seq2seq::LSTM_ATTENTION,
     &seq2seq::CNN,
+    &seq2seq::JOINT_ATTENTION,
+    &seq2seq::DECODER_ONLY,
     &reservoir::ESN,
     &reservoir::RECA,
     &incremental::BAG_OF_WORDS,

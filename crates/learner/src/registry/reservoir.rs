@@ -7,7 +7,6 @@ use super::setting::{Default, Limits, Setting, Settings};
 use super::{IncrementalRole, IncrementalTask, Learner, NO_ROLES};
 use crate::interface::Incremental;
 use crate::kernel::Real;
-use crate::model::SpecError;
 use crate::reservoir::automaton::{Automaton, AutomatonSpec};
 use crate::reservoir::decoder::units;
 use crate::reservoir::echo_state::{EchoState, EchoStateSpec};
@@ -116,8 +115,8 @@ fn labels(settings: &Settings) -> Labels {
 }
 
 /// The parameters of the decoder, if every answer can be one.
-fn parameters(settings: &Settings, width: usize, task: IncrementalTask) -> Result<usize, SpecError> {
-    Ok(units(decoder(settings).kind, task.answers) * (width + 1))
+fn parameters(settings: &Settings, width: usize, task: IncrementalTask) -> usize {
+    units(decoder(settings).kind, task.answers) * (width + 1)
 }
 
 fn learner<R: Real, V: Reservoir<R> + 'static>(
@@ -176,7 +175,7 @@ pub(super) static RECA: Learner = Learner {
             WEIGHT_DECAY,
         ],
         check: None,
-        parameters: |settings, task| parameters(settings, automaton(settings).width(), task),
+        parameters: |settings, task| Ok(parameters(settings, automaton(settings).width(), task)),
         build: |settings, task, seed: Seed| {
             let reservoir = Automaton::new(automaton(settings), task.vocabulary, seed);
             Ok(if task.double {
@@ -212,7 +211,9 @@ pub(super) static ESN: Learner = Learner {
             WEIGHT_DECAY,
         ],
         check: None,
-        parameters: |settings, task| parameters(settings, echo_state(settings).width(task.vocabulary), task),
+        parameters: |settings, task| {
+            Ok(parameters(settings, echo_state(settings).width(task.vocabulary), task))
+        },
         build: |settings, task, seed| {
             let spec = echo_state(settings);
             Ok(if task.double {

@@ -1,5 +1,6 @@
 //! Encoder–decoder networks, as Kharitonov and Chaabouni have them (fairseq).
 
+use super::gradient::{CLIP_PAIRS, INITIAL_RATE, PAIRS, PEAK_RATE, UPDATES, WARMUP};
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
@@ -30,12 +31,20 @@ const CNN_OUTPUT: Setting = Setting::new(
 );
 
 const HALF: Setting = DROPOUT.or(Default::Real(0.5));
-const LSTM: &[Setting] = &[LAYERS, HIDDEN.or(Default::Count(512)), EMBEDDING, OUTPUT, HALF];
-const CNN_SETTINGS: &[Setting] =
-    &[LAYERS, HIDDEN.or(Default::Count(512)), EMBEDDING, KERNEL, CNN_OUTPUT, HALF];
+const WIDE: Setting = HIDDEN.or(Default::Count(512));
+
+/// Settings with those of training after them.
+macro_rules! trained {
+    ($($setting:expr),+) => {
+        &[$($setting),+, UPDATES, PAIRS, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS]
+    };
+}
+
+const LSTM: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, OUTPUT, HALF];
+const CNN_SETTINGS: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF];
 const FEEDFORWARD: Setting =
     Setting { meaning: "hidden units of the feed-forward sublayer", ..HIDDEN.or(Default::Count(512)) };
-const TRANSFORMER: &[Setting] = &[LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
+const TRANSFORMER: &[Setting] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
 
 const SMALLER_EMBEDDING: Dimension = Dimension { setting: EMBEDDING.name, steps: Steps::Halves, cost: 1 };
 const LSTM_SIZING: Sizing =
@@ -95,9 +104,9 @@ fn cnn(settings: &Settings, task: TransducerTask) -> TransducerSpec {
 }
 
 /// fairseq drops no attention weights and no hidden units of the feed-forward sublayer.
-fn transformer(settings: &Settings, task: TransducerTask) -> TransducerSpec {
+fn transformer_spec(settings: &Settings) -> TransformerSpec {
     let (width, dropout) = (count(settings, EMBEDDING), settings.real(DROPOUT.name).unwrap_or(0.0));
-    let body = TransformerSpec {
+    TransformerSpec {
         layers: count(settings, LAYERS),
         width,
         heads: count(settings, HEADS),
@@ -111,8 +120,22 @@ fn transformer(settings: &Settings, task: TransducerTask) -> TransducerSpec {
             residual: dropout,
             ..TransformerDropout::default()
         },
-    };
-    spec(TransducerBodySpec::Transformer(body), Initialization::FindTransformer, task)
+    }
+}
+
+fn transformer(settings: &Settings, task: TransducerTask) -> TransducerSpec {
+    let body = TransducerBodySpec::Transformer(transformer_spec(settings));
+    spec(body, Initialization::FindTransformer, task)
+}
+
+fn joint(settings: &Settings, task: TransducerTask) -> TransducerSpec {
+    let body = TransducerBodySpec::Joint(transformer_spec(settings));
+    spec(body, Initialization::JointAttention, task)
+}
+
+fn prompt(settings: &Settings, task: TransducerTask) -> TransducerSpec {
+    let body = TransducerBodySpec::Prompt(transformer_spec(settings));
+    spec(body, Initialization::FindTransformer, task)
 }
 
 const fn role(
@@ -141,5 +164,21 @@ pub(super) static CNN: Learner = Learner {
     summary: "convolutional encoder and decoder with attention in every layer",
     cite: "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
     transducer: Some(role(CNN_SETTINGS, cnn, &CNN_SIZING)),
+    ..NO_ROLES
+};
+
+pub(super) static JOINT_ATTENTION: Learner = Learner {
+    name: "joint-attention",
+    summary: "transformer with joint self-attention over source and target, in the same weights",
+    cite: "He et al. 2018, Layer-Wise Coordination between Encoder and Decoder; Fonollosa et al. 2019",
+    transducer: Some(role(TRANSFORMER, joint, &TRANSFORMER_SIZING)),
+    ..NO_ROLES
+};
+
+pub(super) static DECODER_ONLY: Learner = Learner {
+    name: "decoder-only",
+    summary: "causal transformer that continues the input as a prompt",
+    cite: "Radford et al. 2019, Language Models are Unsupervised Multitask Learners",
+    transducer: Some(role(TRANSFORMER, prompt, &TRANSFORMER_SIZING)),
     ..NO_ROLES
 };

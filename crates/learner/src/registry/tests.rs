@@ -7,7 +7,7 @@ use wug_dataset::Seed;
 use wug_language::registry as languages;
 
 use super::*;
-use crate::interface::{Model, NextSymbol, Recognizer, Trained, Transducer};
+use crate::interface::{Model, NextSymbol, Recognizer, Sequence, Trained, Transducer};
 use crate::model::{LabelledString, LanguageModel, LossWeights, Pair, RecognizerModel, TransducerModel};
 use crate::optim::OptimizerSpec;
 use crate::train::{
@@ -142,5 +142,44 @@ fn transducers_are_built_trained_saved_and_loaded() {
         let [mut one, mut other] = trained(&model, &objective);
         assert_eq!(one.log_probs(&pairs), other.log_probs(&pairs), "{}", learner.name);
         assert_eq!(one.greedy(&[3, 4], 1..=6), other.greedy(&[3, 4], 1..=6), "{}", learner.name);
+    }
+}
+
+/// Before it has seen anything, after some batches, and the same again with the same seed: an incremental learner gives an answer
+/// to each question that does not depend on the answer itself, and learns what the last symbol tells.
+#[test]
+fn incremental_learners_are_built_observe_and_answer() {
+    // Symbols 2 and 3 are followed by the answers 0 and 1.
+    let strings: Vec<Vec<u32>> = (0..24_u32).map(|i| vec![4, 4 + i % 3, 2 + i % 2, i % 2, 4]).collect();
+    let sequences: Vec<Sequence<'_>> =
+        strings.iter().map(|symbols| Sequence { symbols, answers: &[3] }).collect();
+    let changed: Vec<Vec<u32>> = strings.iter().map(|s| vec![s[0], s[1], s[2], 1 - s[3], 6]).collect();
+    let changed: Vec<Sequence<'_>> =
+        changed.iter().map(|symbols| Sequence { symbols, answers: &[3] }).collect();
+    for learner in with_role(Role::Incremental) {
+        let role = learner.incremental.as_ref().unwrap();
+        for double in [false, true] {
+            let task = IncrementalTask { vocabulary: 7, answers: 2, double };
+            let settings = Settings::defaults(role.settings)
+                .with("learning_rate", SettingValue::Real(0.02))
+                .with_count("units", 100);
+            let run = || {
+                let mut one = (role.build)(&settings, task, Seed::new(4)).unwrap();
+                let before = one.predict(&sequences).unwrap();
+                assert!(before.len() == sequences.len() && before.iter().all(|&a| a < 2), "{}", learner.name);
+                one.prepare(&sequences).unwrap();
+                for _ in 0..20 {
+                    sequences.chunks(4).for_each(|batch| one.observe(batch).unwrap());
+                }
+                assert_eq!(one.predict(&sequences), one.predict(&changed), "{}", learner.name);
+                one.predict(&sequences).unwrap()
+            };
+            let predicted = run();
+            assert_eq!(predicted, run(), "{}", learner.name);
+            let right = predicted.iter().zip(&strings).filter(|(p, s)| **p == s[3]).count();
+            assert!(right >= 22, "{} ({double}): {right} of 24", learner.name);
+            let parameters = (role.parameters)(&settings, task).unwrap();
+            assert!(parameters > 0);
+        }
     }
 }

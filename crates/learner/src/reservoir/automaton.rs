@@ -249,7 +249,7 @@ mod tests {
                 for (i, expected) in expected.as_array().unwrap().iter().enumerate() {
                     rows.read(i, &mut row);
                     let digit = |bits: &[f64]| {
-                        let value = bits.iter().fold(0, |n, bit| 2 * n + u32::from(*bit == 1.0));
+                        let value = bits.iter().fold(0, |n, bit| 2 * n + u32::from(*bit > 0.5));
                         char::from_digit(value, 16).unwrap()
                     };
                     let hex: String = row.chunks(4).map(digit).collect();

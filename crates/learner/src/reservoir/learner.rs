@@ -17,6 +17,9 @@ pub enum Labels {
     OfTraining,
 }
 
+/// Of each sequence its first row and its answers.
+type FirstRows = BTreeMap<Vec<u32>, (usize, Vec<usize>)>;
+
 /// Sequences with their features.
 struct Known<F> {
     sequences: Vec<(Vec<u32>, Vec<usize>)>,
@@ -39,7 +42,7 @@ pub struct ReservoirLearner<R: Real, V: Reservoir<R>> {
     labels: Labels,
     decoder: Decoder<R>,
     /// The training sequences, if they are known: their rows, and of each the first row and its answers.
-    training: Option<(V::Rows, BTreeMap<Vec<u32>, (usize, Vec<usize>)>)>,
+    training: Option<(V::Rows, FirstRows)>,
     /// What was asked last: the same test sequences are asked again and again.
     asked: Option<Known<V::Rows>>,
 }

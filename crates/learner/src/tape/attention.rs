@@ -62,6 +62,8 @@ pub(super) struct CrossAttentionOp {
     kv: Var,
     out: Var,
     lengths: Range<usize>,
+    /// Of each string, the keys that all its queries see; the others are then causal.
+    prefixes: Option<Range<usize>>,
     stats: Range<usize>,
     mask: Mask,
     n: Attention,
@@ -75,6 +77,31 @@ impl<R: Real> Recording<'_, R> {
         q: Var,
         kv: Var,
         lengths: &[usize],
+        sizes: (usize, usize),
+        dropout: f64,
+    ) -> Var {
+        self.attend(q, kv, lengths, None, sizes, dropout)
+    }
+
+    /// The same where string `b` has `prefixes[b]` keys that all its queries see, and then a key for each query, which that query and
+    /// later ones see: `lengths[b]` is at least `prefixes[b]` and the number of queries.
+    pub fn prefix_attention(
+        &mut self,
+        q: Var,
+        kv: Var,
+        (lengths, prefixes): (&[usize], &[usize]),
+        sizes: (usize, usize),
+        dropout: f64,
+    ) -> Var {
+        self.attend(q, kv, lengths, Some(prefixes), sizes, dropout)
+    }
+
+    fn attend(
+        &mut self,
+        q: Var,
+        kv: Var,
+        lengths: &[usize],
+        prefixes: Option<&[usize]>,
         (width, heads): (usize, usize),
         dropout: f64,
     ) -> Var {
@@ -82,7 +109,8 @@ impl<R: Real> Recording<'_, R> {
         let batch = lengths.len();
         let (q_tensor, kv_tensor) = (self.tape.tensor(q), self.tape.tensor(kv));
         let (queries, keys) = (q_tensor.len / (batch * width), kv_tensor.len / (batch * 2 * width));
-        let n = Attention { batch, queries, keys, width, heads, causal: false };
+        let n = Attention { batch, queries, keys, width, heads, causal: false, prefix: 0 };
+        let prefixes = prefixes.map(|all| self.push_symbols(all.iter().map(|&prefix| prefix as u32)));
         let lengths = self.push_symbols(lengths.iter().map(|&length| length as u32));
         let out = self.new_tensor(q_tensor.len, true);
         self.reuse_saved();
@@ -93,12 +121,12 @@ impl<R: Real> Recording<'_, R> {
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
         let (queries, keys_values) = (&before[q_tensor.range()], &before[kv_tensor.range()]);
         for (b, &length) in tape.symbols[lengths.clone()].iter().enumerate() {
-            let one = Part::new(n, b, length);
+            let one = Part::new(n, b, length, prefix(&tape.symbols, prefixes.as_ref(), b));
             let saved = &mut tape.saved.data[shift(stats.start, &one.stats)];
             let both = (&queries[one.q.clone()], &keys_values[one.kv]);
             kernel::cross_attention(&mut after[one.q], saved, &mut tape.scratch, both, mask.nth(b), one.n);
         }
-        self.push(Op::CrossAttention(CrossAttentionOp { q, kv, out, lengths, stats, mask, n }));
+        self.push(Op::CrossAttention(CrossAttentionOp { q, kv, out, lengths, prefixes, stats, mask, n }));
         out
     }
 }
@@ -112,7 +140,8 @@ impl Operation for CrossAttentionOp {
         let dkv = &mut dkv[..kv.len];
         dkv.fill(R::ZERO); // The kernel does not write the rows of padding.
         for (b, &length) in tape.symbols[self.lengths.clone()].iter().enumerate() {
-            let (one, values) = (Part::new(self.n, b, length), &tape.values.data);
+            let prefix = prefix(&tape.symbols, self.prefixes.as_ref(), b);
+            let (one, values) = (Part::new(self.n, b, length, prefix), &tape.values.data);
             kernel::cross_attention_backward(
                 (&mut dq[one.q.clone()], &mut dkv[one.kv.clone()]),
                 &mut tape.scratch,
@@ -138,16 +167,21 @@ struct Part {
 }
 
 impl Part {
-    fn new(n: Attention, b: usize, length: u32) -> Self {
+    fn new(n: Attention, b: usize, length: u32, prefix: Option<usize>) -> Self {
         let (q, kv, stats) = (n.queries * n.width, n.keys * 2 * n.width, n.stats() / n.batch);
         let keys = length as usize;
         Self {
             q: b * q..(b + 1) * q,
             kv: b * kv..b * kv + keys * 2 * n.width,
             stats: b * stats..(b + 1) * stats,
-            n: Attention { batch: 1, keys, ..n },
+            n: Attention { batch: 1, keys, causal: prefix.is_some(), prefix: prefix.unwrap_or(0), ..n },
         }
     }
+}
+
+/// The prefix of a string, if the attention has prefixes.
+fn prefix(symbols: &[u32], prefixes: Option<&Range<usize>>, b: usize) -> Option<usize> {
+    prefixes.map(|range| symbols[range.start + b] as usize)
 }
 
 fn shift(start: usize, range: &Range<usize>) -> Range<usize> {

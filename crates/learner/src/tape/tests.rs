@@ -285,7 +285,8 @@ fn a_decoder_may_start_where_an_encoder_ends() {
 
 #[test]
 fn transformer_blocks_stack_with_residuals_and_dropout() {
-    let (v, d, n) = (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true });
+    let (v, d, n) =
+        (4, 4, Attention { batch: 2, queries: 3, keys: 3, width: 4, heads: 2, causal: true, prefix: 0 });
     let mut layout = Layout::default();
     let table = add(&mut layout, "table", v * d);
     let positions = add(&mut layout, "positions", 3 * d);
@@ -359,5 +360,20 @@ fn cross_attention_to_strings_of_unequal_length_with_joined_and_scaled_tensors()
         let rows = t.join(&[all, more], 1);
         let logits = t.linear(rows, out, None, 2 * d, Activation::Identity);
         t.softmax_loss(logits, v, targets(8, v as u32));
+    });
+}
+
+/// Rows that are in several ranges, or in none.
+#[test]
+fn means_over_rows_share_their_gradient() {
+    let (v, d) = (3, 4);
+    let mut layout = Layout::default();
+    let table = add(&mut layout, "table", 5 * d);
+    let head = add(&mut layout, "head", v * d);
+    check(&layout, |t| {
+        let x = t.embedding(table, [0, 1, 2, 3, 4, 2], d, 1.0);
+        let x = t.mean_rows(x, [(0, 3), (2, 1), (2, 3)], d);
+        let x = t.linear(x, head, None, d, Activation::Identity);
+        t.softmax_loss(x, v, targets(3, v as u32));
     });
 }

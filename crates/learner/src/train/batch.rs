@@ -16,17 +16,22 @@ pub enum BatchSize {
     InOrder(usize),
     /// All examples (Kharitonov and Chaabouni, Lan et al.).
     All,
+    /// This number of examples, drawn with replacement: an epoch is one batch (Lake and Baroni).
+    Drawn(usize),
 }
 
 impl BatchSize {
     /// Whether batches have size 0.
     pub(super) fn is_empty(self) -> bool {
-        matches!(self, Self::Symbols(0) | Self::Examples(0) | Self::InOrder(0))
+        matches!(self, Self::Symbols(0) | Self::Examples(0) | Self::InOrder(0) | Self::Drawn(0))
     }
 
     /// The batches of one epoch, drawn from the seed.
     pub fn epoch(self, lengths: &[usize], seed: Seed) -> Vec<Vec<usize>> {
         let mut rng = seed.rng();
+        if let Self::Drawn(count) = self {
+            return vec![(0..count).map(|_| draw::below(&mut rng, lengths.len())).collect()];
+        }
         let mut order: Vec<usize> = (0..lengths.len()).collect();
         if !matches!(self, Self::InOrder(_)) {
             draw::shuffle(&mut rng, &mut order);
@@ -41,7 +46,7 @@ impl BatchSize {
             Self::Examples(count) | Self::InOrder(count) => {
                 order.chunks(count.max(1)).map(<[usize]>::to_vec).collect()
             }
-            Self::All => vec![order],
+            Self::All | Self::Drawn(_) => vec![order],
         }
     }
 }

@@ -184,6 +184,27 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         }
     }
 
+    /// The optimiser's state alone, for [`carry`](Self::carry).
+    pub fn optimizer_state(&self) -> Vec<u8> {
+        let (steps, mean, square) = self.optimizer.state();
+        let tensors = [("mean", mean), ("square", square)].map(|(name, x)| (name, vec![x.len()], x));
+        [&steps.to_le_bytes()[..], &write(tensors)].concat()
+    }
+
+    /// Goes on with the moments and the step count of another run's optimiser, before the first step. The learning rate and
+    /// the streams of randomness still begin anew.
+    pub fn carry(&mut self, optimizer: &[u8]) -> Result<(), CheckpointError> {
+        let short = || CheckpointError::Format("the state of an optimiser has at least 8 bytes".to_owned());
+        let (steps, tensors) = optimizer.split_first_chunk::<8>().ok_or_else(short)?;
+        let (_, mean, square) = self.optimizer.state();
+        let (means, squares) = (mean.len(), square.len());
+        let tensors = Tensors::parse(tensors)?;
+        let (mean, square) = (tensors.get_as("mean", &[means])?, tensors.get_as("square", &[squares])?);
+        self.state.carried_steps = u64::from_le_bytes(*steps);
+        self.optimizer.restore(self.state.carried_steps, &mean, &square);
+        Ok(())
+    }
+
     /// Resumes a run from a checkpoint. Objective and spec must be those it was started with.
     pub fn resume(objective: &'a O, spec: TrainSpec, saved: &Saved) -> Result<Self, CheckpointError> {
         let state: TrainerState =
@@ -200,6 +221,9 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         trainer.params = tensors.get_as::<R>("params", &[trainer.params.len()])?.into();
         trainer.best_params = tensors.get_as("best", &[trainer.params.len()])?;
         let (mean, square) = (tensors.get_as("mean", &[means])?, tensors.get_as("square", &[squares])?);
+        if state.carried_steps > state.optimizer_steps {
+            return Err(CheckpointError::State("fewer steps than were carried over".to_owned()));
+        }
         trainer.optimizer.restore(state.optimizer_steps, &mean, &square);
         trainer.state = state;
         Ok(trainer)

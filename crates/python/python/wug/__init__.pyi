@@ -120,6 +120,7 @@ class Task:
     seed: int
     settings: dict[str, Any]
     alphabet: list[str]
+    output_alphabet: list[str] | None
     vocabulary: int
     seconds: float
     parameters: int | None

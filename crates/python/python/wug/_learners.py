@@ -48,7 +48,7 @@ class Examples:
 class Task:
     """What a learner is fitted to.
 
-    `role`, `seed`, `settings` (a dictionary), `alphabet` (the tokens of 1, 2, …), `vocabulary` (the number of ids, 0
+    `role`, `seed`, `settings` (a dictionary), `alphabet` (the tokens of 1, 2, …), `output_alphabet`, `vocabulary` (the number of ids, 0
     included), `seconds` and `parameters` (the budget), `training` and `validation` (:class:`Examples`, or `None`).
     """
 
@@ -58,6 +58,7 @@ class Task:
         self.seed = about["seed"]
         self.settings = about["settings"]
         self.alphabet = about["alphabet"]
+        self.output_alphabet = about["output_alphabet"]
         self.vocabulary = about["vocabulary"]
         self.seconds = about["budget"]["seconds"]
         self.parameters = about["budget"]["parameters"]

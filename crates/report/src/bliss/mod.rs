@@ -7,6 +7,7 @@ mod derived;
 mod detail;
 mod index_run;
 mod index_table;
+mod networks;
 mod published;
 mod rows;
 mod solved;
@@ -58,7 +59,9 @@ impl Suite for Bliss {
     }
 
     fn figures(&self, results: &[&RunResult]) -> Vec<Figure> {
-        RunGroup::all(results).iter().filter_map(solved::figure).collect()
+        let mut figures: Vec<Figure> = RunGroup::all(results).iter().filter_map(solved::figure).collect();
+        figures.extend(networks::figures(results));
+        figures
     }
 
     fn headline(&self, results: &[&RunResult]) -> Vec<Table> {

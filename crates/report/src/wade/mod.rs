@@ -9,7 +9,6 @@ use wug_score::{Reading, RunResult};
 
 use runs::PaperRuns;
 
-use crate::plan_fields::data_note;
 use crate::plot::Figure;
 use crate::published::{PublishedTable, other_data};
 use crate::suite::Suite;
@@ -87,8 +86,7 @@ fn readings<'a>(results: &[&'a RunResult]) -> Vec<PaperRuns<'a>> {
 
 /// A table of one reading without its rows.
 fn blank(runs: &PaperRuns<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
-    let notes =
-        [Some(format!("Paper: {}.", published::PAPER)), other_data(runs.reading), data_note(&runs.all)];
+    let notes = [Some(format!("Paper: {}.", published::PAPER)), other_data(runs.reading)];
     let notes = notes.into_iter().flatten().collect();
     Table { notes, ..Table::blank(Scope::Suite(NAME), runs.reading, name, title, keys) }
 }

@@ -194,7 +194,7 @@ pub(super) fn detail(runs: &PaperRuns<'_>) -> Option<Table> {
 fn without_interval(value: Value) -> Value {
     match value {
         Value::Number { value, std, decimals, .. } => Value::Number { value, std, interval: None, decimals },
-        other => other,
+        words @ Value::Text(_) => words,
     }
 }
 
@@ -219,7 +219,7 @@ fn refined(runs: &[&RunResult], thresholds: Option<&str>) -> Cell {
         let wade = run.data.get("wade")?;
         let Some(n) = thresholds else { return wade.get("limit")?.as_f64() };
         let pairs = wade.get("refined")?.as_array()?;
-        pairs.iter().find(|pair| pair[0].to_string() == n)?.get(1)?.as_f64()
+        pairs.iter().find(|pair| pair[0].as_u64() == n.parse().ok())?.get(1)?.as_f64()
     };
     let values: Vec<f64> = runs.iter().filter_map(value).collect();
     Cell::maybe(Aggregate::Mean.of(&values).map(|mean| Value::number(mean, Decimals(3))))

@@ -6,6 +6,7 @@ mod language_modeling;
 mod learning_speed;
 mod minimal_pairs;
 mod next_symbols;
+mod preference;
 mod recognition;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,10 @@ pub use minimal_pairs::{
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
     NEXT_SYMBOLS_SYMBOL_ACCURACY,
+};
+pub use preference::{
+    AGREEMENT_WITH_NONE, DESCRIPTION_LENGTH, DESCRIPTION_LENGTH_BITS, DESCRIPTION_LENGTH_PER_EXAMPLE,
+    EXACT_MATCH, PERFECT_AGREEMENT, bits,
 };
 pub use recognition::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, binary_cross_entropy};
 
@@ -54,6 +59,12 @@ pub static METRICS: &[&Metric] = &[
     &CATEGORICAL_ACCEPTANCE,
     &GENERALIZATION_INDEX,
     &SOLVED_LENGTH,
+    &EXACT_MATCH,
+    &PERFECT_AGREEMENT,
+    &AGREEMENT_WITH_NONE,
+    &DESCRIPTION_LENGTH,
+    &DESCRIPTION_LENGTH_BITS,
+    &DESCRIPTION_LENGTH_PER_EXAMPLE,
     &WADE,
     &WADE_ABOVE_CHANCE,
     &WADE_BEFORE_TRAINING,
@@ -104,8 +115,10 @@ pub fn find(name: &str) -> Option<&'static Metric> {
 pub enum Unit {
     /// A share of a whole, from 0 to 1.
     Fraction,
-    /// Nats per yes-or-no answer.
+    /// Nats, of a yes-or-no answer or of all that is sent.
     Nats,
+    /// Bits, of all that is sent.
+    Bits,
     /// Nats per symbol, the end of a string counted as one.
     NatsPerSymbol,
     /// What chance has above the best possible, as one; the best possible is zero.
@@ -124,6 +137,7 @@ impl Unit {
         match self {
             Self::Fraction => "fraction",
             Self::Nats => "nats",
+            Self::Bits => "bits",
             Self::NatsPerSymbol => "nats_per_symbol",
             Self::OfChance => "of_chance",
             Self::Factor => "factor",
@@ -280,7 +294,7 @@ mod tests {
             assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
             assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
             assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
-            let costs = [Unit::Nats, Unit::NatsPerSymbol, Unit::OfChance, Unit::Perplexity];
+            let costs = [Unit::Nats, Unit::Bits, Unit::NatsPerSymbol, Unit::OfChance, Unit::Perplexity];
             assert_eq!(metric.higher_is_better(), !costs.contains(&metric.unit), "{}", metric.name);
         }
     }

@@ -141,12 +141,13 @@ impl<R: Real> Head<'_, R> {
         let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         let steps: [R; MAX_LANES] = std::array::from_fn(|l| R::of(l as f64));
         let steps = V::at(s, &steps, 0);
-        // Query i + l attends to key j if j ≤ i + l; all queries of this register do so up to key i.
+        // Query i + l attends to key j if j ≤ p + i + l, p keys being its prefix; all queries of this register do so up to p + i.
+        let own = n.prefix + i;
         let hide = |j: usize, x: V<R, S>, hidden: f64| {
-            if !n.causal || j <= i {
+            if !n.causal || j <= own {
                 return x;
             }
-            steps.if_less(V::constant(s, (j - i) as f64), V::constant(s, hidden), x)
+            steps.if_less(V::constant(s, (j - own) as f64), V::constant(s, hidden), x)
         };
         let mut top = V::constant(s, -1e30);
         for (j, score) in scores.chunks_exact(lanes).enumerate() {

@@ -34,6 +34,8 @@ pub struct Attention {
     pub heads: usize,
     /// Whether a position attends only to itself and those before it.
     pub causal: bool,
+    /// Keys before the first query's own, to which every query attends.
+    pub prefix: usize,
 }
 
 impl Attention {
@@ -49,7 +51,7 @@ impl Attention {
 
     /// How many keys query `i` attends to.
     fn visible(&self, i: usize) -> usize {
-        if self.causal { (i + 1).min(self.keys) } else { self.keys }
+        if self.causal { (self.prefix + i + 1).min(self.keys) } else { self.keys }
     }
 
     /// Elements of working memory that either pass needs.

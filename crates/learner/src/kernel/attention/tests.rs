@@ -43,6 +43,7 @@ fn shapes() -> Vec<Attention> {
         width: heads * e,
         heads,
         causal,
+        prefix: 0,
     };
     vec![
         shape(2, 5, 2, 3, true),
@@ -98,13 +99,17 @@ fn gradients_match_finite_differences() {
 
 #[test]
 fn cross_attention_equals_one_weight_at_a_time() {
-    let few = Attention { batch: 2, queries: 3, keys: 10, width: 8, heads: 2, causal: false };
+    let few = Attention { batch: 2, queries: 3, keys: 10, width: 8, heads: 2, causal: false, prefix: 0 };
     let shapes = [
         few,
         Attention { queries: 1, width: 39, heads: 1, ..few },
         Attention { width: 16, heads: 4, causal: true, ..few },
         Attention { queries: 12, width: 33, heads: 1, causal: true, ..few },
         Attention { queries: 12, causal: true, ..few },
+        // A prefix that all queries see: by position, by head and by element.
+        Attention { queries: 6, causal: true, prefix: 4, ..few },
+        Attention { queries: 7, width: 16, heads: 4, causal: true, prefix: 3, ..few },
+        Attention { queries: 7, width: 33, heads: 1, causal: true, prefix: 3, ..few },
     ];
     for n in shapes {
         let mask = Mask::new(3, 0.3);
@@ -128,7 +133,7 @@ fn cross_attention_equals_one_weight_at_a_time() {
 
 #[test]
 fn a_causal_position_does_not_attend_to_the_future() {
-    let n = Attention { batch: 1, queries: 12, keys: 12, width: 8, heads: 2, causal: true };
+    let n = Attention { batch: 1, queries: 12, keys: 12, width: 8, heads: 2, causal: true, prefix: 0 };
     let mut qkv = values(1, 12 * 24);
     let (before, _) = forward(&qkv, Mask::new(0, 0.0), n);
     qkv[7 * 24..].fill(1e3);

@@ -88,7 +88,7 @@ impl Heads {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     attention: (Heads, LayerNorm),
     cross: Option<(Heads, LayerNorm)>,
     up: (Param, Param),
@@ -103,7 +103,7 @@ pub(super) fn norm(layout: &mut Layout, name: &str, d: usize, init: Initializati
 }
 
 impl Block {
-    pub(super) fn new(
+    pub(crate) fn new(
         name: &str,
         spec: &TransformerSpec,
         cross: bool,
@@ -146,7 +146,15 @@ impl Block {
         let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| match mask {
             Mask::Causal => {
                 let x = heads.project(r, x, d, 0, 3);
-                let n = Attention { batch, queries: t, keys: t, width: d, heads: spec.heads, causal: true };
+                let n = Attention {
+                    batch,
+                    queries: t,
+                    keys: t,
+                    width: d,
+                    heads: spec.heads,
+                    causal: true,
+                    prefix: 0,
+                };
                 let x = r.attention(x, n, spec.dropout.attention);
                 heads.output(r, x, spec)
             }
@@ -158,8 +166,56 @@ impl Block {
         self.rest(r, spec, x, source)
     }
 
+    /// Source and target with the same weights: every position attends to the whole source, and one of the target also to itself and to
+    /// the target before it. Sources have these lengths without padding; targets have `t` positions. Gives both, and the keys and
+    /// values of the source.
+    pub(crate) fn joint<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        spec: &TransformerSpec,
+        (source, target): (Var, Var),
+        lengths: &[usize],
+        t: usize,
+    ) -> (Var, Var) {
+        let (d, heads) = (spec.width, self.attention.0);
+        let keys_values = self.joint_source(r, spec, source);
+        let target = sublayer(r, spec.norm, target, self.attention.1, |r, x| {
+            let own = heads.keys_values(r, x, d);
+            let both = side_by_side(r, (keys_values, own), lengths, t, 2 * d);
+            let ends: Vec<usize> = lengths.iter().map(|length| length + t).collect();
+            let q = heads.queries(r, x, d);
+            let sizes = (d, spec.heads);
+            let x = r.prefix_attention(q, both, (&ends, lengths), sizes, spec.dropout.attention);
+            heads.output(r, x, spec)
+        });
+        (self.joint_read(r, spec, source, (keys_values, lengths)), self.rest(r, spec, target, None))
+    }
+
+    /// Keys and values of a source, to which its target attends as well.
+    pub(crate) fn joint_source<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        spec: &TransformerSpec,
+        source: Var,
+    ) -> Var {
+        self.attention.0.keys_values(r, source, spec.width)
+    }
+
+    /// The source after this block.
+    pub(crate) fn joint_read<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        spec: &TransformerSpec,
+        source: Var,
+        keys_values: (Var, &[usize]),
+    ) -> Var {
+        let (heads, norm) = self.attention;
+        let x = sublayer(r, spec.norm, source, norm, |r, x| heads.attend(r, spec, x, keys_values));
+        self.rest(r, spec, x, None)
+    }
+
     /// One position; its key and value are appended to the cache.
-    pub(super) fn advance<R: Real>(
+    pub(crate) fn advance<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
@@ -195,6 +251,27 @@ impl Block {
             r.dropout(x, spec.dropout.residual)
         })
     }
+}
+
+/// Of each string the rows of its source (`lengths[b]` of them), then `t` of its target, then padding.
+fn side_by_side<R: Real>(
+    r: &mut Recording<'_, R>,
+    (source, target): (Var, Var),
+    lengths: &[usize],
+    t: usize,
+    width: usize,
+) -> Var {
+    let (batch, all) = (lengths.len(), r.join(&[source, target], 1));
+    let s = r.value(source).len() / (width * batch);
+    let rows = (0..batch * (s + t)).map(|i| {
+        let (b, row) = (i / (s + t), i % (s + t));
+        match row.checked_sub(lengths[b]) {
+            None => (b * s + row) as u32,
+            // Rows of padding are never read: any will do.
+            Some(row) => (batch * s + b * t + row.min(t - 1)) as u32,
+        }
+    });
+    r.select(all, rows.collect::<Vec<u32>>(), width)
 }
 
 /// A residual branch with its normalisation.

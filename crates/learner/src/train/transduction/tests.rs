@@ -15,8 +15,8 @@ fn model(body: TransducerBodySpec, initialization: Initialization) -> Transducer
     TransducerModel::new(spec).unwrap()
 }
 
-fn transformer(positions: Positions, dropout: f64) -> TransducerModel {
-    let spec = TransformerSpec {
+fn transformer_spec(positions: Positions, dropout: f64) -> TransformerSpec {
+    TransformerSpec {
         layers: 1,
         width: 16,
         heads: 4,
@@ -26,7 +26,11 @@ fn transformer(positions: Positions, dropout: f64) -> TransducerModel {
         positions,
         scale_embedding: true,
         dropout: TransformerDropout { embedding: dropout, residual: dropout, ..Default::default() },
-    };
+    }
+}
+
+fn transformer(positions: Positions, dropout: f64) -> TransducerModel {
+    let spec = transformer_spec(positions, dropout);
     model(TransducerBodySpec::Transformer(spec), Initialization::FindTransformer)
 }
 
@@ -49,6 +53,14 @@ fn models(dropout: f64) -> Vec<TransducerModel> {
         lstm(1, true, 12),
         lstm(2, true, 7),
         transformer(positions, dropout),
+        model(
+            TransducerBodySpec::Joint(TransformerSpec { layers: 2, ..transformer_spec(positions, dropout) }),
+            Initialization::JointAttention,
+        ),
+        model(
+            TransducerBodySpec::Prompt(transformer_spec(positions, dropout)),
+            Initialization::FindTransformer,
+        ),
         cnn(1, 3),
         cnn(2, 4),
     ]

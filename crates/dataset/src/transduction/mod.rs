@@ -3,10 +3,17 @@
 //! A [`RuleTask`] holds answers, not functions, so that a task read from files and a task made here are the
 //! same thing.
 
+mod task_file;
+
 use std::collections::BTreeSet;
 
 use thiserror::Error;
 use wug_language::{Alphabet, Symbol, Word};
+
+pub use task_file::{TaskFile, TaskFileError};
+
+// The tasks that have a name, whatever suite they are from.
+pub use crate::find::{Entry, TASKS, TaskError, build, holdout_order};
 
 /// One input and its output.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,9 +155,17 @@ impl RuleTask {
     /// # Panics
     /// If `order` names a pair that is not there.
     pub fn blocks(&self, rule: &Rule, order: &[usize]) -> Vec<Vec<Pair>> {
+        self.blocks_of(rule, order, self.block_size)
+    }
+
+    /// The same, in blocks of another size.
+    ///
+    /// # Panics
+    /// If `order` names a pair that is not there.
+    pub fn blocks_of(&self, rule: &Rule, order: &[usize], size: usize) -> Vec<Vec<Pair>> {
         let unseen = self.unseen_pairs(rule);
         let ordered: Vec<Pair> = order.iter().map(|&i| unseen[i].clone()).collect();
-        let rest = ordered.chunks(self.block_size.max(1)).map(<[Pair]>::to_vec);
+        let rest = ordered.chunks(size.max(1)).map(<[Pair]>::to_vec);
         std::iter::once(self.train.clone()).chain(rest).collect()
     }
 }

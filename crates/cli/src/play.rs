@@ -1,0 +1,113 @@
+//! `wug play`
+
+use std::io::{self, BufRead as _, Write};
+
+use wug_lab::language::Reading;
+use wug_lab::play::{FULL, Game, Score};
+
+use crate::args::Play;
+use crate::exit::{Exit, say};
+
+const QUIT: &str = ":quit";
+
+/// Plays until the game is over, or until the player stops. The log is written after every answer.
+pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
+    let mut game = begin(args)?;
+    // With --json only the scores go to stdout.
+    let mut stderr = io::stderr();
+    let talk: &mut dyn Write = if args.json { &mut stderr } else { &mut *out };
+    play(args, &mut game, talk)?;
+    let scores = game.scores();
+    if args.json {
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&scores).map_err(|e| Exit::Failure(e.to_string()))?
+        )?;
+    } else {
+        scores.iter().try_for_each(|score| writeln!(out, "{}", summary(score)))?;
+    }
+    if !game.answers().is_empty() {
+        let log = args.log.display();
+        say(&format!(
+            "wug: answers are in {log}; `wug report SWEEP --human {log}` shows them beside the learners"
+        ));
+    }
+    Ok(())
+}
+
+/// A new game, or the one of the log.
+fn begin(args: &Play) -> Result<Game, Exit> {
+    let Some(game) = Game::load(&args.log)? else {
+        let seed = args.seed.unwrap_or_else(wug_lab::play::fresh_seed);
+        return Ok(Game::new(seed, args.reading.unwrap_or_default(), args.task.as_deref())?);
+    };
+    let (seed, reading, only) = game.setup();
+    let asked = Game::new(seed, reading, args.task.as_deref())?.setup().2;
+    let other = args.seed.is_some_and(|asked| asked != seed)
+        || args.reading.is_some_and(|asked: Reading| asked != reading)
+        || asked.is_some() && asked != only;
+    if other {
+        let what = only.map_or_else(|| "all tasks".to_owned(), |task| format!("`{task}`"));
+        let message = format!(
+            "{} is the log of a game of {what} with seed {seed}, {reading} reading; name another with --log",
+            args.log.display()
+        );
+        return Err(Exit::usage(message));
+    }
+    say(&format!("wug: going on with {}, after {} answers", args.log.display(), game.answers().len()));
+    Ok(game)
+}
+
+fn play(args: &Play, game: &mut Game, out: &mut dyn Write) -> Result<(), Exit> {
+    let mut lines = io::stdin().lock().lines();
+    let mut said = None;
+    while let Some(question) = game.question() {
+        let (round, _) = game.position();
+        if said != Some(round) {
+            said = Some(round);
+            writeln!(
+                out,
+                "\nTask {} of this game. The symbols are letters that mean nothing; _ stands for one that is hidden.",
+                round + 1
+            )?;
+            writeln!(
+                out,
+                "Type the hidden letters. {FULL} right answers in a row end the task; no notes! {QUIT} stops, and the game can go on later.\n"
+            )?;
+        }
+        writeln!(out, "{}", question.shown)?;
+        write!(out, "> ")?;
+        out.flush()?;
+        let Some(line) = lines.next() else { return Ok(()) };
+        let line = line?;
+        if line.trim() == QUIT {
+            return Ok(());
+        }
+        match game.answer(&line) {
+            Err(problem) => {
+                writeln!(out, "{problem}\n")?;
+                continue;
+            }
+            Ok(answer) => {
+                let verdict = if answer.is_right() { "right" } else { "wrong" };
+                writeln!(out, "{verdict}: {}", question.whole)?;
+            }
+        }
+        game.save(&args.log)?;
+        let row = game.in_a_row();
+        writeln!(out, "{row} in a row\n")?;
+        if row >= FULL
+            && let Some(score) = game.scores().last()
+        {
+            writeln!(out, "{}", summary(score))?;
+        }
+    }
+    Ok(())
+}
+
+fn summary(score: &Score) -> String {
+    let Score { task, questions, longest, finished, wade } = score;
+    let end = if *finished { "solved" } else { "not solved yet" };
+    format!("{task}: {end} after {questions} questions, {longest} right in a row, WADE {wade:.3}")
+}

@@ -1,0 +1,63 @@
+//! How long a run takes and how much memory it needs, before it begins.
+
+use super::plan::{Measure, Plan, Work};
+use crate::names::Precision;
+
+/// Seconds per parameter and update: the optimiser and the gradients that it reads.
+const UPDATE: f64 = 1.1e-9;
+/// Seconds per parameter and symbol of the longest pair: weights are read once per step of a recurrent network.
+const STEP: f64 = 1.0e-10;
+/// Seconds per parameter and symbol of all pairs.
+const SYMBOL: f64 = 6.0e-11;
+/// Seconds per update that does not depend on size.
+const OVERHEAD: f64 = 2e-4;
+
+/// Copies of the parameters: the parameters, the best ones, gradients and two moments.
+const COPIES: f64 = 5.0;
+/// Values per symbol, layer and unit that the backward pass needs.
+const SAVED: f64 = 24.0;
+
+fn count(plan: &Plan, name: &str) -> Option<f64> {
+    plan.settings.count(name).map(|n| n as f64)
+}
+
+/// Seconds of one training on the training pairs and this many examples of the hold-out.
+fn training(plan: &Plan, examples: f64) -> f64 {
+    let Work { pairs, symbols, holdout_symbols, .. } = plan.work;
+    let all = pairs as f64 * symbols + examples * holdout_symbols;
+    let (pairs, longest) = (pairs as f64 + examples, symbols.max(holdout_symbols));
+    // Batches that are drawn have as many pairs whatever there is to draw from.
+    let in_batch = count(plan, "batch").map_or(all, |batch| all / pairs.max(1.0) * batch);
+    let parameters = plan.parameters.unwrap_or(1_000_000) as f64;
+    // Only recurrent networks read all weights again at every symbol.
+    let steps = if count(plan, "heads").or(count(plan, "kernel")).is_some() { 0.0 } else { longest };
+    let update = OVERHEAD + parameters * (UPDATE + STEP * steps + SYMBOL * in_batch);
+    count(plan, "updates").unwrap_or(1.0) * update
+}
+
+/// About how many seconds the run takes on one core of an ordinary machine; right to a factor of two.
+pub(super) fn seconds(plan: &Plan) -> f64 {
+    let Work { holdout, trainings: [trainings, _], .. } = plan.work;
+    if !plan.has(Measure::DescriptionLength) {
+        return training(plan, 0.0);
+    }
+    // On the average half of the hold-out has been sent.
+    training(plan, 0.0) + (trainings as f64 - 1.0).max(0.0) * training(plan, holdout as f64 / 2.0)
+}
+
+/// About how many bytes the run needs at its peak; an upper estimate, right to a small factor.
+pub(super) fn memory(plan: &Plan) -> f64 {
+    let width = match plan.precision {
+        Precision::F32 => 4.0,
+        Precision::F64 => 8.0,
+    };
+    let Work { pairs, holdout, rules, symbols, holdout_symbols, .. } = plan.work;
+    let of = |name: &str| count(plan, name).unwrap_or(1.0);
+    let all = (pairs as f64 * symbols + holdout as f64 * holdout_symbols).max(1.0);
+    let batch = count(plan, "batch").map_or(1.0, |batch| (batch / (pairs + holdout).max(1) as f64).min(1.0));
+    let units = of("hidden") + of("embedding") * of("kernel");
+    let data = (pairs + holdout * (1 + rules)) as f64 * symbols.max(holdout_symbols) * 16.0;
+    plan.parameters.unwrap_or(0) as f64 * COPIES * width
+        + all * batch * of("layers") * units * SAVED * width
+        + data
+}

@@ -1,0 +1,157 @@
+//! From a plan to an outcome: train on the training pairs and compare outputs with the rules; then train anew with each further block and
+//! add up what the next one takes.
+
+use wug_dataset::Seed;
+use wug_dataset::transduction::holdout_order;
+use wug_learner::interface::Transducer;
+use wug_learner::model::Pair;
+use wug_score::Ending;
+
+use super::checkpoint::{Carried, Done, First, Saved, TrainingContext, pack, unpack};
+use super::data::{Data, EncodedPair};
+use super::describe::Blocks;
+use super::measure::outcome;
+use super::plan::{Measure, OptimizerState, Plan};
+use crate::LabError;
+use crate::context::RunContext;
+use crate::fit::transducer::{FitOptions, Fitted, fit};
+use crate::protocol::Outcome;
+use crate::training::OptimizerStart;
+
+/// Runs a plan.
+pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+    let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
+    let blocks = Blocks::of(&data.task, &order, plan.block_size);
+    // A checkpoint that cannot be read is as good as none.
+    let saved = context.load_checkpoint().and_then(|bytes| unpack(&bytes)).unwrap_or_default();
+    let mut run = Run { plan, data, blocks, saved };
+    run.saved.done.nats.resize(data.task.rules.len(), Vec::new());
+    let steps = if plan.has(Measure::DescriptionLength) { run.blocks.count().max(1) } else { 1 };
+    let mut training = 0;
+    for sent in 0..steps {
+        for (leader, rules) in run.blocks.groups(sent) {
+            if training >= run.saved.done.trainings {
+                run.train((sent, leader), &rules, context)?;
+            }
+            training += 1;
+        }
+        run.saved.carried.retain(|(blocks, _), _| *blocks >= sent);
+    }
+    outcome(plan, data, &run.blocks, &run.saved.done, context)
+}
+
+/// A run under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    data: &'a Data,
+    blocks: Blocks<'a>,
+    saved: Saved,
+}
+
+impl Run<'_> {
+    /// Trains on the training pairs and on the first blocks of a rule, and adds the nats of the next block to those of each rule
+    /// that shares this training.
+    fn train(
+        &mut self,
+        (sent, leader): (usize, usize),
+        rules: &[usize],
+        context: &mut dyn RunContext,
+    ) -> Result<(), LabError> {
+        let mut pairs = self.data.train();
+        pairs.extend(self.pairs(leader, self.blocks.sent(sent)));
+        let mut fitted = self.fit(&pairs, (sent, leader), context)?;
+        if let (false, None) = (fitted.summary.ending == Ending::Finished, &self.saved.done.bad) {
+            self.saved.done.bad = Some((self.saved.done.trainings, fitted.summary.ending.clone()));
+        }
+        if self.saved.done.trainings == 0 {
+            self.saved.done.first = Some(self.first(&mut fitted, context));
+        }
+        if self.plan.has(Measure::DescriptionLength) && sent < self.blocks.count() {
+            context.evaluating("next block");
+            for &rule in rules {
+                let next = self.pairs(rule, self.blocks.block(sent));
+                let next: Vec<Pair<'_>> = next.iter().map(EncodedPair::pair).collect();
+                let nats: f64 = fitted.model.log_probs(&next).iter().map(|log| -log).sum();
+                self.saved.done.nats[rule].push(nats.is_finite().then_some(nats));
+            }
+        }
+        if let Some(optimizer) = fitted.optimizer {
+            self.saved.carried.insert((sent, leader), optimizer);
+        }
+        self.saved.done.trainings += 1;
+        let Saved { done, carried, .. } = &self.saved;
+        context.checkpoint(&mut || pack(done, carried));
+        Ok(())
+    }
+
+    /// Some hold-out inputs with the outputs of a rule.
+    fn pairs(&self, rule: usize, inputs: &[usize]) -> Vec<EncodedPair> {
+        let (task, encoding) = (&self.data.task, self.data.encoding);
+        let pair = |&i: &usize| EncodedPair {
+            input: encoding.word(&task.holdout[i]),
+            output: encoding.word(&task.rules[rule].outputs[i]),
+        };
+        inputs.iter().map(pair).collect()
+    }
+
+    fn fit(
+        &mut self,
+        pairs: &[EncodedPair],
+        (sent, leader): (usize, usize),
+        context: &mut dyn RunContext,
+    ) -> Result<Fitted, LabError> {
+        let pairs: Vec<Pair<'_>> = pairs.iter().map(EncodedPair::pair).collect();
+        let resumed = self.saved.training.take();
+        let Self { plan, data, saved: Saved { done, carried, .. }, .. } = self;
+        let mut context = TrainingContext {
+            before: pack(done, carried),
+            resumed,
+            updates: done.trainings * plan.settings.count("updates").unwrap_or(0),
+            keep: done.trainings == 0,
+            inner: context,
+        };
+        let optimizer = match plan.optimizer_state {
+            OptimizerState::Carried if plan.has(Measure::DescriptionLength) => {
+                OptimizerStart::Carried(before(carried, &self.blocks, sent, leader))
+            }
+            _ => OptimizerStart::Fresh,
+        };
+        let data = data.pairs(&pairs);
+        let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
+        fit(&plan.learner, &plan.settings, data, options, &mut context)
+    }
+
+    /// What is found after training on the training pairs alone.
+    fn first(&self, fitted: &mut Fitted, context: &mut dyn RunContext) -> First {
+        let (task, encoding) = (&self.data.task, self.data.encoding);
+        let [least, most] = self.plan.output;
+        let mut outputs = |name: &str, inputs: &mut dyn Iterator<Item = Vec<u32>>| {
+            if !self.plan.has(Measure::Agreement) {
+                return Vec::new();
+            }
+            context.evaluating(name);
+            let model: &mut dyn Transducer = fitted.model.as_mut();
+            inputs.map(|input| model.greedy(&input, least..=most)).collect()
+        };
+        First {
+            training: outputs("training", &mut task.train.iter().map(|pair| encoding.word(&pair.input))),
+            holdout: outputs("holdout", &mut task.holdout.iter().map(|input| encoding.word(input))),
+            ending: fitted.summary.ending.clone(),
+            parameters: fitted.summary.parameters,
+            curve: std::mem::take(&mut fitted.summary.curve),
+        }
+    }
+}
+
+/// The state of the optimiser after the training before: on one block less of the same rule.
+fn before<'c>(carried: &'c Carried, blocks: &Blocks<'_>, sent: usize, leader: usize) -> Option<&'c [u8]> {
+    let fewer = sent.checked_sub(1)?;
+    carried.get(&(fewer, blocks.leader(leader, fewer))).map(Vec::as_slice)
+}
+
+impl Done {
+    /// How the run ended: as its first training that did not finish.
+    pub(super) fn ending(&self) -> Ending {
+        self.bad.as_ref().map_or(Ending::Finished, |(_, ending)| ending.clone())
+    }
+}

@@ -1,0 +1,119 @@
+//! Reviews that the user has, as sequences of word pieces that end with their label.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use wug_dataset::masked::MaskedExample;
+use wug_dataset::reviews::{Review, Reviews, read_csv};
+use wug_dataset::wordpiece::Pieces;
+use wug_dataset::{DataError, Seed};
+use wug_language::draw;
+
+use crate::LabError;
+
+/// The labels are the first symbols: negative, positive. Pieces come after them.
+pub(super) const LABELS: [&str; 2] = ["negative", "positive"];
+
+/// The most reviews, and the most bytes of them.
+const MOST: (usize, u64) = (1_000_000, 1 << 30);
+
+/// Where reviews are and how they are read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corpus {
+    /// A directory with `train/pos`, `train/neg`, `test/pos` and `test/neg`, one review per file; or a file of comma-separated values.
+    pub path: String,
+    /// Pieces to learn from the training part, at most.
+    pub pieces: usize,
+    /// Pieces of a review, at most: the first.
+    pub longest: usize,
+}
+
+/// Reviews as sequences.
+pub(super) struct Read {
+    pub(super) train: Vec<MaskedExample>,
+    pub(super) test: Vec<MaskedExample>,
+    pub(super) pieces: Pieces,
+}
+
+impl Corpus {
+    /// Reads and encodes the reviews. Pieces are learned from the training part alone.
+    pub(super) fn read(&self, seed: Seed) -> Result<Read, LabError> {
+        let path = Path::new(&self.path);
+        let mut reviews = if path.is_dir() { directory(path)? } else { table(path)? };
+        if !reviews.unsplit.is_empty() {
+            let mut rest = std::mem::take(&mut reviews.unsplit);
+            draw::shuffle(&mut seed.derive("reviews/split").rng(), &mut rest);
+            reviews.test.extend(rest.split_off(rest.len() * 4 / 5));
+            reviews.train.extend(rest);
+        }
+        let pieces = Pieces::train(reviews.train.iter().map(|review| review.text.as_str()), self.pieces);
+        let encode = |reviews: &[Review]| -> Vec<MaskedExample> {
+            reviews.iter().map(|review| self.example(review, &pieces)).collect()
+        };
+        Ok(Read { train: encode(&reviews.train), test: encode(&reviews.test), pieces })
+    }
+
+    fn example(&self, review: &Review, pieces: &Pieces) -> MaskedExample {
+        let mut symbols: Vec<u32> = pieces
+            .encode(&review.text)
+            .iter()
+            .take(self.longest)
+            .map(|id| id + LABELS.len() as u32)
+            .collect();
+        if symbols.is_empty() {
+            // An empty review is one unknown piece: a label is never the first symbol.
+            symbols.push(LABELS.len() as u32);
+        }
+        let answers = vec![symbols.len()];
+        symbols.push(u32::from(review.positive));
+        MaskedExample { symbols, answers, accepted: None }
+    }
+}
+
+fn table(path: &Path) -> Result<Reviews, LabError> {
+    let size = path.metadata().map_err(LabError::disk(path))?.len();
+    if size > MOST.1 {
+        return Err(LabError::Usage(format!(
+            "{} has {size} bytes; at most {} are read",
+            path.display(),
+            MOST.1
+        )));
+    }
+    let text = std::fs::read(path).map_err(LabError::disk(path))?;
+    Ok(read_csv(&path.display().to_string(), &String::from_utf8_lossy(&text))?)
+}
+
+fn directory(root: &Path) -> Result<Reviews, LabError> {
+    let mut reviews = Reviews::default();
+    let mut bytes = 0;
+    for (split, to) in [("train", &mut reviews.train), ("test", &mut reviews.test)] {
+        for (label, positive) in [("pos", true), ("neg", false)] {
+            let folder = root.join(split).join(label);
+            let mut files: Vec<_> = std::fs::read_dir(&folder)
+                .map_err(LabError::disk(&folder))?
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(LabError::disk(&folder))?;
+            // The order of a directory is that of its names, not of the disk.
+            files.sort_by_key(std::fs::DirEntry::file_name);
+            for file in files
+                .iter()
+                .map(std::fs::DirEntry::path)
+                .filter(|path| path.extension().is_some_and(|e| e == "txt"))
+            {
+                bytes += file.metadata().map_err(LabError::disk(&file))?.len();
+                if bytes > MOST.1 || to.len() >= MOST.0 {
+                    let most = format!("at most {} reviews and {} bytes are read", MOST.0, MOST.1);
+                    return Err(LabError::Usage(format!("{}: {most}", root.display())));
+                }
+                let text = std::fs::read(&file).map_err(LabError::disk(&file))?;
+                to.push(Review { text: String::from_utf8_lossy(&text).into_owned(), positive });
+            }
+        }
+    }
+    if reviews.train.is_empty() || reviews.test.is_empty() {
+        let message = format!("{} has no reviews (.txt) in train or test", root.display());
+        return Err(DataError::Request(message).into());
+    }
+    Ok(reviews)
+}

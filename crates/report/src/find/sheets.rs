@@ -1,0 +1,212 @@
+//! Which table and row of the paper a run belongs to.
+
+use serde_json::Value as Json;
+
+use super::published::has_row;
+use super::runs::PreferenceRun;
+
+/// The learners of the main tables.
+const LEARNERS: [&str; 4] = ["lstm", "lstm-attention", "cnn", "transformer"];
+/// The settings that the appendix varies, each in a table of its own, with their values everywhere else.
+const VARIED: [(&str, &str, f64); 4] =
+    [("layers", "3", 1.0), ("hidden", "4", 512.0), ("embedding", "5", 16.0), ("dropout", "6", 0.5)];
+/// Settings that are the same in all of these tables, where a learner has them.
+const FIXED: [(&str, f64); 7] = [
+    ("updates", 3000.0),
+    ("learning_rate", 1e-3),
+    ("initial_learning_rate", 1e-5),
+    ("warmup", 1000.0),
+    ("clip", 25.0),
+    ("kernel", 3.0),
+    ("heads", 8.0),
+];
+
+/// A family of tasks: its name, what it varies, the letter of its tables, its value in the appendix and the size of its blocks.
+struct Family {
+    name: &'static str,
+    parameter: &'static str,
+    letter: &'static str,
+    base: &'static str,
+    block: f64,
+}
+
+const FAMILIES: [Family; 4] = [
+    Family { name: "count-or-memorization", parameter: "length", letter: "a", base: "40", block: 1.0 },
+    Family { name: "add-or-multiply", parameter: "length", letter: "b", base: "20", block: 1.0 },
+    Family { name: "hierarchical-or-linear", parameter: "depth", letter: "c", base: "4", block: 4.0 },
+    Family { name: "composition-or-memorization", parameter: "shown", letter: "d", base: "36", block: 1.0 },
+];
+
+/// A table of the paper, or of runs that are not as in the paper.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sheet {
+    /// One of the paper, by its number and letter, such as `1a`, of a family of tasks.
+    Printed(String, &'static str),
+    /// Figure 3.
+    Growth,
+    /// Any other run of a task.
+    Other(String),
+}
+
+/// Where a run belongs: the table, and what its row varies with the value there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) sheet: Sheet,
+    pub(super) key: &'static str,
+    pub(super) value: String,
+    /// Whether the row is a base line that other tables have as well.
+    pub(super) base: bool,
+}
+
+impl Sheet {
+    /// The level of the paper's tests: less strict in the appendix, which has fewer seeds.
+    pub(super) fn level(&self) -> f64 {
+        match self {
+            Self::Printed(id, _) if !["3", "4", "5", "6", "8"].iter().any(|n| id.starts_with(n)) => 1e-3,
+            _ => 1e-2,
+        }
+    }
+
+    /// How many seeds the paper's values are of.
+    pub(super) fn seeds(&self) -> usize {
+        match self {
+            Self::Printed(id, _) if id == "7" => 10,
+            _ if self.level() < 5e-3 => 100,
+            _ => 20,
+        }
+    }
+
+    /// What the paper calls it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Printed(id, family) => format!("Table {id}: {family}"),
+            Self::Growth => "Figure 3: nats per example as more examples are shown".to_owned(),
+            Self::Other(task) => format!("Preferences in {task}"),
+        }
+    }
+
+    /// The end of the ids of its tables, fit for an address.
+    pub(super) fn id(&self) -> String {
+        match self {
+            Self::Printed(id, _) => id.clone(),
+            Self::Growth => "figure3".to_owned(),
+            Self::Other(task) => format!("of-{}", task.replace(|c: char| !c.is_ascii_alphanumeric(), "-")),
+        }
+    }
+}
+
+/// All places of a run, at least one.
+pub(super) fn places(run: PreferenceRun<'_>) -> Vec<Place> {
+    let found = printed(run);
+    if !found.is_empty() {
+        return found;
+    }
+    if is_growth(run) {
+        let value = run.parameter("shown").unwrap_or_default().to_owned();
+        return vec![Place { sheet: Sheet::Growth, key: "shown", value, base: false }];
+    }
+    let sheet = Sheet::Other(run.task().to_owned());
+    vec![Place { sheet, key: "", value: String::new(), base: false }]
+}
+
+/// Composition of 1,000 primitives, all that is held out sent in one block.
+fn is_growth(run: PreferenceRun<'_>) -> bool {
+    run.family() == "composition-or-memorization" && run.parameter("primitives") == Some("1000")
+}
+
+fn is(x: Option<f64>, value: f64) -> bool {
+    x.is_some_and(|x| (x - value).abs() < 1e-12)
+}
+
+fn printed(run: PreferenceRun<'_>) -> Vec<Place> {
+    let fixed = |&(name, value): &(&str, f64)| run.setting(name).is_none() || is(run.number(name), value);
+    if run.family() == "scan" {
+        return scan(run).into_iter().collect();
+    }
+    let trained = FIXED.iter().all(fixed) && run.setting("batch").and_then(Json::as_str) == Some("all");
+    if !trained || !output_is_published(run) {
+        return Vec::new();
+    }
+    let departures: Vec<(&'static str, &str)> = VARIED
+        .iter()
+        .filter(|(name, _, value)| !is(run.number(name), *value))
+        .map(|&(name, table, _)| (name, table))
+        .collect();
+    if run.family() == "multiply-by-3" {
+        let plain = departures.is_empty() && is(run.planned("block_size"), 1.0);
+        return plain
+            .then(|| of(run, "2".to_owned(), "multiply-by-3", "length"))
+            .flatten()
+            .into_iter()
+            .collect();
+    }
+    let Some(family) = FAMILIES.iter().find(|family| family.name == run.family()) else { return Vec::new() };
+    let forty = run.parameter("primitives").is_none_or(|primitives| primitives == "40");
+    if !is(run.planned("block_size"), family.block) || !forty {
+        return Vec::new();
+    }
+    let (base, letter) = (run.parameter(family.parameter) == Some(family.base), family.letter);
+    let varied = |name: &'static str, table: &str, base: bool| {
+        let value = run.number(name)?.to_string();
+        let id = format!("{table}{letter}");
+        has_row(&id, &value, run.learner()).then(|| {
+            let sheet = Sheet::Printed(id, family.name);
+            Place { sheet, key: name, value, base }
+        })
+    };
+    match departures[..] {
+        [("embedding", _)] if run.learner() == "joint-attention" => {
+            let as_printed = base && is(run.number("embedding"), 64.0);
+            let sheet = Sheet::Printed(format!("8{letter}"), family.name);
+            let place = Place { sheet, key: "", value: "-".to_owned(), base: false };
+            as_printed.then_some(place).into_iter().collect()
+        }
+        [] if LEARNERS.contains(&run.learner()) => {
+            let main = of(run, format!("1{letter}"), family.name, family.parameter);
+            let appendix =
+                VARIED.iter().filter(|_| base).filter_map(|&(name, table, _)| varied(name, table, true));
+            main.into_iter().chain(appendix).collect()
+        }
+        [(name, table)] if base => varied(name, table, false).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn of(run: PreferenceRun<'_>, id: String, family: &'static str, parameter: &'static str) -> Option<Place> {
+    let value = run.parameter(parameter)?.to_owned();
+    has_row(&id, &value, run.learner()).then(|| {
+        let sheet = Sheet::Printed(id, family);
+        Place { sheet, key: parameter, value, base: false }
+    })
+}
+
+/// In fairseq, the output layer of an LSTM reads 512 elements and that of a convolutional network 256, whatever the hidden size.
+fn output_is_published(run: PreferenceRun<'_>) -> bool {
+    match run.learner() {
+        "cnn" => is(run.number("output"), 256.0),
+        "lstm" | "lstm-attention" => {
+            is(run.number("output"), 512.0)
+                || (run.number("output").is_none() && is(run.number("hidden"), 512.0))
+        }
+        _ => true,
+    }
+}
+
+/// Table 7.
+fn scan(run: PreferenceRun<'_>) -> Option<Place> {
+    let sizes: &[(&str, f64)] = match run.learner() {
+        "lstm" | "lstm-attention" => {
+            &[("layers", 2.0), ("hidden", 200.0), ("embedding", 32.0), ("batch", 16.0)]
+        }
+        "cnn" => &[("layers", 5.0), ("embedding", 128.0), ("batch", 16.0)],
+        "transformer" => &[("layers", 4.0), ("hidden", 256.0), ("embedding", 64.0), ("batch", 256.0)],
+        _ => return None,
+    };
+    let trained = is(run.number("updates"), 10_000.0) && is(run.planned("block_size"), 1024.0);
+    let same = sizes.iter().all(|&(name, value)| is(run.number(name), value));
+    let kernel = run.number("kernel").map(|kernel| kernel.to_string());
+    let (key, value) = kernel.map_or(("", "-".to_owned()), |kernel| ("kernel", kernel));
+    let here =
+        trained && same && run.parameter("split") == Some("jump") && has_row("7", &value, run.learner());
+    here.then(|| Place { sheet: Sheet::Printed("7".to_owned(), "scan"), key, value, base: false })
+}
