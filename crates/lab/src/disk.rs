@@ -10,14 +10,28 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use wug_dataset::FileSource;
+use wug_dataset::manifest::{MANIFEST, Manifest};
 
 use crate::LabError;
-use crate::regular::open_regular;
+use crate::regular::{open_regular, read_regular};
 
 pub(crate) use files::{make_own_dir, open_own, own_dir, read_own, write_own};
 pub use files::{write_whole, write_whole_with};
 pub(crate) use part::{is_at, is_part, remove_leftovers};
 pub use staging::Staging;
+
+/// The most bytes of a manifest.
+const LARGEST_MANIFEST: u64 = 256 << 20;
+
+/// The manifest of a data set, if the directory has one.
+pub(crate) fn read_manifest(directory: &Path) -> Result<Option<Manifest>, LabError> {
+    let path = directory.join(MANIFEST);
+    let Some(text) = read_regular(&path, LARGEST_MANIFEST).map_err(LabError::disk(&path))? else {
+        return Ok(None);
+    };
+    let damaged = |error| LabError::corrupt(&path, format!("cannot be read: {error}"));
+    serde_json::from_slice(&text).map(Some).map_err(damaged)
+}
 
 /// A directory to read from.
 #[derive(Clone, Debug)]

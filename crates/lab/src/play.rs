@@ -17,6 +17,7 @@ use wug_score::{
 
 use crate::LabError;
 use crate::disk::write_whole;
+use crate::regular::read_regular;
 
 /// So many right answers in a row end a task (the paper's Appendix A; its program stops at five).
 pub const FULL: usize = 10;
@@ -318,15 +319,9 @@ fn hide(sequence: &MaskedSequence, letters: &[char]) -> Question {
 
 /// The answers of a log; `None` if there is no file.
 fn read_log(path: &Path) -> Result<Option<Vec<Answer>>, LabError> {
-    match path.metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(LabError::disk(path)(error)),
-        Ok(about) if about.len() > LARGEST => {
-            return Err(LabError::corrupt(path, "is too large for a log of answers"));
-        }
-        Ok(_) => {}
-    }
-    let text = std::fs::read_to_string(path).map_err(LabError::disk(path))?;
+    let Some(bytes) = read_regular(path, LARGEST).map_err(LabError::disk(path))? else { return Ok(None) };
+    let text =
+        String::from_utf8(bytes).map_err(|error| LabError::corrupt(path, format!("is no text: {error}")))?;
     let parsed = text.lines().enumerate().map(|(i, line)| {
         let problem = |error| LabError::corrupt(path, format!("line {}: not an answer: {error}", i + 1));
         serde_json::from_str(line).map_err(problem)

@@ -1,7 +1,7 @@
 //! Regular files, and what else may be in their place: a named pipe would block whoever opens it.
 
 use std::fs::{self, File, FileType};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::disk::is_part;
@@ -27,6 +27,30 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<File>> {
         None => Ok(Some(file)),
         Some(error) => Err(error),
     }
+}
+
+/// Reads a regular file of at most so many bytes, if there is one.
+pub(crate) fn read_regular(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = open_regular(path)? else { return Ok(None) };
+    let too_large = |size: String| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("this file has {size} bytes; at most {most} are read"),
+        )
+    };
+    let size = file.metadata()?.len();
+    if size > most {
+        return Err(too_large(size.to_string()));
+    }
+    let mut bytes = Vec::new();
+    // Files of the system claim no size, and a file may grow while it is read.
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(format!("more than {most}"))) } else { Ok(Some(bytes)) }
+}
+
+/// The same; that there is no file is an error too.
+pub(crate) fn read_present(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_regular(path, most)?.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no such file"))
 }
 
 fn irregular(kind: FileType) -> Option<io::Error> {
@@ -113,6 +137,14 @@ mod tests {
             let message = open_regular(&at(name)).unwrap_err().to_string();
             assert_eq!(message, format!("this is {what}, where a regular file should be"));
         }
+        assert_eq!(read_regular(&at("file"), 4).unwrap().unwrap(), b"text");
+        assert!(read_regular(&at("absent"), 4).unwrap().is_none());
+        assert_eq!(read_present(&at("absent"), 4).unwrap_err().kind(), io::ErrorKind::NotFound);
+        let message = read_regular(&at("file"), 3).unwrap_err().to_string();
+        assert_eq!(message, "this file has 4 bytes; at most 3 are read");
+        // It claims to have no bytes.
+        let message = read_regular(Path::new("/proc/self/status"), 3).unwrap_err().to_string();
+        assert_eq!(message, "this file has more than 3 bytes; at most 3 are read");
         let mut found = Vec::new();
         skipped(dir.path(), "", &mut found).unwrap();
         found.sort_unstable();

@@ -20,10 +20,14 @@ use toml::{Table, Value};
 use crate::LabError;
 use crate::plan::RunPlan;
 use crate::protocol::{Entry, PROTOCOLS};
+use crate::regular::read_present;
 
 use problem::alternatives;
 use section::Set;
 use source_map::SourceMap;
+
+/// The most bytes of an experiment.
+const LARGEST: u64 = 16 << 20;
 
 pub use data_seed::DataSeeds;
 pub use learners::LearnerGrid;
@@ -133,8 +137,9 @@ impl Experiment {
     pub fn load(name: &str, scale: Scale, sets: &[(String, String)]) -> Result<Self, LabError> {
         let path = Path::new(name);
         if path.extension().is_some_and(|e| e == "toml") || name.contains(std::path::MAIN_SEPARATOR) {
-            let text =
-                std::fs::read_to_string(path).map_err(|error| LabError::Usage(format!("{name}: {error}")))?;
+            let usage = |error: &dyn std::fmt::Display| LabError::Usage(format!("{name}: {error}"));
+            let bytes = read_present(path, LARGEST).map_err(|error| usage(&error))?;
+            let text = String::from_utf8(bytes).map_err(|error| usage(&error))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             return Self::read(&stem, name, &text, scale, sets);
         }

@@ -18,6 +18,7 @@ use wug_language::{Alphabet, Reading, registry};
 use wug_learner::registry::Role;
 
 use crate::LabError;
+use crate::disk::read_manifest;
 use crate::foreign::{Begin, Conversation, Event, Failure, Fitted, Learners, Question, Task};
 use crate::spec::{Experiment, Scale};
 
@@ -94,15 +95,12 @@ pub(crate) struct Subject {
 
 impl Subject {
     fn read(directory: &Path) -> Result<Self, LabError> {
-        let path = directory.join(MANIFEST);
-        let text = std::fs::read(&path).map_err(|error| {
+        let manifest = read_manifest(directory)?.ok_or_else(|| {
             LabError::Usage(format!(
-                "{} is no data set that `wug data` wrote: {MANIFEST}: {error}",
+                "{} is no data set that `wug data` wrote: there is no {MANIFEST}",
                 directory.display()
             ))
         })?;
-        let manifest: Manifest = serde_json::from_slice(&text)
-            .map_err(|error| LabError::corrupt(&path, format!("cannot be read: {error}")))?;
         let role = match manifest.suite.as_str() {
             "flare" => Role::Recognizer,
             "bliss" => Role::NextSymbol,

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 use wug_dataset::FileSource;
-use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::manifest::MANIFEST;
 use wug_dataset::tabular::ParquetRows;
 
 use crate::LabError;
-use crate::disk::Directory;
+use crate::disk::{Directory, read_manifest};
 
 /// A split and its strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +30,7 @@ struct Row {
 pub fn read_splits(directory: &Path) -> Result<Vec<SplitStrings>, LabError> {
     let files = Directory::open(directory)?;
     let path = directory.join(MANIFEST);
-    let text = std::fs::read(&path).map_err(LabError::disk(&path))?;
-    let manifest: Manifest = serde_json::from_slice(&text)
-        .map_err(|error| LabError::corrupt(&path, format!("cannot be read: {error}")))?;
+    let manifest = read_manifest(directory)?.ok_or_else(|| LabError::corrupt(&path, "is missing"))?;
     let source = ParquetRows { files: &files, manifest: Some(&manifest) };
     let mut splits = Vec::new();
     for file in &manifest.files {

@@ -12,6 +12,10 @@ use wug_learner::registry::{self, Given, Role, SettingValue, Settings, search_sp
 use super::corpus::CorpusRequest;
 use crate::LabError;
 use crate::disk::write_whole;
+use crate::regular::read_regular;
+
+/// The most bytes of a checkpoint.
+const LARGEST: u64 = 1 << 30;
 
 /// What to search for, and how.
 #[derive(Clone, Debug)]
@@ -83,7 +87,8 @@ pub fn search(request: &SearchRequest, event: &mut dyn FnMut(SearchEvent<'_>)) -
     // A checkpoint of another search would give a network that is not this search's.
     let identity =
         json!({ "corpus": request.corpus.facts(), "settings": request.settings, "seed": request.seed });
-    let saved = request.checkpoint.as_ref().and_then(|path| std::fs::read(path).ok());
+    let read = |path: &PathBuf| read_regular(path, LARGEST).map_err(LabError::disk(path));
+    let saved = request.checkpoint.as_ref().map(read).transpose()?.flatten();
     let resumed = match saved {
         None => None,
         Some(bytes) => Some(unpack(&bytes, &identity).ok_or_else(|| {

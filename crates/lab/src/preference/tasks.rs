@@ -1,7 +1,5 @@
 //! The tasks of a section: names, tables of a name with parameters, and files.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use toml::Value;
@@ -10,6 +8,7 @@ use wug_dataset::{RuleTask, Seed};
 
 use super::data::content_hash;
 use super::plan::Source;
+use crate::regular::read_present;
 use crate::spec::Problem;
 use crate::spec::grid::nonempty;
 
@@ -95,12 +94,8 @@ fn shown(value: &Value) -> String {
 /// Reads a task of one's own from a file, as JSON if its name ends so, else as TOML.
 pub(super) fn read(path: &Path) -> Result<RuleTask, String> {
     let at = |message: String| format!("{}: {message}", path.display());
-    let file = File::open(path).map_err(|error| at(error.to_string()))?;
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| at(error.to_string()))?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(at(format!("more than {MAX_BYTES} bytes; a task has at most so many")));
-    }
+    let text = read_present(path, MAX_BYTES).map_err(|error| at(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|error| at(error.to_string()))?;
     let json = path.extension().is_some_and(|extension| extension == "json");
     let file: TaskFile = if json {
         serde_json::from_str(&text).map_err(|error| at(error.to_string()))?

@@ -10,6 +10,7 @@ use wug_dataset::{DataError, Seed};
 use wug_language::draw;
 
 use crate::LabError;
+use crate::regular::read_present;
 
 /// The labels are the first symbols: negative, positive. Pieces come after them.
 pub(super) const LABELS: [&str; 2] = ["negative", "positive"];
@@ -72,15 +73,7 @@ impl Corpus {
 }
 
 fn table(path: &Path) -> Result<Reviews, LabError> {
-    let size = path.metadata().map_err(LabError::disk(path))?.len();
-    if size > MOST.1 {
-        return Err(LabError::Usage(format!(
-            "{} has {size} bytes; at most {} are read",
-            path.display(),
-            MOST.1
-        )));
-    }
-    let text = std::fs::read(path).map_err(LabError::disk(path))?;
+    let text = read_present(path, MOST.1).map_err(LabError::disk(path))?;
     Ok(read_csv(&path.display().to_string(), &String::from_utf8_lossy(&text))?)
 }
 
@@ -101,12 +94,12 @@ fn directory(root: &Path) -> Result<Reviews, LabError> {
                 .map(std::fs::DirEntry::path)
                 .filter(|path| path.extension().is_some_and(|e| e == "txt"))
             {
-                bytes += file.metadata().map_err(LabError::disk(&file))?.len();
+                let text = read_present(&file, MOST.1).map_err(LabError::disk(&file))?;
+                bytes += text.len() as u64;
                 if bytes > MOST.1 || to.len() >= MOST.0 {
                     let most = format!("at most {} reviews and {} bytes are read", MOST.0, MOST.1);
                     return Err(LabError::Usage(format!("{}: {most}", root.display())));
                 }
-                let text = std::fs::read(&file).map_err(LabError::disk(&file))?;
                 to.push(Review { text: String::from_utf8_lossy(&text).into_owned(), positive });
             }
         }
