@@ -41,6 +41,7 @@ use claim::{begin_lock, is_there, lock_done, locked};
 pub use header::{BUILD, Header, VERSION};
 use header::{header_in, made_by, runs_in};
 pub use kept::PredictionRows;
+pub(crate) use kept::check_kept;
 pub(crate) use seal::{open_checkpoint, seal_checkpoint};
 pub use state::{RunState, Status};
 
@@ -284,11 +285,19 @@ fn tidy(root: &Path) {
     }
     for (id, paths) in left {
         // Without the lock, `wug retry` could give the run to a worker whose files these then are.
-        let Some(_lock) = lock_done(root, &id) else { continue };
-        for path in paths.into_iter().chain([root.join("claims").join(&id)]) {
+        let Ok(Some(_lock)) = lock_done(root, &id) else { continue };
+        for path in claim_last(paths, root.join("claims").join(&id)) {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// The files in the order of their removal: the claim once, and last. As soon as its name is free, another worker may take
+/// the run, and a second removal would be that of its claim.
+fn claim_last(paths: Vec<PathBuf>, claim: PathBuf) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = paths.into_iter().filter(|path| *path != claim).collect();
+    paths.push(claim);
+    paths
 }
 
 /// Refuses a directory that has something in it and is no sweep, nor what is left of one.

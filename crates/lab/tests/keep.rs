@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wug_lab::Keep;
+use wug_lab::answers::load_model;
 use wug_lab::score::RunResult;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{PlannedRun, Sweep};
@@ -224,4 +225,46 @@ fn kept_files_that_were_changed_are_refused() {
     }
     assert!(sweep.predictions(four).unwrap().is_some());
     assert_eq!(sweep.lacking(BOTH).unwrap().len(), 2, "the swapped manifest and the missing file");
+}
+
+#[test]
+fn kept_models_that_were_changed_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = begin(dir.path());
+    run(&sweep, BOTH, 0);
+    let kept = dir.path().join("kept").join(&sweep.runs[0].id);
+    load_model(&kept).unwrap();
+    let weights = kept.join("model.safetensors");
+    let mut bytes = fs::read(&weights).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&weights, bytes).unwrap();
+    let error = load_model(&kept).unwrap_err().to_string();
+    assert!(error.contains("model.safetensors does not match its checksum"), "{error}");
+    // From elsewhere: there are no checksums.
+    fs::remove_file(kept.join("kept.json")).unwrap();
+    load_model(&kept).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_the_place_of_kept_folders_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = begin(&dir.path().join("sweep"));
+    run(&sweep, BOTH, 0);
+    let (kept, outside) = (sweep.root().join("kept"), dir.path().join("outside"));
+    fs::rename(&kept, &outside).unwrap();
+    let [one, two] = [0, 1].map(|i| sweep.runs[i].id.as_str());
+    let part = outside.join(one).join(".wug-part-x");
+    fs::write(&part, "x").unwrap();
+    symlink(&outside, &kept).unwrap();
+    Sweep::open(sweep.root()).unwrap();
+    assert!(part.exists(), "removed through a link");
+    let error = sweep.predictions(one).unwrap_err().to_string();
+    assert!(error.contains("kept is a link"), "{error}");
+    assert_eq!(sweep.lacking(BOTH).unwrap().len(), 4);
+    fs::remove_file(&kept).unwrap();
+    fs::create_dir(&kept).unwrap();
+    symlink(outside.join(two), kept.join(two)).unwrap();
+    assert!(sweep.predictions(two).unwrap_err().to_string().contains("is a link"));
 }

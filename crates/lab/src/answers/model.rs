@@ -11,7 +11,8 @@ use wug_learner::registry::Role;
 
 use crate::LabError;
 use crate::foreign::{Conversation, Event, Failure, Fitted, Question, Task};
-use crate::regular::open_regular;
+use crate::regular::read_regular;
+use crate::sweep::check_kept;
 
 /// The files of a model.
 const FILES: [&str; 2] = ["config.json", "model.safetensors"];
@@ -37,13 +38,10 @@ pub fn load_model(directory: &Path) -> Result<LoadedModel, LabError> {
         let path = directory.join(name);
         let missing =
             || LabError::Usage(format!("{} is no saved model: it has no {name}", directory.display()));
-        let file = open_regular(&path).map_err(LabError::disk(&path))?.ok_or_else(missing)?;
-        if file.metadata().map_err(LabError::disk(&path))?.len() > LARGEST {
-            return Err(LabError::corrupt(&path, "is too large for a model"));
-        }
-        std::fs::read(&path).map_err(LabError::disk(&path))
+        read_regular(&path, LARGEST).map_err(LabError::disk(&path))?.ok_or_else(missing)
     });
     let saved = SavedModel { config: config?, weights: weights? };
+    check_kept(directory, &[(FILES[0], &saved.config), (FILES[1], &saved.weights)])?;
     hasher.update(&saved.config).update(&saved.weights);
     let path = directory.join(FILES[0]);
     let config: Value = serde_json::from_slice(&saved.config)

@@ -109,11 +109,12 @@ pub(super) fn begin_lock(root: &Path) -> Result<File, LabError> {
 }
 
 /// The lock of a run that has a result; none if a worker holds it or the result is gone.
-pub(super) fn lock_done(root: &Path, id: &str) -> Option<File> {
+pub(super) fn lock_done(root: &Path, id: &str) -> Result<Option<File>, LabError> {
     let path = root.join("claims").join(id);
-    let lock = open_lock(&path).ok()?;
+    let lock = open_lock(&path)?;
     let result = root.join("results").join(format!("{id}.json"));
-    (locked(&lock, true).ok()? && is_at(&lock, &path) && is_there(&result)).then_some(lock)
+    let ours = locked(&lock, true).map_err(LabError::disk(&path))? && is_at(&lock, &path);
+    Ok((ours && is_there(&result)).then_some(lock))
 }
 
 fn open_lock(path: &Path) -> Result<File, LabError> {

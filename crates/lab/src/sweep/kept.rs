@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use wug_score::Ending;
@@ -12,12 +12,15 @@ use wug_table::{Column, TableError, Value, read_parquet};
 
 use super::{BUILD, PlannedRun, RunState, Sweep, seal};
 use crate::LabError;
-use crate::disk::{make_own_dir, read_own, remove_leftovers, write_own};
+use crate::disk::{make_own_dir, own_dir, read_own, remove_leftovers, write_own};
 use crate::keep::{Keep, PREDICTIONS, columns};
+use crate::regular::read_regular;
 
 /// The folder of all that is kept.
 pub(super) const FOLDER: &str = "kept";
 const MANIFEST: &str = "kept.json";
+/// The most bytes of it.
+const LARGEST: u64 = 1 << 20;
 
 /// What is kept of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,14 +75,16 @@ impl Sweep {
 
     /// What is kept of a run; `None` if nothing is, or another build kept it.
     fn manifest(&self, id: &str) -> Result<Option<Manifest>, LabError> {
+        // Neither folder may be a link: what it leads to is not this sweep's.
+        let folder = self.root.join(FOLDER);
+        if !own_dir(&folder)? || !own_dir(&folder.join(id))? {
+            return Ok(None);
+        }
         let path = self.kept_path(id, MANIFEST);
         let Some(bytes) = read_own(&path)? else { return Ok(None) };
-        let broken = |problem: String| LabError::corrupt(&path, format!("cannot be used: {problem}"));
-        let sealed = String::from_utf8(bytes).map_err(|error| broken(error.to_string()))?;
-        let text = seal::open_result(&sealed, true).map_err(broken)?;
-        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
+        let manifest = parsed(&path, bytes)?;
         if manifest.run != id {
-            return Err(broken(format!("it is that of run {}", manifest.run)));
+            return Err(unusable(&path, &format!("it is that of run {}", manifest.run)));
         }
         Ok(Some(manifest).filter(|manifest| manifest.build == self.header.build))
     }
@@ -97,7 +102,7 @@ impl Sweep {
         Ok(lacking)
     }
 
-    fn has_kept(&self, id: &str, keep: Keep) -> bool {
+    pub(super) fn has_kept(&self, id: &str, keep: Keep) -> bool {
         if keep == Keep::default() {
             return true;
         }
@@ -115,21 +120,57 @@ impl Sweep {
     /// The predictions of a run; `None` if it kept none.
     pub fn predictions(&self, id: &str) -> Result<Option<PredictionRows>, LabError> {
         let Some(manifest) = self.manifest(id)? else { return Ok(None) };
-        let Some(expected) = manifest.files.get(PREDICTIONS) else { return Ok(None) };
+        if !manifest.files.contains_key(PREDICTIONS) {
+            return Ok(None);
+        }
         let path = self.kept_path(id, PREDICTIONS);
         let bytes = read_own(&path)?.ok_or_else(|| LabError::corrupt(&path, "is missing"))?;
-        if checksum(id, PREDICTIONS, &bytes) != *expected {
-            let problem = "does not match its checksum: it was changed after it was written";
-            return Err(LabError::corrupt(&path, problem));
-        }
+        matches_checksum(id, &path, &bytes, &manifest)?;
         let rows = rows(bytes).map_err(|problem| LabError::corrupt(&path, problem))?;
         Ok(Some(rows))
     }
 }
 
+fn unusable(path: &Path, problem: &dyn std::fmt::Display) -> LabError {
+    LabError::corrupt(path, format!("cannot be used: {problem}"))
+}
+
+fn parsed(path: &Path, bytes: Vec<u8>) -> Result<Manifest, LabError> {
+    let sealed = String::from_utf8(bytes).map_err(|error| unusable(path, &error))?;
+    let text = seal::open_result(&sealed, true).map_err(|problem| unusable(path, &problem))?;
+    serde_json::from_str(&text).map_err(|error| unusable(path, &error))
+}
+
+fn matches_checksum(id: &str, path: &Path, bytes: &[u8], manifest: &Manifest) -> Result<(), LabError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let problem = match manifest.files.get(name) {
+        None => format!("is not listed in {MANIFEST} beside it"),
+        Some(expected) if checksum(id, name, bytes) != *expected => {
+            "does not match its checksum: it was changed after it was written".to_owned()
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(LabError::corrupt(path, problem))
+}
+
+/// Refuses files of a directory that were changed after a run kept them. A directory without `kept.json` is from elsewhere:
+/// there is nothing to compare with.
+pub(crate) fn check_kept(directory: &Path, files: &[(&str, &[u8])]) -> Result<(), LabError> {
+    let path = directory.join(MANIFEST);
+    let Some(bytes) = read_regular(&path, LARGEST).map_err(LabError::disk(&path))? else { return Ok(()) };
+    let manifest = parsed(&path, bytes)?;
+    files.iter().try_for_each(|(name, bytes)| {
+        matches_checksum(&manifest.run, &directory.join(name), bytes, &manifest)
+    })
+}
+
 /// Removes the temporary files of killed processes.
-pub(super) fn tidy(root: &std::path::Path) {
-    let Ok(entries) = fs::read_dir(root.join(FOLDER)) else { return };
+pub(super) fn tidy(root: &Path) {
+    let folder = root.join(FOLDER);
+    if !own_dir(&folder).unwrap_or(false) {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return };
     entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).for_each(|entry| {
         remove_leftovers(&entry.path());
     });

@@ -1,10 +1,11 @@
 //! How far a sweep has come, and setting aside what went wrong.
 
 use std::fs::{File, TryLockError};
+use std::time::Duration;
 
 use wug_score::{Ending, RunResult};
 
-use super::claim::is_there;
+use super::claim::{is_there, lock_done};
 use super::{PlannedRun, Sweep, seal};
 use crate::LabError;
 use crate::disk::{open_own, read_own};
@@ -107,19 +108,46 @@ impl Sweep {
     /// The same, also for results that lack some of what is to be kept beside them.
     pub fn retry_keeping(&self, keep: Keep) -> Result<Vec<PlannedRun>, LabError> {
         self.usable()?;
-        let lacking = self.lacking(keep)?;
+        self.make_folders()?;
         let mut again = Vec::new();
-        for (run, state) in self.status()?.runs {
-            let failed = match state {
-                RunState::Broken(_) => true,
-                RunState::Done(result) => matches!(result.ending, Ending::Failed { .. }),
-                _ => false,
-            };
-            if failed || lacking.contains(&run) {
+        for run in &self.runs {
+            if !self.is_due(&run.id, keep)? {
+                continue;
+            }
+            let Some(_lock) = self.lock_result(&run.id)? else { continue };
+            // Between the look and the lock, another `wug retry` and a worker may have done the run again.
+            if self.is_due(&run.id, keep)? {
                 self.set_aside(&self.result_path(&run.id), &run.id, "json")?;
-                again.push(run);
+                again.push(run.clone());
             }
         }
         Ok(again)
+    }
+
+    /// Whether a run has a result that is a failure, or none, or that lacks some of what is to be kept.
+    fn is_due(&self, id: &str, keep: Keep) -> Result<bool, LabError> {
+        Ok(match self.state(id)? {
+            RunState::Broken(_) => true,
+            RunState::Done(result) => {
+                matches!(result.ending, Ending::Failed { .. }) || !self.has_kept(id, keep)
+            }
+            _ => false,
+        })
+    }
+
+    /// The lock of a run that has a result; none if the result is gone. Its worker holds the lock for an instant after
+    /// it has written the result.
+    fn lock_result(&self, id: &str) -> Result<Option<File>, LabError> {
+        for _ in 0..50 {
+            if let Some(lock) = lock_done(&self.root, id)? {
+                return Ok(Some(lock));
+            }
+            if !is_there(&self.result_path(id)) {
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let path = self.claim_path(id);
+        Err(LabError::corrupt(&path, "is held by a worker, though the run has a result: stop it, and retry"))
     }
 }

@@ -320,3 +320,61 @@ fn a_run_resumed_between_epochs_ends_with_the_same_bytes() {
         assert_eq!(run.execute(&mut cache, &mut context).unwrap(), whole);
     }
 }
+
+#[test]
+fn a_claim_is_removed_once_and_last() {
+    let path = |text: &str| PathBuf::from(text);
+    let claim = path("claims/x");
+    let left = vec![path("attempts/x"), claim.clone(), path("checkpoints/x")];
+    let expected = [path("attempts/x"), path("checkpoints/x"), claim.clone()];
+    assert_eq!(claim_last(left, claim.clone()), expected);
+    assert_eq!(claim_last(Vec::new(), claim.clone()), [claim]);
+}
+
+/// Claims and ends a run again and again beside processes that open the sweep: nobody loses its claim.
+#[test]
+fn no_claim_is_removed_from_under_its_worker() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let id = &sweep.runs[0].id;
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    tidy(dir.path());
+                }
+            });
+        }
+        for _ in 0..500 {
+            let Some(claim) = sweep.claim(id).unwrap() else { continue };
+            std::thread::yield_now();
+            assert!(is_there(&sweep.claim_path(id)), "a claim was removed");
+            fs::write(sweep.result_path(id), "{}").unwrap();
+            drop(claim);
+            std::thread::yield_now();
+            fs::remove_file(sweep.result_path(id)).unwrap();
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn a_result_whose_claim_is_held_or_no_claim_is_not_set_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = Sweep::begin(dir.path(), &experiment(&[])).unwrap();
+    let id = &sweep.runs[0].id;
+    fs::write(sweep.result_path(id), "{}").unwrap();
+    let worker = File::create(sweep.claim_path(id)).unwrap();
+    worker.lock().unwrap();
+    let error = sweep.retry().unwrap_err().to_string();
+    assert!(error.contains("is held by a worker"), "{error}");
+    assert!(sweep.result_path(id).exists());
+    drop(worker);
+    fs::remove_file(sweep.claim_path(id)).unwrap();
+    fs::create_dir(sweep.claim_path(id)).unwrap();
+    let error = sweep.retry().unwrap_err().to_string();
+    assert!(error.contains("is a directory"), "{error}");
+    fs::remove_dir(sweep.claim_path(id)).unwrap();
+    assert_eq!(sweep.retry().unwrap().len(), 1);
+}
