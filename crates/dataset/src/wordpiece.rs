@@ -9,7 +9,9 @@
 //! assert_eq!(shown, ["low", "[UNK]", "new"]); // the comma is in none of the texts
 //! ```
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// What stands for a word that cannot be made of pieces.
 const UNKNOWN: &str = "[UNK]";
@@ -31,25 +33,33 @@ impl Pieces {
     pub fn train<'a>(texts: impl Iterator<Item = &'a str>, size: usize) -> Self {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for text in texts {
-            for word in words(text) {
-                *counts.entry(word).or_default() += 1;
-            }
+            each_word(text, |word| match counts.get_mut(word) {
+                Some(count) => *count += 1,
+                // It is unknown whatever is learned from it.
+                None if word.chars().count() > LONGEST_WORD => {}
+                None => drop(counts.insert(word.to_owned(), 1)),
+            });
         }
-        let mut words: Vec<(Vec<String>, usize)> =
-            counts.iter().map(|(word, count)| (letters(word), *count)).collect();
-        let alphabet: BTreeSet<&String> = words.iter().flat_map(|(pieces, _)| pieces).collect();
-        let mut pieces: Vec<String> = vec![UNKNOWN.to_owned()];
-        pieces.extend(alphabet.into_iter().take(size.saturating_sub(1)).cloned());
-        let mut known: BTreeSet<String> = pieces.iter().cloned().collect();
-        let mut pairs = Pairs::of(&words);
+        let mut names = Names::default();
+        let words: Vec<Word> = counts
+            .iter()
+            .map(|(word, count)| Word {
+                pieces: letters(word).map(|letter| names.id(&letter)).collect(),
+                count: *count,
+            })
+            .collect();
+        drop(counts);
+        let mut pieces: Vec<Rc<str>> = vec![UNKNOWN.into()];
+        pieces.extend(names.ids.keys().take(size.saturating_sub(1)).cloned());
+        let mut known: BTreeSet<Rc<str>> = pieces.iter().cloned().collect();
+        let mut merges = Merges::new(words, names);
         while pieces.len() < size {
-            let Some(pair) = pairs.most_frequent() else { break };
-            let merged = format!("{}{}", pair.0, pair.1.strip_prefix(INSIDE).unwrap_or(&pair.1));
-            pairs.merge(&pair, &merged, &mut words);
-            if known.insert(merged.clone()) {
+            let Some(merged) = merges.next() else { break };
+            if known.insert(Rc::clone(&merged)) {
                 pieces.push(merged);
             }
         }
+        let pieces: Vec<String> = pieces.iter().map(|piece| piece.as_ref().to_owned()).collect();
         let ids = pieces.iter().enumerate().map(|(id, piece)| (piece.clone(), id as u32)).collect();
         Self { pieces, ids }
     }
@@ -71,12 +81,14 @@ impl Pieces {
 
     /// A text as numbers of pieces: of each word the longest piece that it begins with, then of the rest, and so on.
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        words(text).iter().flat_map(|word| self.encode_word(word)).collect()
+        let mut ids = Vec::new();
+        each_word(text, |word| ids.extend(self.encode_word(word)));
+        ids
     }
 
     fn encode_word(&self, word: &str) -> Vec<u32> {
         let unknown = vec![0];
-        let letters: Vec<char> = word.chars().collect();
+        let letters: Vec<char> = word.chars().take(LONGEST_WORD + 1).collect();
         if letters.len() > LONGEST_WORD {
             return unknown;
         }
@@ -95,83 +107,157 @@ impl Pieces {
     }
 }
 
-type Pair = (String, String);
+/// Two pieces side by side, as numbers of [`Names`].
+type Pair = (u32, u32);
 
-/// How often pieces stand side by side, and in which words.
-struct Pairs {
-    counts: BTreeMap<Pair, (usize, BTreeSet<usize>)>,
-    by_count: BTreeSet<(usize, std::cmp::Reverse<Pair>)>,
+/// The texts of pieces while they are learned. Numbers are given in the order in which pieces come up, and are not those of the
+/// vocabulary.
+#[derive(Default)]
+struct Names {
+    texts: Vec<Rc<str>>,
+    ids: BTreeMap<Rc<str>, u32>,
 }
 
-impl Pairs {
-    fn of(words: &[(Vec<String>, usize)]) -> Self {
-        let mut pairs = Self { counts: BTreeMap::new(), by_count: BTreeSet::new() };
+impl Names {
+    fn id(&mut self, text: &str) -> u32 {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let (id, text) = (self.texts.len() as u32, Rc::<str>::from(text));
+        self.texts.push(Rc::clone(&text));
+        self.ids.insert(text, id);
+        id
+    }
+
+    fn text(&self, id: u32) -> Rc<str> {
+        Rc::clone(&self.texts[id as usize])
+    }
+}
+
+/// A word as pieces, and how often it is in the texts.
+struct Word {
+    pieces: Vec<u32>,
+    count: usize,
+}
+
+/// How often a pair is in the texts, and the words that it is in (and perhaps some that it was in).
+#[derive(Default)]
+struct Occurrences {
+    count: usize,
+    words: Vec<u32>,
+}
+
+/// A pair in the order in which pairs are merged: by count, and in the order of letters from the last to the first.
+type Candidate = (usize, Reverse<(Rc<str>, Rc<str>)>, Pair);
+
+/// The words while their pieces are merged.
+struct Merges {
+    words: Vec<Word>,
+    names: Names,
+    pairs: BTreeMap<Pair, Occurrences>,
+    /// The pairs that are there twice or more: others are never merged.
+    candidates: BTreeSet<Candidate>,
+}
+
+impl Merges {
+    fn new(words: Vec<Word>, names: Names) -> Self {
+        let mut pairs: BTreeMap<Pair, Occurrences> = BTreeMap::new();
         for (i, word) in words.iter().enumerate() {
-            pairs.change(i, word, true);
-        }
-        pairs
-    }
-
-    /// Adds the pairs of a word, or takes them away.
-    fn change(&mut self, index: usize, (pieces, count): &(Vec<String>, usize), add: bool) {
-        for pair in pieces.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())) {
-            let entry = self.counts.entry(pair.clone()).or_default();
-            self.by_count.remove(&(entry.0, std::cmp::Reverse(pair.clone())));
-            if add {
-                entry.0 += count;
-                entry.1.insert(index);
-            } else {
-                entry.0 -= count;
-            }
-            let left = entry.0;
-            if left > 0 {
-                self.by_count.insert((left, std::cmp::Reverse(pair)));
-            } else {
-                self.counts.remove(&pair);
+            for pair in pairs_of(&word.pieces) {
+                let occurrences = pairs.entry(pair).or_default();
+                occurrences.count += word.count;
+                occurrences.words.push(i as u32);
             }
         }
+        let mut merges = Self { words, names, pairs, candidates: BTreeSet::new() };
+        let counts: Vec<(Pair, usize)> = merges.pairs.iter().map(|(pair, at)| (*pair, at.count)).collect();
+        merges.candidates = counts
+            .into_iter()
+            .filter(|(_, count)| *count > 1)
+            .map(|(pair, count)| merges.candidate(pair, count))
+            .collect();
+        merges
     }
 
-    /// The most frequent pair that stands somewhere twice or more.
-    fn most_frequent(&self) -> Option<Pair> {
-        let (count, std::cmp::Reverse(pair)) = self.by_count.last()?;
-        (*count > 1).then(|| pair.clone())
+    fn candidate(&self, pair: Pair, count: usize) -> Candidate {
+        (count, Reverse((self.names.text(pair.0), self.names.text(pair.1))), pair)
     }
 
-    fn merge(&mut self, pair: &Pair, merged: &str, words: &mut [(Vec<String>, usize)]) {
-        let places = self.counts.get(pair).map(|(_, places)| places.clone()).unwrap_or_default();
-        for index in places {
-            let before = words[index].clone();
-            let mut pieces = Vec::with_capacity(before.0.len());
-            let mut rest = before.0.iter().peekable();
-            while let Some(piece) = rest.next() {
-                if *piece == pair.0 && rest.next_if(|next| **next == pair.1).is_some() {
-                    pieces.push(merged.to_owned());
-                } else {
-                    pieces.push(piece.clone());
-                }
-            }
-            if pieces.len() < before.0.len() {
-                self.change(index, &before, false);
-                words[index].0 = pieces;
-                let after = words[index].clone();
-                self.change(index, &after, true);
+    /// Merges the most frequent pair that is there twice or more; the piece that it becomes.
+    fn next(&mut self) -> Option<Rc<str>> {
+        let (_, Reverse((first, second)), pair) = self.candidates.last()?;
+        let text = format!("{first}{}", second.strip_prefix(INSIDE).unwrap_or(second));
+        let pair = *pair;
+        let merged = self.names.id(&text);
+        // The counts of the pairs that change, as they were.
+        let mut before: BTreeMap<Pair, usize> = BTreeMap::new();
+        let mut words = self.pairs.get_mut(&pair).map(|at| std::mem::take(&mut at.words)).unwrap_or_default();
+        words.sort_unstable();
+        words.dedup();
+        for index in words {
+            self.merge_in(index, pair, merged, &mut before);
+        }
+        for (pair, count) in before {
+            self.recount(pair, count);
+        }
+        Some(self.names.text(merged))
+    }
+
+    fn merge_in(&mut self, index: u32, pair: Pair, merged: u32, before: &mut BTreeMap<Pair, usize>) {
+        let word = &mut self.words[index as usize];
+        let mut pieces = Vec::with_capacity(word.pieces.len());
+        let mut rest = word.pieces.iter().copied().peekable();
+        while let Some(piece) = rest.next() {
+            let whole = piece == pair.0 && rest.next_if_eq(&pair.1).is_some();
+            pieces.push(if whole { merged } else { piece });
+        }
+        let (old, new): (Vec<Pair>, Vec<Pair>) =
+            (pairs_of(&word.pieces).collect(), pairs_of(&pieces).collect());
+        word.pieces = pieces;
+        // A long word has few pairs that change.
+        let same = |(a, b): &(&Pair, &Pair)| a == b;
+        let start = old.iter().zip(&new).take_while(same).count();
+        let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(same).count();
+        for pair in &old[start..old.len() - end] {
+            if let Some(at) = self.pairs.get_mut(pair) {
+                before.entry(*pair).or_insert(at.count);
+                at.count -= word.count;
             }
         }
+        for pair in &new[start..new.len() - end] {
+            let at = self.pairs.entry(*pair).or_default();
+            before.entry(*pair).or_insert(at.count);
+            at.count += word.count;
+            at.words.push(index);
+        }
     }
+
+    /// Puts a pair among the candidates by its count, which was another.
+    fn recount(&mut self, pair: Pair, before: usize) {
+        let count = self.pairs.get(&pair).map_or(0, |at| at.count);
+        if count == 0 {
+            self.pairs.remove(&pair);
+        }
+        if before > 1 {
+            self.candidates.remove(&self.candidate(pair, before));
+        }
+        if count > 1 {
+            self.candidates.insert(self.candidate(pair, count));
+        }
+    }
+}
+
+fn pairs_of(pieces: &[u32]) -> impl Iterator<Item = Pair> {
+    pieces.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
 /// The letters of a word; all but the first are marked as inside.
-fn letters(word: &str) -> Vec<String> {
-    word.chars()
-        .enumerate()
-        .map(|(i, c)| if i > 0 { format!("{INSIDE}{c}") } else { c.to_string() })
-        .collect()
+fn letters(word: &str) -> impl Iterator<Item = String> {
+    word.chars().enumerate().map(|(i, c)| if i > 0 { format!("{INSIDE}{c}") } else { c.to_string() })
 }
 
-/// The words of a text, in lower case and without accents; every punctuation mark is a word.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
+/// Calls for each word of a text, in lower case and without accents; every punctuation mark is a word.
+fn each_word(text: &str, mut call: impl FnMut(&str)) {
     let mut word = String::new();
     for c in text.chars().flat_map(char::to_lowercase).filter_map(plain) {
         if c.is_alphanumeric() {
@@ -179,16 +265,16 @@ fn words(text: &str) -> Vec<String> {
             continue;
         }
         if !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+            call(&word);
+            word.clear();
         }
         if !c.is_whitespace() && !c.is_control() {
-            words.push(c.to_string());
+            call(c.encode_utf8(&mut [0; 4]));
         }
     }
     if !word.is_empty() {
-        words.push(word);
+        call(&word);
     }
-    words
 }
 
 /// A letter without its accent; nothing for an accent by itself. Latin letters are known, others stay as they are.
@@ -245,5 +331,53 @@ mod tests {
         let text = ["hug hug hug pug pun bun hugs"];
         let pieces = Pieces::train(text.iter().copied(), 9);
         assert_eq!(pieces.pieces, ["[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##ug"]);
+    }
+
+    /// Each piece is the merge of the most frequent pair, counted anew each time.
+    #[test]
+    fn merges_are_those_of_counting_anew() {
+        let text =
+            "aaa aaaa banana bananas ananas nananana abab ababab abc abcabc cabc cab bca 日本 日本語 本日";
+        let pieces = Pieces::train(std::iter::repeat_n(text, 2), 200);
+        let mut words: Vec<Vec<String>> = text.split(' ').map(|word| letters(word).collect()).collect();
+        let letters: BTreeSet<String> = words.iter().flatten().cloned().collect();
+        let mut expected: Vec<String> = std::iter::once(UNKNOWN.to_owned()).chain(letters).collect();
+        loop {
+            let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+            for pair in words.iter().flat_map(|word| word.windows(2)) {
+                *counts.entry((pair[0].clone(), pair[1].clone())).or_default() += 2;
+            }
+            let Some((pair, _)) = counts.into_iter().min_by_key(|(pair, n)| (Reverse(*n), pair.clone()))
+            else {
+                break;
+            };
+            let merged = format!("{}{}", pair.0, pair.1.trim_start_matches(INSIDE));
+            for word in &mut words {
+                let mut i = 0;
+                while i + 1 < word.len() {
+                    if (&word[i], &word[i + 1]) == (&pair.0, &pair.1) {
+                        word.splice(i..i + 2, [merged.clone()]);
+                    }
+                    i += 1;
+                }
+            }
+            if !expected.contains(&merged) {
+                expected.push(merged);
+            }
+        }
+        assert_eq!(pieces.pieces, expected);
+    }
+
+    #[test]
+    fn long_words_and_many_words_end() {
+        let long = "ab".repeat(1 << 20);
+        let pieces = Pieces::train([long.as_str(), "hug hug"].into_iter(), 1000);
+        assert_eq!(pieces.pieces, ["[UNK]", "##g", "##u", "h", "##ug", "hug"]);
+        assert_eq!(pieces.encode(&long), [0]);
+        let letter = |n: usize| char::from(b'a' + (n % 26) as u8);
+        let many: String = (0..100_000)
+            .flat_map(|i| [letter(i), letter(i / 26), letter(i / 676), letter(i / 17576), ' '])
+            .collect();
+        assert_eq!(Pieces::train(std::iter::once(many.as_str()), 5000).len(), 5000);
     }
 }
