@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::Read;
 
 /// The most numbers that are read.
 const LARGEST: usize = 1 << 29;
@@ -22,26 +22,57 @@ pub(super) fn read_npz(file: File) -> Result<BTreeMap<String, Array>, String> {
         let entry = archive.by_index(i).map_err(|error| error.to_string())?;
         let full = entry.name().map_err(|error| error.to_string())?.into_owned();
         let name = full.strip_suffix(".npy").unwrap_or(&full).to_owned();
-        let mut bytes = Vec::new();
-        let limit = (LARGEST * 8) as u64;
-        entry.take(limit).read_to_end(&mut bytes).map_err(|error| format!("`{name}`: {error}"))?;
-        let array = read_npy(&bytes).map_err(|message| format!("`{name}`: {message}"))?;
+        let array = read_npy(entry).map_err(|message| format!("`{name}`: {message}"))?;
         arrays.insert(name, array);
     }
     Ok(arrays)
 }
 
-/// An array in NumPy's format.
-fn read_npy(bytes: &[u8]) -> Result<Array, String> {
-    let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or("no NumPy array")?;
-    let (version, rest) = rest.split_first_chunk::<2>().ok_or("no NumPy array")?;
-    let (length, rest) = match version[0] {
-        1 => rest.split_first_chunk::<2>().map(|(n, rest)| (usize::from(u16::from_le_bytes(*n)), rest)),
-        _ => rest.split_first_chunk::<4>().map(|(n, rest)| (u32::from_le_bytes(*n) as usize, rest)),
+/// The most bytes of a header.
+const LONGEST_HEADER: usize = 1 << 16;
+
+/// An array in NumPy's format. No more is read than its shape says: an archive of a few bytes can be inflated to any size.
+fn read_npy(mut file: impl Read) -> Result<Array, String> {
+    let cut = |_| "its header is cut off";
+    let mut start = [0; 8];
+    file.read_exact(&mut start).map_err(|_| "no NumPy array")?;
+    let version = start.strip_prefix(b"\x93NUMPY").ok_or("no NumPy array")?[0];
+    let mut length = [0; 4];
+    file.read_exact(&mut length[..if version == 1 { 2 } else { 4 }]).map_err(cut)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST_HEADER {
+        return Err(format!("its header has {length} bytes; at most {LONGEST_HEADER} are read"));
     }
-    .ok_or("its header is cut off")?;
-    let (header, data) = rest.split_at_checked(length).ok_or("its header is cut off")?;
-    let header = std::str::from_utf8(header).map_err(|_| "its header is no text")?;
+    let mut header = vec![0; length];
+    file.read_exact(&mut header).map_err(cut)?;
+    let header = std::str::from_utf8(&header).map_err(|_| "its header is no text")?;
+    let (descr, shape) = described(header)?;
+    let count = shape.iter().try_fold(1_usize, |product, n| product.checked_mul(*n));
+    let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("its shape {shape:?} is too large"))?;
+    let size = match descr {
+        "<f8" | "<i8" => 8,
+        "<f4" | "<i4" => 4,
+        other => {
+            return Err(format!("its type is `{other}`; there must be float64, float32, int64 or int32"));
+        }
+    };
+    let mut data = Vec::new();
+    file.take((count * size) as u64 + 1).read_to_end(&mut data).map_err(|error| error.to_string())?;
+    if data.len() != count * size {
+        let more = if data.len() > count * size { "more than " } else { "" };
+        return Err(format!("it has {more}{} numbers for the shape {shape:?}", data.len() / size));
+    }
+    let values = match descr {
+        "<f8" => numbers(&data, f64::from_le_bytes),
+        "<f4" => numbers(&data, |b| f64::from(f32::from_le_bytes(b))),
+        "<i8" => numbers(&data, |b| i64::from_le_bytes(b) as f64),
+        _ => numbers(&data, |b| f64::from(i32::from_le_bytes(b))),
+    };
+    Ok(Array { shape, values })
+}
+
+/// The type and the shape that a header says.
+fn described(header: &str) -> Result<(&str, Vec<usize>), String> {
     let field = |name: &str| {
         let at = header.find(&format!("'{name}':"))?;
         Some(header[at + name.len() + 3..].trim_start())
@@ -55,21 +86,7 @@ fn read_npy(bytes: &[u8]) -> Result<Array, String> {
     let shape: Vec<usize> = (shape.split(',').map(str::trim).filter(|n| !n.is_empty()))
         .map(|n| n.parse().map_err(|_| format!("its shape has `{n}`")))
         .collect::<Result<_, _>>()?;
-    let count = shape.iter().try_fold(1_usize, |product, n| product.checked_mul(*n));
-    let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("its shape {shape:?} is too large"))?;
-    let values = match descr {
-        "<f8" => numbers(data, f64::from_le_bytes),
-        "<f4" => numbers(data, |b| f64::from(f32::from_le_bytes(b))),
-        "<i8" => numbers(data, |b| i64::from_le_bytes(b) as f64),
-        "<i4" => numbers(data, |b| f64::from(i32::from_le_bytes(b))),
-        other => {
-            return Err(format!("its type is `{other}`; there must be float64, float32, int64 or int32"));
-        }
-    };
-    if values.len() != count {
-        return Err(format!("it has {} numbers for the shape {shape:?}", values.len()));
-    }
-    Ok(Array { shape, values })
+    Ok((descr, shape))
 }
 
 fn numbers<const N: usize>(data: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {
@@ -88,18 +105,41 @@ mod tests {
     #[test]
     fn arrays_are_read_and_others_are_refused() {
         let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
-        let array = read_npy(&npy(header, &[0, 0, 128, 63, 0, 0, 0, 192])).unwrap();
+        let array = read_npy(&npy(header, &[0, 0, 128, 63, 0, 0, 0, 192])[..]).unwrap();
         assert_eq!(array, Array { shape: vec![2], values: vec![1.0, -2.0] });
         for (header, data, expected) in [
             (header, &[0; 7][..], "1 numbers for the shape [2]"),
             (&header.replace("<f4", "|O"), &[0; 8], "its type is `|O`"),
             (&header.replace("False", "True"), &[0; 8], "Fortran order"),
             (&header.replace("(2,)", "(99999999999, 99999999999)"), &[0; 8], "too large"),
+            (header, &[0; 9], "more than 2 numbers for the shape [2]"),
             ("{}", &[], "it has no type"),
         ] {
-            let error = read_npy(&npy(header, data)).unwrap_err();
+            let error = read_npy(&npy(header, data)[..]).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
-        assert_eq!(read_npy(b"\x93NUMPY\x01\x00\xff\xff").unwrap_err(), "its header is cut off");
+        assert_eq!(read_npy(&b"\x93NUMPY\x01\x00\xff\xff"[..]).unwrap_err(), "its header is cut off");
+    }
+
+    /// Counts what is read of an array that never ends.
+    struct Endless(std::rc::Rc<std::cell::Cell<usize>>);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.0.set(self.0.get() + buffer.len());
+            buffer.fill(0);
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_shape_says() {
+        let read = std::rc::Rc::new(std::cell::Cell::new(0));
+        for shape in ["(2,)", "(99999999999,)"] {
+            let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+            let file = npy(&header, &[]);
+            assert!(read_npy((&file[..]).chain(Endless(std::rc::Rc::clone(&read)))).is_err());
+            assert!(read.get() < 100, "{}", read.get());
+        }
     }
 }
