@@ -12,7 +12,7 @@ use wug_language::{Language, LengthRange, Reading};
 
 use super::plan::{DataPlan, Plan, Source};
 use crate::LabError;
-use crate::disk::Directory;
+use crate::disk::{Directory, read_manifest};
 use crate::protocol::RunData;
 
 /// A language with all its splits.
@@ -106,15 +106,18 @@ impl Data {
         Self { splits: dataset.splits.into_iter().map(prepare).collect(), language, hash, facts }
     }
 
-    /// Where the published directory of a language is: `directory` itself, or a folder in it under the language's name.
+    /// Where the published directory of a language is: a folder in `directory` under the language's name, or `directory`
+    /// itself, if its manifest says so or it has the language's name.
     pub(super) fn find(directory: &Path, named: &Named) -> Result<PathBuf, String> {
         let full = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
         let names = std::iter::once(&named.entry.name).chain(named.entry.aliases).copied();
         let has_data = |path: &PathBuf| TRAINING_FILES.iter().any(|file| path.join(file).is_file());
         let inside = names.clone().map(|name| full.join(name)).find(has_data);
         let here = || {
-            let own = full.file_name().and_then(|n| n.to_str());
-            let ours = own.is_some_and(|own| names.clone().any(|name| name == own));
+            let manifest = read_manifest(&full).ok().flatten();
+            let own = manifest.as_ref().map(|manifest| manifest.name.as_str());
+            let own = own.or_else(|| full.file_name().and_then(|name| name.to_str()));
+            let ours = own.is_some_and(|own| names.clone().any(|name| name == own) || own == named.spelled());
             (ours && has_data(&full)).then(|| full.clone())
         };
         inside.or_else(here).ok_or_else(|| {
@@ -131,12 +134,7 @@ impl Data {
     /// Reads a published directory.
     pub(super) fn read(path: &Path, language: &dyn Language) -> Result<DirectoryData, LabError> {
         let directory = Directory::open(path)?;
-        let manifest: Option<Manifest> = match std::fs::read(path.join(MANIFEST)) {
-            Ok(text) => serde_json::from_slice(&text).map_err(|error| {
-                LabError::corrupt(&path.join(MANIFEST), format!("cannot be read: {error}"))
-            })?,
-            Err(_) => None,
-        };
+        let manifest = read_manifest(path)?;
         let source = ParquetRows { files: &directory, manifest: manifest.as_ref() };
         let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
         for name in SPLITS {
