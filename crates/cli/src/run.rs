@@ -101,13 +101,24 @@ fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write)
     let status = sweep.status()?;
     finish(sweep, &status, summary, json, out)?;
     if let Some(code) = signals.exit_code().filter(|_| summary.interrupted + summary.waiting > 0) {
-        let saved = runs(summary.interrupted);
-        let verb = if summary.interrupted == 1 { ("is", "goes") } else { ("are", "go") };
-        say(&format!("wug: interrupted; {saved} {} saved and {} on with the same command", verb.0, verb.1));
+        say(&interrupted(summary));
         return Ok(code);
     }
     let well = status.ended("failed") == 0 && summary.waiting == 0;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says what became of the runs that were stopped: those that have a checkpoint go on, the others start again.
+fn interrupted(WorkSummary { interrupted, saved, .. }: WorkSummary) -> String {
+    let verb = if saved == 1 { ("is", "goes") } else { ("are", "go") };
+    let mut message =
+        format!("wug: interrupted; {} {} saved and {} on with the same command", runs(saved), verb.0, verb.1);
+    if interrupted > saved {
+        let again = runs(interrupted - saved);
+        let verb = if interrupted - saved == 1 { "starts" } else { "start" };
+        message += &format!("; {again} had saved nothing and {verb} again");
+    }
+    message
 }
 
 /// Says that results have not all beside them that is asked for, and what to do.
@@ -132,10 +143,10 @@ fn finish(
 ) -> Result<(), Exit> {
     let dir = sweep.root().display();
     if json {
-        let WorkSummary { done, failed, interrupted, elsewhere, waiting } = summary;
+        let WorkSummary { done, failed, interrupted, saved, elsewhere, waiting } = summary;
         let line = json!({
             "directory": dir.to_string(), "done": done, "failed": failed, "interrupted": interrupted,
-            "elsewhere": elsewhere, "waiting": waiting
+            "saved": saved, "elsewhere": elsewhere, "waiting": waiting
         });
         writeln!(out, "{line}")?;
         return Ok(());

@@ -57,6 +57,8 @@ pub struct WorkSummary {
     pub failed: usize,
     /// Runs that were stopped in the middle because the process is to end.
     pub interrupted: usize,
+    /// Runs among them that have a checkpoint; the others start again.
+    pub saved: usize,
     /// Runs that are held by other workers.
     pub elsewhere: usize,
     /// Runs that are not done and that no worker holds.
@@ -154,6 +156,7 @@ pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> R
         sum.done += summary.done;
         sum.failed += summary.failed;
         sum.interrupted += summary.interrupted;
+        sum.saved += summary.saved;
     }
     let status = sweep.status()?;
     sum.elsewhere = status.count(|state| matches!(state, RunState::Running));
@@ -240,7 +243,10 @@ impl WorkerPool<'_> {
                     summary.done += 1;
                     summary.failed += 1;
                 }
-                RunEnd::Interrupted => summary.interrupted += 1,
+                RunEnd::Interrupted => {
+                    summary.interrupted += 1;
+                    summary.saved += usize::from(self.sweep.checkpoint_path(&run.id).is_file());
+                }
                 RunEnd::Postponed => {}
             }
         }
