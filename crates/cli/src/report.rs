@@ -9,7 +9,7 @@ use wug_lab::disk::{write_whole, write_whole_with};
 use wug_lab::play::Game;
 use wug_lab::score::RunResult;
 use wug_lab::sweep::{RunState, Sweep};
-use wug_report::{Logs, Rows, TableFormat, records, records_beside, render};
+use wug_report::{Logs, RecordFormat, TableFormat, records, records_beside, render};
 
 use crate::args::{Export, Report};
 use crate::exit::{Exit, say};
@@ -39,15 +39,15 @@ pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
 /// What can be exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exported {
-    Rows(Rows),
+    Records(RecordFormat),
     Predictions,
 }
 
 /// Each with its name, as it is typed.
 const EXPORTED: [(&str, Exported); 4] = [
-    ("scores", Exported::Rows(Rows::Scores)),
-    ("curves", Exported::Rows(Rows::Curves)),
-    ("strings", Exported::Rows(Rows::Strings)),
+    ("scores", Exported::Records(RecordFormat::Scores)),
+    ("curves", Exported::Records(RecordFormat::Curves)),
+    ("strings", Exported::Records(RecordFormat::Strings)),
     ("predictions", Exported::Predictions),
 ];
 
@@ -64,7 +64,7 @@ pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
     let logged = |result: &RunResult| Some((result.run.plan.clone(), sweep.log(&result.run.plan)?));
     let logs: Logs = results.iter().filter_map(logged).collect();
     let write = |out: &mut dyn Write| match args.what {
-        Exported::Rows(rows) => records(&results, &logs, rows, format, out).map_err(Exit::from),
+        Exported::Records(rows) => records(&results, &logs, rows, format, out).map_err(Exit::from),
         Exported::Predictions => {
             let rows = |result: &RunResult| Ok(sweep.predictions(&result.run.plan)?.unwrap_or_default());
             records_beside(&results, &logs, &Sweep::prediction_columns(), rows, format, out)

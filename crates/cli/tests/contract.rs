@@ -23,7 +23,7 @@ use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
 use wug_lab::speed::Speed;
-use wug_report::{Logs, Rows, Table, TableFormat, Value, records, suite, tables};
+use wug_report::{Logs, RecordFormat, Table, TableFormat, Value, records, suite, tables};
 
 /// The runs of an experiment at full scale; of a hundred seeds, two are enough.
 fn planned(name: &str) -> Vec<RunPlan> {
@@ -390,7 +390,7 @@ fn exported_rows_differ_by_more_than_a_hash() {
     for (name, _) in BUILT_IN {
         let results: Vec<RunResult> = planned(name).iter().map(measured_well).collect();
         let mut text = Vec::new();
-        records(&results, &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut text).unwrap();
+        records(&results, &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let mut seen = BTreeSet::new();
         for line in text.lines() {

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Each former name, and what is said instead. All are unambiguous: they have no other use in the code.
+/// Each former name, and what is said instead. All are unambiguous: they have no other use in the code. A name that is also an
+/// ordinary word is listed as it would be used.
 const FORMER: &[(&str, &str)] = &[
     ("Owed", "DeferredGrad"),
     ("pay", "flush_deferred"),
@@ -41,6 +42,15 @@ const FORMER: &[(&str, &str)] = &[
     ("Hard", "ScoredString"),
     ("Places", "Decimals"),
     ("Told", "VaryingColumns"),
+    ("Rows::Scores", "RecordFormat::Scores"),
+    ("report::Rows", "report::RecordFormat"),
+    ("Device", "MemoryKind"),
+    ("struct Ends", "struct Boundaries"),
+    ("NetworkError::Ends", "NetworkError::InputsOutputs"),
+    // As prose and as ordinary variables these are fine.
+    ("fn dots", "fn matvec"),
+    ("kernel::mix", "kernel::vecmat"),
+    ("fn follow", "fn step_batch"),
 ];
 
 /// The changelog and `record/` are not read: they may say what something was called.

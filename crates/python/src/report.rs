@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use wug_lab::LabError;
 use wug_lab::score::RunResult;
 use wug_lab::sweep::Sweep;
-use wug_report::{Format, Logs, Rows, TableFormat, records, render};
+use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
 
 use crate::errors::{WugError, raised, usage};
 
@@ -34,9 +34,9 @@ pub(crate) fn report(py: Python<'_>, dirs: Vec<PathBuf>, format: &str) -> PyResu
 #[pyfunction]
 pub(crate) fn export<'py>(py: Python<'py>, dir: PathBuf, what: &str) -> PyResult<Bound<'py, PyBytes>> {
     let rows = match what {
-        "scores" => Rows::Scores,
-        "curves" => Rows::Curves,
-        "strings" => Rows::Strings,
+        "scores" => RecordFormat::Scores,
+        "curves" => RecordFormat::Curves,
+        "strings" => RecordFormat::Strings,
         other => {
             return Err(usage(format!("there are no rows of `{other}`; there are: scores, curves, strings")));
         }

@@ -35,7 +35,7 @@ pub use format::Format;
 pub use network::NetworkPicture;
 pub use plot::Figure;
 pub use published::PublishedTable;
-pub use records::{Derived, Logs, Rows, records, records_beside};
+pub use records::{Derived, Logs, RecordFormat, records, records_beside};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Decimals, IntervalKind, Rank, Row, Table, Uncertainty, Value};
 pub use write::visible;

@@ -17,7 +17,7 @@ use runs::RunColumns;
 
 /// What the rows of an exported table are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
+pub enum RecordFormat {
     /// Measurements, and what suites derive from several results.
     Scores,
     /// Points of learning curves.
@@ -46,31 +46,31 @@ pub struct Derived<'a> {
 pub fn records(
     results: &[RunResult],
     logs: &Logs,
-    rows: Rows,
+    rows: RecordFormat,
     format: TableFormat,
     out: impl Write,
 ) -> Result<(), ReportError> {
     let own: &[(&str, Kind)] = match rows {
-        Rows::Scores => &SCORES,
-        Rows::Curves => &CURVES,
-        Rows::Strings => &STRINGS,
+        RecordFormat::Scores => &SCORES,
+        RecordFormat::Curves => &CURVES,
+        RecordFormat::Strings => &STRINGS,
     };
     let own: Vec<Column> = own.iter().map(|(name, kind)| Column::new(*name, *kind)).collect();
     let mut table = RunTable::begin(results, logs, &own, format, out)?;
     for (i, result) in results.iter().enumerate() {
         match rows {
-            Rows::Scores => {
+            RecordFormat::Scores => {
                 let scores = result.scores.iter().map(|m| score(m, false, 1, ""));
                 table.rows(&[i], scores)?;
             }
-            Rows::Curves => table.rows(&[i], result.curve.iter().map(curve_point))?,
-            Rows::Strings => {
+            RecordFormat::Curves => table.rows(&[i], result.curve.iter().map(curve_point))?,
+            RecordFormat::Strings => {
                 table.rows(&[i], result.hardest.iter().map(|string| scored_string("hardest", string)))?;
                 table.rows(&[i], result.strings.iter().map(|string| scored_string("every", string)))?;
             }
         }
     }
-    if rows == Rows::Scores {
+    if rows == RecordFormat::Scores {
         let known = results.iter().enumerate().map(|(i, result)| (result.run.plan.as_str(), i));
         let at: BTreeMap<&str, usize> = known.collect();
         for derived in derived(results) {

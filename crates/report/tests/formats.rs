@@ -4,7 +4,7 @@ mod fixtures;
 
 use fixtures::{accuracy, as_in_the_paper, cross_entropy, recognition, scored};
 use serde_json::json;
-use wug_report::{Format, Logs, Rows, TableFormat, records, render};
+use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
 use wug_score::{Coordinates, Ending, Reading, RunResult};
 
 fn few() -> Vec<RunResult> {
@@ -124,7 +124,7 @@ fn json_has_a_summary_and_every_table() {
     insta::assert_snapshot!(value["tables"][0]["rows"][0]["cells"][2], @r###"{"ours":{"value":0.9349,"std":0.0,"interval":{"low":0.9349,"high":0.9349,"level":0.95,"kind":"mean"}},"paper":{"value":0.664,"std":0.22},"n":2,"paper_n":10}"###);
 }
 
-fn exported(rows: Rows, format: TableFormat) -> String {
+fn exported(rows: RecordFormat, format: TableFormat) -> String {
     let logs =
         Logs::from([("----1".to_owned(), serde_json::json!({ "seconds": 1.5, "host": "h", "seed": 3 }))]);
     let mut out = Vec::new();
@@ -134,7 +134,7 @@ fn exported(rows: Rows, format: TableFormat) -> String {
 
 #[test]
 fn records_of_several_protocols_share_one_table() {
-    let text = exported(Rows::Scores, TableFormat::Csv);
+    let text = exported(RecordFormat::Scores, TableFormat::Csv);
     let (head, rows) = text.split_once('\n').unwrap();
     insta::assert_snapshot!(head, @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,derived,runs,split,stratum,stratum_kind,stratum_low,stratum_high,metric,unit,value,shown,numerator,denominator,n,spread,chance,interval_low,interval_high,interval_level,ending,parameters,ended.message,seconds,log.seed"##);
     insta::assert_snapshot!(rows.lines().next().unwrap(), @r##"parity-lstm-R-short-1,recognition,parity,lstm,64000,R,short,1,published,0.1.0,0123456789abcdef,avx2,data of parity,,,false,1,test,all,all,,,recognition_accuracy,fraction,0.9349,,0.9349,1.0,1,0.1,0.5,,,,finished,63713,,,"##);
@@ -144,15 +144,15 @@ fn records_of_several_protocols_share_one_table() {
     parity-rnn-R+NS-long-1,recognition,parity,rnn,64000,R+NS,long,1,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,1,test,all,all,,,expressivity,fraction,1.0,R+NS,1.0,1.0,1,,,,,,finished,63713,,,
     ,recognition,parity,lstm,64000,R,short,,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,2,test,all,all,,,inductive_bias,fraction,0.9349,R,0.9349,1.0,2,0.0,,,,,finished,63713,,,
     "##);
-    let lines = exported(Rows::Scores, TableFormat::Jsonl);
+    let lines = exported(RecordFormat::Scores, TableFormat::Jsonl);
     assert_eq!(lines.lines().count() + 1, text.lines().count());
     insta::assert_snapshot!(lines.lines().find(|line| line.contains("speed")).unwrap(), @r##"{"plan":"----1","protocol":"speed","language":null,"learner":null,"size":null,"loss":null,"validation":null,"seed":1,"reading":"published","version":"0.1.0","build":"0123456789abcdef","instructions":"avx2","data_hash":"data of ","task":"copy","delay":10,"derived":false,"runs":1,"split":"final","stratum":"all","stratum_kind":"all","stratum_low":null,"stratum_high":null,"metric":"recognition_accuracy","unit":"fraction","value":0.5,"shown":null,"numerator":0.5,"denominator":1.0,"n":1,"spread":0.1,"chance":0.5,"interval_low":null,"interval_high":null,"interval_level":null,"ending":"finished","parameters":63713,"ended.message":null,"seconds":1.5,"log.seed":3}"##);
 }
 
 #[test]
 fn curves_and_strings_are_tables_of_their_own() {
-    insta::assert_snapshot!(exported(Rows::Curves, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,epoch,step,training_loss,validation_loss,ending,parameters,ended.message,seconds,log.seed"##);
-    insta::assert_snapshot!(exported(Rows::Strings, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,list,split,string,label,edits,distance,cross_entropy,ending,parameters,ended.message,seconds,log.seed"##);
+    insta::assert_snapshot!(exported(RecordFormat::Curves, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,epoch,step,training_loss,validation_loss,ending,parameters,ended.message,seconds,log.seed"##);
+    insta::assert_snapshot!(exported(RecordFormat::Strings, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,list,split,string,label,edits,distance,cross_entropy,ending,parameters,ended.message,seconds,log.seed"##);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use super::NextSymbol;
 use crate::baseline::{Grammar, GrammarState};
 
 /// Any next-symbol model.
-pub struct AnyNextSymbol<'a>(Kind<'a>);
+pub struct AnyNextSymbol<'a>(NextSymbolKind<'a>);
 
-enum Kind<'a> {
+enum NextSymbolKind<'a> {
     Boxed(Box<dyn Erased + 'a>),
     /// Its states borrow the language, so they cannot be `Any`.
     Grammar(Grammar<'a>),
@@ -28,13 +28,13 @@ impl<'a> AnyNextSymbol<'a> {
         L: NextSymbol + 'a,
         L::State: 'static,
     {
-        Self(Kind::Boxed(Box::new(Typed(model))))
+        Self(NextSymbolKind::Boxed(Box::new(Typed(model))))
     }
 }
 
 impl<'a> From<Grammar<'a>> for AnyNextSymbol<'a> {
     fn from(grammar: Grammar<'a>) -> Self {
-        Self(Kind::Grammar(grammar))
+        Self(NextSymbolKind::Grammar(grammar))
     }
 }
 
@@ -208,71 +208,71 @@ impl<'a> NextSymbol for AnyNextSymbol<'a> {
 
     fn start(&mut self) -> AnyState<'a> {
         match &mut self.0 {
-            Kind::Boxed(model) => model.start(),
-            Kind::Grammar(grammar) => AnyState(StateKind::Grammar(grammar.start())),
+            NextSymbolKind::Boxed(model) => model.start(),
+            NextSymbolKind::Grammar(grammar) => AnyState(StateKind::Grammar(grammar.start())),
         }
     }
 
     fn push(&mut self, state: &mut AnyState<'a>, symbol: u32) {
         match &mut self.0 {
-            Kind::Boxed(model) => model.push(state, symbol),
-            Kind::Grammar(grammar) => grammar.push(state.grammar_mut(), symbol),
+            NextSymbolKind::Boxed(model) => model.push(state, symbol),
+            NextSymbolKind::Grammar(grammar) => grammar.push(state.grammar_mut(), symbol),
         }
     }
 
     fn next(&mut self, state: &AnyState<'a>) -> Vec<f64> {
         match &mut self.0 {
-            Kind::Boxed(model) => model.next(state),
-            Kind::Grammar(grammar) => grammar.next(state.grammar()),
+            NextSymbolKind::Boxed(model) => model.next(state),
+            NextSymbolKind::Grammar(grammar) => grammar.next(state.grammar()),
         }
     }
 
     fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
         match &mut self.0 {
-            Kind::Boxed(model) => model.log_probs(string),
-            Kind::Grammar(grammar) => grammar.log_probs(string),
+            NextSymbolKind::Boxed(model) => model.log_probs(string),
+            NextSymbolKind::Grammar(grammar) => grammar.log_probs(string),
         }
     }
 
     fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
         match &mut self.0 {
-            Kind::Boxed(model) => model.log_probs_batch(strings),
-            Kind::Grammar(grammar) => grammar.log_probs_batch(strings),
+            NextSymbolKind::Boxed(model) => model.log_probs_batch(strings),
+            NextSymbolKind::Grammar(grammar) => grammar.log_probs_batch(strings),
         }
     }
 
     fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
         match &mut self.0 {
-            Kind::Boxed(model) => model.read_whole(strings),
-            Kind::Grammar(grammar) => grammar.read_whole(strings),
+            NextSymbolKind::Boxed(model) => model.read_whole(strings),
+            NextSymbolKind::Grammar(grammar) => grammar.read_whole(strings),
         }
     }
 
     fn advance_batch(&mut self, states: &mut [AnyState<'a>], pieces: &[&[u32]]) -> Vec<f64> {
         match &mut self.0 {
-            Kind::Boxed(model) => model.advance_batch(states, pieces),
-            Kind::Grammar(_) => super::advance_each(self, states, pieces),
+            NextSymbolKind::Boxed(model) => model.advance_batch(states, pieces),
+            NextSymbolKind::Grammar(_) => super::advance_each(self, states, pieces),
         }
     }
 
     fn same(&self, a: &AnyState<'a>, b: &AnyState<'a>) -> bool {
         match &self.0 {
-            Kind::Boxed(model) => model.same(a, b),
-            Kind::Grammar(grammar) => grammar.same(a.grammar(), b.grammar()),
+            NextSymbolKind::Boxed(model) => model.same(a, b),
+            NextSymbolKind::Grammar(grammar) => grammar.same(a.grammar(), b.grammar()),
         }
     }
 
     fn max_len(&self) -> Option<usize> {
         match &self.0 {
-            Kind::Boxed(model) => model.max_len(),
-            Kind::Grammar(grammar) => grammar.max_len(),
+            NextSymbolKind::Boxed(model) => model.max_len(),
+            NextSymbolKind::Grammar(grammar) => grammar.max_len(),
         }
     }
 
     fn max_batch(&self, length: usize) -> usize {
         match &self.0 {
-            Kind::Boxed(model) => model.max_batch(length),
-            Kind::Grammar(grammar) => grammar.max_batch(length),
+            NextSymbolKind::Boxed(model) => model.max_batch(length),
+            NextSymbolKind::Grammar(grammar) => grammar.max_batch(length),
         }
     }
 }

@@ -33,7 +33,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: 
         let rows = b.len() / n;
         for first in (0..n).step_by(2 * lanes) {
             let inside = (2 * lanes).min(n - first);
-            let to = Place { add, first, inside, n };
+            let to = ColumnPanel { add, first, inside, n };
             if inside > lanes {
                 copy_panel(s, &mut two, b, to);
                 tiles::<R, S, 6, 2>(s, c, a, &two[..rows], m, to);
@@ -48,7 +48,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: 
 
 /// A panel of columns.
 #[derive(Clone, Copy)]
-struct Place {
+struct ColumnPanel {
     /// Whether sums are added to what is there.
     add: bool,
     /// The first column.
@@ -61,7 +61,7 @@ struct Place {
 
 /// Copies a panel of columns, so that its registers are contiguous.
 #[inline(always)]
-fn copy_panel<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[R], at: Place) {
+fn copy_panel<R: Real, S: Simd, const W: usize>(s: S, panel: &mut [[V<R, S>; W]], b: &[R], at: ColumnPanel) {
     let lanes = V::<R, S>::lanes();
     for (to, row) in panel.iter_mut().zip(b.chunks_exact(at.n)) {
         let row = &row[at.first..][..at.inside];
@@ -79,7 +79,7 @@ fn tiles<R: Real, S: Simd, const M: usize, const W: usize>(
     a: &[R],
     b: &[[V<R, S>; W]],
     m: usize,
-    to: Place,
+    to: ColumnPanel,
 ) {
     let mut at = 0;
     while at < m {
@@ -119,7 +119,7 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     a: &[R],
     b: &[[V<R, S>; W]],
     m: usize,
-    to: Place,
+    to: ColumnPanel,
 ) {
     let lanes = V::<R, S>::lanes();
     let mut sums = [[V::<R, S>::constant(s, 0.0); W]; M];

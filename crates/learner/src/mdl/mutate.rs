@@ -162,12 +162,12 @@ impl Network {
         self.inputs() * (hidden + outputs) + hidden * from_hidden
     }
 
-    /// The kind is drawn among those with room, then the source among units with a free target, then the target.
+    /// The kind is drawn among those that can still be added, then the source among units with a free target, then the target.
     fn add_random_edge(&mut self, rng: &mut dyn Rng) {
         let forward = self.forward_count();
-        let room =
+        let addable =
             [forward < self.possible_edges(false), self.edges.len() - forward < self.possible_edges(true)];
-        let recurrent = if room[0] && room[1] { coin(rng) } else { room[1] };
+        let recurrent = if addable[0] && addable[1] { coin(rng) } else { addable[1] };
         let of_kind = if recurrent { &self.edges[forward..] } else { &self.edges[..forward] };
         let (inputs, units) = (self.inputs, self.units.len() as u16);
         let hidden = inputs + self.outputs;

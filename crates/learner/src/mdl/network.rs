@@ -89,7 +89,7 @@ pub enum NetworkError {
     Units(usize),
     /// Inputs or outputs are missing, or more than all units.
     #[error("a network of {units} units cannot have {inputs} inputs and {outputs} outputs")]
-    Ends {
+    InputsOutputs {
         /// All units.
         units: usize,
         /// Inputs among them.
@@ -121,7 +121,7 @@ impl Network {
             return Err(NetworkError::Units(n));
         }
         if inputs == 0 || outputs == 0 || inputs.saturating_add(outputs) > n {
-            return Err(NetworkError::Ends { units: n, inputs, outputs });
+            return Err(NetworkError::InputsOutputs { units: n, inputs, outputs });
         }
         edges.sort_unstable();
         for pair in edges.windows(2) {

@@ -4,7 +4,7 @@
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, Place, Sequence};
+use super::{Attention, DRows, MAX_LANES, Sequence, Strided};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -37,7 +37,7 @@ impl<R: Real> Head<'_, R> {
 
     /// `columns[E, padded] = factor · this head's elements of rows[T]`; the padding is not written.
     #[inline(always)]
-    fn gather(&self, columns: &mut [R], rows: &[R], place: Place, t: usize, factor: R) {
+    fn gather(&self, columns: &mut [R], rows: &[R], place: Strided, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact_mut(padded(t)).enumerate() {
             for (t, x) in column[..t].iter_mut().enumerate() {
                 *x = factor * rows[t * place.stride + place.offset + self.at(d)];
@@ -47,7 +47,7 @@ impl<R: Real> Head<'_, R> {
 
     /// The inverse of [`Head::gather`].
     #[inline(always)]
-    fn scatter(&self, rows: &mut [R], columns: &[R], place: Place, t: usize, factor: R) {
+    fn scatter(&self, rows: &mut [R], columns: &[R], place: Strided, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact(padded(t)).enumerate() {
             for (t, &x) in column[..t].iter().enumerate() {
                 rows[t * place.stride + place.offset + self.at(d)] = factor * x;
@@ -82,7 +82,7 @@ pub(super) fn positions<R: Real, S: Simd>(
         let head = Head { seq, h };
         head.gather(qt, seq.q, seq.at[0], n.queries, n.factor());
         head.forward(s, ot, stats, scores, qt);
-        head.scatter(out, ot, Place { offset: 0, stride: n.width }, n.queries, R::ONE);
+        head.scatter(out, ot, Strided { offset: 0, stride: n.width }, n.queries, R::ONE);
     }
 }
 

@@ -77,12 +77,12 @@ pub fn head_order(width: usize, heads: usize) -> impl Iterator<Item = usize> {
 
 /// Where the queries, keys or values of one string are: at `offset` in rows of `stride` elements.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Strided {
     offset: usize,
     stride: usize,
 }
 
-impl Place {
+impl Strided {
     /// `width` elements of row `t`.
     #[inline(always)]
     fn row<R>(self, rows: &[R], t: usize, width: usize) -> &[R] {
@@ -101,21 +101,21 @@ struct Sequence<'a, R> {
     /// Queries, and keys with values; the same rows for self-attention.
     q: &'a [R],
     kv: &'a [R],
-    at: [Place; 3],
+    at: [Strided; 3],
     mask: Mask,
     n: Attention,
 }
 
-fn packed(n: Attention) -> [Place; 3] {
-    [0, n.width, 2 * n.width].map(|offset| Place { offset, stride: 3 * n.width })
+fn packed(n: Attention) -> [Strided; 3] {
+    [0, n.width, 2 * n.width].map(|offset| Strided { offset, stride: 3 * n.width })
 }
 
-fn apart(n: Attention) -> [Place; 3] {
+fn apart(n: Attention) -> [Strided; 3] {
     let kv = 2 * n.width;
     [
-        Place { offset: 0, stride: n.width },
-        Place { offset: 0, stride: kv },
-        Place { offset: n.width, stride: kv },
+        Strided { offset: 0, stride: n.width },
+        Strided { offset: 0, stride: kv },
+        Strided { offset: n.width, stride: kv },
     ]
 }
 
