@@ -338,7 +338,7 @@ pub(crate) struct Doctor {
     /// Only this role [default: all that the model says it can play]
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<String>,
-    /// Seconds that the model may take to be fitted
+    /// Seconds that the model may take to say hello, to be fitted and for each answer
     #[arg(long, default_value_t = 600)]
     pub(crate) seconds: u64,
     /// Print JSON

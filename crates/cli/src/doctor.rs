@@ -1,23 +1,38 @@
 //! `wug doctor`
 
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
 use wug_lab::doctor::{Check, Finding, examine};
-use wug_lab::foreign::{ForeignPlan, Host, Limits, Where, hello};
+use wug_lab::foreign::{Failure, ForeignPlan, Host, Limits, Where, hello};
 use wug_lab::learners::Role;
 
 use crate::args::Doctor;
 use crate::exit::Exit;
 use crate::safe::visible;
+use crate::signals::Signals;
 
 /// The roles that the doctor knows.
 const ROLES: [Role; 2] = [Role::Recognizer, Role::NextSymbol];
 
 pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    let hello = hello(&args.model).map_err(wug_lab::LabError::from)?;
+    let signals = Signals::watch()?;
+    let host = Host { stop: signals.stop(), ..Host::default() };
+    // After a signal the talk with the model unwinds to here, and the model's process is ended on the way.
+    match catch_unwind(AssertUnwindSafe(|| examined(args, &host, out))) {
+        Ok(end) => end,
+        Err(unwound) if unwound.is::<Failure>() => Ok(signals.exit_code().unwrap_or(ExitCode::FAILURE)),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    let limit = Duration::from_secs(args.seconds.max(1));
+    let limits = Limits { fit: limit, answer: limit };
+    let hello = hello(&args.model, limits, host).map_err(wug_lab::LabError::from)?;
     let asked = match &args.role {
         None => None,
         Some(name) => Some(ROLES.into_iter().find(|role| role.name() == name).ok_or_else(|| {
@@ -35,15 +50,10 @@ pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> 
             names.join(", ")
         )));
     }
-    let limit = Duration::from_secs(args.seconds.max(1));
-    let plan = ForeignPlan {
-        place: Where::Command(args.model.clone()),
-        version: hello.version,
-        limits: Limits { fit: limit, answer: limit },
-    };
+    let plan = ForeignPlan { place: Where::Command(args.model.clone()), version: hello.version, limits };
     let mut checks = Vec::new();
     for role in roles {
-        checks.extend(examine(role, limit.as_secs_f64(), &|| Host::default().begin("model", &plan))?);
+        checks.extend(examine(role, limit.as_secs_f64(), &|| host.begin("model", &plan))?);
     }
     let mistakes = checks.iter().filter(|check| check.is_mistake()).count();
     if args.json {

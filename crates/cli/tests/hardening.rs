@@ -211,3 +211,71 @@ fn files_are_synced_before_they_take_their_names() {
         assert!(name.starts_with('.') && synced, "{call}");
     }
 }
+
+/// A run without checkpoints starts again, and the message says so.
+#[test]
+fn a_run_that_has_saved_nothing_is_not_counted_as_saved() {
+    let dir = tempfile::tempdir().unwrap();
+    let speed = "title = \"speed\"\n[[speed]]\nlanguages = \"periodic\"\nlearners = \"lstm\"\nseeds = 1\nsequences = 100000\n";
+    std::fs::write(dir.path().join("speed.toml"), speed).unwrap();
+    let output = signalled(dir.path(), "-TERM", &["run", "speed.toml", "--out", "sweep", "--jobs", "1"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(143), "{said}");
+    assert!(said.contains("0 runs are saved"), "{said}");
+    assert!(said.contains("1 run had saved nothing and starts again"), "{said}");
+}
+
+fn is_alive(process: &str) -> bool {
+    Command::new("kill").args(["-0", process.trim()]).stderr(Stdio::null()).status().unwrap().success()
+}
+
+#[test]
+fn the_doctor_ends_its_child_and_waits_no_longer_than_it_may() {
+    let dir = tempfile::tempdir().unwrap();
+    let silent = "echo $$ > pid.new; mv pid.new pid; exec sleep 1000";
+    let pid = || std::fs::read_to_string(dir.path().join("pid"));
+    let child = wug(dir.path(), &["doctor", "--", "sh", "-c", silent]).spawn().unwrap();
+    while pid().is_err() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{}", text(&output.stderr));
+    assert!(!is_alive(&pid().unwrap()), "the child is an orphan");
+    std::fs::remove_file(dir.path().join("pid")).unwrap();
+    let begun = std::time::Instant::now();
+    let output = wug(dir.path(), &["doctor", "--seconds", "1", "--", "sh", "-c", silent]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("did not answer `hello` within 1s"), "{}", text(&output.stderr));
+    assert!(begun.elapsed() < Duration::from_secs(60) && !is_alive(&pid().unwrap()));
+}
+
+/// None of these may block, or fill the memory.
+#[test]
+fn special_and_huge_files_are_refused_wherever_a_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    assert!(Command::new("mkfifo").arg(at("pipe.toml")).status().unwrap().success());
+    std::fs::File::create(at("huge.toml")).unwrap().set_len(1 << 40).unwrap();
+    let refused = |args: &[&str], expected: &str| {
+        let output = wug(dir.path(), args).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?}: {said}");
+        assert!(said.contains(expected), "{args:?}: {said}");
+    };
+    for (name, expected) in
+        [("/dev/zero", "a device"), ("pipe.toml", "a named pipe"), ("huge.toml", "bytes; at most")]
+    {
+        refused(&["run", name], expected);
+        refused(&["play", "--log", name], expected);
+        refused(&["mdl", "search", "an-bn", "--checkpoint", name], expected);
+        let section = format!("learners = \"lstm\"\nseeds = 1\ncorpus = {{ path = \"{name}\" }}\n");
+        std::fs::write(at("speed.toml"), format!("title = \"speed\"\n[[speed]]\n{section}")).unwrap();
+        refused(&["run", "speed.toml", "--out", &expected.replace(' ', "-")], expected);
+        let task = format!(
+            "title = \"t\"\n[[preference]]\nfiles = [\"{name}\"]\nlearners = [\"lstm\"]\nseeds = 1\n"
+        );
+        std::fs::write(at("task.toml"), task).unwrap();
+        refused(&["run", "task.toml"], expected);
+    }
+}

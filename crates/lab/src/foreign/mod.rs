@@ -294,15 +294,25 @@ impl Host {
     }
 }
 
+/// Reads a line of a child as a run does; whether it is a reply. For tests of the reader.
+#[doc(hidden)]
+pub fn read_reply(line: &[u8]) -> bool {
+    match serde_json::from_slice(line) {
+        Ok(message::Reply::Hello(reply)) => Hello::try_from(reply).is_ok(),
+        Ok(reply) => !reply.name().is_empty(),
+        Err(_) => false,
+    }
+}
+
 /// What a command says of itself.
 #[cfg(unix)]
-pub fn hello(command: &[String]) -> Result<Hello, Failure> {
-    Ok(child::ChildProcess::begin(command, Limits::default(), &Host::default())?.hello().clone())
+pub fn hello(command: &[String], limits: Limits, host: &Host) -> Result<Hello, Failure> {
+    Ok(child::ChildProcess::begin(command, limits, host)?.hello().clone())
 }
 
 /// What a command says of itself.
 #[cfg(not(unix))]
-pub fn hello(_: &[String]) -> Result<Hello, Failure> {
+pub fn hello(_: &[String], _: Limits, _: &Host) -> Result<Hello, Failure> {
     Err(Failure::learner("learners that are processes need a Unix system"))
 }
 

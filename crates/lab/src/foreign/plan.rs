@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wug_learner::registry::{Learner, SettingValue, Settings};
 
-use super::{Hello, hello};
+use super::{Hello, Host, hello};
 
 /// Where a foreign learner is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(crate) fn hello_of(command: &[String]) -> Result<Hello, String> {
     if let Some(hello) = said.get(command) {
         return Ok(hello.clone());
     }
-    let heard = hello(command).map_err(|failure| match failure {
+    let heard = hello(command, Limits::default(), &Host::default()).map_err(|failure| match failure {
         super::Failure::Learner(message) => message,
         super::Failure::Stopped => "it was interrupted".to_owned(),
     })?;
