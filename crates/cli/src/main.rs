@@ -54,7 +54,7 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Export(args) => report::export(&args, out)?,
         Command::Play(args) => play::run(&args, out)?,
         Command::Retry(args) => run::retry(&args, out)?,
-        Command::Mdl(args) => mdl::run(&args, out)?,
+        Command::Mdl(args) => return mdl::run(&args, out),
         Command::Completions { shell } => {
             // Into memory first: the generator panics if the pipe is closed.
             let mut script = Vec::new();

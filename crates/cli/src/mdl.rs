@@ -2,14 +2,16 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use wug_lab::disk::write_whole;
+use wug_lab::disk::{check_writable, write_whole};
 use wug_lab::language::Reading;
 use wug_lab::mdl::{
     CorpusRequest, FactorScore, Network, NetworkModel, Objective, Outputs, SearchEvent, SearchRequest,
-    activations_named, certify, read_network, score, score_in, search, search_settings, test_factors,
+    Searched, activations_named, certify, read_network, score, score_in, search, search_settings,
+    test_factors,
 };
 use wug_report::NetworkPicture;
 
@@ -18,15 +20,17 @@ use crate::mdl_args::{
     Drawing, Mdl, MdlCertify, MdlCommand, MdlCorpus, MdlDraw, MdlOutputs, MdlPrecision, MdlScore, MdlSearch,
     MdlShow,
 };
+use crate::signals::Signals;
 
-pub(crate) fn run(args: &Mdl, out: &mut dyn Write) -> Result<(), Exit> {
+pub(crate) fn run(args: &Mdl, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     match &args.command {
-        MdlCommand::Search(args) => run_search(args, out),
-        MdlCommand::Score(args) => run_score(args, out),
-        MdlCommand::Show(args) => run_show(args, out),
-        MdlCommand::Draw(args) => run_draw(args, out),
-        MdlCommand::Certify(args) => run_certify(args, out),
+        MdlCommand::Search(args) => return run_search(args, out),
+        MdlCommand::Score(args) => run_score(args, out)?,
+        MdlCommand::Show(args) => run_show(args, out)?,
+        MdlCommand::Draw(args) => run_draw(args, out)?,
+        MdlCommand::Certify(args) => return run_certify(args, out),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 impl MdlCorpus {
@@ -45,7 +49,10 @@ const CHECKPOINTS: Duration = Duration::from_secs(20);
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_secs(10);
 
-fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<(), Exit> {
+fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    // Now, and not when hours of work are to be written.
+    args.out.as_deref().map_or(Ok(()), check_writable)?;
+    let signals = Signals::watch()?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let request = SearchRequest {
         corpus: args.corpus.request(&args.language),
@@ -54,11 +61,17 @@ fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<(), Exit> {
         threads: args.jobs.unwrap_or(processors),
         checkpoint: args.checkpoint.clone(),
         every: CHECKPOINTS,
+        stop: signals.stop(),
     };
     let (begun, mut told) = (Instant::now(), Instant::now());
     let mut broken = None;
-    let file = search(&request, &mut |event| match event {
-        SearchEvent::Resumed(state) => say(&format!("resumed at generation {}", state.generation)),
+    // Caches are not saved, so what was scored before does not count.
+    let mut scored_before = 0;
+    let Searched { file, interrupted } = search(&request, &mut |event| match event {
+        SearchEvent::Resumed(state) => {
+            scored_before = state.evaluations;
+            say(&format!("resumed at generation {}", state.generation));
+        }
         SearchEvent::Improved(found) => {
             if args.json {
                 let line = serde_json::to_string(found).unwrap_or_default();
@@ -69,7 +82,8 @@ fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<(), Exit> {
             if told.elapsed() >= PROGRESS || state.over.is_some() {
                 told = Instant::now();
                 let seconds = begun.elapsed().as_secs_f64();
-                let cached = 100.0 * state.cached as f64 / state.evaluations.max(1) as f64;
+                let scored = state.evaluations.saturating_sub(scored_before);
+                let cached = 100.0 * state.cached as f64 / scored.max(1) as f64;
                 say(&format!(
                     "generation {}, {:.1} million networks ({cached:.0} % known before), best {:.2} bits, {seconds:.0} s",
                     state.generation,
@@ -87,7 +101,17 @@ fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<(), Exit> {
         None if args.json => writeln!(out, "{file}")?,
         None => writeln!(out, "{file:#}")?,
     }
-    Ok(())
+    let code = interrupted.and_then(|generation| Some((generation, signals.exit_code()?)));
+    let Some((generation, code)) = code else { return Ok(ExitCode::SUCCESS) };
+    let written = args.out.as_ref().map_or("on stdout".to_owned(), |path| format!("in {}", path.display()));
+    let goes_on = match args.checkpoint {
+        Some(_) => "; the search goes on with the same command",
+        None => "; without --checkpoint the search begins anew",
+    };
+    say(&format!(
+        "wug: interrupted after generation {generation}; the best network so far is {written}{goes_on}"
+    ));
+    Ok(code)
 }
 
 /// The number of activations that a network could have had; it must be one of those that it has.
@@ -273,24 +297,28 @@ fn run_draw(args: &MdlDraw, out: &mut dyn Write) -> Result<(), Exit> {
     Ok(())
 }
 
-fn run_certify(args: &MdlCertify, out: &mut dyn Write) -> Result<(), Exit> {
+fn run_certify(args: &MdlCertify, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let network = read_network(&args.network)?.network;
     let found = certify(&network, &args.language, args.up_to)?;
+    let code = if found.holds_up_to < found.asked { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if args.json {
         let row = json!({
-            "claim": found.claim, "holds_up_to": found.holds_up_to, "asked": found.asked, "failure": found.failure,
-            "steps": found.steps,
+            "claim": found.claim, "bound_of": found.bound_of, "holds_up_to": found.holds_up_to, "asked": found.asked,
+            "failure": found.failure, "steps": found.steps,
         });
         writeln!(out, "{row}")?;
-        return Ok(());
+        return Ok(code);
     }
-    writeln!(
-        out,
-        "{} up to {}: shown by exact arithmetic in {} steps",
-        found.claim, found.holds_up_to, found.steps
-    )?;
+    match found.holds_up_to {
+        0 => writeln!(out, "not shown for any {}: {}", found.bound_of, found.claim)?,
+        bound => writeln!(
+            out,
+            "shown by exact arithmetic in {} steps, for every {} up to {bound}: {}",
+            found.steps, found.bound_of, found.claim
+        )?,
+    }
     if let Some(failure) = found.failure {
         writeln!(out, "not beyond: {failure}")?;
     }
-    Ok(())
+    Ok(code)
 }

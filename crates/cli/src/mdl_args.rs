@@ -57,7 +57,7 @@ Examples:
   wug mdl search dyck-1 --seed 3 --set islands=8 --set generations=5000 --jobs 2 --checkpoint dyck.checkpoint
   wug mdl search an-bn-cn --set activations=lan2022_default6 --json         every improvement as a line of JSON
 
-The settings are those of the learner (wug show mdlrnn). The result is the same for any number of jobs, and after any interruption.")]
+The settings are those of the learner (wug show mdlrnn). The result is the same for any number of jobs, and after any interruption. A first SIGINT (Ctrl-C) or SIGTERM ends the search: the best network so far is written, marked as interrupted, and the checkpoint is saved.")]
 pub(crate) struct MdlSearch {
     /// NAME or NAME:key=value,…
     pub(crate) language: String,
@@ -178,13 +178,19 @@ pub(crate) struct MdlDraw {
 }
 
 #[derive(ClapArgs)]
+#[command(after_help = "\
+Examples:
+  wug mdl certify anbn.json --language an-bn --up-to 100000
+  wug mdl certify dyck.json --language dyck-1 --up-to 500 --json
+
+What is checked is printed. It is about normalized outputs (negative ones are 0, the rest is divided by the sum) in exact arithmetic; softmax outputs are not covered. Exit code 1 if the bound is not reached.")]
 pub(crate) struct MdlCertify {
     /// The file of the network
     pub(crate) network: PathBuf,
-    /// NAME or NAME:key=value,…
+    /// an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cn-plus-m, dyck-1 or dyck-2
     #[arg(long)]
     pub(crate) language: String,
-    /// Up to which n (languages that count), depth (brackets) or length (others)
+    /// Up to which n (and m), or up to which depth of brackets
     #[arg(long, default_value_t = 10_000)]
     pub(crate) up_to: usize,
     /// Print JSON

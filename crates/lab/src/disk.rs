@@ -15,8 +15,8 @@ use wug_dataset::manifest::{MANIFEST, Manifest};
 use crate::LabError;
 use crate::regular::{open_regular, read_regular};
 
+pub use files::{check_writable, write_whole, write_whole_with};
 pub(crate) use files::{make_own_dir, open_own, own_dir, read_own, write_own};
-pub use files::{write_whole, write_whole_with};
 pub(crate) use part::{is_at, is_part, remove_leftovers};
 pub use staging::Staging;
 

@@ -25,7 +25,10 @@ pub(crate) fn labelled<'a>(learner: &str, runs: impl IntoIterator<Item = &'a Run
 pub(crate) fn notes(runs: &[&RunResult]) -> Vec<String> {
     let mut learners: BTreeMap<&str, Vec<&RunResult>> = BTreeMap::new();
     for run in runs {
-        learners.entry(run.run.learner()).or_default().push(*run);
+        // What a search found has weights, but they were not trained, and how many there are is part of what was found.
+        if run.data.get("found").is_none() {
+            learners.entry(run.run.learner()).or_default().push(*run);
+        }
     }
     let sizes = learners
         .iter()

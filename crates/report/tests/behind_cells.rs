@@ -119,6 +119,13 @@ fn settings_that_were_drawn_are_shown_and_named() {
     assert!(notes.contains("Trainable parameters: lstm 63,700 to 63,704."), "{notes}");
     assert!(notes.contains("Data drawn with seed 0."), "{notes}");
     assert!(!notes.contains("More than 5 %"), "{notes}");
+    // The weights of a network that was searched for are not trained.
+    let mut searched = results.clone();
+    for result in &mut searched {
+        result.data["found"] = serde_json::json!({});
+    }
+    let notes = named(&tables(&searched), "flare-published-2").notes.join("\n");
+    assert!(!notes.contains("Trainable parameters"), "{notes}");
     let table = named(&all, "recognition-published-settings");
     let at = ["parity", "lstm", "64000", "R", "short"];
     assert_eq!(row(table, &at)[..2], ["5", "63,700 to 63,704"]);

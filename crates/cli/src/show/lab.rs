@@ -1,7 +1,7 @@
 //! What `wug show` says of learners, protocols, metrics and experiments.
 
 use serde_json::json;
-use wug_lab::learners::{LEARNERS, Learner, Setting, SettingValue};
+use wug_lab::learners::{LEARNERS, Learner, NextSymbolRole, Setting, SettingValue};
 use wug_lab::protocol::{self, Entry};
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::{Experiment, Scale};
@@ -26,6 +26,10 @@ fn learner(entry: &Learner) -> Facts {
         let lines: Vec<String> = settings.iter().map(setting).collect();
         let lines = if lines.is_empty() { vec!["nothing to set".to_owned()] } else { lines };
         facts.push((role.title(), json!(lines)));
+    }
+    if matches!(entry.next_symbol, Some(NextSymbolRole::Search(_))) {
+        let places = "`wug report` shows the networks that were found on its page; `wug mdl draw` draws the one of a file";
+        facts.push(("pictures", json!(places)));
     }
     facts
 }

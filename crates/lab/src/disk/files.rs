@@ -26,6 +26,18 @@ pub fn write_whole_with(
     written.map_err(LabError::disk(path))
 }
 
+/// Whether a file can be written there, before work whose result goes to it. Leaves nothing behind.
+pub fn check_writable(path: &Path) -> Result<(), LabError> {
+    let checked = match path.canonicalize() {
+        Ok(target) if target.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(target) if target.is_file() => part::file_in(folder_of(&target)).map(drop),
+        // A terminal or a pipe: opening it could wait, or be what its reader is waiting for.
+        _ if path.symlink_metadata().is_ok() => Ok(()),
+        _ => part::file_in(folder_of(path)).map(drop),
+    };
+    checked.map_err(LabError::disk(path))
+}
+
 fn buffered(file: File, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = io::BufWriter::new(file);
     write(&mut out)?;

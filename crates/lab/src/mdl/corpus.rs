@@ -77,7 +77,13 @@ pub(super) fn fits(network: &Network, vocabulary: usize, language: &str) -> Resu
         return Ok(());
     }
     let (inputs, outputs) = (network.inputs(), network.outputs());
+    let binary = match outputs {
+        1 => {
+            "; a single output is the probability of the bit 1, and wug has no corpora of bits to score it on"
+        }
+        _ => "",
+    };
     Err(LabError::Usage(format!(
-        "the network has {inputs} inputs and {outputs} outputs, but `{language}` has {vocabulary} symbols, the boundary included"
+        "the network has {inputs} inputs and {outputs} outputs, but `{language}` has {vocabulary} symbols, the boundary included{binary}"
     )))
 }

@@ -6,10 +6,10 @@ mod file;
 mod search;
 mod test;
 
-pub use certify::{Certificate, certify};
+pub use certify::{CERTIFIABLE, Certificate, certify};
 pub use corpus::{CorpusRequest, WeightedStrings};
 pub use file::{NetworkFile, read_network};
-pub use search::{SearchEvent, SearchRequest, search, search_settings};
+pub use search::{SearchEvent, SearchRequest, Searched, search, search_settings};
 pub use test::{FactorScore, test_factors};
 pub use wug_learner::mdl::{
     ACTIVATION_SETS, Activation, Network, NetworkModel, Objective, Outputs, Score, UnitKind,

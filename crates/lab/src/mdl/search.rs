@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,7 +13,7 @@ use wug_learner::registry::{self, Given, Role, SettingValue, Settings, search_sp
 
 use super::corpus::CorpusRequest;
 use crate::LabError;
-use crate::disk::write_whole;
+use crate::disk::{check_writable, write_whole};
 use crate::regular::read_regular;
 
 /// The most bytes of a checkpoint.
@@ -32,6 +34,17 @@ pub struct SearchRequest {
     pub checkpoint: Option<PathBuf>,
     /// How often.
     pub every: Duration,
+    /// When this is set, the search is saved and stops.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What a search came to.
+#[derive(Debug)]
+pub struct Searched {
+    /// The file of the best network.
+    pub file: Value,
+    /// Whether it was stopped before its end, and if so after which generation.
+    pub interrupted: Option<usize>,
 }
 
 /// The settings of the learner, from names and values as typed.
@@ -78,34 +91,17 @@ pub enum SearchEvent<'a> {
     Improved(&'a Improvement),
 }
 
-/// Searches to the end. Gives the file of the best network.
-pub fn search(request: &SearchRequest, event: &mut dyn FnMut(SearchEvent<'_>)) -> Result<Value, LabError> {
+/// Searches to the end, or until it is told to stop.
+pub fn search(request: &SearchRequest, event: &mut dyn FnMut(SearchEvent<'_>)) -> Result<Searched, LabError> {
     let (strings, vocabulary) = request.corpus.strings()?;
-    let spec = search_spec(&request.settings, request.corpus.reading);
     let corpus = LaneCorpus::new(&strings, vocabulary);
-    let seed = Seed::new(request.seed).derive("mdl/search");
     // A checkpoint of another search would give a network that is not this search's.
     let identity =
         json!({ "corpus": request.corpus.facts(), "settings": request.settings, "seed": request.seed });
-    let read = |path: &PathBuf| read_regular(path, LARGEST).map_err(LabError::disk(path));
-    let saved = request.checkpoint.as_ref().map(read).transpose()?.flatten();
-    let resumed = match saved {
-        None => None,
-        Some(bytes) => Some(unpack(&bytes, &identity).ok_or_else(|| {
-            let path = request.checkpoint.as_ref().map_or(String::new(), |path| path.display().to_string());
-            LabError::Usage(format!(
-                "{path} is not a checkpoint of this search; remove it, or name another file"
-            ))
-        })?),
-    };
-    let mut search =
-        match resumed.and_then(|bytes| Search::resume(spec.clone(), corpus.clone(), seed, &bytes)) {
-            Some(search) => {
-                event(SearchEvent::Resumed(search.state()));
-                search
-            }
-            None => Search::new(spec, corpus, seed),
-        };
+    let mut search = begin(request, corpus, &identity)?;
+    if search.state().generation > 0 {
+        event(SearchEvent::Resumed(search.state()));
+    }
     let mut told = 0;
     let mut saved = Instant::now();
     let each = |tasks: &mut [IslandTask<'_>]| run_on_threads(tasks, request.threads);
@@ -117,15 +113,38 @@ pub fn search(request: &SearchRequest, event: &mut dyn FnMut(SearchEvent<'_>)) -
         }
         search.advance(&each);
         event(SearchEvent::Advanced(search.state()));
-        let over = search.state().over.is_some();
+        let ends = search.state().over.is_some() || request.stop.load(Ordering::SeqCst);
         if let Some(path) = &request.checkpoint
-            && (over || saved.elapsed() >= request.every)
+            && (ends || saved.elapsed() >= request.every)
         {
             write_whole(path, &pack(&search.save(), &identity))?;
             saved = Instant::now();
         }
+        if ends {
+            search.improvements()[told..].iter().for_each(|found| event(SearchEvent::Improved(found)));
+            break;
+        }
     }
-    Ok(file(&search, request))
+    let state = search.state();
+    let interrupted = state.over.is_none().then_some(state.generation);
+    Ok(Searched { file: file(&search, request, interrupted.is_some()), interrupted })
+}
+
+/// A new search, or the one of a checkpoint, if there is one. One that is damaged is an error: whoever names it wants the work in
+/// it.
+fn begin(request: &SearchRequest, corpus: LaneCorpus, identity: &Value) -> Result<Search, LabError> {
+    let spec = search_spec(&request.settings, request.corpus.reading);
+    let seed = Seed::new(request.seed).derive("mdl/search");
+    let Some(path) = &request.checkpoint else { return Ok(Search::new(spec, corpus, seed)) };
+    check_writable(path)?;
+    let saved = read_regular(path, LARGEST).map_err(LabError::disk(path))?;
+    let Some(bytes) = saved else { return Ok(Search::new(spec, corpus, seed)) };
+    let refused = |problem: &str| {
+        LabError::Usage(format!("{} {problem}; remove it, or name another file", path.display()))
+    };
+    let body = unpack(&bytes, identity).ok_or_else(|| refused("is not a checkpoint of this search"))?;
+    let resumed = Search::resume(spec, corpus, seed, body);
+    resumed.ok_or_else(|| refused("is a checkpoint of this search, but is damaged"))
 }
 
 fn pack(search: &[u8], identity: &Value) -> Vec<u8> {
@@ -133,9 +152,9 @@ fn pack(search: &[u8], identity: &Value) -> Vec<u8> {
     [identity.as_bytes(), b"\n", search].concat()
 }
 
-fn unpack(bytes: &[u8], identity: &Value) -> Option<Vec<u8>> {
+fn unpack<'a>(bytes: &'a [u8], identity: &Value) -> Option<&'a [u8]> {
     let line = bytes.iter().position(|&byte| byte == b'\n')?;
-    (bytes[..line] == *identity.to_string().as_bytes()).then(|| bytes[line + 1..].to_vec())
+    (bytes[..line] == *identity.to_string().as_bytes()).then(|| &bytes[line + 1..])
 }
 
 fn run_on_threads(tasks: &mut [IslandTask<'_>], threads: usize) {
@@ -152,11 +171,11 @@ fn run_on_threads(tasks: &mut [IslandTask<'_>], threads: usize) {
 }
 
 /// The best network with what produced it.
-fn file(search: &Search, request: &SearchRequest) -> Value {
+fn file(search: &Search, request: &SearchRequest, interrupted: bool) -> Value {
     let (best, state) = (search.best(), search.state());
     let found = search.improvements().last();
     let finite = |bits: f64| bits.is_finite().then_some(bits);
-    json!({
+    let mut file = json!({
         "format": "wug-mdlrnn",
         "version": 1,
         "net": best.network.to_json(),
@@ -172,5 +191,10 @@ fn file(search: &Search, request: &SearchRequest) -> Value {
             "generations": state.generation,
             "all_evaluations": state.evaluations,
         },
-    })
+    });
+    // Only where it is so: the file of a search that was resumed is the same as that of one that ran through.
+    if interrupted {
+        file["search"]["interrupted"] = true.into();
+    }
+    file
 }

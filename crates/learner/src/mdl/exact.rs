@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use super::activation::Activation;
 use super::network::{Network, UnitKind};
-use super::program::LIMIT;
-use super::program::Program;
+use super::program::{LIMIT, Program};
+use super::step::NOTHING;
 use super::weight::Weight;
 
 /// A fraction in lowest terms; the denominator is positive.
@@ -30,6 +30,8 @@ impl Ratio {
     pub const ZERO: Self = Self::whole(0);
     const ONE: Self = Self::whole(1);
     const LIMIT: Self = Self::whole(LIMIT as i128);
+    /// A sum of outputs that counts as zero, as [`NOTHING`] is.
+    const NOTHING: Self = Self { numerator: 1, denominator: 100_000_000 };
 
     const fn whole(numerator: i128) -> Self {
         Self { numerator, denominator: 1 }
@@ -146,6 +148,33 @@ impl ExactOutput {
     }
 }
 
+/// Outputs as [`Outputs::Normalized`](super::Outputs::Normalized) takes them: all equal if the sum of the positive ones counts
+/// as zero. Only their order and signs are those of the probabilities.
+pub fn normalized(mut outputs: Vec<ExactOutput>) -> Result<Vec<ExactOutput>, Inexact> {
+    if sum_is_nothing(&outputs).ok_or(Inexact::Sum)? {
+        outputs.fill(ExactOutput::Ratio(Ratio::ONE));
+    }
+    Ok(outputs)
+}
+
+/// None if it is not known.
+fn sum_is_nothing(outputs: &[ExactOutput]) -> Option<bool> {
+    let positive = || outputs.iter().filter(|output| output.is_positive());
+    // One that is large enough decides, however many digits the sum would have.
+    if positive().any(|output| output.approximate() > 2.0 * NOTHING) {
+        return Some(false);
+    }
+    let mut exact = Ratio::ZERO;
+    for output in positive() {
+        let ExactOutput::Ratio(x) = output else {
+            let sum: f64 = positive().map(|output| output.approximate()).sum();
+            return ((sum - NOTHING).abs() > NOTHING * UNCERTAIN).then_some(sum < NOTHING);
+        };
+        exact = exact.plus(*x)?;
+    }
+    Some(exact.compare(Ratio::NOTHING)? != Ordering::Greater)
+}
+
 /// Why exact arithmetic cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Inexact {
@@ -155,6 +184,9 @@ pub enum Inexact {
     /// Numbers with too many digits.
     #[error("a value of unit {0} has too many digits")]
     Digits(u16),
+    /// A sum of outputs about as small as what counts as zero.
+    #[error("whether the sum of the outputs is above {NOTHING:e} cannot be told")]
+    Sum,
 }
 
 struct ExactInstruction {

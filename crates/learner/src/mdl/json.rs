@@ -62,10 +62,12 @@ impl Network {
         })
     }
 
-    /// A network from JSON: the network itself, or an object that has it as `net`. Other fields are ignored.
+    /// A network from JSON: the network itself, or an object that has it as `net`. That object may have other fields; the network
+    /// has none but its own, so that one that is misspelt is not taken for one that is left out.
     pub fn from_json(value: &Value) -> Result<Self, NetworkJsonError> {
         let net = value.get("net").unwrap_or(value);
         let object = net.as_object().ok_or_else(|| problem("net", "not an object"))?;
+        only(object, &["num_units", "inputs", "outputs", "units", "forward", "recurrent"], "net")?;
         let units = units(list(object, "units")?)?;
         if let Some(given) =
             object.get("num_units").filter(|given| given.as_u64() != Some(units.len() as u64))
@@ -76,7 +78,7 @@ impl Network {
         let outputs = ends(object, "outputs", inputs)?;
         let mut edges = Vec::new();
         for (name, recurrent) in [("forward", false), ("recurrent", true)] {
-            let listed = if object.contains_key(name) { list(object, name)? } else { &[] };
+            let listed = list(object, name)?;
             if edges.len() + listed.len() > MAX_EDGES {
                 return Err(problem(format!("net.{name}"), format!("more than {MAX_EDGES} edges")));
             }
@@ -146,6 +148,27 @@ fn list<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a [Value], N
     value.as_array().map(Vec::as_slice).ok_or_else(|| problem(place(), "not a list"))
 }
 
+/// Refuses fields that mean nothing.
+fn only(object: &Map<String, Value>, known: &[&str], place: &str) -> Result<(), NetworkJsonError> {
+    match object.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            Err(problem(place, format!("unknown field `{}`; there are: {}", short(name), known.join(", "))))
+        }
+    }
+}
+
+/// What was given, cut off where it is long.
+fn short(given: &str) -> String {
+    given.chars().take(40).collect()
+}
+
+fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, NetworkJsonError> {
+    value
+        .as_object()
+        .ok_or_else(|| problem(place, format!("{}; it must be an object", short(&value.to_string()))))
+}
+
 /// The number of inputs or outputs, which are numbered from `first` on.
 fn ends(object: &Map<String, Value>, name: &str, first: usize) -> Result<usize, NetworkJsonError> {
     let listed = list(object, name)?;
@@ -181,17 +204,32 @@ fn units(listed: &[Value]) -> Result<Vec<Unit>, NetworkJsonError> {
     Ok(units.into_iter().flatten().collect())
 }
 
+/// The fields of a weight; the long names are those of other writers.
+const WEIGHT: [&str; 5] = ["sign", "num", "den", "numerator", "denominator"];
+
 fn unit_of(value: &Value, place: &str) -> Result<Unit, NetworkJsonError> {
-    let kind = match value.get("type").and_then(Value::as_str) {
-        None | Some("sum" | "summation") => UnitKind::Sum,
-        Some("product" | "multiplication") => UnitKind::Product,
-        Some(other) => {
-            return Err(problem(format!("{place}.type"), format!("`{other}`; it is sum or product")));
-        }
+    only(object(value, place)?, &["id", "activation", "activation_id", "type", "bias"], place)?;
+    let kind = match value.get("type") {
+        None => UnitKind::Sum,
+        Some(given) => match given.as_str() {
+            Some("sum" | "summation") => UnitKind::Sum,
+            Some("product" | "multiplication") => UnitKind::Product,
+            _ => {
+                let given = short(&given.to_string());
+                return Err(problem(
+                    format!("{place}.type"),
+                    format!("{given}; it is \"sum\" or \"product\""),
+                ));
+            }
+        },
     };
     let bias = match value.get("bias") {
         None | Some(Value::Null) => None,
-        Some(bias) => Some(weight_of(bias, &format!("{place}.bias"))?),
+        Some(bias) => {
+            let place = format!("{place}.bias");
+            only(object(bias, &place)?, &WEIGHT, &place)?;
+            Some(weight_of(bias, &place)?)
+        }
     };
     Ok(Unit { activation: activation_of(value, place)?, kind, bias })
 }
@@ -229,6 +267,8 @@ fn activation_with_id(id: &Value, place: &str) -> Result<Activation, NetworkJson
 }
 
 fn edge_of(value: &Value, recurrent: bool, units: usize, place: &str) -> Result<Edge, NetworkJsonError> {
+    let [sign, num, den, numerator, denominator] = WEIGHT;
+    only(object(value, place)?, &["src", "dst", sign, num, den, numerator, denominator], place)?;
     let end = |name: &str| {
         let place = format!("{place}.{name}");
         let id = number(value.get(name).ok_or_else(|| problem(&place, "missing"))?, &place)?;
@@ -267,8 +307,9 @@ fn weight_of(value: &Value, place: &str) -> Result<Weight, NetworkJsonError> {
 fn number(value: &Value, place: &str) -> Result<u32, NetworkJsonError> {
     let whole = value.as_f64().filter(|x| x.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(x));
     whole.map(|x| x as u32).ok_or_else(|| {
-        let mut given = value.to_string();
-        given.truncate(given.char_indices().nth(40).map_or(given.len(), |(i, _)| i));
-        problem(place, format!("{given}; it must be a whole number from 0 to {}", u32::MAX))
+        problem(
+            place,
+            format!("{}; it must be a whole number from 0 to {}", short(&value.to_string()), u32::MAX),
+        )
     })
 }

@@ -30,7 +30,7 @@ mod weight;
 pub use activation::{ACTIVATION_SETS, Activation, ActivationSet, activations_named};
 pub use anneal::Annealing;
 pub use code::CodeLength;
-pub use exact::{ExactMemory, ExactNetwork, ExactOutput, Inexact, Ratio};
+pub use exact::{ExactMemory, ExactNetwork, ExactOutput, Inexact, Ratio, normalized};
 pub use island::{Evolution, Individual};
 pub use json::NetworkJsonError;
 pub use lanes::LaneCorpus;

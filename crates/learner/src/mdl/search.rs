@@ -50,7 +50,7 @@ pub struct SearchState {
     pub generation: usize,
     /// Networks scored.
     pub evaluations: u64,
-    /// Scores that came from a cache.
+    /// Scores that came from a cache, since the search began or was resumed: caches are not saved.
     pub cached: u64,
     /// |G| + |D:G| of the best network; infinite if none is finite.
     pub best: f64,
@@ -240,7 +240,9 @@ impl Search {
             Some(best) => Some(individual(best)?),
             None => None,
         };
-        let fits = islands.len() == spec.islands && saved.generation <= spec.generations;
+        let fits = islands.len() == spec.islands
+            && saved.generation <= spec.generations
+            && saved.improvements.iter().all(|found| found.generation <= saved.generation);
         let (generation, improvements) = (saved.generation, saved.improvements);
         fits.then_some(Self { spec, corpus, islands, generation, improvements, best })
     }

@@ -235,6 +235,22 @@ fn files_that_are_no_networks_are_refused_by_what_is_wrong() {
         refused("/forward/1", good["forward"][0].clone()),
         "net: there are two forward edges from unit 1 to unit 6"
     );
-    assert!(refused("/units/3/bias", Value::from(1.5)).starts_with("net.units[3].bias.sign: missing"));
+    assert_eq!(refused("/units/3/bias", Value::from(1.5)), "net.units[3].bias: 1.5; it must be an object");
+    assert_eq!(refused("/units/3/type", one(3)), "net.units[3].type: 3; it is \"sum\" or \"product\"");
     assert!(Network::from_json(&Value::Null).is_err());
+    let misspelt = |path: &str, name: &str, other: Option<&str>| {
+        let mut json = good.clone();
+        let object = json.pointer_mut(path).unwrap().as_object_mut().unwrap();
+        let value = object.remove(name).unwrap();
+        object.extend(other.map(|other| (other.to_owned(), value)));
+        Network::from_json(&json).unwrap_err().to_string()
+    };
+    assert_eq!(misspelt("", "recurrent", None), "net.recurrent: missing");
+    assert_eq!(
+        misspelt("", "recurrent", Some("recurent")),
+        "net: unknown field `recurent`; there are: num_units, inputs, outputs, units, forward, recurrent"
+    );
+    assert!(misspelt("/units/0", "type", Some("kind")).starts_with("net.units[0]: unknown field `kind`"));
+    assert!(misspelt("/units/4", "bias", Some("Bias")).starts_with("net.units[4]: unknown field `Bias`"));
+    assert!(misspelt("/forward/0", "num", Some("nom")).starts_with("net.forward[0]: unknown field `nom`"));
 }
