@@ -17,7 +17,7 @@ from lm_eval.tasks import TaskManager
 
 WUG = os.environ["WUG"]
 PAIRS = {"test": 40, "ood": 30}
-TASK = "wug_tse_nested_terminals_5"
+TASK = "wug_tse_corrected_nested_terminals_5"
 
 
 def write(folder, what, reading="corrected"):
@@ -56,6 +56,13 @@ class Grammar(LM):
         raise NotImplementedError
 
 
+class Constant(Grammar):
+    """Finds all strings equally likely."""
+
+    def score(self, context, continuation):
+        return -1.0
+
+
 class Tasks(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -92,13 +99,29 @@ class Tasks(unittest.TestCase):
 
     def test_published_pairs_have_good_strings_twice(self):
         write(self.folder, "tse/nested:terminals=5", reading="published")
-        result = self.evaluate(Grammar(self.folder), f"{TASK}_test")[f"{TASK}_test"]
-        # Of two grammatical strings the first is chosen by the harness, which takes the first of equals: no error shows.
-        self.assertEqual(result["acc,none"], 1.0)
+        task = TASK.replace("corrected", "published")
+        result = self.evaluate(Grammar(self.folder), f"{task}_test")[f"{task}_test"]
         rows = load_dataset(str(self.folder), "pairs")["test"]
         model = Grammar(self.folder)
-        grammatical = sum(model.score("", row["bad"]) == 0.0 for row in rows)
-        self.assertGreater(grammatical, 0)
+        grammatical = [row for row in rows if model.score("", row["bad"]) == 0.0]
+        self.assertGreater(len(grammatical), 0)
+        # Of two grammatical strings the harness takes the first, which is the good one by a coin.
+        wrong = sum(row["target"] == 1 for row in grammatical)
+        self.assertAlmostEqual(result["acc,none"], 1 - wrong / len(rows))
+
+    def test_a_model_that_finds_all_strings_equal_is_at_chance(self):
+        write(self.folder, "tse/nested:terminals=5")
+        result = self.evaluate(Constant(self.folder), f"{TASK}_test")[f"{TASK}_test"]
+        rows = load_dataset(str(self.folder), "pairs")["test"]
+        first = sum(row["target"] == 0 for row in rows) / len(rows)
+        self.assertAlmostEqual(result["acc,none"], first)
+        self.assertTrue(0.2 < first < 0.8, first)
+
+    def test_other_languages_have_tasks_too(self):
+        write(self.folder, "tse/dyck-2-3")
+        task = "wug_tse_corrected_dyck_2_3_test"
+        result = self.evaluate("dummy", task)[task]
+        self.assertTrue(0 <= result["acc,none"] <= 1)
 
     def test_corpora_and_pairs_are_loaded_and_checked(self):
         write(self.folder, "tse/np-vp:terminals=50")

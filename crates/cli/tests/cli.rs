@@ -153,7 +153,8 @@ fn usage_errors_say_what_is_allowed() {
     assert_snapshot!(error(&["data", "flair", "--out", "x"]), @"wug: unknown suite `flair`; there are: bliss, wade, flare, tse, find");
     assert_snapshot!(error(&["data", "flare/parity", "--out", "x", "--set", "test.sise=3"]), @"wug: `flare` has no option `test.sise`; it has: training.size, training.lengths, validation-short.size, validation-short.lengths, validation-long.size, validation-long.lengths, test.size, test.lengths, test-short-held-out.size, test-short-held-out.lengths, test-edit-distance.size, test-edit-distance.lengths");
     assert_snapshot!(error(&["data", "wade/qa", "--out", "x", "--format", "scan"]), @"wug: wade/qa is not written as `scan`; it can be: jsonl, parquet");
-    assert_snapshot!(error(&["data", "tse/parity", "--out", "x"]), @"wug: minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `parity`");
+    assert_snapshot!(error(&["data", "tse/an-bn", "--out", "x"]), @"wug: asked for 110000 distinct strings of length 4..30, but only 14 exist");
+    assert_snapshot!(error(&["data", "tse/nested", "--out", "x", "--set", "ood.lengths=20..100"]), @"wug: the greater lengths cannot be 20..100; they must begin above the lengths of training, 4..30");
     assert!(error(&["sample", "parity", "--length", "9..3"]).contains("A not above B"));
     assert!(error(&["sample", "parity", "--reading", "wrong"]).contains("there are: published, corrected"));
     assert!(!Path::new("x").exists());

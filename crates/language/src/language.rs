@@ -82,6 +82,11 @@ pub trait Language: fmt::Debug + Send + Sync {
         BigUint::from(self.members(length).count())
     }
 
+    /// How many members have this length, or `most` if there are more: where members are counted one by one, no more of them are.
+    fn count_up_to(&self, length: usize, most: usize) -> BigUint {
+        self.count(length).min(BigUint::from(most))
+    }
+
     /// Whether some member has this length.
     fn has_length(&self, length: usize) -> bool {
         self.scanner().completes(length)
@@ -165,4 +170,11 @@ pub trait Distribution {
     /// The natural logarithm of the exact probability that [`sample`](Self::sample) returns this string;
     /// minus infinity if it never does.
     fn log_prob(&self, word: &[Symbol]) -> f64;
+
+    /// The natural logarithm of the exact probability that a string begins with each of the `word.len() + 1` prefixes of a word, the
+    /// empty one first, if a length is drawn with the probability whose logarithm `share` is, and a string of that length by this
+    /// distribution. `None` if the distribution does not know.
+    fn log_prefixes(&self, _word: &[Symbol], _share: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        None
+    }
 }

@@ -245,6 +245,35 @@ fn exact_probabilities_add_up_to_one() {
     }
 }
 
+/// The probability of a prefix is the sum of those of the members that begin with it, whatever the shares of lengths are.
+#[test]
+fn prefixes_have_the_probability_of_what_begins_with_them() {
+    let mut known = 0;
+    for (name, language) in languages() {
+        let most = reach(&name, language.alphabet(), 2_000);
+        let Ok(distribution) = language.by_length(0..=most) else { continue };
+        let members: Vec<Word> = (0..=most).flat_map(|n| language.members(n)).collect();
+        let lengths = language.lengths(0..=most);
+        let all: usize = lengths.iter().map(|n| n + 1).sum();
+        let share = |n: usize| ((n + 1) as f64 / all as f64).ln();
+        let probability = |word: &Word| {
+            let of_length = language.by_length(word.len()..=word.len()).unwrap();
+            (share(word.len()) + of_length.log_prob(word)).exp()
+        };
+        let step = members.len().div_ceil(20).max(1);
+        for word in members.iter().step_by(step) {
+            let Some(prefixes) = distribution.log_prefixes(word, &share) else { break };
+            known += 1;
+            for (i, log) in prefixes.iter().enumerate() {
+                let begun = members.iter().filter(|other| other.starts_with(&word[..i]));
+                let sum: f64 = begun.map(probability).sum();
+                assert!((log.exp() - sum).abs() < 1e-9, "{name}: {sum} is not {}", log.exp());
+            }
+        }
+    }
+    assert!(known > 100, "{known}");
+}
+
 /// In the corrected reading every member can be drawn, as §3.1.1 of Butoi et al. asks.
 #[test]
 fn every_member_has_positive_probability() {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
-use wug_score::metric::{PAIR_ACCURACY_SUM, PAIR_CEILING};
+use wug_score::metric::{PAIR_ACCURACY_SUM, PAIR_CEILING, PAIR_CEILING_HALF_TIES};
 use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Reading, RunResult, Stratum};
 
+use crate::columns::VaryingColumns;
 use crate::generic::by_protocol;
 use crate::parameters;
 use crate::plan_fields::{data_note, spread_note};
@@ -79,43 +80,88 @@ fn each(results: &[&RunResult], values: &str) -> Vec<Table> {
     groups(results).into_iter().map(of).collect()
 }
 
+/// What an experiment lists several values of: sizes, and settings that runs of a section differ in.
+struct Listed {
+    names: Vec<String>,
+    columns: VaryingColumns,
+}
+
+impl Listed {
+    fn of(runs: &[&RunResult]) -> Self {
+        let varied = |run: &&RunResult| run.plan.get("varied").and_then(Json::as_array).cloned();
+        let varied = runs.iter().filter_map(varied).flatten();
+        let varied = varied.filter_map(|name| name.as_str().map(str::to_owned));
+        let names = distinct(std::iter::once("size".to_owned()).chain(varied));
+        let rows: Vec<Vec<String>> = runs.iter().map(|run| values(run, &names)).collect();
+        let columns = VaryingColumns::of(&names, rows.iter().map(Vec::as_slice));
+        Self { names, columns }
+    }
+
+    /// The values that a run has of what differs.
+    fn values(&self, run: &RunResult) -> Vec<String> {
+        self.columns.values(&values(run, &self.names)).collect()
+    }
+}
+
+/// The values of a run, empty where it has none.
+fn values(run: &RunResult, names: &[String]) -> Vec<String> {
+    let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let of = |name: &String| run.plan.get(name).or_else(|| run.plan.get("settings")?.get(name)).map(text);
+    names.iter().map(|name| of(name).unwrap_or_default()).collect()
+}
+
 fn table(reading: Reading, runs: &[&RunResult], values: &str) -> Table {
     let learners = distinct(runs.iter().map(|run| run.run.learner()));
+    let listed = Listed::of(runs);
     let mut rows = Vec::new();
-    for language in distinct(runs.iter().map(|run| run.run.language())) {
+    let keys = distinct(runs.iter().map(|run| (run.run.language(), listed.values(run))));
+    let at = |language: &str, key: &[String]| -> Vec<&RunResult> {
+        let own = |run: &&&RunResult| run.run.language() == language && listed.values(run) == key;
+        runs.iter().filter(own).copied().collect()
+    };
+    for (language, key) in &keys {
+        let own = at(language, key);
         for split in SPLITS {
-            let of = |learner: &str| of(runs, language, learner);
-            let known = |metric: &Metric| {
-                runs.iter()
-                    .filter(|run| run.run.language() == language)
-                    .find_map(|run| run.whole(split, metric.name))
-            };
-            let mut cells: Vec<Cell> = learners.iter().map(|learner| cell(&of(learner), split)).collect();
-            cells.push(Cell::maybe(
-                known(&PAIR_CEILING).and_then(|m| Some(Value::number(m.value?, DECIMALS))),
-            ));
-            cells.push(Cell::maybe(
-                known(&PAIR_ACCURACY_SUM).and_then(|m| Some(Value::number(m.chance?, DECIMALS))),
-            ));
-            rows.push(Row { keys: vec![language.to_owned(), split.to_owned()], cells });
+            let known = |metric: &Metric| own.iter().find_map(|run| run.whole(split, metric.name));
+            let number = |x: Option<f64>| Cell::maybe(x.map(|x| Value::number(x, DECIMALS)));
+            let mut cells: Vec<Cell> =
+                learners.iter().map(|learner| cell(&of(&own, language, learner), split)).collect();
+            cells.extend(
+                [&PAIR_CEILING, &PAIR_CEILING_HALF_TIES].map(|m| number(known(m).and_then(|m| m.value))),
+            );
+            cells.push(number(known(&PAIR_ACCURACY_SUM).and_then(|m| m.chance)));
+            let keys = std::iter::once((*language).to_owned()).chain(key.iter().cloned());
+            rows.push(Row { keys: keys.chain([split.to_owned()]).collect(), cells });
         }
     }
     let mut notes = vec![
-        format!("{}. Ceiling and chance are those of these very pairs.", capital(PAIR_ACCURACY_SUM.meaning)),
+        format!(
+            "{}. Ceiling and chance are those of these very pairs, on the average over models.",
+            capital(PAIR_ACCURACY_SUM.meaning)
+        ),
         values.to_owned(),
     ];
-    let cells = distinct(runs.iter().map(|run| (run.run.language(), run.run.learner()))).into_iter();
-    notes.extend(spread_note(cells.map(|(language, learner)| of(runs, language, learner))));
+    let cells = keys.iter().flat_map(|(language, key)| {
+        let own = at(language, key);
+        learners.iter().map(|learner| of(&own, language, learner)).collect::<Vec<_>>()
+    });
+    notes.extend(spread_note(cells));
     notes.extend(SUITES.iter().filter_map(|suite| suite.not_comparable(runs)));
     notes.extend(parameters::notes(runs));
     notes.extend(data_note(runs));
     let title = "pairs: the grammatical string is preferred";
-    Table {
+    let mut table = Table {
         notes,
-        columns: learners.into_iter().chain(["ceiling", "chance"]).map(Column::new).collect(),
+        columns: learners
+            .into_iter()
+            .chain(["ceiling", "ceiling, half ties", "chance"])
+            .map(Column::new)
+            .collect(),
         rows,
-        ..Table::blank(Scope::Protocol(PROTOCOL), reading, "overview", title, &["language", "split"])
-    }
+        ..Table::blank(Scope::Protocol(PROTOCOL), reading, "overview", title, &["language"])
+    };
+    table.keys.extend(listed.columns.names().chain(["split".to_owned()]));
+    table
 }
 
 fn capital(text: &str) -> String {
@@ -135,22 +181,33 @@ fn cell(runs: &[&RunResult], split: &str) -> Cell {
 /// Accuracy against length, a panel per language: of each learner every run, and their mean.
 pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
     let figure = |((_, reading), runs): ((&str, Reading), Vec<&RunResult>)| {
-        let learners = distinct(runs.iter().map(|run| run.run.learner()));
+        let listed = Listed::of(&runs);
+        let lines = distinct(runs.iter().map(|run| (run.run.learner(), listed.values(run))));
+        let of_line = |learner: &str, key: &[String]| -> Vec<&RunResult> {
+            let own = |run: &&&RunResult| run.run.learner() == learner && listed.values(run) == key;
+            runs.iter().filter(own).copied().collect()
+        };
         let panel = |language: &str| {
-            let lines = |learner: &str| {
-                of(&runs, language, learner).iter().map(|run| over(run, &PAIR_ACCURACY_SUM, length)).collect()
-            };
-            let marks: Vec<Mark> =
-                learners.iter().enumerate().flat_map(|(i, l)| Mark::of_runs(i, lines(l))).collect();
-            let trained = runs.iter().find(|run| run.run.language() == language);
-            let trained = trained.and_then(|run| longest_trained(run)).map(Mark::Vertical);
-            panel(language, "length (symbols)", marks.into_iter().chain(trained).collect())
+            let mut marks = Vec::new();
+            for (i, (learner, key)) in lines.iter().enumerate() {
+                let own = of(&of_line(learner, key), language, learner);
+                let own = own.iter().map(|run| over(run, &PAIR_ACCURACY_SUM, length)).collect();
+                marks.extend(Mark::of_runs(i, own));
+            }
+            let own: Vec<&RunResult> =
+                runs.iter().copied().filter(|run| run.run.language() == language).collect();
+            marks.extend(own.first().and_then(|run| longest_trained(run)).map(Mark::Vertical));
+            panel(language, "length (symbols)", chance(&own, &PAIR_ACCURACY_SUM), marks)
         };
         let panels: Vec<Panel> =
             distinct(runs.iter().map(|run| run.run.language())).into_iter().filter_map(panel).collect();
         let title = format!("pairs: accuracy against length ({reading} reading)");
-        let series: Vec<String> =
-            learners.iter().map(|learner| parameters::labelled(learner, runs.iter().copied())).collect();
+        let name = |(learner, key): &(&str, Vec<String>)| {
+            let label = parameters::labelled(learner, of_line(learner, key));
+            let with = listed.columns.names().zip(key).filter(|(_, value)| !value.is_empty());
+            with.fold(label, |label, (name, value)| format!("{label} {name} {value}"))
+        };
+        let series: Vec<String> = lines.iter().map(name).collect();
         (!panels.is_empty()).then(|| Figure {
             id: format!("{PROTOCOL}-{reading}-lengths"),
             svg: drawing(&title, &series, &panels),
@@ -167,10 +224,92 @@ pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
 }
 
 /// How the lines across a panel are read.
-pub(crate) const FIGURE_NOTE: &str =
-    "Dashed upright: the longest training string. Dashed across: a fair coin.";
+pub(crate) const FIGURE_NOTE: &str = "Dashed upright: the longest training string. Dashed across: chance on these very pairs, a fair coin on all pairs of two different strings.";
 
 /// A panel of accuracies; `None` without marks.
-pub(crate) fn panel(title: &str, x: &'static str, marks: Vec<Mark>) -> Option<Panel> {
-    Panel::fitted(title, (x, "accuracy"), 1.0, 0.5, marks)
+pub(crate) fn panel(title: &str, x: &'static str, chance: f64, marks: Vec<Mark>) -> Option<Panel> {
+    Panel::fitted(title, (x, "accuracy"), 1.0, chance, marks)
+}
+
+/// The chance level of the pairs of some runs, both splits together; one half if it is not known.
+pub(crate) fn chance(runs: &[&RunResult], metric: &Metric) -> f64 {
+    let of = |run: &&RunResult| {
+        let all = SPLITS.map(|split| run.whole(split, metric.name));
+        let known = all.into_iter().flatten().filter_map(|m| Some((m.chance?, m.denominator?)));
+        let (sum, pairs) = known.fold((0.0, 0.0), |(sum, all), (chance, n)| (sum + chance * n, all + n));
+        (pairs > 0.0).then(|| sum / pairs)
+    };
+    runs.iter().find_map(of).unwrap_or(0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use wug_score::metric::pair_accuracy;
+    use wug_score::pairs::{Comparison, Ties};
+    use wug_score::{Coordinates, Ending, Run, Totals};
+
+    use super::*;
+
+    fn run(learner: &str, size: Option<usize>, rate: Option<f64>, accuracy: f64) -> RunResult {
+        let totals = |x: f64| Totals { numerator: x, denominator: 1.0, n: 1 };
+        let metric = pair_accuracy(Comparison::Sum, Ties::Wrong);
+        let measured = |split: &str| {
+            [metric.measured(totals(accuracy), Some(7.0 / 15.0)), PAIR_CEILING.measured(totals(0.8), None)]
+                .map(|score| Measurement::new(split, Stratum::All, &score))
+        };
+        let mut plan = json!({ "settings": {} });
+        if let Some(size) = size {
+            plan["size"] = size.into();
+        }
+        if let Some(rate) = rate {
+            plan["settings"]["learning_rate"] = rate.into();
+            plan["varied"] = json!(["learning_rate"]);
+        }
+        RunResult {
+            format: wug_score::FORMAT,
+            run: Run {
+                plan: format!("{learner}{size:?}{rate:?}"),
+                protocol: PROTOCOL.to_owned(),
+                coordinates: Coordinates::default()
+                    .with("language", "parity")
+                    .with("learner", learner)
+                    .with_some("size", size),
+                seed: 0,
+                reading: Reading::Corrected,
+                version: String::new(),
+                build: String::new(),
+                instructions: String::new(),
+                data_hash: String::new(),
+            },
+            plan,
+            ending: Ending::Finished,
+            parameters: size,
+            data: Json::Null,
+            curve: Vec::new(),
+            scores: SPLITS.iter().flat_map(|split| measured(split)).collect(),
+            hardest: Vec::new(),
+            strings: Vec::new(),
+        }
+    }
+
+    /// Sizes and listed settings are rows of their own: a mean over them would be of no model.
+    #[test]
+    fn what_is_listed_tells_rows_apart() {
+        let all = [
+            run("lstm", Some(4000), Some(0.1), 0.5),
+            run("lstm", Some(16000), Some(0.1), 0.7),
+            run("lstm", Some(16000), Some(0.2), 0.9),
+            run("uniform", None, None, 0.0),
+        ];
+        let all: Vec<&RunResult> = all.iter().collect();
+        let table = &tables(&all)[0];
+        assert_eq!(table.keys, ["language", "size", "learning_rate", "split"]);
+        let keys: Vec<String> = table.rows.iter().map(|row| row.keys[1..3].join(" ")).collect();
+        assert_eq!(
+            keys,
+            ["4000 0.1", "4000 0.1", "16000 0.1", "16000 0.1", "16000 0.2", "16000 0.2", " ", " "]
+        );
+        assert!((chance(&all, &PAIR_ACCURACY_SUM) - 7.0 / 15.0).abs() < 1e-12);
+    }
 }

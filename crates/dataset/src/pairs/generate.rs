@@ -31,8 +31,17 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// An error if the strings would take too much memory.
+    /// An error if the greater lengths are not greater, or if the strings would take too much memory.
     pub fn check(&self, language: &dyn Language) -> Result<(), DataError> {
+        if self.greater_lengths.start() <= self.lengths.end() {
+            return Err(DataError::Request(format!(
+                "the greater lengths cannot be {}..{}; they must begin above the lengths of training, {}..{}",
+                self.greater_lengths.start(),
+                self.greater_lengths.end(),
+                self.lengths.start(),
+                self.lengths.end()
+            )));
+        }
         // A string is in memory twice, drawn and known, and once as text: its tokens in quotes.
         let token = language.alphabet().tokens().last().map_or(1, String::len) as f64 + 3.0;
         let string = |lengths: &LengthRange| {
@@ -51,6 +60,30 @@ impl Sizes {
         })
         .map_err(DataError::too_large)
     }
+
+    /// An error if strings are to be distinct and the language has not so many.
+    pub fn check_distinct(&self, language: &dyn Language) -> Result<(), DataError> {
+        if !self.distinct {
+            return Ok(());
+        }
+        enough(language, &self.lengths, self.train + self.validation + self.test)?;
+        enough(language, &self.greater_lengths, self.out_of_distribution)
+    }
+}
+
+/// An error if a language has not so many strings of some lengths.
+fn enough(language: &dyn Language, lengths: &LengthRange, wanted: usize) -> Result<(), DataError> {
+    let mut exist = BigUint::ZERO;
+    for length in lengths.clone() {
+        exist += language.count_up_to(length, wanted);
+        if exist >= BigUint::from(wanted) {
+            return Ok(());
+        }
+    }
+    let (lo, hi) = (lengths.start(), lengths.end());
+    Err(DataError::Request(format!(
+        "asked for {wanted} distinct strings of length {lo}..{hi}, but only {exist} exist"
+    )))
 }
 
 impl Default for Sizes {
@@ -68,8 +101,9 @@ impl Default for Sizes {
     }
 }
 
-/// Strings that may be passed over, beside as many as there are pairs.
-const MOST_PASSED_OVER: usize = 1000;
+/// Strings that may be passed over before there is any pair, and for each pair that there is: below one in a hundred, a language
+/// counts as one without near misses.
+const PASSED_OVER: [usize; 2] = [1000, 100];
 
 /// The data of one language.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +130,7 @@ impl PairData {
                 "grammatical_negatives": bounds.grammatical,
                 "identical_negatives": bounds.identical,
                 "ceiling": bounds.ceiling(),
+                "ceiling_indifferent": bounds.ceiling_of_indifferent(),
                 "ceiling_with_noise": bounds.ceiling_with_noise(),
                 "chance": bounds.chance(),
             })
@@ -112,6 +147,7 @@ impl PairData {
 pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<PairData, DataError> {
     let language = named.build(reading)?;
     sizes.check(language.as_ref())?;
+    sizes.check_distinct(language.as_ref())?;
     let kind = NearMissKind::of(named, language.as_ref());
     let near = NearMisses::new(kind, language.as_ref(), &sizes.lengths, reading)?;
     let far = NearMisses::new(kind, language.as_ref(), &sizes.greater_lengths, reading)?;
@@ -119,46 +155,44 @@ pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> R
     let seed = seed.derive("tse");
     let pool = |lengths, name| Pool::new(language.as_ref(), lengths, sizes.distinct, seed.derive(name));
     let mut pool_near = pool(&sizes.lengths, "in-distribution")?;
-    pool_near.reserve(sizes.train + sizes.validation + sizes.test)?;
     let train = (0..sizes.train).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let validation = (0..sizes.validation).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
-    let mut passed_over = 0;
-    let test = pairs(&mut pool_near, sizes.test, &near, seed.derive("test/near-miss"), &mut passed_over)?;
+    let (test, passed_near) = pairs(&mut pool_near, sizes.test, &near, seed.derive("test/near-miss"))?;
     let mut distant = pool(&sizes.greater_lengths, "out-of-distribution")?;
-    distant.reserve(sizes.out_of_distribution)?;
     let near_miss = seed.derive("out-of-distribution/near-miss");
-    let out_of_distribution =
-        pairs(&mut distant, sizes.out_of_distribution, &far, near_miss, &mut passed_over)?;
-    Ok(PairData { train, validation, test, out_of_distribution, passed_over })
+    let (out_of_distribution, passed_far) = pairs(&mut distant, sizes.out_of_distribution, &far, near_miss)?;
+    Ok(PairData { train, validation, test, out_of_distribution, passed_over: passed_near + passed_far })
 }
 
+/// So many pairs, and how many strings were passed over because no near miss of them was found.
 fn pairs(
     pool: &mut Pool<'_>,
     count: usize,
     near_misses: &NearMisses<'_>,
     seed: Seed,
-    passed_over: &mut usize,
-) -> Result<Vec<MinimalPair>, DataError> {
+) -> Result<(Vec<MinimalPair>, usize), DataError> {
     let mut rng = seed.rng();
+    let mut passed_over = 0;
     let mut pairs = Vec::with_capacity(count);
     while pairs.len() < count {
         let good = pool.fresh()?;
         match near_misses.of(&good, &mut rng) {
             Some(bad) => pairs.push(MinimalPair { good, bad }),
-            None if *passed_over > MOST_PASSED_OVER + count => {
+            None if passed_over >= PASSED_OVER[0] + PASSED_OVER[1] * pairs.len() => {
+                let (found, tried) = (pairs.len(), pairs.len() + passed_over + 1);
+                let (lo, hi) = (pool.lengths.start(), pool.lengths.end());
                 return Err(DataError::Request(format!(
-                    "of {passed_over} strings no near miss was found: no one substitution or swap of two symbols leaves the language"
+                    "of {tried} strings of length {lo}..{hi}, a near miss was found for {found}: too few have one, a string that a substitution or swap takes out of the language"
                 )));
             }
-            None => *passed_over += 1,
+            None => passed_over += 1,
         }
     }
-    Ok(pairs)
+    Ok((pairs, passed_over))
 }
 
 /// Strings of a language, distinct or as they come.
 struct Pool<'a> {
-    language: &'a dyn Language,
     lengths: LengthRange,
     distinct: bool,
     strings: Box<dyn wug_language::Distribution + 'a>,
@@ -175,25 +209,7 @@ impl<'a> Pool<'a> {
     ) -> Result<Self, DataError> {
         let strings = language.by_length(lengths.clone())?;
         let (lengths, rng) = (lengths.clone(), seed.rng());
-        Ok(Self { language, lengths, distinct, strings, rng, seen: BTreeSet::new() })
-    }
-
-    /// An error, before anything is drawn, if there are not so many.
-    fn reserve(&self, wanted: usize) -> Result<(), DataError> {
-        if !self.distinct {
-            return Ok(());
-        }
-        let mut exist = BigUint::ZERO;
-        for length in self.lengths.clone() {
-            exist += self.language.count(length);
-            if exist >= BigUint::from(wanted) {
-                return Ok(());
-            }
-        }
-        let (lo, hi) = (self.lengths.start(), self.lengths.end());
-        Err(DataError::Request(format!(
-            "asked for {wanted} distinct strings of length {lo}..{hi}, but only {exist} exist"
-        )))
+        Ok(Self { lengths, distinct, strings, rng, seen: BTreeSet::new() })
     }
 
     /// A string that was not drawn before, or any.

@@ -51,18 +51,24 @@ impl Bounds {
         count as f64 / self.pairs.max(1) as f64
     }
 
-    /// The accuracy of a model that knows the language, if the good string must score strictly higher: half
-    /// of the grammatical "bad" strings fall below by chance, and identical ones never do.
+    /// The expected accuracy of a model that knows the language and has preferences of its own among its strings, if the good
+    /// string must score strictly higher: half of the grammatical "bad" strings fall below by chance, and identical ones never do.
     ///
     /// ```
     /// use wug_dataset::Bounds;
     /// let bounds = Bounds { pairs: 30, grammatical: 10, identical: 2 };
     /// assert!((bounds.ceiling() - (20.0 + 4.0) / 30.0).abs() < 1e-12);
+    /// assert!((bounds.ceiling_of_indifferent() - 20.0 / 30.0).abs() < 1e-12);
     /// assert!((bounds.ceiling_with_noise() - 25.0 / 30.0).abs() < 1e-12);
     /// assert!((bounds.chance() - 14.0 / 30.0).abs() < 1e-12);
     /// ```
     pub fn ceiling(self) -> f64 {
         1.0 - self.share(self.grammatical) + self.share(self.grammatical - self.identical) / 2.0
+    }
+
+    /// The accuracy of a model that knows the language and finds its strings equally likely: grammatical "bad" strings are ties.
+    pub fn ceiling_of_indifferent(self) -> f64 {
+        1.0 - self.share(self.grammatical)
     }
 
     /// The same if ties are broken by a coin, as dropout during scoring does.

@@ -175,16 +175,19 @@ fn one_off(word: &[Symbol], language: &dyn Language, rng: &mut dyn Rng) -> Optio
     if n == 0 {
         return None;
     }
+    let mut bad = word.to_vec();
     for _ in 0..TRIES {
-        let (swap, i, mut bad) = (draw::coin(rng), draw::below(rng, n), word.to_vec());
+        let (swap, i) = (draw::coin(rng), draw::below(rng, n));
+        let other = if swap { draw::below(rng, n) } else { i };
         if swap {
-            bad.swap(i, draw::below(rng, n));
+            bad.swap(i, other);
         } else {
             bad[i] = Symbol(draw::below(rng, symbols) as u16);
         }
-        if bad != word && !language.contains(&bad) {
+        if (bad[i] != word[i] || bad[other] != word[other]) && !language.contains(&bad) {
             return Some(bad);
         }
+        (bad[i], bad[other]) = (word[i], word[other]);
     }
     None
 }

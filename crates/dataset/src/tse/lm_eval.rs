@@ -6,21 +6,21 @@
 //! in a full stop, because the end of a string is part of what a model is asked about.
 
 use serde_json::{Map, Value as Json};
-use wug_language::{Alphabet, Symbol, Word};
+use wug_language::{Alphabet, Symbol, Word, draw};
 use wug_table::{Kind, TableFormat, Value};
 
 use crate::manifest::Recorder;
 use crate::pairs::PairData;
 use crate::suite::Format;
 use crate::tabular::{Field, Table};
-use crate::{DataError, MinimalPair};
+use crate::{DataError, MinimalPair, Seed};
 
 /// Tasks of the lm-evaluation-harness.
 pub const LM_EVAL: Format = Format {
     name: "lm-eval",
     folders: &[],
     has: |file| file.ends_with(".yaml"),
-    about: "Tasks of the lm-evaluation-harness: multiple choice between `good` and `bad`, without a prompt; `acc` compares the \
+    about: "Tasks of the lm-evaluation-harness: multiple choice between `good` and `bad`, without a prompt; `target` says which choice is `good`, drawn by a coin; `acc` compares the \
             probabilities of whole strings. In this folder (paths in the tasks are relative to it): `lm_eval --include_path . --tasks \
             NAME`, where NAME is `task` of one of the YAML files or the `group` of all of them. `symbols.json` says which symbol \
             spells which terminal: each is one token of GPT-2's tokenizer with the space before it. Tasks that end in `_terminals` have \
@@ -49,10 +49,14 @@ fn spelled(word: &Word, name: impl Fn(Symbol) -> String) -> String {
     format!(" {}", symbols.join(" "))
 }
 
-/// Writes tasks, pairs, corpora and the map of symbols. `name` is that of the language with its settings.
+/// Writes tasks, pairs, corpora and the map of symbols. `name` is that of the language with its settings and of the reading.
+///
+/// The harness takes the first of choices that are equally likely. So the good string is the first or the second choice by a coin,
+/// and a model that finds all strings equal is right half of the time.
 pub(super) fn write(
     data: &PairData,
     name: &str,
+    seed: Seed,
     alphabet: &Alphabet,
     out: &mut Recorder<'_>,
 ) -> Result<(), DataError> {
@@ -71,6 +75,11 @@ pub(super) fn write(
         text("bad", "its near miss, spelled by symbols, which a model should find less likely"),
         text("good_terminals", "the grammatical string, spelled by its terminals"),
         text("bad_terminals", "its near miss, spelled by its terminals"),
+        Field::new(
+            "target",
+            Kind::Integer,
+            "which choice the good string is: 0, the first, or 1, the second",
+        ),
     ];
     let pairs = Table { format: TableFormat::Jsonl, config: "pairs", fields };
     let fields = vec![
@@ -81,12 +90,14 @@ pub(super) fn write(
     let base = format!("wug_tse_{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
     let mut tasks = Vec::new();
     for (split, own) in [("test", &data.test), ("out-of-distribution", &data.out_of_distribution)] {
+        let mut coins = seed.derive("tse/lm-eval").derive(split).rng();
         let row = |MinimalPair { good, bad }: &MinimalPair| -> Vec<Value<'static>> {
             vec![
                 by_symbol(good).into(),
                 by_symbol(bad).into(),
                 by_terminal(good).into(),
                 by_terminal(bad).into(),
+                Value::from(i64::from(draw::coin(&mut coins))),
             ]
         };
         pairs.put(out, split, split, own.iter().map(row))?;
@@ -121,8 +132,8 @@ fn task(name: &str, split: &str, [good, bad]: [&str; 2]) -> String {
     let metrics: String = ["acc", "acc_norm", "acc_bytes"].map(metric).concat();
     format!(
         "task: {name}\ntag: wug_tse\ndataset_path: json\ndataset_kwargs:\n  data_files:\n    test: {split}.jsonl\ntest_split: test\n\
-         output_type: multiple_choice\ndoc_to_text: \"\"\ndoc_to_choice: \"{{{{[{good}, {bad}]}}}}\"\ndoc_to_target: 0\ntarget_delimiter: \"\"\n\
-         num_fewshot: 0\nmetric_list:\n{metrics}metadata:\n  version: 1.0\n"
+         output_type: multiple_choice\ndoc_to_text: \"\"\ndoc_to_choice: \"{{{{[{good}, {bad}] if target == 0 else [{bad}, {good}]}}}}\"\ndoc_to_target: target\ntarget_delimiter: \"\"\n\
+         num_fewshot: 0\nmetric_list:\n{metrics}metadata:\n  version: 2.0\n"
     )
 }
 
@@ -168,8 +179,8 @@ mod tests {
             "test_split: test",
             "output_type: multiple_choice",
             "doc_to_text: \"\"",
-            "doc_to_choice: \"{{[good, bad]}}\"",
-            "doc_to_target: 0",
+            "doc_to_choice: \"{{[good, bad] if target == 0 else [bad, good]}}\"",
+            "doc_to_target: target",
             "target_delimiter: \"\"",
         ] {
             assert!(text.lines().any(|l| l == line), "{line}\n{text}");

@@ -6,7 +6,7 @@ use wug_language::registry::{self, Named};
 
 use super::{LM_EVAL, lm_eval, validate, write, write_rows};
 use crate::manifest::Recorder;
-use crate::pairs::{NearMissKind, Sizes, generate};
+use crate::pairs::{Sizes, generate};
 use crate::suite::{
     DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, Written, range_text,
 };
@@ -72,12 +72,6 @@ impl Suite for Tse {
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
         let language = named.build(reading)?;
-        if NearMissKind::special(&named, language.as_ref()).is_none() {
-            let name = named.entry.name;
-            return Err(DataError::Request(format!(
-                "minimal pairs are made for adj-np, np-vp, nested and cross-serial, not for `{name}`"
-            )));
-        }
         let sizes = Sizes {
             train: options.count("train")?,
             validation: options.count("validation")?,
@@ -110,7 +104,10 @@ impl PlannedData for Planned {
         let data = generate(named, sizes, *reading, Seed::new(seed))?;
         match format.table() {
             Some(table) => write_rows(&data, language.alphabet(), table, out)?,
-            None if format == LM_EVAL => lm_eval::write(&data, &named.spelled(), language.alphabet(), out)?,
+            None if format == LM_EVAL => {
+                let name = format!("{reading}_{}", named.spelled());
+                lm_eval::write(&data, &name, Seed::new(seed), language.alphabet(), out)?;
+            }
             None => write(&data, language.alphabet(), out)?,
         }
         let spec = json!({

@@ -55,6 +55,8 @@ pub(crate) struct TrainingString {
 /// A trained model.
 pub(crate) struct Fitted<'a> {
     pub(crate) model: AnyNextSymbol<'a>,
+    /// The same without dropout, where it stays on.
+    pub(crate) clean: Option<AnyNextSymbol<'a>>,
     pub(crate) summary: TrainingSummary,
 }
 
@@ -76,14 +78,15 @@ pub(crate) fn fit<'a>(
     match role {
         NextSymbolRole::Baseline(build) => {
             let strings = (corpus.strings)(false).into_iter().map(|string| string.symbols).collect();
-            let known = Knowledge { vocabulary: corpus.vocabulary, strings, grammar: corpus.grammar };
+            let (vocabulary, grammar) = (corpus.vocabulary, corpus.grammar);
+            let known = Knowledge { vocabulary, strings, grammar, seed };
             let summary = TrainingSummary {
                 ending: Ending::Finished,
                 parameters: None,
                 curve: Vec::new(),
                 found: None,
             };
-            Ok(Fitted { model: build(&known), summary })
+            Ok(Fitted { model: build(&known), clean: None, summary })
         }
         NextSymbolRole::Network(network) => {
             let spec = (network.build)(settings, corpus.vocabulary);
@@ -135,7 +138,7 @@ fn searched<'a>(
     keep_found(context, &file)?;
     let ending = if stopped { Ending::Stopped } else { Ending::Finished };
     let summary = TrainingSummary { ending, parameters: Some(parameters), curve, found: Some(file) };
-    Ok(Fitted { model, summary })
+    Ok(Fitted { model, clean: None, summary })
 }
 
 fn fit_foreign<'a>(
@@ -157,7 +160,7 @@ fn fit_foreign<'a>(
     task.validation = (!validation.strings.is_empty()).then_some(validation);
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
-    Ok(Fitted { model: AnyNextSymbol::new(model), summary })
+    Ok(Fitted { model: AnyNextSymbol::new(model), clean: None, summary })
 }
 
 fn trained_network<'a, R: Real>(
@@ -184,14 +187,16 @@ fn trained_network<'a, R: Real>(
     };
     let trained = Trained::new(model, params);
     keep_model(context, || trained.save())?;
-    let model = match NextSymbolLoss::of(settings) {
+    let (model, clean) = match NextSymbolLoss::of(settings) {
         NextSymbolLoss::CrossEntropy if settings.is_on("scoring_dropout") => {
-            AnyNextSymbol::new(Noisy::new(trained, seed.derive("score/dropout")))
+            let clean = Trained::new(trained.model().clone(), trained.params().to_vec());
+            let noisy = Noisy::new(trained, seed.derive("score/dropout"));
+            (AnyNextSymbol::new(noisy), Some(AnyNextSymbol::new(clean)))
         }
-        NextSymbolLoss::CrossEntropy => AnyNextSymbol::new(trained),
-        NextSymbolLoss::SigmoidMse => AnyNextSymbol::new(Sets(trained)),
+        NextSymbolLoss::CrossEntropy => (AnyNextSymbol::new(trained), None),
+        NextSymbolLoss::SigmoidMse => (AnyNextSymbol::new(Sets(trained)), None),
     };
-    Ok(Fitted { model, summary })
+    Ok(Fitted { model, clean, summary })
 }
 
 /// Whether equal strings may be merged into one with a weight. In one batch of all strings the loss is the same; only a

@@ -39,7 +39,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
     };
-    let Fitted { mut model, summary } =
+    let Fitted { mut model, summary, .. } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let mut scores = Vec::new();

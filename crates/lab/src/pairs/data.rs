@@ -1,13 +1,12 @@
 //! The strings and pairs of a run, and what can be known of them without a model.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
-use wug_dataset::pairs::{NearMissKind, PairData, generate};
+use wug_dataset::pairs::{NearMissKind, PairData, Sizes, generate};
 use wug_dataset::{Bounds, MinimalPair, Seed, corpus};
 use wug_language::registry;
-use wug_language::{Language, Symbol, Word};
+use wug_language::{Language, LengthRange, Symbol, Word};
 
+use super::law::{Law, Shares, counted};
 use super::plan::Plan;
 use super::{OUT_OF_DISTRIBUTION, TEST, VALIDATION};
 use crate::LabError;
@@ -33,8 +32,17 @@ pub struct Data {
 pub struct Strings {
     /// The strings.
     pub words: Vec<Word>,
-    /// Their cost in nats by the grammar's own probabilities.
+    /// Their cost in nats by the law that they were drawn from.
     pub floor: f64,
+    drawn: Drawn,
+}
+
+/// How strings were drawn.
+#[derive(Debug)]
+struct Drawn {
+    lengths: LengthRange,
+    /// The shares of lengths; those of the language itself if strings are drawn as they come.
+    counted: Option<Shares>,
 }
 
 /// Pairs of one split.
@@ -48,8 +56,9 @@ pub struct PairSet {
     pub bounds: Vec<Bounds>,
     /// The distance of the dependency that each breaks, if there is one.
     pub dependencies: Vec<Option<usize>>,
-    /// The cost of the good strings in nats by the grammar's own probabilities.
+    /// The cost of the good strings in nats by the law that they were drawn from.
     pub floor: f64,
+    drawn: Drawn,
 }
 
 impl std::fmt::Debug for Data {
@@ -73,13 +82,43 @@ impl Data {
         let kind = NearMissKind::of(&named, language.as_ref());
         let (facts, hash) = (drawn.facts(language.as_ref()), hash(&drawn));
         let PairData { train, validation, test, out_of_distribution, .. } = drawn;
-        let set = |split, pairs| PairSet::new(split, pairs, kind, language.as_ref());
-        let tests = [set(TEST, test)?, set(OUT_OF_DISTRIBUTION, out_of_distribution)?];
-        let floor = floor(language.as_ref(), &validation.iter().collect::<Vec<_>>())?;
+        let Sizes { lengths, greater_lengths, distinct, .. } = plan.data.sizes();
+        let how = |lengths: &LengthRange, words: &[&Word]| Drawn {
+            lengths: lengths.clone(),
+            counted: distinct.then(|| counted(words)),
+        };
+        let set = |split, pairs: Vec<MinimalPair>, lengths| {
+            let drawn = how(lengths, &pairs.iter().map(|pair| &pair.good).collect::<Vec<_>>());
+            PairSet::new(split, pairs, drawn, kind, language.as_ref())
+        };
+        let tests =
+            [set(TEST, test, &lengths)?, set(OUT_OF_DISTRIBUTION, out_of_distribution, &greater_lengths)?];
+        let words: Vec<&Word> = validation.iter().collect();
+        let drawn = how(&lengths, &words);
+        let floor = drawn.floor(language.as_ref(), &words)?;
         let mut facts = json!({ "pairs": facts, "hash": hash, "training": train.len() });
         facts[VALIDATION] = validation.len().into();
-        let validation = Strings { words: validation, floor };
+        let validation = Strings { words: validation, floor, drawn };
         Ok(Self { training: train, validation, tests, facts, hash, language })
+    }
+
+    /// The law that the strings of each split were drawn from.
+    pub(super) fn laws(&self) -> Result<Vec<(&'static str, Law<'_>)>, LabError> {
+        let tests = self.tests.iter().map(|set| (set.split, &set.drawn));
+        let all = std::iter::once((VALIDATION, &self.validation.drawn)).chain(tests);
+        all.map(|(split, drawn)| Ok((split, drawn.law(self.language.as_ref())?))).collect()
+    }
+}
+
+impl Drawn {
+    fn law<'a>(&self, language: &'a dyn Language) -> Result<Law<'a>, LabError> {
+        Law::of(language, &self.lengths, self.counted.as_ref())
+    }
+
+    /// What strings cost by the law that they were drawn from, in nats: no model costs less on the average.
+    fn floor(&self, language: &dyn Language, words: &[&Word]) -> Result<f64, LabError> {
+        let law = self.law(language)?;
+        Ok(-words.iter().map(|word| law.log_prob(word)).sum::<f64>())
     }
 }
 
@@ -87,31 +126,15 @@ impl PairSet {
     fn new(
         split: &'static str,
         pairs: Vec<MinimalPair>,
+        drawn: Drawn,
         kind: NearMissKind,
         language: &dyn Language,
     ) -> Result<Self, LabError> {
         let bounds = pairs.iter().map(|pair| Bounds::of_pair(pair, language)).collect();
         let dependencies = pairs.iter().map(|pair| kind.dependency(&pair.good, &pair.bad)).collect();
-        let floor = floor(language, &pairs.iter().map(|pair| &pair.good).collect::<Vec<_>>())?;
-        Ok(Self { split, pairs, bounds, dependencies, floor })
+        let floor = drawn.floor(language, &pairs.iter().map(|pair| &pair.good).collect::<Vec<_>>())?;
+        Ok(Self { split, pairs, bounds, dependencies, floor, drawn })
     }
-}
-
-/// The least that strings can cost in nats: a string's probability is the share of its length among them, times the probability of
-/// the string among those of its length by the language's own law. Distinct strings have no other law of lengths than this one,
-/// because there are few short ones.
-fn floor(language: &dyn Language, words: &[&Word]) -> Result<f64, LabError> {
-    let mut by_length: BTreeMap<usize, Vec<&Word>> = BTreeMap::new();
-    for word in words {
-        by_length.entry(word.len()).or_default().push(word);
-    }
-    let (mut nats, all) = (0.0, words.len() as f64);
-    for (length, words) in by_length {
-        let law = language.by_length(length..=length).map_err(|error| LabError::Usage(error.to_string()))?;
-        let share = libm::log(words.len() as f64 / all);
-        nats -= words.iter().map(|word| share + law.log_prob(word)).sum::<f64>();
-    }
-    Ok(nats)
 }
 
 /// A word as a learner's input: between boundary symbols.

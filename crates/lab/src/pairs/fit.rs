@@ -3,9 +3,10 @@
 use serde_json::Value;
 use wug_language::{Reading, Word};
 use wug_learner::baseline::Grammar;
+use wug_learner::registry::TRUE_GRAMMAR;
 
 use super::data::{Data, between_boundaries};
-use super::measure::{Scorer, measured};
+use super::measure::{Scorer, TrueGrammar, measured};
 use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
@@ -27,13 +28,17 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
     };
-    let Fitted { mut model, summary } =
+    let Fitted { mut model, mut clean, summary } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     // The released code takes the logarithm of a probability in single precision, which may be zero.
     let underflows = plan.reading == Reading::Published && plan.precision == Precision::F32;
     let mut predictions = Predictions::begin(context.keeps())?;
-    let mut scorer = Scorer { model: &mut model, underflows };
-    let scores = measured(&mut scorer, data, context, &mut predictions)?;
+    let scores = if plan.learner == TRUE_GRAMMAR {
+        measured(&mut TrueGrammar(data.laws()?), data, context, &mut predictions)?
+    } else {
+        let mut scorer = Scorer { model: &mut model, clean: clean.as_mut(), underflows };
+        measured(&mut scorer, data, context, &mut predictions)?
+    };
     predictions.finish(context)?;
     let mut facts = data.facts.clone();
     if let (Value::Object(facts), Some(found)) = (&mut facts, summary.found) {

@@ -5,8 +5,8 @@ use wug_dataset::{Bounds, Labelled, MinimalPair};
 use wug_language::Word;
 use wug_learner::interface::NextSymbol;
 use wug_score::metric::{
-    LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PERPLEXITY,
-    PERPLEXITY_FLOOR, pair_accuracy,
+    LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT,
+    PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy,
 };
 use wug_score::pairs::{Comparison, Ties};
 use wug_score::strata::Window;
@@ -14,6 +14,7 @@ use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
 
 use super::VALIDATION;
 use super::data::{Data, PairSet, between_boundaries};
+use super::law::Law;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::keep::{Predicted, Predictions};
@@ -24,54 +25,82 @@ const PART: usize = 5;
 /// Strings that are scored between two looks at whether the run is to stop.
 const AT_ONCE: usize = 4096;
 
-/// A model that scores strings.
+/// What scores strings.
+pub(super) trait Scores {
+    /// The log-probabilities of the symbols and the end of each string of a split.
+    fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>>;
+}
+
+/// A fitted model. The released code leaves training mode on, and takes logarithms of probabilities in single precision, where it
+/// scores pairs; validation has neither.
 pub(super) struct Scorer<'m, L> {
     pub(super) model: &'m mut L,
-    /// Whether a probability that single precision cannot hold is zero.
+    /// The model without dropout, if it stays on where pairs are scored.
+    pub(super) clean: Option<&'m mut L>,
+    /// Whether a probability of a pair that single precision cannot hold is zero.
     pub(super) underflows: bool,
 }
 
-impl<L: NextSymbol> Scorer<'_, L> {
-    /// The log-probabilities of the symbols and the end of each string.
-    fn score(&mut self, words: &[&Word]) -> Vec<Vec<f64>> {
+impl<L: NextSymbol> Scores for Scorer<'_, L> {
+    fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>> {
+        let validates = split == VALIDATION;
+        let model = match &mut self.clean {
+            Some(clean) if validates => clean,
+            _ => &mut self.model,
+        };
         let strings: Vec<Vec<u32>> = words.iter().map(|word| between_boundaries(word)).collect();
         let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
         // The first boundary is given.
         let mut logs: Vec<Vec<f64>> =
-            self.model.log_probs_batch(&strings).into_iter().map(|mut logs| logs.split_off(1)).collect();
-        if self.underflows {
+            model.log_probs_batch(&strings).into_iter().map(|mut logs| logs.split_off(1)).collect();
+        if self.underflows && !validates {
             for log in logs.iter_mut().flatten().filter(|log| (libm::exp(**log) as f32) <= 0.0) {
                 *log = f64::NEG_INFINITY;
             }
         }
         logs
     }
+}
 
-    fn score_watched(&mut self, words: &[&Word], split: &str, context: &mut dyn RunContext) -> Vec<Vec<f64>> {
-        let mut logs = Vec::with_capacity(words.len());
-        for part in words.chunks(AT_ONCE) {
-            context.evaluating(&format!("{split}, {} of {} strings", logs.len(), words.len()));
-            logs.extend(self.score(part));
-        }
-        logs
+/// The grammar itself, with the probabilities that the strings of each split were drawn with.
+pub(super) struct TrueGrammar<'a>(pub(super) Vec<(&'static str, Law<'a>)>);
+
+impl Scores for TrueGrammar<'_> {
+    fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>> {
+        let laws = self.0.iter().filter(|(of, _)| *of == split);
+        laws.flat_map(|(_, law)| words.iter().map(|word| law.log_probs(word))).collect()
     }
 }
 
+fn score_watched(
+    scorer: &mut impl Scores,
+    words: &[&Word],
+    split: &str,
+    context: &mut dyn RunContext,
+) -> Vec<Vec<f64>> {
+    let mut logs = Vec::with_capacity(words.len());
+    for part in words.chunks(AT_ONCE) {
+        context.evaluating(&format!("{split}, {} of {} strings", logs.len(), words.len()));
+        logs.extend(scorer.score(split, part));
+    }
+    logs
+}
+
 /// Everything that is measured.
-pub(super) fn measured<L: NextSymbol>(
-    scorer: &mut Scorer<'_, L>,
+pub(super) fn measured(
+    scorer: &mut impl Scores,
     data: &Data,
     context: &mut dyn RunContext,
     predictions: &mut Predictions,
 ) -> Result<Vec<Measurement>, LabError> {
     let vocabulary = data.language.alphabet().len() + 1;
     let words: Vec<&Word> = data.validation.words.iter().collect();
-    let logs = scorer.score_watched(&words, VALIDATION, context);
+    let logs = score_watched(scorer, &words, VALIDATION, context);
     let mut scores = perplexities(VALIDATION, &logs, data.validation.floor, vocabulary);
     for set in &data.tests {
         // A pair after the other, so that noise in a model is that of one program run.
         let words: Vec<&Word> = set.pairs.iter().flat_map(|pair| [&pair.good, &pair.bad]).collect();
-        let logs = scorer.score_watched(&words, set.split, context);
+        let logs = score_watched(scorer, &words, set.split, context);
         let (pairs, _) = logs.as_chunks::<2>();
         let good: Vec<Vec<f64>> = pairs.iter().map(|[good, _]| good.clone()).collect();
         scores.extend(accuracies(set, pairs));
@@ -128,6 +157,10 @@ fn part(split: &str, stratum: Stratum, pairs: &[Compared<'_>], rules: &[Ties]) -
         let n = pairs.len();
         let totals = Totals { numerator: most * n as f64, denominator: n as f64, n };
         scores.push(Measurement::new(split, stratum, &ceiling.measured(totals, None)));
+        if ties == Ties::Wrong {
+            let totals = Totals { numerator: bounds.ceiling_of_indifferent() * n as f64, ..totals };
+            scores.push(Measurement::new(split, stratum, &PAIR_CEILING_INDIFFERENT.measured(totals, None)));
+        }
     }
     scores
 }

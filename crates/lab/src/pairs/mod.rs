@@ -6,6 +6,7 @@
 
 mod data;
 mod fit;
+mod law;
 mod measure;
 mod memory;
 mod plan;

@@ -5,7 +5,7 @@ use wug_dataset::pairs::Sizes;
 use wug_dataset::suite::parse_lengths;
 use wug_language::registry::Named;
 use wug_language::{LengthRange, Reading};
-use wug_learner::registry::{NextSymbolLoss, Role};
+use wug_learner::registry::{NextSymbolLoss, Role, SettingValue, Settings};
 
 use super::Pairs;
 use super::plan::{DataPlan, Plan};
@@ -128,6 +128,7 @@ impl Protocol for Pairs {
                             parameters: None,
                         };
                         let drawn = learner.drawn(settings, plan.root().derive("hyperparameters"));
+                        let drawn = as_read(section.reading, learner, drawn);
                         let on = (subject.spelled.as_str(), subject.vocabulary);
                         (plan.settings, plan.parameters) =
                             built(learner, drawn, on, (size, section.matching), &mut dimensions)?;
@@ -138,6 +139,20 @@ impl Protocol for Pairs {
         }
         Ok(plans)
     }
+}
+
+/// The settings with the faults of the released code in the published reading, unless the section says otherwise: the output layer is
+/// not trained, and dropout stays on where pairs are scored.
+fn as_read(reading: Reading, learner: &LearnerGrid, settings: Settings) -> Settings {
+    if reading == Reading::Corrected || learner.is_foreign() {
+        return settings;
+    }
+    let faults = [("train_output", false), ("scoring_dropout", true)].into_iter();
+    let faults = faults.filter(|(name, _)| !learner.given.contains(*name));
+    faults.fold(settings, |settings, (name, on)| match settings.get(name) {
+        Some(_) => settings.with(name, SettingValue::Switch(on)),
+        None => settings,
+    })
 }
 
 /// The learners of a seed, in each size. Baselines have no size and are deterministic: one seed is enough for each set of strings.
@@ -172,14 +187,20 @@ impl DataSpec {
             let range = parse_lengths(text).ok_or_else(|| Problem::value(field, text, allowed))?;
             Ok([*range.start(), *range.end()])
         };
+        let (lengths, greater_lengths) =
+            (range("data.lengths", &self.lengths)?, range("data.greater_lengths", &self.greater_lengths)?);
+        if greater_lengths[0] <= lengths[1] {
+            let allowed = format!("a range above `data.lengths`, which is {}", self.lengths);
+            return Err(Problem::value("data.greater_lengths", &self.greater_lengths, &allowed));
+        }
         Ok(DataPlan {
             seed,
             training: self.training,
             validation: self.validation,
             test: self.test,
             out_of_distribution: self.out_of_distribution,
-            lengths: range("data.lengths", &self.lengths)?,
-            greater_lengths: range("data.greater_lengths", &self.greater_lengths)?,
+            lengths,
+            greater_lengths,
             distinct: self.distinct,
         })
     }
@@ -190,6 +211,8 @@ impl DataSpec {
         let language = named.build(reading).map_err(|error| problem(error.to_string()))?;
         let sizes = self.plan(0)?.sizes();
         sizes.check(language.as_ref()).map_err(|error| problem(error.to_string()))?;
+        let hint = "; with `data.distinct = false` strings may be drawn again";
+        sizes.check_distinct(language.as_ref()).map_err(|error| problem(format!("{error}{hint}")))?;
         for lengths in [sizes.lengths, sizes.greater_lengths] {
             language.by_length(lengths).map_err(|error| problem(error.to_string()))?;
         }

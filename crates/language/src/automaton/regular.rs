@@ -5,7 +5,7 @@ use std::rc::Rc;
 use num_bigint::BigUint;
 use rand_core::Rng;
 
-use super::{Dfa, LengthSampler, StateId};
+use super::{Dfa, LengthSampler, StateId, log_sum};
 use crate::limit::{TooLarge, check_memory};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
@@ -109,6 +109,13 @@ impl Distribution for UniformLength<'_> {
             return f64::NEG_INFINITY;
         }
         self.sampler.log_prob(word) - libm::log(self.possible.len() as f64)
+    }
+
+    fn log_prefixes(&self, word: &[Symbol], share: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let of = |&n: &usize| (share(n), self.sampler.log_prefixes(n, word));
+        let of: Vec<(f64, Vec<f64>)> = self.possible.iter().map(of).collect();
+        let at = |i: usize| log_sum(of.iter().map(|(share, prefixes)| share + prefixes[i]));
+        Some((0..=word.len()).map(at).collect())
     }
 }
 

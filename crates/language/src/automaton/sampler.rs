@@ -93,6 +93,21 @@ impl<'a> LengthSampler<'a> {
         range.map(move |arc| (self.arcs[arc].0, self.arcs[arc].1, probs[arc])).filter(|(_, _, p)| *p > 0.0)
     }
 
+    /// The logarithm of the probability that a string of exactly this length begins with each prefix of a word, the empty one first.
+    pub(super) fn log_prefixes(&self, length: usize, word: &[Symbol]) -> Vec<f64> {
+        let (mut at, mut log) = (Some(self.dfa.start()), 0.0);
+        let mut prefixes = vec![log];
+        for (i, &symbol) in word.iter().enumerate() {
+            let step = at
+                .filter(|_| i < length)
+                .and_then(|state| self.step_probs(state, length - i).find(|(other, ..)| *other == symbol));
+            log += step.map_or(f64::NEG_INFINITY, |(.., p)| libm::log(p));
+            at = step.map(|(_, next, _)| next);
+            prefixes.push(log);
+        }
+        prefixes
+    }
+
     /// Draws a string of exactly this length.
     ///
     /// # Panics

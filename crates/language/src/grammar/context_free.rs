@@ -1,5 +1,6 @@
 //! A context-free language: its grammar, read as a [`Language`].
 
+use num_bigint::BigUint;
 use rand_core::Rng;
 
 use super::earley::Earley;
@@ -52,6 +53,10 @@ impl Language for ContextFree {
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
         Box::new(Earley::new(&self.grammar, &self.nullable))
+    }
+
+    fn count_up_to(&self, length: usize, most: usize) -> BigUint {
+        BigUint::from(self.members(length).take(most).count())
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {

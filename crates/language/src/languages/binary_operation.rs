@@ -90,6 +90,10 @@ impl Language for BinaryOperation {
         Box::new(Reader::new(Operands { language: self, x: Word::new(), y: None }))
     }
 
+    fn count_up_to(&self, length: usize, most: usize) -> BigUint {
+        BigUint::from(self.members(length).take(most).count())
+    }
+
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let lo = (*lengths.start()).max(5);
         if lo > *lengths.end() {

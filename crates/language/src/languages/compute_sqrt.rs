@@ -81,6 +81,10 @@ impl Language for ComputeSqrt {
         Box::new(Reader::new(Radicand { language: self, x: Word::new() }))
     }
 
+    fn count_up_to(&self, length: usize, most: usize) -> BigUint {
+        BigUint::from(self.members(length).take(most).count())
+    }
+
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
         let lo = (*lengths.start()).max(3);
         if lo > *lengths.end() {

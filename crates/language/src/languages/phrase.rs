@@ -9,6 +9,7 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 use rand_core::Rng;
 
+use crate::automaton::log_sum;
 use crate::registry::{BuildError, Parameter, Settings};
 use crate::{
     Alphabet, Dfa, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
@@ -86,6 +87,14 @@ impl Skeleton {
                 }
                 self.has_length(classes.len()) && asked.iter().all(|&c| c < k) && partners == answered
             }
+        }
+    }
+
+    /// The logarithm of the probability of the classes of a prefix of a string of n classes, if it is one.
+    fn log_classes(self, read: usize, n: usize) -> f64 {
+        match self {
+            Self::HeadFinal => 0.0,
+            Self::Agreement { classes, .. } => -(read.min(n / 2) as f64) * libm::log(classes as f64),
         }
     }
 
@@ -312,5 +321,22 @@ impl Distribution for Spelled<'_> {
         let skeletons = crate::big::ln(&self.language.skeleton.count(word.len()));
         let terminals: f64 = word.iter().map(|&a| self.language.ln_terminal(a)).sum();
         terminals - skeletons - libm::log(self.possible.len() as f64)
+    }
+
+    /// Classes are drawn in the first half, and the second half answers them; a terminal is drawn for each.
+    fn log_prefixes(&self, word: &[Symbol], share: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
+        let mut parse = self.language.scanner();
+        let (mut terminals, mut prefixes) = (0.0, Vec::with_capacity(word.len() + 1));
+        for read in 0..=word.len() {
+            let free = |n: &&usize| n.checked_sub(read).is_some_and(|rest| parse.completes(rest));
+            let classes = |n: &usize| share(*n) + self.language.skeleton.log_classes(read, *n);
+            let possible: Vec<f64> = self.possible.iter().filter(free).map(classes).collect();
+            prefixes.push(terminals + log_sum(possible.iter().copied()));
+            if let Some(&symbol) = word.get(read) {
+                terminals += self.language.ln_terminal(symbol);
+                parse.push(symbol);
+            }
+        }
+        Some(prefixes)
     }
 }

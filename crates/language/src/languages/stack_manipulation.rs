@@ -12,6 +12,7 @@
 //! assert!(!language.contains(&parse("1 POP POP #"))); // nothing left to pop
 //! ```
 
+use num_bigint::BigUint;
 use rand_core::Rng;
 
 use super::answered::{Answer, Head, Read, Reader};
@@ -67,6 +68,10 @@ impl Language for StackManipulation {
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
         Box::new(Reader::new(Program { stack: Word::new(), part: Part::Initial }))
+    }
+
+    fn count_up_to(&self, length: usize, most: usize) -> BigUint {
+        BigUint::from(self.members(length).take(most).count())
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {

@@ -1,6 +1,6 @@
 //! Learners without gradients: what scores are compared with.
 
-use super::{Knowledge, Learner, NO_ROLES, NextSymbolRole};
+use super::{Knowledge, Learner, NO_ROLES, NextSymbolRole, TRUE_GRAMMAR as TRUE_GRAMMAR_NAME};
 use crate::baseline::{NGram, RepeatLast, Uniform};
 use crate::interface::AnyNextSymbol;
 
@@ -40,7 +40,16 @@ pub(super) static BIGRAM: Learner =
 pub(super) static TRIGRAM: Learner =
     entry("trigram", "frequencies of symbols after the last two", SHANNON, |known| ngram(3, known));
 
-pub(super) static TRUE_GRAMMAR: Learner =
-    entry("true-grammar", "no training: knows the language and its probabilities", "baseline", |known| {
-        AnyNextSymbol::from(known.grammar)
-    });
+pub(super) static TRUE_GRAMMAR: Learner = entry(
+    TRUE_GRAMMAR_NAME,
+    "no training: knows the language and the probabilities of its strings; where they are not known, all that may come next is equally likely",
+    "baseline",
+    |known| AnyNextSymbol::from(known.grammar),
+);
+
+pub(super) static ORACLE: Learner = entry(
+    "oracle",
+    "no training: knows the language, and prefers some of its strings to others at random (by seed); what ceilings are of",
+    "baseline",
+    |known| AnyNextSymbol::from(known.grammar.preferring(known.seed)),
+);

@@ -23,6 +23,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use wug_dataset::Seed;
 use wug_language::nearest_names;
 
 use crate::baseline::Grammar;
@@ -246,7 +247,13 @@ pub struct Knowledge<'a> {
     pub strings: Vec<Vec<u32>>,
     /// The language they are from, with its probabilities.
     pub grammar: Grammar<'a>,
+    /// The seed of what is drawn.
+    pub seed: Seed,
 }
+
+/// The name of the learner that knows the language and the probabilities of its strings. What these are depends on how strings are
+/// drawn, which only a protocol knows.
+pub const TRUE_GRAMMAR: &str = "true-grammar";
 
 /// What a transducer is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,6 +292,7 @@ pub static LEARNERS: &[&Learner] = &[
     &baseline::BIGRAM,
     &baseline::TRIGRAM,
     &baseline::TRUE_GRAMMAR,
+    &baseline::ORACLE,
 ];
 
 impl Learner {

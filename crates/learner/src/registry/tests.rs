@@ -117,7 +117,7 @@ fn baselines_predict_a_distribution_at_every_prefix() {
         assert!(learner.is_deterministic());
         let strings = vec![vec![0, 1, 2, 0], vec![0, 1, 1, 2, 2, 0]];
         let grammar = Grammar::of(&*language);
-        let mut model = build(&Knowledge { vocabulary: 3, strings, grammar });
+        let mut model = build(&Knowledge { vocabulary: 3, strings, grammar, seed: Seed::new(0) });
         let mut states = vec![model.start(), model.start()];
         let rows = model.advance_batch(&mut states, &[&[0, 1, 2], &[0, 1, 1]]);
         for row in rows.chunks(3) {

@@ -15,7 +15,8 @@ use crate::summary::bad_endings;
 use crate::table::{Scope, Table};
 
 /// Baselines, from those that know nothing to the one that knows everything.
-const BASELINES: [&str; 6] = ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar"];
+const BASELINES: [&str; 7] =
+    ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar", "oracle"];
 
 /// What distinguishes rows besides language and learner: its name, and its pointer in a plan.
 const SETTINGS: [(&str, &str); 8] = [

@@ -1,7 +1,7 @@
 //! What all runs of the paper have in common. Values of other settings are not shown beside the paper's.
 
 use serde_json::Value;
-use wug_score::RunResult;
+use wug_score::{Reading, RunResult};
 
 /// A field of a plan: what the paper has, in words, where it is, and its value.
 type Field = (&'static str, &'static str, Want);
@@ -11,10 +11,10 @@ enum Want {
     Number(f64),
     OneOf(&'static [f64]),
     Text(&'static str),
-    On,
+    Is(bool),
 }
 
-use Want::{Number, On, OneOf, Text};
+use Want::{Is, Number, OneOf, Text};
 
 /// Of all learners.
 const DATA: &[Field] = &[
@@ -26,14 +26,15 @@ const DATA: &[Field] = &[
     ("lengths up to 30", "/data/lengths/1", Number(30.0)),
     ("longer pairs from 31", "/data/greater_lengths/0", Number(31.0)),
     ("longer pairs up to 100", "/data/greater_lengths/1", Number(100.0)),
-    ("distinct strings", "/data/distinct", On),
+    ("distinct strings", "/data/distinct", Is(true)),
 ];
 
 /// Of all networks.
 const TRAINING: &[Field] = &[
     ("15 epochs", "/settings/epochs", Number(15.0)),
     ("batches of 512", "/settings/batch", Number(512.0)),
-    ("shuffled strings", "/settings/shuffle", On),
+    ("shuffled strings", "/settings/shuffle", Is(true)),
+    ("two validations in an epoch", "/validations", Number(2.0)),
 ];
 
 const LSTM: &[Field] = &[
@@ -65,7 +66,26 @@ const TRANSFORMER: &[Field] = &[
     ("a feed-forward layer of 512", "/settings/feedforward", Number(4.0)),
     ("dropout 0.1", "/settings/dropout", Number(0.1)),
     ("post-norm", "/settings/norm", Text("post")),
+    ("positions in halves", "/settings/positions", Text("halves")),
+    ("an embedding that is not scaled", "/settings/scale_embedding", Is(false)),
+    ("Xavier's initialization", "/settings/initialization", Text("xavier")),
+    ("no dropout of the embedding", "/settings/embedding_dropout", Is(false)),
 ];
+
+/// The faults of the released code, which a reading has or has not: of all networks, and of the transformer, which has dropout.
+fn faults(reading: Reading, learner: &str) -> Vec<Field> {
+    let faults: [Field; 2] = match reading {
+        Reading::Published => [
+            ("an output layer that is not trained (published)", "/settings/train_output", Is(false)),
+            ("dropout in scoring (published)", "/settings/scoring_dropout", Is(true)),
+        ],
+        Reading::Corrected => [
+            ("an output layer that is trained (corrected)", "/settings/train_output", Is(true)),
+            ("no dropout in scoring (corrected)", "/settings/scoring_dropout", Is(false)),
+        ],
+    };
+    faults.into_iter().take(if learner == "transformer" { 2 } else { 1 }).collect()
+}
 
 /// The settings of the paper that a run does not have, in words. Baselines and learners that the paper does not have depart in their
 /// data alone. What is not known of a run is taken to be as in the paper.
@@ -81,7 +101,8 @@ pub(super) fn departures(result: &RunResult) -> Vec<&'static str> {
     };
     let training = if own.is_empty() { &[] } else { TRAINING };
     let adamw = if adamw { &ADAMW[..] } else { &[] };
-    let all = DATA.iter().chain(training).chain(own).chain(adamw);
+    let faults = if own.is_empty() { Vec::new() } else { faults(result.run.reading, result.run.learner()) };
+    let all = DATA.iter().chain(training).chain(own).chain(adamw).chain(&faults);
     all.filter(|(_, at, want)| !want.is_met(result.plan.pointer(at))).map(|(words, ..)| *words).collect()
 }
 
@@ -93,7 +114,27 @@ impl Want {
             Number(want) => number.is_some_and(|x| near(x, want)),
             OneOf(want) => number.is_some_and(|x| want.iter().any(|y| near(x, y))),
             Text(want) => value.and_then(Value::as_str) == Some(*want),
-            On => value.and_then(Value::as_bool) == Some(true),
+            Is(want) => value.and_then(Value::as_bool) == Some(*want),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_reading_has_its_own_switches() {
+        let want = |reading, learner: &str| {
+            let met = json!({ "settings": { "train_output": false, "scoring_dropout": true } });
+            let all = faults(reading, learner);
+            (all.len(), all.iter().all(|(_, at, want)| want.is_met(met.pointer(at))))
+        };
+        assert_eq!(want(Reading::Published, "transformer"), (2, true));
+        assert_eq!(want(Reading::Corrected, "transformer"), (2, false));
+        assert_eq!(want(Reading::Published, "lstm"), (1, true));
+        assert_eq!(want(Reading::Corrected, "lstm"), (1, false));
     }
 }

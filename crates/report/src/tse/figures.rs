@@ -5,7 +5,7 @@ use wug_score::{Reading, RunResult, Stratum};
 
 use super::NAME;
 use super::runs::{CellKey, PaperRuns, comparison};
-use crate::pairs::{FIGURE_NOTE, dependency, length, longest_trained, over, panel};
+use crate::pairs::{FIGURE_NOTE, chance, dependency, length, longest_trained, over, panel};
 use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 
@@ -43,7 +43,7 @@ fn figure(runs: &PaperRuns<'_>, reading: Reading, against: &Against) -> Option<F
     let learners = runs.learners();
     let draw = |(language, terminals): (&'static str, usize)| -> Option<Panel> {
         let metric = comparison(language, reading);
-        let own = |learner| runs.at(CellKey { language, terminals, learner, reading });
+        let own = |learner: &&'_ str| runs.at(CellKey { language, terminals, learner, reading });
         let line = |run: &&RunResult| over(run, metric, against.of);
         let mut marks = Vec::new();
         for (series, learner) in learners.iter().enumerate() {
@@ -52,7 +52,8 @@ fn figure(runs: &PaperRuns<'_>, reading: Reading, against: &Against) -> Option<F
         }
         let trained = runs.all().iter().find_map(|run| longest_trained(run)).filter(|_| against.upright);
         marks.extend(trained.map(Mark::Vertical));
-        panel(&format!("{language}, T = {terminals}"), against.axis, marks)
+        let all = learners.iter().flat_map(own).collect::<Vec<_>>();
+        panel(&format!("{language}, T = {terminals}"), against.axis, chance(&all, metric), marks)
     };
     let panels: Vec<Panel> = runs.rows().into_iter().filter_map(draw).collect();
     let title = format!("{} ({reading} reading)", against.title);

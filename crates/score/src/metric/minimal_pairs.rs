@@ -56,10 +56,20 @@ pub static PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES: Metric = Metric {
     ..HALF
 };
 
-/// What a model that knows the language scores on these very pairs, if ties are wrong.
+/// What a model that knows the language, and has preferences of its own among its strings, scores on these very pairs on the average,
+/// if ties are wrong.
 pub static PAIR_CEILING: Metric = Metric {
     name: "pair_ceiling",
-    meaning: "what a model that knows the language scores on these pairs: half of the bad strings that are grammatical fall below, and none that is the good string",
+    meaning: "expected score on these pairs of a model that knows the language and has preferences of its own among its strings, which have nothing to do with the pairs: half of the bad strings that are grammatical fall below, and none that is the good string",
+    chance_of: None,
+    ..STRICT
+};
+
+/// The same of a model that finds all strings of the language and of a length equally likely: a bad string that is grammatical is a
+/// tie, and wrong.
+pub static PAIR_CEILING_INDIFFERENT: Metric = Metric {
+    name: "pair_ceiling_indifferent",
+    meaning: "score on these pairs of a model that knows the language and finds its strings of a length equally likely: every bad string that is grammatical is a tie",
     chance_of: None,
     ..STRICT
 };
@@ -67,7 +77,7 @@ pub static PAIR_CEILING: Metric = Metric {
 /// The same, if ties count one half or noise decides them.
 pub static PAIR_CEILING_HALF_TIES: Metric = Metric {
     name: "pair_ceiling_half_ties",
-    meaning: "pair_ceiling, where a tie counts one half or noise decides it",
+    meaning: "expected score on these pairs of a model that knows the language, where a tie counts one half or noise decides it",
     chance_of: None,
     ..HALF
 };
@@ -82,10 +92,10 @@ pub static PERPLEXITY: Metric = Metric {
     cite: CITE,
 };
 
-/// The perplexity of the grammar itself.
+/// The perplexity of the grammar itself on these very strings. It is no entropy: that of other strings of the same law is another.
 pub static PERPLEXITY_FLOOR: Metric = Metric {
     name: "perplexity_floor",
-    meaning: "what perplexity is of the grammar's own probabilities of strings of a length, with the shares of lengths among these strings",
+    meaning: "perplexity of these very strings by the law that they were drawn from, which no model is below on the average: the probability of the length (its share among these strings, where none is drawn twice) times that of the string among those of its length",
     chance_of: None,
     ..PERPLEXITY
 };
