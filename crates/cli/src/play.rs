@@ -13,6 +13,9 @@ const QUIT: &str = ":quit";
 /// Plays until the game is over, or until the player stops. The log is written after every answer.
 pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
     let mut game = begin(args)?;
+    let is_new = !args.log.exists();
+    // A log that cannot be written is to be known before the first answer.
+    game.save(&args.log)?;
     // With --json only the scores go to stdout.
     let mut stderr = io::stderr();
     let talk: &mut dyn Write = if args.json { &mut stderr } else { &mut *out };
@@ -27,7 +30,10 @@ pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
     } else {
         scores.iter().try_for_each(|score| writeln!(out, "{}", summary(score)))?;
     }
-    if !game.answers().is_empty() {
+    if game.answers().is_empty() && is_new {
+        // Nothing to go on with: what was written is empty.
+        let _ = std::fs::remove_file(&args.log);
+    } else if !game.answers().is_empty() {
         let log = args.log.display();
         say(&format!(
             "wug: answers are in {log}; `wug report SWEEP --human {log}` shows them beside the learners"
@@ -97,7 +103,9 @@ fn play(args: &Play, game: &mut Game, out: &mut dyn Write) -> Result<(), Exit> {
         game.save(&args.log)?;
         let row = game.in_a_row();
         writeln!(out, "{row} in a row\n")?;
+        // The last task's score is among those of the whole game, which come next.
         if row >= FULL
+            && game.question().is_some()
             && let Some(score) = game.scores().last()
         {
             writeln!(out, "{}", summary(score))?;

@@ -13,7 +13,7 @@ use wug_lab::preference::Preference;
 use wug_lab::protocol::Outcome;
 use wug_lab::recognition::Recognition;
 use wug_lab::score::metric::{
-    AGREEMENT_WITH_NONE, CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DESCRIPTION_LENGTH,
+    AGREEMENT_WITH_NONE, ANSWERS_SEEN, CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DESCRIPTION_LENGTH,
     DESCRIPTION_LENGTH_PER_EXAMPLE, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY, EXACT_MATCH,
     HIGHEST_ACCURACY, LAST_ACCURACY, PAIR_CEILING, PERFECT_AGREEMENT, PERPLEXITY, RECOGNITION_ACCURACY,
     RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, WADE, WADE_ABOVE_CHANCE, pair_accuracy,
@@ -295,6 +295,87 @@ fn runs_of_wade_fill_the_cells_of_their_task_and_learner() {
         .collect();
     let all = tables(&rules);
     assert_eq!(cell(named(&all, "wade-corrected-rules"), &["qa"], "by WADE: rule"), "90");
+}
+
+/// The results of a section on task 5, all with the same score.
+fn learned_in(section: &str) -> Vec<RunResult> {
+    let text = format!("title = \"x\"\n[[speed]]\nlanguages = \"qa\"\nseeds = 2\n{section}");
+    let runs = Experiment::read("x", "x.toml", &text, Scale::Paper, &[]).unwrap().runs;
+    runs.iter().map(|plan| learned(plan, 0.5)).collect()
+}
+
+/// A cell has runs of the same settings, and the notes of its table are true of all of them.
+#[test]
+fn runs_of_wade_with_other_settings_are_not_mixed() {
+    let columns = |sections: &[&str], id: &str| -> Vec<String> {
+        let all = tables(&sections.iter().flat_map(|section| learned_in(section)).collect::<Vec<_>>());
+        let table = all.iter().find(|table| table.id == id);
+        table.map_or_else(Vec::new, |table| table.columns.iter().map(|column| column.full_name()).collect())
+    };
+    let (corrected, published) = ("wade-corrected-4", "wade-published-4");
+    let sized = "decoder_features = 1800\npasses = 10";
+    assert_eq!(
+        columns(&[&format!("learners = \"rnn\"\nlearning_rate = [0.001, 0.01]\n{sized}")], corrected),
+        ["rnn", "rnn learning rate 0.01"]
+    );
+    assert_eq!(
+        columns(&["learners = { name = \"reca\", projection = [60, 10] }"], corrected),
+        ["reca", "reca projection 10"]
+    );
+    // As published unless something else is said; what the notes are false of is left to the other tables.
+    assert_eq!(columns(&["learners = \"reca\"\nreading = \"published\""], published), ["reca"]);
+    for other in [
+        "learners = \"reca\"\nreading = \"published\"\ndecoder = \"softmax\"",
+        "learners = \"reca\"\nreading = \"published\"\nlabels = \"all\"",
+        "learners = \"reca\"\nreading = \"published\"\nunit = \"sequences\"",
+        "learners = \"reca\"\nreading = \"published\"\nwade = { thresholds = 20 }",
+        &format!("learners = \"rnn\"\nreading = \"published\"\nbatch = 8\n{sized}"),
+    ] {
+        assert!(columns(&[other], published).is_empty(), "{other}");
+    }
+    assert!(columns(&["learners = \"reca\"\nwade = { variant = \"benchmark\" }"], corrected).is_empty());
+    // Generic tables have a row for each size.
+    let all = tables(&learned_in("learners = \"rnn\"\nsizes = [8000, 64000]\nsequences = 100"));
+    assert_eq!(named(&all, "speed-corrected-other").rows.len(), 2);
+}
+
+/// Learners that see answers, tasks without enough sequences and tasks where one answer always does are named; curves are exported.
+#[test]
+fn cautions_and_curves_of_speed() {
+    let mut results = learned_in("learners = \"rnn\"\nsequences = 100");
+    let text = |results: &[RunResult]| wug_report::Summary::of(results).cautions.join("\n");
+    assert_eq!(text(&results), "");
+    results[0].scores.push(measured("test", Stratum::All, &ANSWERS_SEEN, 0.25));
+    results[0].data["train"] = json!(40);
+    results[0].data["test"] = json!(10);
+    let accuracy = results[1].scores.iter_mut().find(|m| m.metric == HIGHEST_ACCURACY.name);
+    accuracy.unwrap().chance = Some(1.0);
+    let cautions = text(&results);
+    for expected in ["1 runs see the answers that they predict (rnn", "qa 50 of 100", "on qa, always giving"]
+    {
+        assert!(cautions.contains(expected), "{cautions}");
+    }
+    let mut rows = Vec::new();
+    records(&results, &Logs::new(), Rows::Curves, TableFormat::Jsonl, &mut rows).unwrap();
+    let rows = String::from_utf8(rows).unwrap();
+    assert_eq!(rows.lines().count(), 6);
+    assert!(rows.lines().nth(1).unwrap().contains(r#""seen":8.0,"accuracy":0.5"#), "{rows}");
+}
+
+/// Reviews stand beside the paper's Table 2.
+#[test]
+fn reviews_fill_their_table() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let set = [("corpus.path".to_owned(), format!("{root}/testdata/reviews.csv"))];
+    let experiment = Experiment::load(&format!("{root}/docs/wade_imdb.toml"), Scale::Paper, &set).unwrap();
+    let results: Vec<RunResult> = experiment.runs.iter().map(|plan| learned(plan, 0.05)).collect();
+    let all = tables(&results);
+    for id in ["wade-published-2", "wade-corrected-2"] {
+        let table = named(&all, id);
+        assert_eq!(table.rows.len(), 5);
+        let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some());
+        assert_eq!(printed.count(), 10, "{id}");
+    }
 }
 
 #[test]

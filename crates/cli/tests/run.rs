@@ -234,7 +234,14 @@ fn a_game_is_played_on_a_terminal_scored_and_reported() {
     let (perfect, slow) = (path("perfect.jsonl"), path("slow.jsonl"));
     let right = right_answers(5, "qa", 10);
     let text = on_a_terminal(&["play", "qa", "--seed", "5", "--log", &perfect], &right);
-    assert!(text.contains("qa: solved after 10 questions, 10 right in a row, WADE 1.000"), "{text}");
+    assert_eq!(
+        text.matches("qa: solved after 10 questions, 10 right in a row, WADE 1.000").count(),
+        1,
+        "{text}"
+    );
+    // A log that cannot be written is named before anything is asked.
+    let (code, out, err) = output(&["play", "qa", "--log", &path("missing/log.jsonl")]);
+    assert!(code == 1 && out.is_empty() && err.contains("missing"), "{out}{err}");
     assert_eq!(std::fs::read_to_string(&perfect).unwrap().lines().count(), 10);
     // One wrong answer first, then a pause.
     let wrong = if right[0] == "A" { "B" } else { "A" };
@@ -267,4 +274,5 @@ fn a_game_is_played_on_a_terminal_scored_and_reported() {
         output(&["report", &sweep, "--format", "markdown", "--human", &perfect, "--human", &slow]);
     let table = text.split("Table 4").nth(1).unwrap();
     assert!(table.contains("human") && table.contains("0.75"), "{text}");
+    assert!(table.contains("human: Equation 1 in either reading"), "{text}");
 }

@@ -22,8 +22,9 @@ pub struct Reviews {
     pub unsplit: Vec<Review>,
 }
 
-/// Reads a table of comma-separated values with a head: a column `text` (or `review`), a column `label` (or `sentiment`) with `1`, `pos` or
-/// `positive`, `0`, `neg` or `negative`, and if there is one, a column `split` with `train` or `test`.
+/// Reads a table of comma-separated values with a head: a column `text` (or `review`), a column `label` (or `sentiment`) with `1`, `1.0`,
+/// `pos` or `positive`, `0`, `0.0`, `neg` or `negative`, and if there is one, a column `split` with `train` or `test`. A byte-order mark
+/// and blank lines are passed over; lines end as on any system.
 ///
 /// ```
 /// use wug_dataset::reviews::read_csv;
@@ -35,8 +36,9 @@ pub struct Reviews {
 /// ```
 pub fn read_csv(file: &str, text: &str) -> Result<Reviews, DataError> {
     let problem = |line: usize, message: String| DataError::Line { file: file.to_owned(), line, message };
-    let mut rows =
-        rows(text).map_err(|line| problem(line, "a quoted field has no end".to_owned()))?.into_iter();
+    let mut rows = rows(text.trim_start_matches('\u{feff}'))
+        .map_err(|line| problem(line, "a quoted field has no end".to_owned()))?
+        .into_iter();
     let (_, head) = rows.next().ok_or_else(|| problem(1, "there is no head".to_owned()))?;
     let at =
         |names: &[&str]| head.iter().position(|name| names.contains(&name.trim().to_lowercase().as_str()));
@@ -51,8 +53,8 @@ pub fn read_csv(file: &str, text: &str) -> Result<Reviews, DataError> {
             return Err(problem(line, format!("{} fields, but the head has {}", row.len(), head.len())));
         }
         let positive = match row[label_at].trim().to_lowercase().as_str() {
-            "1" | "pos" | "positive" => true,
-            "0" | "neg" | "negative" => false,
+            "1" | "1.0" | "pos" | "positive" => true,
+            "0" | "0.0" | "neg" | "negative" => false,
             other => {
                 let allowed = "1, pos, positive, 0, neg or negative";
                 return Err(problem(line, format!("the label is `{other}`; it must be {allowed}")));
@@ -96,9 +98,13 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, usize> {
             }
             ',' => row.push(std::mem::take(&mut field)),
             '\r' if chars.peek() == Some(&'\n') => {}
-            '\n' => {
+            '\n' | '\r' => {
                 row.push(std::mem::take(&mut field));
-                rows.push((began, std::mem::take(&mut row)));
+                let row = std::mem::take(&mut row);
+                // A line without anything is no row.
+                if row.len() > 1 || !row[0].trim().is_empty() {
+                    rows.push((began, row));
+                }
                 line += 1;
                 began = line;
                 any = false;
@@ -106,7 +112,7 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, usize> {
             c => field.push(c),
         }
     }
-    if any {
+    if any && (!row.is_empty() || !field.trim().is_empty()) {
         row.push(field);
         rows.push((began, row));
     }
@@ -123,6 +129,21 @@ mod tests {
         let reviews = read_csv("x", text).unwrap();
         assert_eq!((reviews.train.len(), reviews.test.len(), reviews.unsplit.len()), (1, 1, 0));
         assert_eq!(reviews.train[0].text, "two\nlines");
+    }
+
+    /// As spreadsheets and data frames write them.
+    #[test]
+    fn marks_blank_lines_other_line_ends_and_numbers_are_read() {
+        for text in [
+            "\u{feff}text,label\nfine,1.0\npoor,0.0\n\n",
+            "text,label\r\nfine,1\r\n\r\npoor,0\r\n \r\n",
+            "text,label\rfine,pos\rpoor,neg\r",
+        ] {
+            let reviews = read_csv("x", text).unwrap();
+            let read: Vec<(&str, bool)> =
+                reviews.unsplit.iter().map(|r| (r.text.as_str(), r.positive)).collect();
+            assert_eq!(read, [("fine", true), ("poor", false)], "{text:?}");
+        }
     }
 
     #[test]

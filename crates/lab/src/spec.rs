@@ -141,7 +141,8 @@ impl Experiment {
             let bytes = read_present(path, LARGEST).map_err(|error| usage(&error))?;
             let text = String::from_utf8(bytes).map_err(|error| usage(&error))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            return Self::read(&stem, name, &text, scale, sets);
+            let folder = path.parent().unwrap_or(Path::new(""));
+            return Self::read_in(folder, (&stem, name), &text, scale, sets);
         }
         let (name, text) = built_in(name).ok_or_else(|| {
             let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
@@ -159,7 +160,21 @@ impl Experiment {
         scale: Scale,
         sets: &[(String, String)],
     ) -> Result<Self, LabError> {
-        let (file, source_map) = ExperimentFile::read(source, text)?;
+        Self::read_in(Path::new(""), (name, source), text, scale, sets)
+    }
+
+    /// The same of a file in this folder, in which the file looks for what it names.
+    fn read_in(
+        folder: &Path,
+        (name, source): (&str, &str),
+        text: &str,
+        scale: Scale,
+        sets: &[(String, String)],
+    ) -> Result<Self, LabError> {
+        let (mut file, source_map) = ExperimentFile::read(source, text)?;
+        for section in file.sections.iter_mut().flat_map(|(_, sections)| sections) {
+            locate_corpus(section, folder);
+        }
         let mut runs: Vec<RunPlan> = Vec::new();
         for (protocol, sections) in &file.sections {
             let sets = file.sets_of(protocol, source, sets)?;
@@ -276,6 +291,20 @@ impl ExperimentFile {
             }
         }
         Ok(own)
+    }
+}
+
+/// Makes the path of a corpus, at any scale, one from where wug runs: the file says where it is from its own folder.
+fn locate_corpus(section: &mut Table, folder: &Path) {
+    if let Some(Value::String(path)) =
+        section.get_mut("corpus").and_then(Value::as_table_mut).and_then(|corpus| corpus.get_mut("path"))
+    {
+        *path = folder.join(&*path).display().to_string();
+    }
+    for scale in [Scale::Smoke, Scale::Quick] {
+        if let Some(Value::Table(inner)) = section.get_mut(scale.name()) {
+            locate_corpus(inner, folder);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
+pub(crate) use incremental::Known;
 pub use incremental::{Incremental, IncrementalError, Sequence};
 pub use noisy::Noisy;
 pub use recognize::RecognizerOutput;

@@ -63,7 +63,10 @@ pub fn records(
                 let scores = result.scores.iter().map(|m| score(m, false, 1, ""));
                 table.rows(&[i], scores)?;
             }
-            RecordFormat::Curves => table.rows(&[i], result.curve.iter().map(curve_point))?,
+            RecordFormat::Curves => {
+                table.rows(&[i], result.curve.iter().map(curve_point))?;
+                table.rows(&[i], accuracies(&result.data).into_iter().map(EvaluatedPoint::values))?;
+            }
             RecordFormat::Strings => {
                 table.rows(&[i], result.hardest.iter().map(|string| scored_string("hardest", string)))?;
                 table.rows(&[i], result.strings.iter().map(|string| scored_string("every", string)))?;
@@ -194,16 +197,49 @@ fn score<'a>(m: &'a Measurement, derived: bool, runs: usize, shown: &'a str) -> 
     ]
 }
 
-/// A point of a learning curve.
-const CURVES: [(&str, Kind); 4] = [
+/// A point of a learning curve: a loss in training, or the accuracy after so many sequences.
+const CURVES: [(&str, Kind); 6] = [
     ("epoch", Kind::Integer),
     ("step", Kind::Unsigned),
     ("training_loss", Kind::Float),
     ("validation_loss", Kind::Float),
+    ("seen", Kind::Float),
+    ("accuracy", Kind::Float),
 ];
 
 fn curve_point(point: &wug_score::Point) -> Vec<Value<'static>> {
-    vec![point.epoch.into(), point.steps.into(), point.training.into(), point.validation.into()]
+    let none = None::<f64>;
+    let (training, validation) = (point.training.into(), point.validation.into());
+    vec![point.epoch.into(), point.steps.into(), training, validation, none.into(), none.into()]
+}
+
+/// An evaluation on the way.
+struct EvaluatedPoint {
+    updates: Option<u64>,
+    seen: f64,
+    accuracy: f64,
+}
+
+impl EvaluatedPoint {
+    fn values(self) -> Vec<Value<'static>> {
+        let (count, loss) = (None::<usize>, None::<f64>);
+        let (seen, accuracy) = (self.seen.into(), self.accuracy.into());
+        vec![count.into(), self.updates.into(), loss.into(), loss.into(), seen, accuracy]
+    }
+}
+
+/// The evaluations that a result lists with its data.
+fn accuracies(data: &Json) -> Vec<EvaluatedPoint> {
+    let list = |name: &str| data.get("curve")?.get(name)?.as_array();
+    let of = data.get("test_answers").and_then(Json::as_f64);
+    let (Some(seen), Some(correct), Some(of)) = (list("seen"), list("correct"), of) else {
+        return Vec::new();
+    };
+    let point = |(i, (seen, correct)): (usize, (&Json, &Json))| {
+        let updates = list("updates").and_then(|updates| updates.get(i)?.as_u64());
+        Some(EvaluatedPoint { updates, seen: seen.as_f64()?, accuracy: correct.as_f64()? / of })
+    };
+    seen.iter().zip(correct).enumerate().filter_map(point).collect()
 }
 
 /// A string with its score, and the list of the result that it is in: the hardest ones, or every string of a split.

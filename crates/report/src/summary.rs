@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use wug_score::metric::{ANSWERS_SEEN, HIGHEST_ACCURACY};
 use wug_score::{Ending, Run, RunResult};
 
 use crate::columns::coordinate_names;
+use crate::measured::TEST;
 use crate::plan_fields::data_seed;
 use crate::table::{Cell, Column, Row, Table};
 use crate::{repeats, suite};
@@ -96,7 +98,52 @@ fn cautions(results: &[RunResult]) -> Vec<String> {
     if !seeds.is_empty() {
         cautions.push(format!("cells have runs on data drawn with different seeds: {}", seeds.join(", ")));
     }
+    cautions.extend(answers_seen(&results));
+    cautions.extend(few_sequences(&results));
+    cautions.extend(certain(&results));
     cautions
+}
+
+/// A caution about runs whose learner sees the answers that it predicts.
+fn answers_seen(results: &[&RunResult]) -> Option<String> {
+    let sees = |run: &&&RunResult| run.value(TEST, ANSWERS_SEEN.name).is_some_and(|share| share > 0.0);
+    let seeing: Vec<&&RunResult> = results.iter().filter(sees).collect();
+    let learners: BTreeSet<&str> = seeing.iter().map(|run| run.run.learner()).collect();
+    let learners = learners.into_iter().collect::<Vec<_>>().join(", ");
+    (!seeing.is_empty()).then(|| {
+        let count = seeing.len();
+        format!("{count} runs see the answers that they predict ({learners}; answers_seen above 0): their scores do not compare")
+    })
+}
+
+/// A caution about tasks that have fewer distinct sequences than were asked for.
+fn few_sequences(results: &[&RunResult]) -> Option<String> {
+    let mut fewest: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for run in results.iter().filter(|run| run.plan.get("corpus").is_none()) {
+        let count = |name: &str| run.data.get(name)?.as_u64();
+        let asked = run.plan.get("sequences").and_then(serde_json::Value::as_u64);
+        let (Some(asked), Some(train), Some(test)) = (asked, count("train"), count("test")) else { continue };
+        if train + test < asked {
+            let entry = fewest.entry(run.run.language()).or_insert((train + test, asked));
+            *entry = (*entry).min((train + test, asked));
+        }
+    }
+    let of = |(task, (has, asked)): (&&str, &(u64, u64))| format!("{task} {has} of {asked}");
+    let all = fewest.iter().map(of).collect::<Vec<_>>().join(", ");
+    (!all.is_empty()).then(|| format!("fewer distinct sequences were found than asked for: {all}"))
+}
+
+/// A caution about tasks where one answer is always correct.
+fn certain(results: &[&RunResult]) -> Option<String> {
+    let is_certain = |run: &&&RunResult| {
+        let chance = run.whole(TEST, HIGHEST_ACCURACY.name).and_then(|accuracy| accuracy.chance);
+        chance.is_some_and(|chance| chance >= 1.0)
+    };
+    let tasks: BTreeSet<&str> = results.iter().filter(is_certain).map(|run| run.run.language()).collect();
+    let tasks = tasks.into_iter().collect::<Vec<_>>().join(", ");
+    (!tasks.is_empty()).then(|| {
+        format!("on {tasks}, always giving the most frequent answer is always correct (chance 1): accuracy and WADE say nothing there")
+    })
 }
 
 /// What made the runs, where runs say so: the name of the field, and what it tells apart.

@@ -151,7 +151,7 @@ fn records_of_several_protocols_share_one_table() {
 
 #[test]
 fn curves_and_strings_are_tables_of_their_own() {
-    insta::assert_snapshot!(exported(RecordFormat::Curves, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,epoch,step,training_loss,validation_loss,ending,parameters,ended.message,seconds,log.seed"##);
+    insta::assert_snapshot!(exported(RecordFormat::Curves, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,epoch,step,training_loss,validation_loss,seen,accuracy,ending,parameters,ended.message,seconds,log.seed"##);
     insta::assert_snapshot!(exported(RecordFormat::Strings, TableFormat::Csv).lines().take(2).collect::<Vec<_>>().join("\n"), @r##"plan,protocol,language,learner,size,loss,validation,seed,reading,version,build,instructions,data_hash,task,delay,list,split,string,label,edits,distance,cross_entropy,ending,parameters,ended.message,seconds,log.seed"##);
 }
 

@@ -42,6 +42,32 @@ impl Thresholds {
         Self::Even { of: n, first: 1, last: n }
     }
 
+    /// `from`, `from + step`, … up to `to`; as fractions where the step is one of 1, so that no tie is lost to rounding.
+    ///
+    /// ```
+    /// use wug_score::wade::Thresholds;
+    /// assert_eq!(Thresholds::range(0.1, 1.0, 0.1), Some(Thresholds::up_to_one(10)));
+    /// assert_eq!(Thresholds::range(0.0, 0.3, 0.15).unwrap().values(), [0.0, 0.15, 0.3]);
+    /// assert!(Thresholds::range(0.5, 0.4, 0.1).is_none() && Thresholds::range(0.0, 1.1, 0.1).is_none());
+    /// ```
+    pub fn range(from: f64, to: f64, step: f64) -> Option<Self> {
+        let valid = (0.0..=1.0).contains(&from) && (from..=1.0).contains(&to) && (1e-6..=1.0).contains(&step);
+        if !valid {
+            return None;
+        }
+        // All numbers are from 0 to a million.
+        #[expect(clippy::cast_sign_loss, reason = "see above")]
+        let whole = |x: f64| ((x - libm::rint(x)).abs() < 1e-6).then(|| libm::rint(x) as usize);
+        if let (Some(of), Some(first)) = (whole(1.0 / step), whole(from / step)) {
+            let last =
+                (0..=of - first).rev().map(|k| first + k).find(|k| *k as f64 / of as f64 <= to + 1e-9)?;
+            return Some(Self::Even { of, first, last });
+        }
+        #[expect(clippy::cast_sign_loss, reason = "see above")]
+        let count = libm::floor((to - from) / step + 1e-6) as usize + 1;
+        Some(Self::Arange { from, step, count })
+    }
+
     /// All of them, ascending.
     pub fn values(self) -> Vec<f64> {
         match self {
@@ -64,6 +90,19 @@ pub enum Comparison {
     Above,
 }
 
+impl Comparison {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::AtLeast, Self::Above];
+
+    /// Its name, as records write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at-least",
+            Self::Above => "above",
+        }
+    }
+}
+
 /// How much each threshold counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -72,6 +111,19 @@ pub enum Weighting {
     Threshold,
     /// From 1 for the first to 10 for the last, evenly (the released code for IMDB).
     OneToTen,
+}
+
+impl Weighting {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Threshold, Self::OneToTen];
+
+    /// Its name, as records write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::OneToTen => "one-to-ten",
+        }
+    }
 }
 
 /// What a step is.
@@ -166,6 +218,60 @@ impl Wade {
     /// The names of the variants.
     pub const NAMES: [&'static str; 3] = ["equation", "benchmark", "imdb"];
 
+    /// The same with so many thresholds, spread as the variant spreads them: up to 1 if that can be reached, from the first that the
+    /// variant has.
+    ///
+    /// ```
+    /// use wug_score::wade::{StepUnit, Wade};
+    /// let values = |name: &str| Wade::named(name, StepUnit::Updates).unwrap().with_count(2).thresholds.values();
+    /// assert_eq!((values("equation"), values("benchmark"), values("imdb")), (vec![0.5, 1.0], vec![0.0, 0.5], vec![0.5, 0.75]));
+    /// ```
+    #[must_use]
+    pub fn with_count(self, n: usize) -> Self {
+        let thresholds = match (self.comparison, self.weighting) {
+            (Comparison::AtLeast, Weighting::Threshold) => Thresholds::up_to_one(n),
+            (Comparison::Above, Weighting::Threshold) => {
+                Thresholds::Even { of: n, first: 0, last: n.saturating_sub(1) }
+            }
+            (Comparison::AtLeast, Weighting::OneToTen) => {
+                Thresholds::Even { of: 2 * n, first: n + 1, last: 2 * n }
+            }
+            (Comparison::Above, Weighting::OneToTen) => {
+                Thresholds::Even { of: 2 * n, first: n, last: 2 * n - 1 }
+            }
+        };
+        Self { thresholds, ..self }
+    }
+
+    /// What makes the definition meaningless; none if nothing does.
+    ///
+    /// ```
+    /// use wug_score::wade::{Comparison, Thresholds, Wade};
+    /// assert_eq!(Wade::even(10).problem(), None);
+    /// let above = Wade { comparison: Comparison::Above, ..Wade::even(10) };
+    /// assert!(above.problem().unwrap().contains("above 1"));
+    /// let zero = Wade { thresholds: Thresholds::Even { of: 10, first: 0, last: 0 }, ..Wade::even(10) };
+    /// assert!(zero.problem().unwrap().contains("weight"));
+    /// ```
+    pub fn problem(&self) -> Option<&'static str> {
+        let last = self.thresholds.values().last().copied().unwrap_or(0.0);
+        if self.comparison == Comparison::Above && last >= 1.0 {
+            return Some("no accuracy is above 1: thresholds that must be exceeded end below it");
+        }
+        let counts = self.weights().iter().sum::<f64>() > 0.0;
+        (!counts).then_some("thresholds of 0 alone have no weight")
+    }
+
+    /// Whether the score converges to [`limit`] as thresholds are refined: they count as much as their value, and fill the interval
+    /// from 0 to 1.
+    pub fn converges(&self) -> bool {
+        let values = self.thresholds.values();
+        let gap = 1.5 / values.len().max(1) as f64;
+        let ends = values.first().is_some_and(|first| *first <= gap)
+            && values.last().is_some_and(|last| *last >= 1.0 - gap);
+        self.weighting == Weighting::Threshold && ends
+    }
+
     /// The thresholds, each with the step at which it is first reached (Eq. 2); none if it never is.
     ///
     /// ```
@@ -236,18 +342,22 @@ pub fn limit(curve: &[Evaluated]) -> f64 {
     sum
 }
 
-/// The curve with what chance reaches taken for 0: `(a - c) / (1 - c)`, and 0 below it.
+/// The accuracy with what chance reaches taken for 0, `(a - c) / (1 - c)` and 0 below it, of counts: how many answers are correct, how
+/// many are by chance, and how many there are. Counts are divided once, so that a threshold is reached exactly where it should be.
 ///
 /// ```
-/// use wug_score::wade::{Evaluated, Wade, above_chance};
-/// let guess = [Evaluated { step: 1.0, accuracy: 0.5 }];
-/// assert!(Wade::even(100).of(&guess) > 0.25);
-/// assert_eq!(Wade::even(100).of(&above_chance(&guess, 0.5)), 0.0);
+/// use wug_score::wade::above_chance;
+/// assert_eq!(above_chance(5, 5, 10), 0.0);
+/// assert_eq!(above_chance(8, 3, 10), 5.0 / 7.0);
+/// // As shares, (0.6 - 0.2) / (1 - 0.2) is a little less than a half.
+/// assert_eq!(above_chance(6, 2, 10), 0.5);
+/// assert_eq!(above_chance(10, 10, 10), 0.0);
 /// ```
-pub fn above_chance(curve: &[Evaluated], chance: f64) -> Vec<Evaluated> {
-    let rest = 1.0 - chance;
-    let corrected = |a: f64| if rest > 0.0 { ((a - chance) / rest).max(0.0) } else { 0.0 };
-    curve.iter().map(|point| Evaluated { accuracy: corrected(point.accuracy), ..*point }).collect()
+pub fn above_chance(correct: usize, chance: usize, of: usize) -> f64 {
+    match of.checked_sub(chance) {
+        Some(rest) if rest > 0 => correct.saturating_sub(chance) as f64 / rest as f64,
+        _ => 0.0,
+    }
 }
 
 /// The learning curve of answers in a row, as Appendix A has it for people: a series of `k` correct answers is an accuracy of `k / full`

@@ -43,6 +43,11 @@ impl LearnerGrid {
         })
     }
 
+    /// The names of the settings that each run draws.
+    pub(crate) fn drawn_names(&self) -> Vec<String> {
+        self.ranges.iter().map(|(setting, _)| setting.name.to_owned()).collect()
+    }
+
     /// A number that each run may draw several times, each from a stream of its own.
     pub(crate) fn real(&self, settings: &Settings, name: &str, stream: Seed) -> f64 {
         let range = self.ranges.iter().find(|(setting, _)| setting.name == name);

@@ -28,6 +28,8 @@ pub struct Corpus {
     pub pieces: usize,
     /// Pieces of a review, at most: the first.
     pub longest: usize,
+    /// The hash of all reviews when the run was planned: reviews that were changed since are others.
+    pub hash: String,
 }
 
 /// Reviews as sequences.
@@ -38,10 +40,30 @@ pub(super) struct Read {
 }
 
 impl Corpus {
+    /// The same with the hash of its reviews, which are read and checked.
+    pub(super) fn identified(&self) -> Result<Self, String> {
+        if self.path.is_empty() {
+            let what = "a directory `aclImdb` or a file of comma-separated values";
+            return Err(format!(
+                "no reviews are given, and none come with wug: say where they are with `--set corpus.path=PATH`, {what}"
+            ));
+        }
+        let reviews = self.reviews().map_err(|error| error.to_string())?;
+        Ok(Self { hash: hash(&reviews), ..self.clone() })
+    }
+
+    fn reviews(&self) -> Result<Reviews, LabError> {
+        let path = Path::new(&self.path);
+        if path.is_dir() { directory(path) } else { table(path) }
+    }
+
     /// Reads and encodes the reviews. Pieces are learned from the training part alone.
     pub(super) fn read(&self, seed: Seed) -> Result<Read, LabError> {
-        let path = Path::new(&self.path);
-        let mut reviews = if path.is_dir() { directory(path)? } else { table(path)? };
+        let mut reviews = self.reviews()?;
+        if hash(&reviews) != self.hash {
+            let message = format!("{}: the reviews have changed since the runs were planned", self.path);
+            return Err(LabError::Usage(message));
+        }
         if !reviews.unsplit.is_empty() {
             let mut rest = std::mem::take(&mut reviews.unsplit);
             draw::shuffle(&mut seed.derive("reviews/split").rng(), &mut rest);
@@ -70,6 +92,19 @@ impl Corpus {
         symbols.push(u32::from(review.positive));
         MaskedExample { symbols, answers, accepted: None }
     }
+}
+
+fn hash(reviews: &Reviews) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [&reviews.train, &reviews.test, &reviews.unsplit] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        for Review { text, positive } in part {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+            hasher.update(&[u8::from(*positive)]);
+        }
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
 }
 
 fn table(path: &Path) -> Result<Reviews, LabError> {

@@ -21,8 +21,8 @@ pub struct Data {
     pub vocabulary: usize,
     /// The symbols as they are shown.
     pub tokens: Vec<String>,
-    /// The accuracy of always giving the most frequent answer of the training sequences.
-    pub chance: f64,
+    /// How many answers of the test sequences are correct if the most frequent answer of the training sequences is always given.
+    pub chance: usize,
     /// The mean number of answers of fresh sequences.
     pub answers_per_sequence: f64,
     hash: String,
@@ -94,13 +94,19 @@ impl Data {
         })
     }
 
+    /// Answers of the test sequences.
+    pub(super) fn answers(&self) -> usize {
+        self.test.iter().map(|e| e.answers.len()).sum()
+    }
+
     /// Facts about the sequences, for the result.
     pub(super) fn facts(&self) -> Value {
         let answers = |examples: &[MaskedExample]| examples.iter().map(|e| e.answers.len()).sum::<usize>();
         json!({
             "train": self.train.len(), "test": self.test.len(), "drawn": self.drawn,
             "train_answers": answers(&self.train), "test_answers": answers(&self.test),
-            "vocabulary": self.vocabulary, "chance": self.chance, "hash": self.hash,
+            "vocabulary": self.vocabulary, "chance": self.chance as f64 / self.answers() as f64,
+            "hash": self.hash,
             "answers_per_sequence": self.answers_per_sequence,
         })
     }
@@ -117,13 +123,13 @@ pub(super) fn correct(examples: &[MaskedExample], predictions: &[u32]) -> usize 
     answers.zip(predictions).filter(|((example, k), symbol)| example.accepts(*k, **symbol)).count()
 }
 
-fn chance(train: &[MaskedExample], test: &[MaskedExample], vocabulary: usize) -> f64 {
+fn chance(train: &[MaskedExample], test: &[MaskedExample], vocabulary: usize) -> usize {
     let mut counts = vec![0_usize; vocabulary];
     train.iter().flat_map(|e| e.answers.iter().map(|&i| e.symbols[i])).for_each(|s| counts[s as usize] += 1);
     // The first of equals.
     let most = (0..vocabulary as u32).rev().max_by_key(|&symbol| counts[symbol as usize]).unwrap_or(0);
     let answers: usize = test.iter().map(|e| e.answers.len()).sum();
-    correct(test, &vec![most; answers]) as f64 / answers.max(1) as f64
+    correct(test, &vec![most; answers])
 }
 
 fn hash(train: &[MaskedExample], test: &[MaskedExample]) -> String {

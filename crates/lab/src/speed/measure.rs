@@ -1,7 +1,9 @@
 //! The measurements of a learning curve.
 
 use serde_json::{Value, json};
-use wug_score::metric::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
+use wug_score::metric::{
+    ANSWERS_SEEN, HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING,
+};
 use wug_score::wade::{Evaluated, StepUnit, Wade, above_chance, limit};
 use wug_score::{Ending, Measurement, Metric, Ratio, Stratum, Totals};
 
@@ -23,16 +25,20 @@ pub(super) struct CurvePoint {
 /// What a run measured.
 pub(super) struct Measured {
     pub(super) curve: Vec<CurvePoint>,
-    /// How many predictions change with the answer.
-    pub(super) leaked: usize,
+    /// How many predictions change with the answer, and how many were compared.
+    pub(super) leaked: (usize, usize),
 }
 
 /// The numbers of thresholds at which the score is compared with its limit.
 const REFINED: [usize; 5] = [10, 20, 50, 100, 1000];
 
 pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measured) -> Outcome {
-    let of: usize = data.test.iter().map(|e| e.answers.len()).sum();
-    let curve = evaluated(plan, data, &measured.curve, of);
+    let of = data.answers();
+    let share = |correct: usize| correct as f64 / of as f64;
+    let chance = share(data.chance);
+    let curve = evaluated(plan, data, &measured.curve, share);
+    let corrected = |correct: usize| above_chance(correct, data.chance, of);
+    let above = evaluated(plan, data, &measured.curve, corrected);
     let before = measured.curve.first().filter(|point| point.seen == 0.0);
     let mut scores = Vec::new();
     let mut add = |metric: &'static Metric, totals: Totals, chance: Option<f64>| {
@@ -40,23 +46,25 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
     };
     let once = |value: f64| Totals::of(&[Ratio::once(value)]);
     let constant = |accuracy: f64| plan.wade.of(&[Evaluated { step: 1.0, accuracy }]);
-    let share = |point: &CurvePoint| point.correct as f64 / of as f64;
-    add(&WADE, once(plan.wade.of(&curve)), Some(constant(data.chance)));
-    add(&WADE_ABOVE_CHANCE, once(plan.wade.of(&above_chance(&curve, data.chance))), None);
+    add(&WADE, once(plan.wade.of(&curve)), Some(constant(chance)));
+    add(&WADE_ABOVE_CHANCE, once(plan.wade.of(&above)), None);
     if let Some(before) = before {
-        add(&WADE_BEFORE_TRAINING, once(constant(share(before))), None);
+        add(&WADE_BEFORE_TRAINING, once(constant(share(before.correct))), None);
     }
     let counted =
         |point: &CurvePoint| Totals { numerator: point.correct as f64, denominator: of as f64, n: of };
     if let Some(highest) = measured.curve.iter().max_by_key(|point| point.correct) {
-        add(&HIGHEST_ACCURACY, counted(highest), Some(data.chance));
+        add(&HIGHEST_ACCURACY, counted(highest), Some(chance));
     }
     if let Some(last) = measured.curve.last() {
-        add(&LAST_ACCURACY, counted(last), Some(data.chance));
+        add(&LAST_ACCURACY, counted(last), Some(chance));
     }
+    let (changed, compared) = measured.leaked;
+    let seen = Totals { numerator: changed as f64, denominator: compared as f64, n: compared };
+    add(&ANSWERS_SEEN, seen, None);
     let mut facts = data.facts();
     if let Value::Object(facts) = &mut facts {
-        facts.insert("leak".to_owned(), json!({ "changed": measured.leaked, "of": of }));
+        facts.insert("leak".to_owned(), json!({ "changed": changed, "of": compared }));
         facts.insert("curve".to_owned(), curve_facts(&measured.curve));
         facts.insert("wade".to_owned(), wade_facts(&plan.wade, &curve));
     }
@@ -72,7 +80,12 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
 }
 
 /// The curve in the unit of the score. What was evaluated before training is no part of it (Eq. 2 begins with the first step).
-fn evaluated(plan: &Plan, data: &Data, curve: &[CurvePoint], of: usize) -> Vec<Evaluated> {
+fn evaluated(
+    plan: &Plan,
+    data: &Data,
+    curve: &[CurvePoint],
+    accuracy: impl Fn(usize) -> f64,
+) -> Vec<Evaluated> {
     let step = |(i, point): (usize, &CurvePoint)| match plan.wade.unit {
         StepUnit::Sequences => point.seen.max(1.0),
         StepUnit::Updates => point.updates as f64,
@@ -81,23 +94,26 @@ fn evaluated(plan: &Plan, data: &Data, curve: &[CurvePoint], of: usize) -> Vec<E
             1.0 + (i * plan.evaluations.every) as f64 / data.answers_per_sequence.max(f64::MIN_POSITIVE)
         }
     };
-    let accuracy = |point: &CurvePoint| point.correct as f64 / of as f64;
     let points = curve.iter().filter(|point| point.seen > 0.0).enumerate();
-    points.map(|(i, point)| Evaluated { step: step((i, point)), accuracy: accuracy(point) }).collect()
+    points.map(|(i, point)| Evaluated { step: step((i, point)), accuracy: accuracy(point.correct) }).collect()
 }
 
 fn curve_facts(curve: &[CurvePoint]) -> Value {
     let rounded = |x: f64| (x * 1000.0).round() / 1000.0;
     let seen: Vec<f64> = curve.iter().map(|point| rounded(point.seen)).collect();
     let correct: Vec<usize> = curve.iter().map(|point| point.correct).collect();
-    json!({ "seen": seen, "correct": correct })
+    let updates: Vec<u64> = curve.iter().map(|point| point.updates).collect();
+    json!({ "seen": seen, "updates": updates, "correct": correct })
 }
 
 /// The definition of the score, the time to every tenth, and how the score converges as thresholds are refined.
 fn wade_facts(wade: &Wade, curve: &[Evaluated]) -> Value {
     let tenths = Wade { thresholds: wug_score::wade::Thresholds::up_to_one(10), ..*wade };
-    let refined: Vec<(usize, f64)> = wade.refined(curve, &REFINED);
-    json!({
-        "definition": wade, "time_to": tenths.times(curve), "refined": refined, "limit": limit(curve),
-    })
+    let mut facts = json!({ "definition": wade, "time_to": tenths.times(curve) });
+    // Other thresholds and weights converge to something else.
+    if wade.converges() {
+        facts["refined"] = json!(wade.refined(curve, &REFINED));
+        facts["limit"] = json!(limit(curve));
+    }
+    facts
 }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_dataset::language::LengthRange;
 use wug_language::Reading;
-use wug_learner::registry::{IncrementalTask, Settings};
-use wug_score::wade::Wade;
-use wug_score::{Coordinates, reading_name};
+use wug_learner::registry::{IncrementalTask, Matching, Role, SettingValue, Settings, find};
+use wug_score::wade::{StepUnit, Wade};
+use wug_score::{Coordinate, Coordinates, reading_name};
 
 use super::corpus::{Corpus, LABELS};
 use super::data::Data;
@@ -59,6 +59,12 @@ pub struct Plan {
     /// The number of parameters that was asked for, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
+    /// How dimensions were found from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching: Option<Matching>,
+    /// The settings that nobody gave: those that the size decided or that the run drew. They tell no runs apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
     /// The number of parameters that it trains.
     pub parameters: usize,
 }
@@ -116,9 +122,65 @@ impl Plan {
     }
 
     fn is_reservoir(&self) -> bool {
-        self.settings.get("decoder").is_some()
+        self.settings.get(DECODER).is_some()
+    }
+
+    /// The settings in which it is another than the usual run of its learner and reading, and that were given.
+    fn unusual(&self) -> Vec<(&str, &SettingValue)> {
+        let usual = find(&self.learner, Role::Incremental).ok().and_then(|l| l.settings(Role::Incremental));
+        let usual = usual.map(|all| as_published(Settings::defaults(all), self.reading, |_| false));
+        let Some(usual) = usual else { return Vec::new() };
+        let given = |name: &str| name != RULE && !self.found.iter().any(|found| found == name);
+        self.settings.iter().filter(|(name, value)| given(name) && usual.get(name) != Some(value)).collect()
     }
 }
+
+const DECODER: &str = "decoder";
+const RULE: &str = "rule";
+
+/// What the released code sets of reservoirs.
+const PUBLISHED: [(&str, &str); 3] =
+    [(DECODER, "one-vs-rest"), ("standardization", "prior"), ("labels", "training")];
+
+/// The settings with those of the released code in the published reading, but for what is given.
+pub(super) fn as_published(settings: Settings, reading: Reading, given: impl Fn(&str) -> bool) -> Settings {
+    if reading != Reading::Published || settings.get(DECODER).is_none() {
+        return settings;
+    }
+    let open = PUBLISHED.into_iter().filter(|(name, _)| !given(name));
+    open.fold(settings, |all, (name, value)| all.with(name, SettingValue::Name(value.to_owned())))
+}
+
+/// The unit of a learner unless one is given: the released code shows reservoirs single answers.
+pub(super) fn usual_unit(settings: &Settings, reading: Reading) -> TrainingUnit {
+    match (reading, settings.get(DECODER)) {
+        (Reading::Published, Some(_)) => TrainingUnit::Answers,
+        _ => TrainingUnit::Sequences,
+    }
+}
+
+/// The definition of the score unless another is given: that of the released code, or Equations 1 and 2.
+pub(super) fn usual_wade(reading: Reading, unit: TrainingUnit, of_reviews: bool) -> (&'static str, StepUnit) {
+    match (reading, unit) {
+        (Reading::Corrected, _) => ("equation", StepUnit::Sequences),
+        (Reading::Published, _) if of_reviews => ("imdb", StepUnit::Evaluations),
+        (Reading::Published, TrainingUnit::Answers) => ("benchmark", StepUnit::MeanSequences),
+        (Reading::Published, TrainingUnit::Sequences) => ("benchmark", StepUnit::Updates),
+    }
+}
+
+/// A setting as a coordinate.
+fn coordinate(value: &SettingValue) -> Coordinate {
+    match value {
+        SettingValue::Count(n) => (*n).into(),
+        SettingValue::Real(x) => (*x).into(),
+        SettingValue::Switch(on) => (*on).into(),
+        SettingValue::Name(name) => name.as_str().into(),
+    }
+}
+
+/// The sequences that are drawn unless another number is given.
+pub(super) const SEQUENCES: usize = 1200;
 
 /// Symbols of a sequence, about.
 const LENGTH: f64 = 40.0;
@@ -150,12 +212,32 @@ impl Planned for Plan {
         (features + 6.0 * self.parameters as f64 + 1e6) * bytes + 64e6
     }
 
+    /// What is usual is left out, but for what every run has.
     fn coordinates(&self) -> Coordinates {
-        let all = Coordinates::default()
+        let (variant, step) = usual_wade(self.reading, self.unit, self.corpus.is_some());
+        let usual = Wade::named(variant, step) == Some(self.wade);
+        let wade = || {
+            let named = |name: &&&str| Wade::named(name, self.wade.unit) == Some(self.wade);
+            let name = Wade::NAMES.iter().find(named).map_or("other", |name| *name);
+            format!("{name}, {}", self.wade.unit.name())
+        };
+        let published = self.matching.filter(|matching| *matching == Matching::Published);
+        let unit = Some(self.unit).filter(|unit| *unit != usual_unit(&self.settings, self.reading));
+        let mut all = Coordinates::default()
             .with("language", self.language.as_str())
             .with("learner", self.learner.as_str())
-            .with_some("rule", self.settings.count("rule"))
-            .with("batch", self.batch);
+            .with_some("size", self.size)
+            .with_some("matching", published.map(Matching::name))
+            .with_some(RULE, self.settings.count(RULE));
+        for (name, value) in self.unusual() {
+            all.set(name, coordinate(value));
+        }
+        let all = all
+            .with("batch", self.batch)
+            .with_some("sequences", Some(self.sequences).filter(|n| *n != SEQUENCES))
+            .with_some("passes", Some(self.passes).filter(|n| *n > 1))
+            .with_some("unit", unit.map(TrainingUnit::name))
+            .with_some("wade", (!usual).then(wade));
         if self.selection { all.with("selection", true) } else { all }
     }
 
@@ -175,6 +257,12 @@ impl Planned for Plan {
 
 impl protocol::Plan for Plan {
     type Data = Data;
+
+    /// Reviews are identified by their content, not by their path.
+    fn identity(&self) -> Self {
+        let corpus = self.corpus.clone().map(|corpus| Corpus { path: String::new(), ..corpus });
+        Self { corpus, ..self.clone() }
+    }
 
     fn data(&self) -> Result<Data, LabError> {
         Data::of(self)

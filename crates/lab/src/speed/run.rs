@@ -1,7 +1,7 @@
 //! From a plan to an outcome: the learner observes and is evaluated on the way.
 
 use wug_dataset::Seed;
-use wug_language::draw;
+use wug_language::{Reading, draw};
 use wug_learner::interface::{Incremental, IncrementalError, Sequence};
 use wug_score::Ending;
 
@@ -27,6 +27,11 @@ pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         Err(Stop::Learner(error)) => return Err(LabError::Usage(format!("{}: {error}", plan.learner))),
         Err(Stop::Lab(error)) => return Err(error),
     };
+    if course.updates == 0 && ending == Ending::Finished {
+        let (count, batch) = (train.len() * plan.passes, plan.batch);
+        let message = format!("{}: {count} training sequences make no batch of {batch}", plan.language);
+        return Err(LabError::Usage(message));
+    }
     let predicted = course.predict()?;
     let leaked = course.leaked(&predicted)?;
     let curve = std::mem::take(&mut course.curve);
@@ -77,13 +82,13 @@ impl Course<'_> {
 
     /// Passes follow each other without a break: a batch may have sequences of two of them.
     fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
-        let Plan { passes, batch, evaluations, .. } = *self.plan;
+        let Plan { passes, batch, evaluations, reading, .. } = *self.plan;
         let order = (0..passes).flat_map(|pass| shuffled(train, self.plan.root(), pass));
         let order: Vec<Sequence<'_>> = order.collect();
         let (mut seen, mut evaluated) = (0, 0);
         for observed in order.chunks(batch) {
-            // An incomplete batch at the end was never used.
-            if observed.len() < batch && !evaluations.before {
+            // As published, an incomplete batch at the end is not used.
+            if observed.len() < batch && reading == Reading::Published {
                 break;
             }
             self.learner.observe(observed)?;
@@ -143,24 +148,86 @@ impl Course<'_> {
         Ok(predicted)
     }
 
-    /// How many predictions change if the last answer of each test sequence and all that follows it are something else. A learner
-    /// that does not see answers changes none.
-    fn leaked(&mut self, predicted: &[u32]) -> Result<usize, LabError> {
-        let changed: Vec<Vec<u32>> = self.test.iter().map(|s| self.with_other_ending(s)).collect();
-        let test: Vec<Sequence<'_>> =
-            changed.iter().zip(self.test).map(|(symbols, s)| Sequence { symbols, ..*s }).collect();
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
-        let again = self.learner.predict(&test).map_err(failed)?;
-        Ok(again.iter().zip(predicted).filter(|(a, b)| a != b).count())
+    /// How many predictions change if an answer and all that follows it are something else, and how many were compared: what is
+    /// predicted up to that answer must not. Scores are compared where the learner tells them, because the likeliest answer often
+    /// stays the same.
+    fn leaked(&mut self, predicted: &[u32]) -> Result<(usize, usize), LabError> {
+        let most = self.test.iter().map(|s| s.answers.len()).max().unwrap_or(0);
+        let before = self.answer_scores(self.test, Some(predicted))?;
+        let (mut changed, mut compared) = (0, 0);
+        for round in 0..most.min(ROUNDS) {
+            // In each sequence another answer, so that all of them have their turn.
+            let turn = |(i, s): (usize, &Sequence<'_>)| (ROUNDS * i + round) % s.answers.len().max(1);
+            let turns: Vec<usize> = self.test.iter().enumerate().map(turn).collect();
+            let others = self.test.iter().zip(&turns).map(|(s, &turn)| self.with_other_ending(s, turn));
+            let others: Vec<Vec<u32>> = others.collect();
+            let asked: Vec<Sequence<'_>> = (others.iter().zip(self.test).zip(&turns))
+                .map(|((symbols, s), &turn)| Sequence { symbols, answers: &s.answers[..=turn] })
+                .collect();
+            let after = self.answer_scores(&asked, None)?;
+            let (mut first, mut at) = (0, 0);
+            for (s, asked) in self.test.iter().zip(&asked) {
+                for k in 0..asked.answers.len() {
+                    compared += 1;
+                    changed += usize::from(before.differs(first + k, &after, at + k));
+                }
+                first += s.answers.len();
+                at += asked.answers.len();
+            }
+        }
+        Ok((changed, compared))
     }
 
-    fn with_other_ending(&self, sequence: &Sequence<'_>) -> Vec<u32> {
+    /// What the learner tells of each answer: scores, or its prediction alone.
+    fn answer_scores(
+        &mut self,
+        asked: &[Sequence<'_>],
+        predicted: Option<&[u32]>,
+    ) -> Result<AnswerScores, LabError> {
+        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
+        let answers: usize = asked.iter().map(|s| s.answers.len()).sum();
+        if let Some(values) = self.learner.scores(asked).map_err(failed)? {
+            return Ok(AnswerScores { width: values.len() / answers.max(1), values });
+        }
+        let predicted = match predicted {
+            Some(predicted) => predicted.to_vec(),
+            None => self.learner.predict(asked).map_err(failed)?,
+        };
+        Ok(AnswerScores { width: 1, values: predicted.into_iter().map(f64::from).collect() })
+    }
+
+    fn with_other_ending(&self, sequence: &Sequence<'_>, turn: usize) -> Vec<u32> {
         let mut symbols = sequence.symbols.to_vec();
-        let last = sequence.answers.last().copied().unwrap_or(symbols.len());
-        for symbol in &mut symbols[last..] {
+        let first = sequence.answers.get(turn).copied().unwrap_or(symbols.len());
+        for symbol in &mut symbols[first..] {
             *symbol = (*symbol + 1) % self.data.vocabulary as u32;
         }
         symbols
+    }
+}
+
+/// How many answers of a test sequence are changed, one after the other, to see whether predictions follow.
+const ROUNDS: usize = 4;
+
+/// How far scores may be from each other, as a share of the largest, and be the same: kernels add in another order in batches of
+/// another size.
+const ROUNDING: f64 = 1e-4;
+
+/// What a learner tells of answers: so many numbers of each.
+struct AnswerScores {
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl AnswerScores {
+    fn row(&self, i: usize) -> &[f64] {
+        &self.values[i * self.width..][..self.width]
+    }
+
+    fn differs(&self, i: usize, other: &Self, j: usize) -> bool {
+        let (a, b) = (self.row(i), other.row(j));
+        let scale = a.iter().chain(b).fold(1.0_f64, |most, x| most.max(x.abs()));
+        a.iter().zip(b).any(|(a, b)| (a - b).abs() > ROUNDING * scale || a.is_nan() != b.is_nan())
     }
 }
 

@@ -3,15 +3,15 @@
 use serde::Deserialize;
 use wug_dataset::masked;
 use wug_language::{LengthRange, Reading};
-use wug_learner::registry::{Matched, Role, Settings};
-use wug_score::wade::{StepUnit, Thresholds, Wade};
+use wug_learner::registry::{IncrementalRole, Matched, Role, Settings};
+use wug_score::wade::{Comparison, StepUnit, Thresholds, Wade, Weighting};
 
 use super::Speed;
 use super::corpus::Corpus;
-use super::plan::{Evaluations, Plan, TrainingUnit};
+use super::plan::{Evaluations, Plan, SEQUENCES, TrainingUnit, as_published, usual_unit, usual_wade};
 use crate::data::parse_lengths;
 use crate::protocol::{Defaults, Protocol};
-use crate::spec::grid::{ensure, named, nonempty, one_or_more};
+use crate::spec::grid::{ensure, named, one_or_more};
 use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
 
 /// The fields as written in the file.
@@ -24,7 +24,7 @@ pub struct Grid {
     passes: usize,
     #[serde(deserialize_with = "one_or_more")]
     batch: Vec<usize>,
-    unit: String,
+    unit: Option<String>,
     evaluate: EvaluateSpec,
     wade: WadeSpec,
     decoder_features: Option<usize>,
@@ -45,7 +45,7 @@ struct EvaluateSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CorpusSpec {
-    path: String,
+    path: Option<String>,
     #[serde(default = "pieces")]
     pieces: usize,
     #[serde(default = "longest")]
@@ -66,19 +66,37 @@ fn longest() -> usize {
 #[serde(deny_unknown_fields, default)]
 struct WadeSpec {
     variant: Option<String>,
-    thresholds: Option<usize>,
+    thresholds: Option<ThresholdsSpec>,
+    comparison: Option<String>,
+    weighting: Option<String>,
     step: Option<String>,
+}
+
+/// How many thresholds, or from where to where.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+enum ThresholdsSpec {
+    Count(usize),
+    Range(RangeSpec),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RangeSpec {
+    from: f64,
+    to: f64,
+    step: f64,
 }
 
 impl Default for Grid {
     fn default() -> Self {
         Self {
-            sequences: 1200,
+            sequences: SEQUENCES,
             lengths: "1..20".to_owned(),
             data_seed: DataSeeds::OfRun,
             passes: 1,
-            batch: vec![1],
-            unit: TrainingUnit::Sequences.name().to_owned(),
+            batch: Vec::new(),
+            unit: None,
             evaluate: EvaluateSpec::default(),
             wade: WadeSpec::default(),
             decoder_features: None,
@@ -91,10 +109,13 @@ impl Default for Grid {
 const MAX_SEQUENCES: usize = 1_000_000;
 const MAX_PASSES: usize = 10_000;
 
-/// The values that names in the grid stand for.
-struct Resolved {
-    lengths: LengthRange,
+/// A learner with some settings, and how it is shown sequences and scored.
+struct Way<'a> {
+    learner: &'a LearnerGrid,
+    settings: Settings,
     unit: TrainingUnit,
+    /// What is observed at a time: single answers need no number.
+    batches: Vec<usize>,
     evaluations: Evaluations,
     wade: Wade,
 }
@@ -111,28 +132,31 @@ impl Protocol for Speed {
     type Plan = Plan;
 
     fn check(section: &Section<Grid>) -> Result<(), Problem> {
-        let resolved = section.own.resolved(section.reading)?;
-        let subjects = subjects(section, &resolved.lengths)?;
-        section.check_size([subjects.len(), section.own.batch.len(), section.own.data_seed.len()])
+        section.own.check_numbers()?;
+        section.own.ways(section)?;
+        let subjects = subjects(section)?;
+        let batches = section.own.batch.len().max(1);
+        section.check_size([subjects.len(), batches, section.own.data_seed.len()])
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same sequences follow each other.
     fn plans(section: &Section<Grid>) -> Result<Vec<Plan>, Problem> {
         let grid = &section.own;
-        let resolved = grid.resolved(section.reading)?;
-        let subjects = subjects(section, &resolved.lengths)?;
+        let ways = grid.ways(section)?;
+        let mut subjects = subjects(section)?;
+        for corpus in subjects.iter_mut().filter_map(|subject| subject.corpus.as_mut()) {
+            *corpus = corpus.identified().map_err(|message| Problem::new(CORPUS, &corpus.path, message))?;
+        }
         let seeds = section.seeds.clone();
         let seeds = seeds.flat_map(|seed| grid.data_seed.of(seed).into_iter().map(move |data| (seed, data)));
         let mut plans = Vec::new();
         for (seed, data_seed) in seeds {
             for subject in &subjects {
-                for learner in &section.learners {
-                    for settings in &learner.settings {
-                        for size in grid.sizes(section, subject) {
-                            for &batch in &grid.batch {
-                                let cell = Cell { seed, data_seed, batch, size, learner, settings };
-                                plans.push(grid.plan(section, &resolved, subject, &cell)?);
-                            }
+                for way in &ways {
+                    for size in grid.sizes(section, subject, way)? {
+                        for &batch in &way.batches {
+                            let cell = Cell { seed, data_seed, batch, size, way };
+                            plans.push(grid.plan(section, subject, &cell)?);
                         }
                     }
                 }
@@ -148,8 +172,7 @@ struct Cell<'a> {
     data_seed: u64,
     batch: usize,
     size: Option<usize>,
-    learner: &'a LearnerGrid,
-    settings: &'a Settings,
+    way: &'a Way<'a>,
 }
 
 /// What sequences are of.
@@ -161,15 +184,19 @@ struct Subject {
 
 /// The name of reviews among languages.
 const REVIEWS: &str = "reviews";
+/// The field of their place.
+const CORPUS: &str = "corpus.path";
 
 /// The tasks and languages of a section, or its reviews.
-fn subjects(section: &Section<Grid>, lengths: &LengthRange) -> Result<Vec<Subject>, Problem> {
+fn subjects(section: &Section<Grid>) -> Result<Vec<Subject>, Problem> {
+    let lengths = section.own.lengths()?;
     if let Some(CorpusSpec { path, pieces, longest }) = section.own.corpus.clone() {
         if let Some(name) = section.subjects.first() {
             let message = "cannot be given with `corpus`: the reviews are what is learned".to_owned();
             return Err(Problem::new("languages", name, message));
         }
-        let corpus = Corpus { path, pieces, longest };
+        // A file of an experiment may leave the path to the command line; a plan may not.
+        let corpus = Corpus { path: path.unwrap_or_default(), pieces, longest, hash: String::new() };
         return Ok(vec![Subject { name: REVIEWS.to_owned(), vocabulary: pieces, corpus: Some(corpus) }]);
     }
     if section.subjects.is_empty() {
@@ -178,7 +205,7 @@ fn subjects(section: &Section<Grid>, lengths: &LengthRange) -> Result<Vec<Subjec
     }
     let mut all = Vec::new();
     for name in &section.subjects {
-        let found = masked::find(name, section.reading, lengths)
+        let found = masked::find(name, section.reading, &lengths)
             .map_err(|error| Problem::new("languages", name, error.to_string()))?;
         all.extend(found.iter().map(|source| Subject {
             name: source.spelled(),
@@ -190,39 +217,100 @@ fn subjects(section: &Section<Grid>, lengths: &LengthRange) -> Result<Vec<Subjec
 }
 
 impl Grid {
-    fn resolved(&self, reading: Reading) -> Result<Resolved, Problem> {
-        self.check_numbers()?;
-        let unit = named("unit", &self.unit, TrainingUnit::ALL, TrainingUnit::name)?;
-        let published = reading == Reading::Published;
-        let evaluations = Evaluations {
-            before: self.evaluate.before.unwrap_or(!published),
-            first: self.evaluate.first.unwrap_or(if published { 0 } else { 32 }),
-            every: self.evaluate.every.unwrap_or(8),
-        };
-        let lengths = parse_lengths(&self.lengths)
-            .ok_or_else(|| Problem::value("lengths", &self.lengths, "two numbers `A..B`, both included"))?;
-        Ok(Resolved { lengths, unit, evaluations, wade: self.wade(published, unit)? })
+    fn lengths(&self) -> Result<LengthRange, Problem> {
+        parse_lengths(&self.lengths)
+            .ok_or_else(|| Problem::value("lengths", &self.lengths, "two numbers `A..B`, both included"))
     }
 
-    fn wade(&self, published: bool, unit: TrainingUnit) -> Result<Wade, Problem> {
-        let usual = match (published, unit) {
-            (false, _) => StepUnit::Sequences,
-            (true, TrainingUnit::Answers) => StepUnit::MeanSequences,
-            (true, TrainingUnit::Sequences) => StepUnit::Updates,
+    /// Every learner with every combination of its settings.
+    fn ways<'s>(&self, section: &'s Section<Self>) -> Result<Vec<Way<'s>>, Problem> {
+        let mut ways = Vec::new();
+        for learner in &section.learners {
+            for settings in &learner.settings {
+                ways.push(self.way(section.reading, learner, settings)?);
+            }
+        }
+        if ways.iter().all(|way| way.unit == TrainingUnit::Answers) {
+            let message = "has no effect where answers are observed one by one (`unit = \"answers\"`)";
+            let refused = |field: &str, given: String| Err(Problem::new(field, &given, message.to_owned()));
+            if !self.batch.is_empty() {
+                return refused("batch", format!("{:?}", self.batch));
+            }
+            if let Some(first) = self.evaluate.first {
+                return refused("evaluate.first", first.to_string());
+            }
+        }
+        Ok(ways)
+    }
+
+    fn way<'s>(
+        &self,
+        reading: Reading,
+        learner: &'s LearnerGrid,
+        settings: &Settings,
+    ) -> Result<Way<'s>, Problem> {
+        let settings = as_published(settings.clone(), reading, |name| learner.given.contains(name));
+        let unit = match &self.unit {
+            Some(name) => named("unit", name, TrainingUnit::ALL, TrainingUnit::name)?,
+            None => usual_unit(&settings, reading),
         };
+        let (published, answers) = (reading == Reading::Published, unit == TrainingUnit::Answers);
+        let first = self.evaluate.first.unwrap_or(if published { 0 } else { 32 });
+        let evaluations = Evaluations {
+            before: self.evaluate.before.unwrap_or(!published),
+            first: if answers { 0 } else { first },
+            every: self.evaluate.every.unwrap_or(8),
+        };
+        let batches = if answers || self.batch.is_empty() { vec![1] } else { self.batch.clone() };
+        let seen = self.sequences * 4 / 5 * self.passes;
+        if let Some(batch) = batches.iter().find(|batch| published && self.corpus.is_none() && **batch > seen)
+        {
+            let allowed = format!("at most {seen}: an incomplete batch is not used, as published");
+            return Err(Problem::value("batch", &batch.to_string(), &allowed));
+        }
+        let wade = self.wade(reading, unit)?;
+        Ok(Way { learner, settings, unit, batches, evaluations, wade })
+    }
+
+    fn wade(&self, reading: Reading, unit: TrainingUnit) -> Result<Wade, Problem> {
+        let (usual, usual_step) = usual_wade(reading, unit, self.corpus.is_some());
         let units = [StepUnit::Sequences, StepUnit::Updates, StepUnit::Evaluations, StepUnit::MeanSequences];
         let step = match &self.wade.step {
             Some(name) => named("wade.step", name, &units, StepUnit::name)?,
-            None => usual,
+            None => usual_step,
         };
-        let usual = if published { "benchmark" } else { "equation" };
+        if step == StepUnit::MeanSequences && unit == TrainingUnit::Sequences {
+            let message = "counts answers between evaluations: it goes with `unit = \"answers\"`".to_owned();
+            return Err(Problem::new("wade.step", step.name(), message));
+        }
         let variant = self.wade.variant.as_deref().unwrap_or(usual);
-        let wade = Wade::named(variant, step)
+        let mut wade = Wade::named(variant, step)
             .ok_or_else(|| Problem::unknown("wade.variant", variant, &Wade::NAMES))?;
-        Ok(match self.wade.thresholds {
-            Some(n) => Wade { thresholds: Thresholds::up_to_one(n), ..wade },
+        if let Some(name) = &self.wade.comparison {
+            wade.comparison = named("wade.comparison", name, &Comparison::ALL, Comparison::name)?;
+        }
+        if let Some(name) = &self.wade.weighting {
+            wade.weighting = named("wade.weighting", name, &Weighting::ALL, Weighting::name)?;
+        }
+        wade = match self.wade.thresholds {
+            Some(ThresholdsSpec::Count(n)) => wade.with_count(n),
+            Some(ThresholdsSpec::Range(RangeSpec { from, to, step })) => {
+                let thresholds = Thresholds::range(from, to, step).ok_or_else(|| {
+                    let given = format!("from {from} to {to} by {step}");
+                    Problem::value(
+                        "wade.thresholds",
+                        &given,
+                        "from 0 or more up to 1 or less, by 0.000001 to 1",
+                    )
+                })?;
+                Wade { thresholds, ..wade }
+            }
             None => wade,
-        })
+        };
+        match wade.problem() {
+            Some(problem) => Err(Problem::new("wade", variant, problem.to_owned())),
+            None => Ok(wade),
+        }
     }
 
     fn check_numbers(&self) -> Result<(), Problem> {
@@ -231,11 +319,12 @@ impl Grid {
         };
         count("sequences", self.sequences, 5, MAX_SEQUENCES)?;
         count("passes", self.passes, 1, MAX_PASSES)?;
-        nonempty("batch", &self.batch)?;
         self.batch.iter().try_for_each(|&batch| count("batch", batch, 1, MAX_SEQUENCES))?;
         count("evaluate.every", self.evaluate.every.unwrap_or(8), 1, MAX_SEQUENCES)?;
         count("evaluate.first", self.evaluate.first.unwrap_or(0), 0, MAX_SEQUENCES)?;
-        count("wade.thresholds", self.wade.thresholds.unwrap_or(100), 1, 1_000_000)?;
+        if let Some(ThresholdsSpec::Count(n)) = self.wade.thresholds {
+            count("wade.thresholds", n, 1, 1_000_000)?;
+        }
         count("decoder_features", self.decoder_features.unwrap_or(1800), 1, 1_000_000)?;
         if let Some(corpus) = &self.corpus {
             count("corpus.pieces", corpus.pieces, 2, 1_000_000)?;
@@ -244,64 +333,83 @@ impl Grid {
         self.data_seed.check("data_seed")
     }
 
-    /// The numbers of parameters that learners with dimensions are to have: that of a decoder with so many features, or those that
-    /// are given, or none.
-    fn sizes(&self, section: &Section<Self>, subject: &Subject) -> Vec<Option<usize>> {
-        match self.decoder_features {
-            Some(features) => vec![Some(features * subject.vocabulary)],
-            None => section.asked_sizes(),
-        }
-    }
-
-    fn plan(
+    /// The numbers of parameters that a learner is to have: that of a decoder with so many features, or those that are given, or none.
+    /// A reservoir has a decoder of its own.
+    fn sizes(
         &self,
         section: &Section<Self>,
-        resolved: &Resolved,
         subject: &Subject,
-        cell: &Cell<'_>,
-    ) -> Result<Plan, Problem> {
-        let name = cell.learner.learner.name;
+        way: &Way<'_>,
+    ) -> Result<Vec<Option<usize>>, Problem> {
+        let Some(features) = self.decoder_features else { return Ok(section.asked_sizes()) };
+        if way.settings.get("decoder").is_none() {
+            return Ok(vec![Some(features * subject.vocabulary)]);
+        }
+        let count = |name: &str| way.settings.count(name);
+        let ring = || Some(count("redundancy")? * count("projection")? * count("iterations")?);
+        let own = count("units").or_else(ring).unwrap_or(features);
+        let allowed = format!("{own}, which {} has here", way.learner.learner.name);
+        ensure(own == features, "decoder_features", &features, &allowed)?;
+        Ok(vec![None])
+    }
+
+    fn plan(&self, section: &Section<Self>, subject: &Subject, cell: &Cell<'_>) -> Result<Plan, Problem> {
+        let Cell { way, .. } = cell;
+        let (grid, name) = (way.learner, way.learner.learner.name);
+        let lengths = self.lengths()?;
         let mut plan = Plan {
             language: subject.name.clone(),
             corpus: subject.corpus.clone(),
             reading: section.reading,
             sequences: self.sequences,
-            lengths: (*resolved.lengths.start(), *resolved.lengths.end()),
+            lengths: (*lengths.start(), *lengths.end()),
             data_seed: cell.data_seed,
             passes: self.passes,
             batch: cell.batch,
-            unit: resolved.unit,
-            evaluations: resolved.evaluations,
-            wade: resolved.wade,
+            unit: way.unit,
+            evaluations: way.evaluations,
+            wade: way.wade,
             selection: self.selection,
             seed: cell.seed,
             precision: section.precision,
             learner: name.to_owned(),
             settings: Settings::default(),
             size: None,
+            matching: None,
+            found: grid.drawn_names(),
             parameters: 0,
         };
         let task = plan.task(subject.vocabulary);
-        plan.settings = cell.learner.drawn(cell.settings, plan.root().derive("hyperparameters"));
+        plan.settings = grid.drawn(&way.settings, plan.root().derive("hyperparameters"));
         let problem = |error: &dyn std::fmt::Display| {
             Problem::new("learners", name, format!("{name} on {}: {error}", plan.language))
         };
-        if cell.learner.is_foreign() {
+        if grid.is_foreign() {
             return Ok(plan);
         }
-        let role = cell.learner.learner.incremental.as_ref();
+        let role = grid.learner.incremental.as_ref();
         let role = role.ok_or_else(|| problem(&"is no incremental learner"))?;
         if let Some(check) = role.check {
             check(&plan.settings)
                 .map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
         }
-        let size = cell.size.filter(|_| role.sizing.is_some());
-        let found = match size {
-            Some(size) => role.matched(&plan.settings, &cell.learner.given, size, task, section.matching),
-            None => (role.parameters)(&plan.settings, task)
-                .map(|parameters| Matched { settings: plan.settings.clone(), parameters }),
+        let Some(size) = cell.size else {
+            let parameters = (role.parameters)(&plan.settings, task).map_err(|error| problem(&error))?;
+            return Ok(Plan { parameters, ..plan });
         };
+        let found = role.matched(&plan.settings, &grid.given, size, task, section.matching);
         let Matched { settings, parameters } = found.map_err(|error| problem(&error))?;
-        Ok(Plan { settings, size, parameters, ..plan })
+        let mut by_size = dimensions(role, grid);
+        by_size.append(&mut plan.found);
+        let (size, matching) = (Some(size), Some(section.matching));
+        Ok(Plan { settings, size, matching, found: by_size, parameters, ..plan })
     }
+}
+
+/// The settings that a size decides: the dimensions that are not given.
+fn dimensions(role: &IncrementalRole, grid: &LearnerGrid) -> Vec<String> {
+    let all = role.sizing.into_iter().flat_map(|sizing| {
+        std::iter::once(sizing.width).chain(sizing.others.iter().map(|other| other.setting))
+    });
+    all.filter(|name| !grid.given.contains(*name)).map(str::to_owned).collect()
 }

@@ -1,13 +1,13 @@
 //! The protocol on small data: what it shows, when, and that nothing leaks.
 
 use wug_learner::registry::{Role, with_role};
-use wug_score::metric::{HIGHEST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
-use wug_score::wade::StepUnit;
+use wug_score::metric::{ANSWERS_SEEN, HIGHEST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
+use wug_score::wade::{Comparison, StepUnit, Weighting};
 
 use super::*;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::protocol::{Outcome, Plan as _, RunData as _};
+use crate::protocol::{Outcome, Plan as _, Planned, RunData as _};
 use crate::spec::{Experiment, Scale};
 
 struct Quiet;
@@ -71,9 +71,14 @@ fn evaluations_come_when_they_are_due() {
 fn readings_decide_the_variant_and_the_unit_of_the_score() {
     let plan = |more: &str| plans(&format!("languages = \"qa\"\nseeds = 1\n{more}")).remove(0);
     assert_eq!(plan("").wade.unit, StepUnit::Sequences);
-    assert_eq!(plan("reading = \"published\"").wade.unit, StepUnit::Updates);
-    let reservoir = plan("reading = \"published\"\nunit = \"answers\"");
-    assert_eq!(reservoir.wade.unit, StepUnit::MeanSequences);
+    let reservoir = plan("reading = \"published\"");
+    assert_eq!((reservoir.wade.unit, reservoir.unit), (StepUnit::MeanSequences, TrainingUnit::Answers));
+    let published = ["decoder", "standardization", "labels"].map(|name| reservoir.settings.name(name));
+    assert_eq!(published, [Some("one-vs-rest"), Some("prior"), Some("training")]);
+    let network = plan("reading = \"published\"\nlearners = \"rnn\"");
+    assert_eq!((network.wade.unit, network.unit), (StepUnit::Updates, TrainingUnit::Sequences));
+    let explicit = plan("reading = \"published\"\nunit = \"sequences\"\nlabels = \"all\"");
+    assert_eq!((explicit.unit, explicit.settings.name("labels")), (TrainingUnit::Sequences, Some("all")));
     let given = plan("wade = { variant = \"imdb\", step = \"evaluations\", thresholds = 20 }");
     assert_eq!((given.wade.unit, given.wade.thresholds.values().len()), (StepUnit::Evaluations, 20));
     assert!(refused("languages = \"qa\"\nwade = { variant = \"mine\" }").contains("benchmark"));
@@ -81,6 +86,66 @@ fn readings_decide_the_variant_and_the_unit_of_the_score() {
     assert!(refused("languages = \"qa\"\nlearners = \"true-grammar\"").contains("incremental"));
     assert!(refused("languages = []").contains("at least one"));
     assert!(refused("languages = \"qa\"\nunit = \"words\"").contains("answers"));
+}
+
+#[test]
+fn every_part_of_the_score_can_be_set_and_what_means_nothing_is_refused() {
+    let plan =
+        |wade: &str| plans(&format!("languages = \"qa\"\nseeds = 1\nwade = {{ {wade} }}")).remove(0).wade;
+    let own = plan(
+        "comparison = \"above\", weighting = \"one-to-ten\", thresholds = { from = 0.2, to = 0.8, step = 0.2 }",
+    );
+    assert_eq!((own.comparison, own.weighting), (Comparison::Above, Weighting::OneToTen));
+    assert_eq!(own.thresholds.values(), [0.2, 0.4, 0.6, 0.8]);
+    assert!(plan("thresholds = { from = 0.1, to = 1, step = 0.1 }").converges() && !own.converges());
+    let refused = |more: &str| refused(&format!("languages = \"qa\"\n{more}"));
+    assert!(refused("wade = { comparison = \"above\" }").contains("above 1"));
+    assert!(refused("wade = { thresholds = { from = 0, to = 0, step = 0.1 } }").contains("no weight"));
+    assert!(refused("wade = { thresholds = { from = 0.9, to = 0.1, step = 0.1 } }").contains("up to 1"));
+    assert!(refused("wade = { step = \"mean-sequences\" }").contains("answers"));
+    // Nothing is ignored: neither a batch of single answers nor one that never comes.
+    assert!(refused("unit = \"answers\"\nbatch = [1, 8]").contains("batch"));
+    assert!(refused("unit = \"answers\"\nevaluate = { first = 5 }").contains("evaluate.first"));
+    let small = "reading = \"published\"\nlearners = \"rnn\"\nsequences = 8\nbatch = 8";
+    assert!(refused(small).contains("at most 6"));
+}
+
+/// Runs that differ in what was asked for differ in their coordinates, and so have rows of their own.
+#[test]
+fn whatever_is_listed_is_a_coordinate() {
+    let rows = |section: &str| {
+        let plans = plans(&format!("languages = \"qa\"\n{section}"));
+        plans.iter().map(Planned::coordinates).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    let seeds = "seeds = 3\n";
+    assert_eq!(rows(&format!("{seeds}learners = \"rnn\"\nsizes = [8000, 64000]")), 2);
+    assert_eq!(rows(&format!("{seeds}learners = \"rnn\"\nlearning_rate = [0.001, 0.01]\nbatch = [1, 8]")), 4);
+    let transformers =
+        "learners = { name = \"transformer\", attention = [\"causal\", \"pooled\", \"leaky\"] }";
+    assert_eq!(rows(&format!("{seeds}{transformers}")), 3);
+    // What is drawn or found tells no runs apart.
+    assert_eq!(rows(&format!("{seeds}learners = \"rnn\"\nlearning_rate = {{ from = 0.001, to = 0.1 }}")), 1);
+    let usual = plans("languages = \"qa\"\nlearners = \"lstm\"\nsizes = 8000\nseeds = 1").remove(0);
+    let names: Vec<String> = usual.coordinates().iter().map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(names, ["language", "learner", "size", "batch"]);
+}
+
+#[test]
+fn sizes_are_met_by_reservoirs_and_refused_where_nothing_can_be_sized() {
+    for plan in plans("languages = \"qa\"\nlearners = [\"reca\", \"esn\"]\nsizes = [8000, 64000]\nseeds = 1")
+    {
+        let size = plan.size.unwrap();
+        assert!(
+            plan.parameters.abs_diff(size) * 20 <= size,
+            "{}: {} for {size}",
+            plan.learner,
+            plan.parameters
+        );
+    }
+    let message = refused("languages = \"qa\"\nlearners = \"bag-of-words\"\nsizes = 8000");
+    assert!(message.contains("bag-of-words") && message.contains("no dimensions"), "{message}");
+    let message = refused("languages = \"qa\"\nlearners = [\"reca\", \"rnn\"]\ndecoder_features = 100");
+    assert!(message.contains("1800"), "{message}");
 }
 
 /// The hidden sizes of the released code, and true ones: as many parameters as the decoder of 1,800 features has.
@@ -119,6 +184,19 @@ fn no_learner_sees_the_answer_but_the_published_transformer() {
     assert_eq!(changed("transformer", ", hidden = 16, attention = \"pooled\""), [0, 0]);
     let leaky = changed("transformer", ", hidden = 32, attention = \"leaky\", learning_rate = 0.01");
     assert!(leaky.iter().all(|changed| *changed > 0), "{leaky:?}");
+}
+
+/// On a task with many answers, where the likeliest answer hardly ever changes, and in the score that every table shows.
+#[test]
+fn a_leak_shows_in_the_scores_of_every_answer() {
+    let seen = |attention: &str| {
+        let all = plans(&format!(
+            "languages = \"periodic\"\nreading = \"published\"\nlearners = {{ name = \"transformer\", attention = \"{attention}\", hidden = 16 }}\nseeds = 1\nbatch = 8\npasses = 2\nevaluate = {{ every = 400 }}"
+        ));
+        value(&run(&all[0]), &ANSWERS_SEEN)
+    };
+    assert_eq!((seen("causal"), seen("pooled")), (0.0, 0.0));
+    assert!(seen("leaky") > 0.5);
 }
 
 #[test]
@@ -196,7 +274,43 @@ fn a_directory_of_reviews_is_read_by_name_and_errors_say_what_is_missing() {
     let data = plan.data().unwrap();
     assert_eq!((data.train.len(), data.test.len()), (6, 6));
     assert_eq!(data.train[0].symbols.last(), Some(&1));
+    // The same reviews elsewhere are the same run; reviews that were changed are not.
+    let (again, mut moved) = (plans(&section(folder.path())).remove(0), plan.clone());
+    moved.corpus.as_mut().unwrap().path = "elsewhere".to_owned();
+    assert_eq!((plan, &plan.identity()), (&again, &moved.identity()));
+    std::fs::write(folder.path().join("train/pos/0_7.txt"), "another film").unwrap();
+    assert!(plan.data().unwrap_err().to_string().contains("changed"));
+    assert_ne!(plans(&section(folder.path()))[0].identity(), plan.identity());
     std::fs::remove_dir_all(folder.path().join("test/neg")).unwrap();
     assert!(plan.data().unwrap_err().to_string().contains("neg"));
     assert!(refused(&format!("{}\nlanguages = \"qa\"", section(folder.path()))).contains("corpus"));
+    // What is wrong with a file is found when runs are planned.
+    let table = folder.path().join("bad.csv");
+    std::fs::write(&table, "text,label\nfine,maybe\n").unwrap();
+    assert!(refused(&section(&table)).contains("line 2"));
+    assert!(refused("corpus = { pieces = 50 }").contains("--set corpus.path="));
+}
+
+/// A file says where reviews are from its own folder; a path on the command line is from where wug runs.
+#[test]
+fn paths_in_a_file_are_from_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(fixture_reviews(), folder.path().join("mine.csv")).unwrap();
+    let file = folder.path().join("own.toml");
+    let text = "title = \"t\"\n[[speed]]\ncorpus = { path = \"mine.csv\", pieces = 50 }\nlearners = \"bag-of-words\"\nseeds = 1";
+    std::fs::write(&file, text).unwrap();
+    let load = |sets: &[(String, String)]| Experiment::load(file.to_str().unwrap(), Scale::Paper, sets);
+    assert_eq!(load(&[]).unwrap().runs.len(), 1);
+    let set = [("corpus.path".to_owned(), "nowhere.csv".to_owned())];
+    assert!(load(&set).unwrap_err().to_string().contains("nowhere.csv"));
+}
+
+/// The experiment that needs reviews says so, and runs with them.
+#[test]
+fn the_experiment_on_reviews_can_be_planned() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wade_imdb.toml");
+    let load = |sets: &[(String, String)]| Experiment::load(file, Scale::Smoke, sets);
+    assert!(load(&[]).unwrap_err().to_string().contains("--set corpus.path="));
+    let set = [("corpus.path".to_owned(), fixture_reviews())];
+    assert_eq!(load(&set).unwrap().runs.len(), 10);
 }

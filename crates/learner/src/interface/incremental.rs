@@ -46,6 +46,34 @@ pub trait Incremental {
     /// The predicted answers of sequences, all those of the first, then those of the second, and so on. Nothing is learned.
     /// A prediction must not depend on the answer itself nor on what comes after it.
     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError>;
+
+    /// What predictions are made of: the scores `[N, K]` of the `K` possible answers, row by row in the order of
+    /// [`predict`](Self::predict). None if the learner tells its predictions alone.
+    fn scores(&mut self, _sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, IncrementalError> {
+        Ok(None)
+    }
+}
+
+/// Something that was made of sequences once: the same test sequences are asked again and again.
+#[derive(Debug)]
+pub(crate) struct Known<T> {
+    sequences: Vec<(Vec<u32>, Vec<usize>)>,
+    pub(crate) made: T,
+}
+
+impl<T> Known<T> {
+    pub(crate) fn new(sequences: &[Sequence<'_>], made: T) -> Self {
+        let copy = |s: &Sequence<'_>| (s.symbols.to_vec(), s.answers.to_vec());
+        Self { sequences: sequences.iter().map(copy).collect(), made }
+    }
+
+    /// Whether it is of these sequences.
+    pub(crate) fn is_of(&self, sequences: &[Sequence<'_>]) -> bool {
+        let same = |(known, given): (&(Vec<u32>, Vec<usize>), &Sequence<'_>)| {
+            known.0 == given.symbols && known.1 == given.answers
+        };
+        self.sequences.len() == sequences.len() && self.sequences.iter().zip(sequences).all(same)
+    }
 }
 
 /// Why a learner cannot go on.

@@ -1,8 +1,9 @@
 //! Models that answer at some positions of a sequence: a body, and an output layer over answers.
 
-use super::body::{AnyBody, BodyConfig, BodySpec};
+use super::body::{AnyBody, Body as _, BodyConfig, BodySpec};
 use super::init::{Initialization, Role};
 use super::limits::{bounded, countable, positive};
+use super::states::PrefixState;
 use super::transformer::{Mask, Part, Transformer, TransformerSpec};
 use super::{Counted, SpecError};
 use crate::interface::Sequence;
@@ -169,7 +170,39 @@ impl AnswerModel {
                 r.constant(&bags)
             }
         };
+        self.output(r, rows)
+    }
+
+    fn output<R: Real>(&self, r: &mut Recording<'_, R>, rows: Var) -> Var {
         r.linear(rows, self.weight, Some(self.bias), self.spec.width(), Activation::Identity)
+    }
+
+    /// The state before the first symbol, if states after prefixes can be [read on from](Self::read_on): that is so with recurrent
+    /// bodies.
+    pub(crate) fn initial_state<R: Real>(&self, params: &[R]) -> Option<PrefixState<R>> {
+        match &self.body {
+            AnswerBody::Prefix(body @ AnyBody::Recurrent(_)) => Some(body.initial_state(params)),
+            _ => None,
+        }
+    }
+
+    /// Reads one symbol after each of some prefixes.
+    pub(crate) fn read_on<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        states: &mut [PrefixState<R>],
+        symbols: &[u32],
+    ) {
+        if let AnswerBody::Prefix(body) = &self.body {
+            let pieces: Vec<&[u32]> = symbols.chunks(1).collect();
+            body.step_batch(r, states, &pieces);
+        }
+    }
+
+    /// The logits `[N, answers]` after prefixes with these states `[N, D]`.
+    pub(crate) fn logits_after<R: Real>(&self, r: &mut Recording<'_, R>, states: &[R]) -> Var {
+        let rows = r.constant(states);
+        self.output(r, rows)
     }
 }
 

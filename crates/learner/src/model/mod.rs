@@ -10,6 +10,7 @@ mod body;
 mod init;
 mod language;
 mod limits;
+mod prefixes;
 mod recognizer;
 mod recurrent;
 mod stack_rnn;
@@ -22,6 +23,7 @@ pub use augmented::{Annealing, AugmentedSpec, Gate};
 pub use body::BodySpec;
 pub use init::Initialization;
 pub use language::{LanguageModel, LanguageModelSpec, Output};
+pub(crate) use prefixes::PrefixTree;
 pub use recognizer::{LabelledString, Logits, LossWeights, RecognizerModel, RecognizerSpec};
 pub use recurrent::{Cell, RecurrentSpec, Start};
 pub use stack_rnn::StackRnnSpec;
@@ -35,7 +37,7 @@ pub use transformer::{NormPlace, Positions, TransformerDropout, TransformerSpec}
 /// A config that no model can be built from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct SpecError(String);
+pub struct SpecError(pub(crate) String);
 
 /// A config whose number of parameters is known before a model is built.
 pub trait Counted {

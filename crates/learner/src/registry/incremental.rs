@@ -43,8 +43,7 @@ pub struct IncrementalRole {
 }
 
 impl IncrementalRole {
-    /// The settings with the dimensions of a size. Those in `given` stay as they are; a learner without dimensions to decide
-    /// stays as it is.
+    /// The settings with the dimensions of a size. Those in `given` stay as they are.
     pub fn matched(
         &self,
         settings: &Settings,
@@ -55,7 +54,8 @@ impl IncrementalRole {
     ) -> Result<Matched, SpecError> {
         let count = |settings: &Settings| (self.parameters)(settings, task);
         let Some(sizing) = self.sizing else {
-            return Ok(Matched { settings: settings.clone(), parameters: count(settings)? });
+            let message = "it has no dimensions that a number of parameters could decide";
+            return Err(SpecError(message.to_owned()));
         };
         match (matching, self.published) {
             (Matching::Published, Some(width)) if !given.contains(sizing.width) => {

@@ -4,9 +4,11 @@ use wug_dataset::Seed;
 
 use super::gradient::{LEARNING_RATE, MAX};
 use super::setting::{Default, Limits, Setting, Settings};
+use super::size::{Dimension, Sizing, Steps};
 use super::{IncrementalRole, IncrementalTask, Learner, NO_ROLES};
 use crate::interface::Incremental;
 use crate::kernel::Real;
+use crate::model::SpecError;
 use crate::reservoir::automaton::{Automaton, AutomatonSpec};
 use crate::reservoir::decoder::units;
 use crate::reservoir::echo_state::{EchoState, EchoStateSpec};
@@ -93,6 +95,24 @@ const SKIP: Setting =
     Setting::new("skip", "whether the last symbol is a feature too", Limits::Switch, Default::Switch(false))
         .unless("dynamics", "published");
 
+/// Cells per segment first: they are the usual way to make the ring longer.
+const RECA_SIZING: Sizing = Sizing {
+    width: PROJECTION.name,
+    divisor: None,
+    ratio: None,
+    others: &[Dimension { setting: REDUNDANCY.name, steps: Steps::Around, cost: 1 }],
+};
+
+const ESN_SIZING: Sizing = Sizing { width: UNITS.name, divisor: None, ratio: None, others: &[] };
+
+/// Refuses a dimension that no experiment may give either: a size is not to find it.
+fn within(setting: Setting, settings: &Settings) -> Result<(), SpecError> {
+    let value = settings.get(setting.name).cloned();
+    value.map_or(Ok(()), |value| {
+        setting.check(value).map(|_| ()).map_err(|error| SpecError(error.to_string()))
+    })
+}
+
 fn decoder(settings: &Settings) -> DecoderSpec {
     let real = |setting: Setting| settings.real(setting.name).unwrap_or(0.001);
     DecoderSpec {
@@ -175,7 +195,11 @@ pub(super) static RECA: Learner = Learner {
             WEIGHT_DECAY,
         ],
         check: None,
-        parameters: |settings, task| Ok(parameters(settings, automaton(settings).width(), task)),
+        parameters: |settings, task| {
+            within(PROJECTION, settings)?;
+            within(REDUNDANCY, settings)?;
+            Ok(parameters(settings, automaton(settings).width(), task))
+        },
         build: |settings, task, seed: Seed| {
             let reservoir = Automaton::new(automaton(settings), task.vocabulary, seed);
             Ok(if task.double {
@@ -184,7 +208,7 @@ pub(super) static RECA: Learner = Learner {
                 learner::<f32, _>(reservoir, settings, task)
             })
         },
-        sizing: None,
+        sizing: Some(&RECA_SIZING),
         published: None,
     }),
     ..NO_ROLES
@@ -212,6 +236,7 @@ pub(super) static ESN: Learner = Learner {
         ],
         check: None,
         parameters: |settings, task| {
+            within(UNITS, settings)?;
             Ok(parameters(settings, echo_state(settings).width(task.vocabulary), task))
         },
         build: |settings, task, seed| {
@@ -222,8 +247,41 @@ pub(super) static ESN: Learner = Learner {
                 learner::<f32, _>(EchoState::new(&spec, task.vocabulary, seed), settings, task)
             })
         },
-        sizing: None,
+        sizing: Some(&ESN_SIZING),
         published: None,
     }),
     ..NO_ROLES
 };
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::{Matching, is_met};
+    use super::*;
+
+    /// A size decides the projection of an automaton and the units of a network, whatever the decoder and the symbols.
+    #[test]
+    fn reservoirs_meet_sizes() {
+        for learner in [&RECA, &ESN] {
+            let role = learner.incremental.as_ref().unwrap();
+            for decoder in ["softmax", "one-vs-rest"] {
+                let settings = Settings::defaults(role.settings)
+                    .with(DECODER.name, super::super::SettingValue::Name(decoder.to_owned()));
+                for symbols in [2, 5, 16, 51] {
+                    let task = IncrementalTask { vocabulary: symbols, answers: symbols, double: false };
+                    for size in [4_000, 8_000, 64_000, 256_000] {
+                        let found = role.matched(&settings, &BTreeSet::new(), size, task, Matching::Nearest);
+                        let found = found.unwrap();
+                        assert!(
+                            is_met(size, found.parameters),
+                            "{} {symbols} {size}: {found:?}",
+                            learner.name
+                        );
+                        assert_eq!((role.parameters)(&found.settings, task).unwrap(), found.parameters);
+                    }
+                }
+            }
+        }
+    }
+}

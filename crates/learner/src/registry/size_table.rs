@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::size::{Matched, Matching};
-use super::{LEARNERS, Network, NextSymbolRole, RecognizerTask, Settings, TransducerTask};
+use super::size::{Matched, Matching, Sizing};
+use super::{
+    IncrementalRole, IncrementalTask, LEARNERS, Network, NextSymbolRole, RecognizerTask, Settings,
+    TransducerTask,
+};
 use crate::model::Counted;
 
 /// The sizes of the table.
@@ -50,19 +53,33 @@ pub fn size_table() -> Vec<SizeRow> {
             let task = TransducerTask { inputs: ALPHABET + 2, outputs: ALPHABET + 2, end: 0, padding: None };
             add("transducer", each_size(role, task));
         }
+        if let Some(role) = &learner.incremental {
+            let task = IncrementalTask { vocabulary: ALPHABET, answers: ALPHABET, double: false };
+            add("incremental", each_incremental_size(role, task));
+        }
     }
     rows
 }
 
 /// None for a task that the network cannot be built for.
 fn each_size<T: Copy, S: Counted>(network: &Network<T, S>, task: T) -> Option<Vec<SizeRow>> {
-    let sizing = network.sizing;
+    let settings = Settings::defaults(network.settings);
+    let matched = |size| network.matched(&settings, &BTreeSet::new(), size, task, Matching::Nearest).ok();
+    rows(network.sizing, matched)
+}
+
+/// The same of an incremental learner; none if it has no dimensions to decide.
+fn each_incremental_size(role: &IncrementalRole, task: IncrementalTask) -> Option<Vec<SizeRow>> {
+    let settings = Settings::defaults(role.settings);
+    let matched = |size| role.matched(&settings, &BTreeSet::new(), size, task, Matching::Nearest).ok();
+    rows(role.sizing?, matched)
+}
+
+fn rows(sizing: &Sizing, matched: impl Fn(usize) -> Option<Matched>) -> Option<Vec<SizeRow>> {
     let names: Vec<&str> =
         std::iter::once(sizing.width).chain(sizing.others.iter().map(|other| other.setting)).collect();
     let row = |size: usize| {
-        let settings = Settings::defaults(network.settings);
-        let found = network.matched(&settings, &BTreeSet::new(), size, task, Matching::Nearest).ok()?;
-        let Matched { settings, parameters } = found;
+        let Matched { settings, parameters } = matched(size)?;
         let dimensions = names.iter().filter_map(|&name| Some((name, settings.count(name)?))).collect();
         Some(SizeRow { learner: "", task: String::new(), size, parameters, dimensions })
     };

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Reservoir;
 use super::decoder::{Decoder, DecoderSpec, Standardization};
-use crate::interface::{Incremental, IncrementalError, Sequence};
+use super::features::Rows as _;
+use crate::interface::{Incremental, IncrementalError, Known, Sequence};
 use crate::kernel::Real;
 
 /// What a decoder chooses from.
@@ -19,21 +20,6 @@ pub enum Labels {
 
 /// Of each sequence its first row and its answers.
 type FirstRows = BTreeMap<Vec<u32>, (usize, Vec<usize>)>;
-
-/// Sequences with their features.
-struct Known<F> {
-    sequences: Vec<(Vec<u32>, Vec<usize>)>,
-    rows: F,
-}
-
-impl<F> Known<F> {
-    fn is_of(&self, sequences: &[Sequence<'_>]) -> bool {
-        let same = |(known, given): (&(Vec<u32>, Vec<usize>), &Sequence<'_>)| {
-            known.0 == given.symbols && known.1 == given.answers
-        };
-        self.sequences.len() == sequences.len() && self.sequences.iter().zip(sequences).all(same)
-    }
-}
 
 /// A reservoir with its decoder.
 pub struct ReservoirLearner<R: Real, V: Reservoir<R>> {
@@ -98,12 +84,23 @@ impl<R: Real, V: Reservoir<R>> Incremental for ReservoirLearner<R, V> {
 
     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
         if let Some(known) = self.asked.as_ref().filter(|known| known.is_of(sequences)) {
-            return Ok(self.decoder.predict(&known.rows));
+            return Ok(self.decoder.predict(&known.made));
         }
         let rows = self.reservoir.run(sequences);
         let predicted = self.decoder.predict(&rows);
-        let copy = |s: &Sequence<'_>| (s.symbols.to_vec(), s.answers.to_vec());
-        self.asked = Some(Known { sequences: sequences.iter().map(copy).collect(), rows });
+        self.asked = Some(Known::new(sequences, rows));
         Ok(predicted)
+    }
+
+    fn scores(&mut self, sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, IncrementalError> {
+        let rows = self.reservoir.run(sequences);
+        let n = rows.len();
+        if n == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        let by_unit = self.decoder.scores(&rows);
+        let units = by_unit.len() / n;
+        let score = |i: usize| by_unit[i % units * n + i / units].wide();
+        Ok(Some((0..n * units).map(score).collect()))
     }
 }

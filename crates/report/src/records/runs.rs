@@ -143,12 +143,13 @@ fn outcome(result: &RunResult) -> Json {
     let mut ending = serde_json::to_value(&result.ending).unwrap_or_default();
     let kind = ending.as_object_mut().and_then(|fields| fields.remove("kind"));
     let last = result.curve.last();
+    let updates = result.data.pointer("/curve/updates").and_then(Json::as_array).and_then(|all| all.last());
     json!({
         "ending": kind,
         "ended": ending,
         "parameters": result.parameters,
         "epochs_run": last.map(|point| point.epoch),
-        "steps_run": last.map(|point| point.steps),
+        "steps_run": last.map(|point| point.steps).or_else(|| updates?.as_u64()),
         "evaluated": result.data.get("evaluated"),
     })
 }

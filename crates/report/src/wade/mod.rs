@@ -1,6 +1,7 @@
 //! The tables and the figure of WADE (Cisneros, Sivic and Mikolov 2022), each with the paper's values beside ours.
 
 mod figure;
+mod imdb;
 mod published;
 mod runs;
 mod tables;
@@ -18,7 +19,8 @@ const NAME: &str = "wade";
 /// The protocol of its runs.
 const PROTOCOL: &str = "speed";
 
-/// The suite. It claims the runs on its ten tasks with the paper's budget, and people's answers.
+/// The suite. It claims the runs on its ten tasks with the paper's budget that were made as their reading says, those on reviews, and
+/// people's answers.
 pub(crate) struct Wade;
 
 impl Suite for Wade {
@@ -35,7 +37,7 @@ impl Suite for Wade {
     }
 
     fn claims(&self, result: &RunResult) -> bool {
-        runs::is_of_paper(result)
+        runs::is_of_paper(result) || runs::is_of_reviews(result)
     }
 
     fn tables(&self, results: &[&RunResult]) -> Vec<Table> {
@@ -47,6 +49,7 @@ impl Suite for Wade {
             all.extend(tables::detail(&runs));
             all.extend(tables::rules(&runs));
         }
+        all.extend(imdb::tables(results));
         all
     }
 
@@ -56,7 +59,7 @@ impl Suite for Wade {
 
     fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
         let of = |runs: &PaperRuns<'_>| [tables::headline(runs), tables::rules(runs)];
-        readings(results).iter().flat_map(of).flatten().collect()
+        readings(results).iter().flat_map(of).flatten().chain(imdb::tables(results)).collect()
     }
 
     fn not_comparable(&self, unclaimed: &[&RunResult]) -> Option<String> {
@@ -64,7 +67,7 @@ impl Suite for Wade {
         let own =
             |result: &&&RunResult| result.run.protocol == PROTOCOL && tasks.contains(&result.run.language());
         unclaimed.iter().any(|result| own(&result)).then(|| {
-            "Not to be compared with the paper's figures, which are of 1,200 sequences, seen once by reservoirs and ten times by others."
+            "Not to be compared with the paper's figures, which are of 1,200 sequences, seen once by reservoirs and ten times by others, with the unit, the evaluations, the score, the decoder and the sizes of their reading."
                 .to_owned()
         })
     }

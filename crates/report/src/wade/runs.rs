@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use wug_score::metric::{HIGHEST_ACCURACY, WADE};
+use wug_score::wade::{StepUnit, Wade};
 use wug_score::{Aggregate, Reading, RunResult};
 
 use super::PROTOCOL;
@@ -35,15 +36,58 @@ pub(super) fn is_selection(result: &RunResult) -> bool {
     result.plan.get("selection").and_then(Value::as_bool) == Some(true)
 }
 
-/// Whether a run is of a task and a budget of the paper, so that the tables have a cell for it.
+/// Whether a run is of reviews.
+pub(super) fn is_of_reviews(result: &RunResult) -> bool {
+    result.run.protocol == PROTOCOL && result.plan.get("corpus").is_some_and(Value::is_object)
+}
+
+/// Whether a run is of a task and a budget of the paper, and was made and scored as its reading says: the tables have a cell for it, and
+/// their notes are true of it.
 pub(super) fn is_of_paper(result: &RunResult) -> bool {
     if result.run.protocol != PROTOCOL || !tasks().contains(&result.run.language()) {
         return false;
     }
-    let reservoir = setting(result, "decoder").is_some();
-    let passes = if reservoir { 1 } else { PASSES };
-    is_human(result)
-        || count(result, "sequences") == Some(SEQUENCES) && count(result, "passes") == Some(passes)
+    is_human(result) || has_budget(result) && is_as_read(result)
+}
+
+fn is_reservoir(result: &RunResult) -> bool {
+    setting(result, "decoder").is_some()
+}
+
+fn has_budget(result: &RunResult) -> bool {
+    let passes = if is_reservoir(result) { 1 } else { PASSES };
+    count(result, "sequences") == Some(SEQUENCES) && count(result, "passes") == Some(passes)
+}
+
+/// Whether unit, evaluations, score, decoder, labels and matching are those that the notes of its reading name.
+fn is_as_read(result: &RunResult) -> bool {
+    let (published, reservoir) = (result.run.reading == Reading::Published, is_reservoir(result));
+    let text = |name: &str| result.plan.get(name).and_then(Value::as_str);
+    let unit = if published && reservoir { "answers" } else { "sequences" };
+    let evaluations = if published {
+        json!({ "before": false, "first": 0, "every": 8 })
+    } else {
+        json!({ "before": true, "first": 32, "every": 8 })
+    };
+    let decoder = if published { ("one-vs-rest", "training") } else { ("softmax", "all") };
+    let own = (setting(result, "decoder"), setting(result, "labels"));
+    let matching = if published { "published" } else { "nearest" };
+    text("unit") == Some(unit)
+        && result.plan.get("evaluations") == Some(&evaluations)
+        && is_scored_as_read(result, reservoir)
+        && (!reservoir || own == (Some(decoder.0), Some(decoder.1)))
+        && text("matching").is_none_or(|own| own == matching)
+}
+
+/// Whether the score is the one of its reading.
+fn is_scored_as_read(result: &RunResult, reservoir: bool) -> bool {
+    let (variant, unit) = match (result.run.reading, reservoir) {
+        (Reading::Corrected, _) => ("equation", StepUnit::Sequences),
+        (Reading::Published, true) => ("benchmark", StepUnit::MeanSequences),
+        (Reading::Published, false) => ("benchmark", StepUnit::Updates),
+    };
+    let own = result.plan.get("wade").and_then(|wade| serde_json::from_value(wade.clone()).ok());
+    own.is_some() && own == Wade::named(variant, unit)
 }
 
 /// The runs of one reading.
@@ -59,9 +103,13 @@ pub(super) struct PaperRuns<'a> {
 impl<'a> PaperRuns<'a> {
     pub(super) fn of(results: &[&'a RunResult], reading: Reading) -> Self {
         // A person's answers are the same in both readings.
-        let own = |result: &&&'a RunResult| result.run.reading == reading || is_human(result);
+        let own = |result: &&&'a RunResult| {
+            (result.run.reading == reading || is_human(result)) && !is_of_reviews(result)
+        };
         let own: Vec<&RunResult> = results.iter().filter(own).copied().collect();
-        let (selection, all): (Vec<_>, Vec<_>) = own.into_iter().partition(|result| is_selection(result));
+        let (mut selection, all): (Vec<_>, Vec<_>) = own.into_iter().partition(|result| is_selection(result));
+        // A rule is chosen with the settings that it is shown with.
+        selection.retain(|result| column(result) == "reca");
         let mut runs = Self { reading, selection, all, by_cell: BTreeMap::new() };
         for &result in &runs.all {
             if runs.shows(result) {
@@ -142,33 +190,95 @@ impl<'a> PaperRuns<'a> {
     }
 }
 
-/// The column of a run: its learner, and what makes it another than the usual one of its reading.
+/// The column of a run: its learner, and every setting in which it is another than the usual one of its reading.
 fn column(result: &RunResult) -> String {
     let mut name = result.run.learner().to_owned();
-    let mut with = |text: &str| {
-        name.push(' ');
-        name.push_str(text);
-    };
-    if result.run.reading == Reading::Published || is_human(result) {
+    if is_human(result) {
         return name;
     }
-    match setting(result, "attention") {
-        Some("leaky") => with("that sees the answer"),
-        Some("pooled") => with("pooled"),
-        _ => {}
-    }
-    if setting(result, "dynamics") == Some("published") {
-        with("as published");
-    }
-    match setting(result, "standardization") {
-        Some("prior") => with("standardised before"),
-        Some("none") => with("not standardised"),
-        _ => {}
-    }
-    if let Some(batch) = count(result, "batch").filter(|batch| *batch > 1) {
-        with(&format!("batch {batch}"));
+    for difference in differences(result) {
+        name.push(' ');
+        name.push_str(&difference);
     }
     name
+}
+
+/// The features of a decoder in the paper, by which networks are given their size.
+const FEATURES: u64 = 1800;
+
+fn differences(result: &RunResult) -> Vec<String> {
+    let plan = &result.plan;
+    let published = result.run.reading == Reading::Published;
+    let mut all = Vec::new();
+    let settings = plan.get("settings").and_then(Value::as_object);
+    for (name, value) in settings.into_iter().flatten() {
+        let usual = usual(name, result.run.learner(), published);
+        if !is_found(result, name) && !usual.is_some_and(|usual| is_same(&usual, value)) {
+            all.push(described(name, value));
+        }
+    }
+    let vocabulary = result.data.get("vocabulary").and_then(Value::as_u64);
+    let other = |size: &u64| vocabulary.is_some_and(|vocabulary| *size != FEATURES * vocabulary);
+    let size = count(result, "size").filter(other);
+    all.extend(size.map(|size| format!("of {size} parameters")));
+    let batch = if published && !is_reservoir(result) { 8 } else { 1 };
+    all.extend(count(result, "batch").filter(|own| *own != batch).map(|own| format!("batch {own}")));
+    all.extend(plan.get("precision").and_then(Value::as_str).filter(|p| *p != "f32").map(str::to_owned));
+    all
+}
+
+/// Whether nobody gave a setting: a size decided it, or it was drawn. A rule has a note of its own.
+fn is_found(result: &RunResult, name: &str) -> bool {
+    let found = result.plan.get("found").and_then(Value::as_array);
+    name == "rule" || found.is_some_and(|found| found.iter().any(|own| own == name))
+}
+
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
+        _ => a == b,
+    }
+}
+
+/// The value of a setting that the tables are of; none for dimensions that a size decides.
+fn usual(name: &str, learner: &str, published: bool) -> Option<Value> {
+    let either = |published_value: &str, corrected: &str| {
+        Some(Value::from(if published { published_value } else { corrected }))
+    };
+    match name {
+        "decoder" => either("one-vs-rest", "softmax"),
+        "labels" => either("training", "all"),
+        "standardization" => either("prior", "running"),
+        "dynamics" => either("published", "given"),
+        "attention" => either("leaky", "causal"),
+        "dropout" => Some(json!(if published && learner == "transformer" { 0.5 } else { 0.0 })),
+        "learning_rate" | "weight_decay" => Some(json!(0.001)),
+        "redundancy" => Some(json!(15)),
+        "projection" => Some(json!(60)),
+        "iterations" => Some(json!(2)),
+        "units" => Some(json!(FEATURES)),
+        "connections" => Some(json!(10.0)),
+        "spectral_radius" => Some(json!(0.95)),
+        "leak" | "input_scale" | "layers" => Some(json!(1)),
+        "bias" | "embedding" => Some(json!(0)),
+        "skip" => Some(json!(false)),
+        "heads" => Some(json!(8)),
+        "feedforward_units" => Some(json!(50)),
+        _ => None,
+    }
+}
+
+/// A setting in the name of a column.
+fn described(name: &str, value: &Value) -> String {
+    match (name, value.as_str()) {
+        ("attention", Some("leaky")) => "that sees the answer".to_owned(),
+        ("attention", Some("pooled")) => "pooled".to_owned(),
+        ("dynamics", Some("published")) => "as published".to_owned(),
+        ("standardization", Some("prior")) => "standardised before".to_owned(),
+        ("standardization", Some("none")) => "not standardised".to_owned(),
+        (_, Some(text)) => format!("{} {text}", name.replace('_', " ")),
+        _ => format!("{} {value}", name.replace('_', " ")),
+    }
 }
 
 /// A learning curve: sequences seen, and the accuracy then.

@@ -6,7 +6,7 @@ use wug_score::metric::{
 use wug_score::{Aggregate, Measurement, Metric, Reading, RunResult};
 
 use super::published::{ACCURACY, RULES, RUNS, SCORES, printed, tasks};
-use super::runs::{PaperRuns, mean_curve};
+use super::runs::{PaperRuns, is_human, mean_curve};
 use super::{blank, shortened};
 use crate::measured::TEST;
 use crate::parameters;
@@ -20,6 +20,8 @@ const PUBLISHED_STEPS: &str = "As published: thresholds 0 to 0.99, strictly abov
 const CORRECTED_STEPS: &str = "Equations 1 and 2: thresholds 0.01 to 1, reached or exceeded; T in sequences seen by every learner; every learner chooses among all symbols of the task.";
 const LEAK: &str = "The published transformer sees the answer: its figures do not compare.";
 
+const HUMAN: &str = "human: Equation 1 in either reading, with thresholds 0.1 to 1; a series of k right answers is an accuracy of k/10 at its first question, and T is in questions (Appendix A).";
+
 /// What was measured of some runs by a metric.
 fn measured<'a>(runs: &[&'a RunResult], metric: &Metric) -> Vec<&'a Measurement> {
     runs.iter().filter_map(|run| run.whole(TEST, metric.name)).filter(|m| m.value.is_some()).collect()
@@ -30,7 +32,8 @@ fn notes(runs: &PaperRuns<'_>) -> Vec<String> {
         Reading::Published => PUBLISHED_STEPS,
         Reading::Corrected => CORRECTED_STEPS,
     };
-    [STEPS, steps, LEAK].map(str::to_owned).into()
+    let human = runs.all.iter().any(|run| is_human(run)).then_some(HUMAN);
+    [STEPS, steps, LEAK].into_iter().chain(human).map(str::to_owned).collect()
 }
 
 /// Table 4; `None` without runs.
@@ -183,8 +186,8 @@ pub(super) fn detail(runs: &PaperRuns<'_>) -> Option<Table> {
         [
             "Chance: WADE of always giving the commonest answer. Before training: WADE of an accuracy that stays as it was before the first step.",
             "Median steps to an accuracy, over all runs; – if half of the runs or more never reach it.",
-            "Thresholds: the score with so many even thresholds up to 1, and what it converges to as they are refined.",
-            "Answers seen: the share of predictions on the test sequences that change with the answer itself. It must be 0.",
+            "Thresholds: the score with so many even thresholds up to 1, and what it converges to as they are refined; – where the score is defined otherwise.",
+            "Answers seen: the share of predictions on the test sequences whose scores change with the answer or with what follows it. It must be 0.",
         ]
         .map(str::to_owned),
     );

@@ -36,6 +36,15 @@ pub static WADE_BEFORE_TRAINING: Metric = Metric {
     ..WADE
 };
 
+/// How many predictions change with the answer itself.
+pub static ANSWERS_SEEN: Metric = Metric {
+    name: "answers_seen",
+    better: Direction::Lower,
+    meaning: "share of predictions whose scores change with the answer or with what follows it; it must be 0, or the learner sees the answers",
+    chance_of: None,
+    ..WADE
+};
+
 /// The accuracy that was highest on the way.
 pub static HIGHEST_ACCURACY: Metric = Metric {
     name: "highest_accuracy",
