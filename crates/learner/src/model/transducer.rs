@@ -126,6 +126,17 @@ impl TransducerSpec {
             TransducerBodySpec::Joint(body) => joint::check(body),
         }
     }
+
+    /// The maximum length of an input and of an output with its end, if there is one.
+    pub fn max_len(&self) -> Option<usize> {
+        match &self.body {
+            TransducerBodySpec::Lstm(_) => None,
+            TransducerBodySpec::Transformer(body) | TransducerBodySpec::Joint(body) => body.max_len(),
+            // A prompt has both, with a start symbol.
+            TransducerBodySpec::Prompt(body) => body.max_len().map(|max| (max.saturating_sub(1)) / 2),
+            TransducerBodySpec::Cnn(body) => Some(body.max_len()),
+        }
+    }
 }
 
 impl Counted for TransducerSpec {
@@ -207,13 +218,7 @@ impl TransducerModel {
 
     /// The maximum length of an input and of an output with its end, if there is one.
     pub fn max_len(&self) -> Option<usize> {
-        match &self.spec.body {
-            TransducerBodySpec::Lstm(_) => None,
-            TransducerBodySpec::Transformer(spec) | TransducerBodySpec::Joint(spec) => spec.max_len(),
-            // A prompt has both, with a start symbol.
-            TransducerBodySpec::Prompt(spec) => spec.max_len().map(|max| (max.saturating_sub(1)) / 2),
-            TransducerBodySpec::Cnn(spec) => Some(spec.max_len()),
-        }
+        self.spec.max_len()
     }
 
     /// How many pairs of up to `max_len` symbols to put in one batch.

@@ -30,6 +30,14 @@ const CNN_OUTPUT: Setting = Setting::new(
     Default::Count(256),
 );
 
+const DAMPED: Setting = Setting::new(
+    "damped",
+    "whether the encoder's gradient is divided by twice the number of layers of the decoder, as in fairseq",
+    Limits::Switch,
+    Default::Switch(true),
+)
+.corrected(Default::Switch(false));
+
 const HALF: Setting = DROPOUT.or(Default::Real(0.5));
 const WIDE: Setting = HIDDEN.or(Default::Count(512));
 
@@ -41,7 +49,7 @@ macro_rules! trained {
 }
 
 const LSTM: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, OUTPUT, HALF];
-const CNN_SETTINGS: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF];
+const CNN_SETTINGS: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF, DAMPED];
 const FEEDFORWARD: Setting =
     Setting { meaning: "hidden units of the feed-forward sublayer", ..HIDDEN.or(Default::Count(512)) };
 const TRANSFORMER: &[Setting] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
@@ -98,6 +106,7 @@ fn cnn(settings: &Settings, task: TransducerTask) -> TransducerSpec {
         embedding: count(settings, EMBEDDING),
         output: count(settings, CNN_OUTPUT),
         dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
+        damped: settings.is_on(DAMPED.name),
         ..CnnTransducerSpec::published()
     };
     spec(TransducerBodySpec::Cnn(body), Initialization::FindCnn, task)
