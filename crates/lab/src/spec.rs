@@ -208,10 +208,11 @@ impl Experiment {
                 runs.extend(plans);
                 let in_vain = protocol.unused_settings(section, scale, &sets).unwrap_or_default();
                 for set in &sets {
-                    match in_vain.get(protocol.inside(&set.0)) {
-                        Some(problem) => unused.insert(&set.0, problem.describe(&as_typed(set))).map(drop),
-                        None => used.insert(&set.0).then_some(()),
-                    };
+                    if let Some(problem) = in_vain.get(protocol.inside(&set.0)) {
+                        unused.insert(&set.0, problem.describe(&as_typed(set)));
+                    } else {
+                        used.insert(&set.0);
+                    }
                 }
             }
         }
