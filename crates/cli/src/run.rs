@@ -40,7 +40,8 @@ fn estimate(experiment: &Experiment) {
         0 => String::new(),
         others => format!("; of the other {others} that is not known in advance"),
     };
-    say(&format!("wug: {} take about {} of one core{others}", runs(known), duration(seconds)));
+    let take = if known == 1 { "takes" } else { "take" };
+    say(&format!("wug: {} {take} about {} of one core{others}", runs(known), duration(seconds)));
 }
 
 /// A time in the unit that suits it.

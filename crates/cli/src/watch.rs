@@ -83,10 +83,7 @@ impl Observer for Watch {
         let width = self.total.to_string().len();
         let ending = match &result.ending {
             Ending::Failed { message } => format!("failed: {message}"),
-            ending => match result.curve.last() {
-                Some(last) => format!("{} after {} epochs", ending.name(), last.epoch),
-                None => ending.name().to_owned(),
-            },
+            ending => format!("{}{}", ending.name(), after(result)),
         };
         let accuracy = |m: &&Measurement| m.split == "test" && m.metric.ends_with("_accuracy");
         let test = result.scores.iter().find(accuracy).and_then(|m| m.value);
@@ -107,6 +104,17 @@ impl Observer for Watch {
 
     fn note(&self, message: &str) {
         self.say(&format!("wug: {message}"));
+    }
+}
+
+/// After how much training a run ended. Runs of several trainings have no epoch of their own.
+fn after(result: &RunResult) -> String {
+    let trainings = result.data.get("trainings").and_then(serde_json::Value::as_u64);
+    match (trainings, result.curve.last()) {
+        (Some(trainings), _) if trainings > 1 => format!(" after {trainings} trainings"),
+        (Some(_), Some(last)) => format!(" after {} updates", last.steps),
+        (None, Some(last)) => format!(" after {} epochs", last.epoch),
+        (_, None) => String::new(),
     }
 }
 

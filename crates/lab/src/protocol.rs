@@ -39,6 +39,8 @@ pub trait Protocol: Sized + 'static {
     /// Whether `languages` may name something else than languages of the registry. The protocol then finds
     /// [them](Section::subjects) itself.
     const OWN_SUBJECTS: bool = false;
+    /// Its fields that are paths, or lists of them. In a file, relative ones are relative to its directory.
+    const PATHS: &'static [&'static str] = &[];
 
     /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
@@ -146,6 +148,10 @@ pub struct Entry {
     pub role: Role,
     /// Names that its sections had in earlier versions.
     pub former_names: &'static [&'static str],
+    /// Its fields that are paths.
+    pub(crate) paths: &'static [&'static str],
+    /// The settings of a section that none of its learners has.
+    pub(crate) unused: fn(Table) -> Result<Vec<String>, Problem>,
     pub(crate) check: fn(Table) -> Result<(), Problem>,
     pub(crate) plans: fn(Table) -> Result<Vec<RunPlan>, Problem>,
     pub(crate) read: fn(Value) -> serde_json::Result<RunPlan>,
@@ -158,6 +164,8 @@ impl Entry {
             summary: P::SUMMARY,
             role: P::ROLE,
             former_names,
+            paths: P::PATHS,
+            unused: |table| Ok(Section::read::<P>(table)?.unused),
             check: |table| P::check(&Section::read::<P>(table)?),
             plans: |table| {
                 let section = Section::read::<P>(table)?;

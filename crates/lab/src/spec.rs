@@ -10,8 +10,9 @@ mod learners;
 mod problem;
 mod section;
 pub(crate) mod sizes;
-mod source_map;
+pub(crate) mod source_map;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -141,8 +142,8 @@ impl Experiment {
             let bytes = read_present(path, LARGEST).map_err(|error| usage(&error))?;
             let text = String::from_utf8(bytes).map_err(|error| usage(&error))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let folder = path.parent().unwrap_or(Path::new(""));
-            return Self::read_in(folder, (&stem, name), &text, scale, sets);
+            let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+            return Self::read_in(directory, (&stem, name), &text, scale, sets);
         }
         let (name, text) = built_in(name).ok_or_else(|| {
             let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
@@ -160,22 +161,26 @@ impl Experiment {
         scale: Scale,
         sets: &[(String, String)],
     ) -> Result<Self, LabError> {
-        Self::read_in(Path::new(""), (name, source), text, scale, sets)
+        Self::read_in(None, (name, source), text, scale, sets)
     }
 
-    /// The same of a file in this folder, in which the file looks for what it names.
+    /// The same for a file in a directory, to which its paths are relative. Those of `--set` are not.
     fn read_in(
-        folder: &Path,
+        directory: Option<&Path>,
         (name, source): (&str, &str),
         text: &str,
         scale: Scale,
         sets: &[(String, String)],
     ) -> Result<Self, LabError> {
         let (mut file, source_map) = ExperimentFile::read(source, text)?;
-        for section in file.sections.iter_mut().flat_map(|(_, sections)| sections) {
-            locate_corpus(section, folder);
+        if let Some(directory) = directory {
+            for (protocol, sections) in &mut file.sections {
+                sections.iter_mut().for_each(|section| protocol.resolve_paths(section, directory));
+            }
         }
         let mut runs: Vec<RunPlan> = Vec::new();
+        // Settings of `--set` that the learners of some section have, and messages about those that they do not have.
+        let (mut used, mut unused) = (BTreeSet::new(), BTreeMap::new());
         for (protocol, sections) in &file.sections {
             let sets = file.sets_of(protocol, source, sets)?;
             for (index, section) in sections.iter().enumerate() {
@@ -186,6 +191,11 @@ impl Experiment {
                 // All scales are checked, so that an error in one is found at once.
                 for at in Scale::ALL {
                     protocol.check_section(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
+                }
+                let at = Scale::Paper;
+                let in_vain = protocol.unused_settings(section, at, &[]);
+                if let Some(problem) = in_vain.map_err(|problem| in_file(at, &problem))?.values().next() {
+                    return Err(in_file(at, problem));
                 }
                 // The file alone is valid: an error from here on comes from `--set`.
                 protocol.check_section(section, scale, &sets).map_err(|problem| {
@@ -201,9 +211,20 @@ impl Experiment {
                     }
                 })?;
                 runs.extend(plans);
+                let in_vain = protocol.unused_settings(section, scale, &sets).unwrap_or_default();
+                for set in &sets {
+                    if let Some(problem) = in_vain.get(protocol.inside(&set.0)) {
+                        unused.insert(&set.0, problem.describe(&as_typed(set)));
+                    } else {
+                        used.insert(&set.0);
+                    }
+                }
             }
         }
-        let mut seen = std::collections::BTreeSet::new();
+        if let Some((_, message)) = unused.into_iter().find(|(key, _)| !used.contains(key)) {
+            return Err(LabError::Usage(message));
+        }
+        let mut seen = BTreeSet::new();
         runs.retain(|run| seen.insert(run.id()));
         Ok(Self { name: name.to_owned(), title: file.title, about: file.about, scale, runs })
     }
@@ -291,20 +312,6 @@ impl ExperimentFile {
             }
         }
         Ok(own)
-    }
-}
-
-/// Makes the path of a corpus, at any scale, one from where wug runs: the file says where it is from its own folder.
-fn locate_corpus(section: &mut Table, folder: &Path) {
-    if let Some(Value::String(path)) =
-        section.get_mut("corpus").and_then(Value::as_table_mut).and_then(|corpus| corpus.get_mut("path"))
-    {
-        *path = folder.join(&*path).display().to_string();
-    }
-    for scale in [Scale::Smoke, Scale::Quick] {
-        if let Some(Value::Table(inner)) = section.get_mut(scale.name()) {
-            locate_corpus(inner, folder);
-        }
     }
 }
 

@@ -36,14 +36,18 @@ fn learner(entry: &Learner) -> Facts {
 
 /// A setting in one line, as an experiment would write it.
 fn setting(setting: &Setting) -> String {
-    let default = match setting.default.into() {
+    let shown = |default: SettingValue| match default {
         SettingValue::Name(name) => format!("\"{name}\""),
         other => other.to_string(),
     };
+    let corrected = setting
+        .corrected
+        .map_or_else(String::new, |value| format!("; {} in the corrected reading", shown(value.into())));
     let unless = setting
         .unless
         .map_or_else(String::new, |(other, value)| format!("; without effect if {other} = \"{value}\""));
-    format!("{} = {default}: {} ({}{unless})", setting.name, setting.meaning, setting.limits)
+    let Setting { name, meaning, limits, .. } = setting;
+    format!("{name} = {}: {meaning} ({limits}{corrected}{unless})", shown(setting.default.into()))
 }
 
 fn protocol_facts(entry: &Entry) -> Facts {

@@ -1,8 +1,10 @@
 //! A task of one's own, as written in a file: training pairs, hold-out inputs, and what each rule answers to them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 use wug_language::{Alphabet, Symbol, Word};
 
@@ -55,7 +57,52 @@ struct PairText {
 #[serde(deny_unknown_fields)]
 struct HoldoutText {
     input: String,
-    rules: BTreeMap<String, String>,
+    rules: Answers,
+}
+
+/// The answers of the rules to an input, in the order of the file.
+#[derive(Clone, Debug, Default)]
+struct Answers(Vec<(String, String)>);
+
+impl Answers {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, answer)| answer.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Answers {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(AnswersVisitor)
+    }
+}
+
+struct AnswersVisitor;
+
+impl<'de> Visitor<'de> for AnswersVisitor {
+    type Value = Answers;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table with the answer of every rule")
+    }
+
+    /// JSON may have a key twice, of which parsers silently keep the last.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answers, A::Error> {
+        let mut answers = Answers::default();
+        while let Some((name, answer)) = map.next_entry::<String, String>()? {
+            if answers.get(&name).is_some() {
+                return Err(A::Error::custom(format_args!("rule `{}` is there twice", name.escape_debug())));
+            }
+            if answers.0.len() == MAX_RULES {
+                return Err(A::Error::custom(format_args!("more than {MAX_RULES} rules")));
+            }
+            answers.0.push((name, answer));
+        }
+        Ok(answers)
+    }
 }
 
 /// What is wrong with a task.
@@ -74,6 +121,12 @@ pub enum TaskFileError {
         "rule `{rule}` answers `{given}` to hold-out input {index}, which is a training input with the output `{allowed}`"
     )]
     Disagrees { rule: String, index: usize, given: String, allowed: String },
+    #[error(
+        "rule `{rule}` answers `{given}` to hold-out input {index}, but `{other}` to the same input before"
+    )]
+    Ambiguous { rule: String, index: usize, given: String, other: String },
+    #[error("every hold-out input is a training input; at least one must not be")]
+    NothingUnseen,
     #[error("the rules {one} and {other} answer the same to every hold-out input: nothing tells them apart")]
     Same { one: String, other: String },
 }
@@ -129,14 +182,24 @@ fn checked_name(what: &'static str, given: &str) -> Result<(), TaskFileError> {
 }
 
 impl TaskFile {
-    /// The task. Its alphabets are the tokens of inputs and of outputs, in the order in which they first occur.
+    /// The same with the rules in this order; for formats whose parsers do not keep the order of a file.
+    #[must_use]
+    pub fn with_rules_in_order(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        if let Some(row) = self.holdout.first_mut() {
+            let names: Vec<String> = names.into_iter().collect();
+            row.rules.0.sort_by_key(|(name, _)| names.iter().position(|other| other == name));
+        }
+        self
+    }
+
+    /// The task. Its rules are in the order of the first hold-out input. Its alphabets are the tokens of inputs and of outputs, in the order in which they first occur.
     pub fn task(self) -> Result<RuleTask, TaskFileError> {
         checked_name("name", &self.name)?;
         counted("training pairs", self.train.len(), 1, MAX_PAIRS)?;
         counted("hold-out inputs", self.holdout.len(), 1, MAX_PAIRS)?;
         counted("examples in a block", self.block_size, 1, MAX_PAIRS)?;
         let names: Vec<String> =
-            self.holdout.first().map(|row| row.rules.keys().cloned().collect()).unwrap_or_default();
+            self.holdout.iter().take(1).flat_map(|row| row.rules.names().map(str::to_owned)).collect();
         counted("rules", names.len(), 1, MAX_RULES)?;
         names.iter().try_for_each(|name| checked_name("rule", name))?;
         let (mut source, mut target) = (Reader::default(), Reader::default());
@@ -153,25 +216,36 @@ impl TaskFile {
         let mut rules: Vec<Rule> =
             names.iter().map(|name| Rule { name: name.clone(), outputs: Vec::new() }).collect();
         let mut holdout = Vec::with_capacity(self.holdout.len());
+        let mut first: BTreeMap<Word, usize> = BTreeMap::new();
         for (i, row) in self.holdout.iter().enumerate() {
-            if !row.rules.keys().eq(&names) {
-                let given = row.rules.keys().map(|name| name.escape_debug().to_string()).collect::<Vec<_>>();
-                let (given, allowed) = (given.join(", "), names.join(", "));
-                return Err(TaskFileError::Rules { index: i + 1, given, allowed });
-            }
             let input = source.word(&row.input)?;
             let trained = answers.get(&input).map(|&i| &train[i].output);
-            for (rule, text) in rules.iter_mut().zip(row.rules.values()) {
+            let earlier = *first.entry(input.clone()).or_insert(i);
+            for rule in &mut rules {
+                let Some(text) = row.rules.get(&rule.name).filter(|_| row.rules.0.len() == names.len())
+                else {
+                    let given: Vec<String> =
+                        row.rules.names().map(|name| name.escape_debug().to_string()).collect();
+                    let (given, allowed) = (given.join(", "), names.join(", "));
+                    return Err(TaskFileError::Rules { index: i + 1, given, allowed });
+                };
                 let output = target.word(text)?;
-                if trained.is_some_and(|trained| *trained != output) {
-                    let (given, allowed) =
-                        (text.clone(), trained.map(|t| target.format(t)).unwrap_or_default());
-                    let (rule, index) = (rule.name.clone(), i + 1);
-                    return Err(TaskFileError::Disagrees { rule, index, given, allowed });
-                }
                 rule.outputs.push(output);
+                let (output, other) = (&rule.outputs[i], &rule.outputs[earlier]);
+                let (name, index, given) = (rule.name.clone(), i + 1, text.to_owned());
+                if let Some(trained) = trained.filter(|trained| *trained != output) {
+                    let allowed = target.format(trained);
+                    return Err(TaskFileError::Disagrees { rule: name, index, given, allowed });
+                }
+                if other != output {
+                    let other = target.format(other);
+                    return Err(TaskFileError::Ambiguous { rule: name, index, given, other });
+                }
             }
             holdout.push(input);
+        }
+        if holdout.iter().all(|input| answers.contains_key(input)) {
+            return Err(TaskFileError::NothingUnseen);
         }
         for (i, one) in rules.iter().enumerate() {
             if let Some(other) = rules[..i].iter().find(|other| other.outputs == one.outputs) {
@@ -222,6 +296,21 @@ mod tests {
     }
 
     #[test]
+    fn rules_keep_the_order_of_the_first_input() {
+        let swapped = GOOD.replace(r#""r": "x", "s": "x""#, r#""s": "x", "r": "x""#);
+        let names = |task: RuleTask| task.rules.into_iter().map(|rule| rule.name).collect::<Vec<_>>();
+        let task = read(&swapped).unwrap();
+        assert_eq!(task.rule("s").unwrap().outputs[1].len(), 2);
+        assert_eq!(
+            (names(task), names(read(GOOD).unwrap())),
+            (vec!["s".into(), "r".into()], vec!["r".into(), "s".into()])
+        );
+        let file: TaskFile = serde_json::from_str(GOOD).unwrap();
+        let ordered = file.with_rules_in_order(["s", "r"].map(str::to_owned));
+        assert_eq!(names(ordered.task().unwrap()), ["s", "r"]);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let error = |from: &str, to: &str| {
             assert!(GOOD.contains(from), "{from}");
@@ -233,9 +322,21 @@ mod tests {
             "rule `s` answers `y` to hold-out input 1, which is a training input with the output `x`"
         );
         assert!(
-            error("\"s\": \"y y\"", "\"q\": \"y\"").contains("has the rules q, r, but the first has r, s")
+            error("\"s\": \"y y\"", "\"q\": \"y\"").contains("has the rules r, q, but the first has r, s")
         );
         assert!(error("y y", "x").contains("nothing tells them apart"));
+        assert_eq!(
+            error(r#"}] }"#, r#"}, { "input": "b", "rules": { "r": "x", "s": "y" } }] }"#),
+            "rule `s` answers `y` to hold-out input 3, but `y y` to the same input before"
+        );
+        let seen = read(
+            r#"{ "name": "t", "train": [{ "input": "a", "output": "x" }],
+            "holdout": [{ "input": "a", "rules": { "r": "x" } }] }"#,
+        );
+        assert_eq!(seen.unwrap_err(), TaskFileError::NothingUnseen);
+        let repeated = GOOD.replace(r#""r": "x", "s": "y y""#, r#""r": "x", "s": "y y", "r": "y""#);
+        let repeated = serde_json::from_str::<TaskFile>(&repeated).unwrap_err().to_string();
+        assert!(repeated.starts_with("rule `r` is there twice at line 4"), "{repeated}");
         assert!(error("\"block_size\": 2", "\"block_size\": 0").contains("0 examples in a block"));
         let twice = r#"{ "input": "a b", "output": "x" }, { "input": "a  b", "output": "y" }"#;
         assert_eq!(

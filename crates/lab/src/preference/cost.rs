@@ -9,6 +9,10 @@ const UPDATE: f64 = 1.1e-9;
 const STEP: f64 = 1.0e-10;
 /// Seconds per parameter and symbol of all pairs.
 const SYMBOL: f64 = 6.0e-11;
+/// Seconds per parameter and symbol of an output that is decoded.
+const DECODED: f64 = 6.0e-11;
+/// Seconds per decoded symbol that do not depend on size.
+const DECODED_OVERHEAD: f64 = 3e-6;
 /// Seconds per update that does not depend on size.
 const OVERHEAD: f64 = 2e-4;
 
@@ -35,14 +39,27 @@ fn training(plan: &Plan, examples: f64) -> f64 {
     count(plan, "updates").unwrap_or(1.0) * update
 }
 
+/// Seconds of greedy decoding for all training and hold-out inputs.
+fn decoding(plan: &Plan) -> f64 {
+    let Work { pairs, holdout, symbols, holdout_symbols, .. } = plan.work;
+    let most = plan.output[1] as f64;
+    // After a few updates most learners do not know yet when to end; later, outputs are about as long as those of the rules.
+    let is_trained = count(plan, "updates") >= count(plan, "warmup");
+    let length = if is_trained { symbols.max(holdout_symbols).min(most) } else { most };
+    let parameters = plan.parameters.unwrap_or(1_000_000) as f64;
+    (pairs + holdout) as f64 * length * (DECODED_OVERHEAD + DECODED * parameters)
+}
+
 /// About how many seconds the run takes on one core of an ordinary machine; right to a factor of two.
 pub(super) fn seconds(plan: &Plan) -> f64 {
     let Work { holdout, trainings: [trainings, _], .. } = plan.work;
+    let decoding = if plan.has(Measure::Agreement) { decoding(plan) } else { 0.0 };
+    let first = training(plan, 0.0) + decoding;
     if !plan.has(Measure::DescriptionLength) {
-        return training(plan, 0.0);
+        return first;
     }
     // On the average half of the hold-out has been sent.
-    training(plan, 0.0) + (trainings as f64 - 1.0).max(0.0) * training(plan, holdout as f64 / 2.0)
+    first + (trainings as f64 - 1.0).max(0.0) * training(plan, holdout as f64 / 2.0)
 }
 
 /// About how many bytes the run needs at its peak; an upper estimate, right to a small factor.

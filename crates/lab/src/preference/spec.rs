@@ -30,17 +30,16 @@ pub struct Grid {
     data_seed: u64,
     #[serde(deserialize_with = "one_or_more")]
     measures: Vec<String>,
-    block_size: Option<BlockSize>,
+    block_size: Option<Value>,
     optimizer_state: Option<String>,
     max_output: Option<usize>,
 }
 
-/// Examples per block.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+/// Examples per block, if the task does not decide.
+#[derive(Clone, Copy)]
 enum BlockSize {
     Count(usize),
-    Name(String),
+    All,
 }
 
 impl Default for Grid {
@@ -69,6 +68,7 @@ impl Protocol for Preference {
     const DEFAULTS: Defaults =
         Defaults { learners: &["lstm", "lstm-attention", "cnn", "transformer"], seeds: 10, first_seed: 1 };
     const LANGUAGES: bool = false;
+    const PATHS: &'static [&'static str] = &["files"];
 
     type Grid = Grid;
     type Plan = Plan;
@@ -76,6 +76,7 @@ impl Protocol for Preference {
     fn check(section: &Section<Grid>) -> Result<(), Problem> {
         section.own.check()?;
         let tasks = tasks::all(&section.own.tasks, &section.own.files, section.own.data_seed)?;
+        tasks.iter().try_for_each(|task| section.own.check_output(task, section.reading))?;
         section.check_size([tasks.len()])
     }
 
@@ -120,15 +121,21 @@ impl Grid {
             let allowed = format!("from 1 to {LONGEST_OUTPUT}");
             ensure((1..=LONGEST_OUTPUT).contains(&longest), "max_output", &longest, &allowed)?;
         }
-        match &self.block_size {
-            Some(BlockSize::Count(0)) => {
-                Err(Problem::value("block_size", "0", "a number of examples from 1 on, or \"all\""))
-            }
-            Some(BlockSize::Name(name)) if name != "all" => {
-                Err(Problem::value("block_size", name, "a number of examples from 1 on, or \"all\""))
-            }
-            _ => Ok(()),
-        }
+        self.given_block_size().map(drop)
+    }
+
+    fn given_block_size(&self) -> Result<Option<BlockSize>, Problem> {
+        let allowed = "a number of examples from 1 on, or \"all\"";
+        let refused = |given: &Value| Problem::value("block_size", &tasks::shown(given), allowed);
+        let size = |given: &Value| match given {
+            Value::String(name) if name == "all" => Ok(BlockSize::All),
+            Value::Integer(n) => match usize::try_from(*n) {
+                Ok(n) if n > 0 => Ok(BlockSize::Count(n)),
+                _ => Err(refused(given)),
+            },
+            _ => Err(refused(given)),
+        };
+        self.block_size.as_ref().map(size).transpose()
     }
 
     fn measures(&self) -> Result<Vec<Measure>, Problem> {
@@ -147,22 +154,34 @@ impl Grid {
         }
     }
 
-    fn block_size(&self, task: &SourcedTask) -> usize {
-        match &self.block_size {
+    fn block_size(&self, task: &SourcedTask) -> Result<usize, Problem> {
+        Ok(match self.given_block_size()? {
             None => task.task.block_size,
-            Some(BlockSize::Count(size)) => *size,
-            Some(BlockSize::Name(_)) => task.task.unseen().len().max(1),
-        }
+            Some(BlockSize::Count(size)) => size,
+            Some(BlockSize::All) => task.task.unseen().len().max(1),
+        })
     }
 
     /// The least and the most symbols of an output. In the released code, the end cannot come first.
     fn output(&self, task: &SourcedTask, reading: Reading) -> [usize; 2] {
-        let outputs = task.task.rules.iter().flat_map(|rule| &rule.outputs);
-        let longest = outputs.map(Vec::len).max().unwrap_or(0);
         match reading {
             Reading::Published => [1, self.max_output.unwrap_or(MAX_OUTPUT)],
-            Reading::Corrected => [0, self.max_output.unwrap_or(MAX_OUTPUT.max(2 * longest))],
+            Reading::Corrected => [0, self.max_output.unwrap_or(MAX_OUTPUT.max(2 * task.longest.output))],
         }
+    }
+
+    /// Refuses a rule that no output can agree with, unless the limit was chosen.
+    fn check_output(&self, task: &SourcedTask, reading: Reading) -> Result<(), Problem> {
+        let ([_, most], longest) = (self.output(task, reading), task.longest.output);
+        let measured = self.measures()?.contains(&Measure::Agreement);
+        if longest <= most || self.max_output.is_some() || !measured {
+            return Ok(());
+        }
+        let message = format!(
+            "a rule of {} has an output of {longest} symbols, but outputs have at most {most} in the {reading} reading; `max_output = {longest}` allows them",
+            task.task.name
+        );
+        Err(Problem::new(task.field(), &task.task.name, message))
     }
 
     /// How much there is to train on.
@@ -175,7 +194,7 @@ impl Grid {
         let held_out = answers.map(|(input, output)| of_pair(input.len(), output.len())).sum();
         let trainings = if self.measures()?.contains(&Measure::DescriptionLength) {
             let order = holdout_order(rules.unseen().len(), reading, Seed::new(seed));
-            let blocks = Blocks::of(rules, &order, self.block_size(task));
+            let blocks = Blocks::of(rules, &order, self.block_size(task)?);
             [blocks.trainings(), blocks.trainings_without_sharing()]
         } else {
             [1, 1]
@@ -200,7 +219,7 @@ impl Cell<'_> {
             reading: section.reading,
             data_seed: grid.data_seed,
             measures: grid.measures()?,
-            block_size: grid.block_size(self.task),
+            block_size: grid.block_size(self.task)?,
             optimizer_state: grid.optimizer_state(section.reading)?,
             output: grid.output(self.task, section.reading),
             learner: self.learner.learner.name.to_owned(),
@@ -229,6 +248,14 @@ impl Cell<'_> {
         let found = sizes.matched(role, (self.learner, settings), vocabularies, how);
         let found = found.map_err(|error| problem(error.to_string()))?;
         (plan.settings, plan.parameters) = (found.settings, Some(found.parameters));
+        if let Some(max) = (role.build)(&plan.settings, vocabularies).max_len() {
+            self.task.longest.check(max).map_err(problem)?;
+            if grid.max_output.is_some_and(|most| most > max) {
+                let allowed = format!("at most {max} for {name}");
+                return Err(Problem::value("max_output", &plan.output[1].to_string(), &allowed));
+            }
+            plan.output[1] = plan.output[1].min(max);
+        }
         Ok(plan)
     }
 }

@@ -242,6 +242,12 @@ fn wrong_fields_are_named() {
     let error = |sets: &[(&str, &str)]| plans(SMALL, sets).unwrap_err().to_string();
     assert!(error(&[("tasks", "count-or-mm")]).contains("unknown task `count-or-mm`"));
     assert!(error(&[("block_size", "0")]).contains("cannot be 0"));
+    for size in ["-1", "1.5", "half", "true"] {
+        let message = error(&[("block_size", size)]);
+        assert!(message.contains("must be a number of examples from 1 on, or \"all\""), "{message}");
+    }
+    let message = error(&[("kernel", "5")]);
+    assert_eq!(message, "--set kernel=5: `kernel`: none of the learners has this setting");
     assert!(error(&[("measures", "loss")]).contains("agreement, description-length"));
     assert!(error(&[("optimizer_state", "kept")]).contains("reset, carried"));
     assert!(error(&[("languages", "parity")]).contains("unknown field"));
@@ -259,4 +265,112 @@ fn readings_differ_in_vocabulary_and_output() {
     assert_eq!(output, [1, 200]);
     let (vocabularies, output) = of("corrected");
     assert_eq!((vocabularies.inputs, vocabularies.outputs, output), (2, 2, [0, 200]));
+}
+
+/// An experiment with a task from a file.
+fn with_file(learner: &str, file: &str, sets: &[(&str, &str)]) -> Result<Vec<Plan>, LabError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("task.toml");
+    std::fs::write(&path, file).unwrap();
+    let spec = SMALL
+        .replace(r#"tasks = ["hierarchical-or-linear:depth=2"]"#, &format!("files = ['{}']", path.display()))
+        .replace("[\"transformer\"]", &format!("[\"{learner}\"]"))
+        .replace("heads = 2\n", "");
+    plans(&spec, sets)
+}
+
+/// A task with one long string.
+fn task_with(input: usize, output: usize) -> String {
+    let long = |symbol: &str, n: usize| vec![symbol; n].join(" ");
+    format!(
+        "name = \"t\"\ntrain = [{{ input = \"a\", output = \"b\" }}]\n[[holdout]]\ninput = \"{}\"\nrules = {{ one = \"b\", many = \"{}\" }}\n",
+        long("a", input),
+        long("b", output)
+    )
+}
+
+#[test]
+fn strings_that_are_too_long_for_a_learner_are_refused_when_planning() {
+    let error = |input, output, sets: &[(&str, &str)]| {
+        with_file("cnn", &task_with(input, output), sets).unwrap_err().to_string()
+    };
+    let message = error(2, 1500, &[]);
+    assert!(
+        message.ends_with(
+            "cnn on t: the longest output has 1501 symbols with its end, but the learner has only 1022 positions"
+        ),
+        "{message}"
+    );
+    assert!(error(1022, 2, &[]).contains("the longest input has 1023 symbols with its end"));
+    assert!(error(2, 2, &[("max_output", "1023")]).contains("must be at most 1022 for cnn"));
+    // Just as long as possible: all is measured, and no output is longer than the learner can write.
+    let plan = with_file("cnn", &task_with(1021, 1021), &[("hidden", "4")]).unwrap().remove(0);
+    assert_eq!(plan.output, [0, 1022]);
+    // Others have no positions that could be too few.
+    let plan = with_file("lstm", &task_with(2, 1500), &[]).unwrap().remove(0);
+    assert_eq!(plan.output, [0, 3000]);
+}
+
+#[test]
+fn rules_that_no_output_can_agree_with_are_refused() {
+    let long = task_with(2, 201);
+    let of = |sets: &[(&str, &str)]| with_file("lstm", &long, &[&[("reading", "published")], sets].concat());
+    let message = of(&[]).unwrap_err().to_string();
+    assert!(message.contains("an output of 201 symbols, but outputs have at most 200"), "{message}");
+    assert_eq!(of(&[("max_output", "201")]).unwrap()[0].output, [1, 201]);
+    assert!(of(&[("measures", "description-length")]).is_ok());
+}
+
+#[test]
+fn task_files_keep_their_order_and_name_their_lines() {
+    let plan = |text: &str| with_file("lstm", text, &[]);
+    let good = task_with(2, 3);
+    let rules = |text: &str| {
+        let file = tasks::from_toml(text).unwrap().task().unwrap();
+        file.rules.into_iter().map(|rule| rule.name).collect::<Vec<_>>()
+    };
+    assert_eq!(rules(&good), ["one", "many"]);
+    let message = plan(&good.replace("rules =", "rule =")).unwrap_err().to_string();
+    assert!(message.contains("task.toml: line 5: unknown field `rule`"), "{message}");
+}
+
+#[test]
+fn files_are_relative_to_the_experiment_and_have_names_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("a.toml", &task_with(2, 3));
+    write("b.toml", &task_with(2, 4));
+    let spec = SMALL.replace(r#"tasks = ["hierarchical-or-linear:depth=2"]"#, "files = [\"a.toml\"]");
+    write("mine.toml", &spec);
+    let load = || {
+        let path = folder.path().join("mine.toml");
+        Experiment::load(&path.display().to_string(), Scale::Paper, &[])
+    };
+    assert_eq!(load().unwrap().runs.len(), 1);
+    write("mine.toml", &spec.replace("\"a.toml\"", "\"a.toml\", \"b.toml\""));
+    let message = load().unwrap_err().to_string();
+    assert!(message.contains("b.toml: the name `t` is that of"), "{message}");
+}
+
+#[test]
+fn the_gradient_of_the_convolutional_network_follows_the_reading() {
+    let text = SMALL.replace("[\"transformer\"]", "[\"cnn\"]").replace("heads = 2\n", "");
+    let damped = |sets: &[(&str, &str)]| plans(&text, sets).unwrap()[0].settings.is_on("damped");
+    assert!(damped(&[("reading", "published")]));
+    assert!(!damped(&[("reading", "corrected")]));
+    assert!(damped(&[("reading", "corrected"), ("damped", "true")]));
+    assert!(!damped(&[("reading", "published"), ("damped", "false")]));
+    let both = plans(&text, &[("damped", "[true, false]")]).unwrap();
+    assert_eq!(both.iter().map(|plan| plan.settings.is_on("damped")).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn the_estimate_includes_decoding() {
+    let seconds = |sets: &[(&str, &str)]| {
+        let sets =
+            [&[("tasks", "scan:split=jump"), ("measures", "agreement"), ("updates", "1")], sets].concat();
+        super::cost::seconds(&small(&sets))
+    };
+    let [short, long] = ["1", "100"].map(|most| seconds(&[("max_output", most)]));
+    assert!(long > 5.0 * short, "{short} {long}");
 }

@@ -68,6 +68,7 @@ impl Protocol for Recognition {
     const NAME: &'static str = "recognition";
     const SUMMARY: &'static str = "train on short labelled strings, recognise long ones";
     const ROLE: Role = Role::Recognizer;
+    const PATHS: &'static [&'static str] = &["data.directory"];
     const DEFAULTS: Defaults =
         Defaults { learners: &["transformer", "rnn", "lstm"], seeds: 10, first_seed: 0 };
 

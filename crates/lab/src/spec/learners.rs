@@ -34,6 +34,13 @@ impl LearnerGrid {
         self.settings.iter().any(|settings| ForeignPlan::of(settings).is_some())
     }
 
+    /// Puts the defaults of the corrected reading in place of those of the published one.
+    pub(super) fn correct(&mut self, role: Role) {
+        let all = self.learner.settings(role).unwrap_or_default();
+        let corrected = |settings: &mut Settings| std::mem::take(settings).corrected(all, &self.given);
+        self.settings.iter_mut().for_each(|settings| *settings = corrected(settings));
+    }
+
     /// The settings of one run: each that has a range is drawn from a stream of its own name.
     pub(crate) fn drawn(&self, settings: &Settings, seed: Seed) -> Settings {
         let effective = self.ranges.iter().filter(|(setting, _)| settings.get(setting.name).is_some());
@@ -66,12 +73,21 @@ pub(super) type GivenSettings = BTreeMap<String, Given>;
 /// Names that settings had in earlier versions.
 const FORMER_NAMES: [(&str, &str); 2] = [("losses", "loss"), ("gates", "gate")];
 
-/// Takes learners and their settings out of a section. Also returns the names of all settings that the section may have.
+/// The learners of a section.
+pub(super) struct TakenLearners {
+    pub(super) learners: Vec<LearnerGrid>,
+    /// The names of all settings that the section may have.
+    pub(super) known: Vec<&'static str>,
+    /// The settings of the section that none of its learners has.
+    pub(super) unused: Vec<String>,
+}
+
+/// Takes learners and their settings out of a section.
 pub(super) fn take_learners(
     table: &mut Table,
     role: Role,
     default: &[&str],
-) -> Result<(Vec<LearnerGrid>, Vec<&'static str>), Problem> {
+) -> Result<TakenLearners, Problem> {
     let known = setting_names(role);
     let common = take_settings(table, &known)?;
     let given = table.remove("learners").unwrap_or_else(|| {
@@ -83,7 +99,13 @@ pub(super) fn take_learners(
     };
     nonempty("learners", &items)?;
     let learners = items.into_iter().map(|item| learner(item, role, &common, &known));
-    Ok((learners.collect::<Result<_, _>>()?, top_level(&known)))
+    let learners: Vec<LearnerGrid> = learners.collect::<Result<_, _>>()?;
+    let has = |name: &str| {
+        let mut all = learners.iter().filter_map(|grid| grid.learner.settings(role)).flatten();
+        all.any(|setting| setting.name == name)
+    };
+    let unused = common.into_keys().filter(|name| !has(name)).collect();
+    Ok(TakenLearners { learners, known: top_level(&known), unused })
 }
 
 /// The names of all settings of all learners in a role; those with dots are in tables.

@@ -1,7 +1,8 @@
 //! A section of an experiment: a grid of one protocol. All sections are parsed, scaled, changed by `--set` and checked in the same
 //! way, and share reading, languages, learners with their settings, seeds and precision.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -10,7 +11,7 @@ use wug_language::registry::Named;
 use wug_learner::registry::Matching;
 
 use super::grid::{self, ensure, named, one_or_more};
-use super::learners::{LearnerGrid, take_learners};
+use super::learners::{LearnerGrid, TakenLearners, take_learners};
 use super::{Problem, Scale};
 use crate::names::Precision;
 use crate::plan::RunPlan;
@@ -27,6 +28,8 @@ pub struct Section<G> {
     pub subjects: Vec<String>,
     /// The learners, each with every combination of its settings.
     pub learners: Vec<LearnerGrid>,
+    /// The settings of the section that none of its learners has.
+    pub(crate) unused: Vec<String>,
     /// The numbers of parameters that learners are to have; none if their settings decide.
     pub sizes: Vec<usize>,
     /// How dimensions are found from a size.
@@ -77,7 +80,12 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
             let allowed = "from 1000 to 100000000 parameters";
             ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
-        let (learners, known) = take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
+        let reading = named("reading", &shared.reading, &Reading::ALL, Reading::name)?;
+        let TakenLearners { mut learners, known, unused } =
+            take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
+        if reading == Reading::Corrected {
+            learners.iter_mut().for_each(|learner| learner.correct(P::ROLE));
+        }
         let known: Vec<&str> = shared_names.into_iter().chain(["learners"]).chain(known).collect();
         let own: G = parse(table, &known)?;
         let (first, count) =
@@ -87,10 +95,11 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
         let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
         grid::seeds(first, count, [languages.len().max(1), ways])?;
         Ok(Self {
-            reading: named("reading", &shared.reading, &Reading::ALL, Reading::name)?,
+            reading,
             languages,
             subjects: shared.languages,
             learners,
+            unused,
             sizes: shared.sizes,
             matching: named("matching", &shared.matching, &Matching::ALL, Matching::name)?,
             precision: named("precision", &shared.precision, Precision::ALL, Precision::name)?,
@@ -138,6 +147,31 @@ impl Entry {
         (self.check)(self.resolved(section, scale, sets)?)
     }
 
+    /// What is wrong with the settings that none of the section's learners has, by name.
+    pub(super) fn unused_settings(
+        &self,
+        section: &Table,
+        scale: Scale,
+        sets: &[&Set],
+    ) -> Result<BTreeMap<String, Problem>, Problem> {
+        let unused = (self.unused)(self.resolved(section, scale, sets)?)?;
+        let problem = |name: String| {
+            let problem = Problem::new(&name, "", "none of the learners has this setting".to_owned());
+            (name, problem)
+        };
+        Ok(unused.into_iter().map(problem).collect())
+    }
+
+    /// Puts a directory before relative paths.
+    pub(super) fn resolve_paths(&self, section: &mut Table, directory: &Path) {
+        for scale in [Scale::Smoke, Scale::Quick] {
+            if let Some(Value::Table(smaller)) = section.get_mut(scale.name()) {
+                self.paths.iter().for_each(|path| resolve_path(smaller, path, directory));
+            }
+        }
+        self.paths.iter().for_each(|path| resolve_path(section, path, directory));
+    }
+
     /// The runs of the section at a scale.
     pub(super) fn plans_of(
         &self,
@@ -170,6 +204,22 @@ impl Entry {
         let mut alone = Table::new();
         let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.check)(alone));
         !outcome.is_err_and(|problem| problem.is_of_unknown_field())
+    }
+}
+
+/// Puts a directory before the relative paths in a field, or in a list of them.
+fn resolve_path(table: &mut Table, field: &str, directory: &Path) {
+    let (first, rest) = field.split_once('.').map_or((field, None), |(first, rest)| (first, Some(rest)));
+    let join = |value: &mut Value| {
+        if let Value::String(path) = value {
+            *path = directory.join(&*path).display().to_string();
+        }
+    };
+    match (table.get_mut(first), rest) {
+        (Some(Value::Table(inner)), Some(rest)) => resolve_path(inner, rest, directory),
+        (Some(Value::Array(items)), None) => items.iter_mut().for_each(join),
+        (Some(value), None) => join(value),
+        _ => {}
     }
 }
 

@@ -55,6 +55,6 @@ fn find<'t, 'a>(table: &'t DeTable<'a>, path: &str) -> Option<(Range<usize>, &'t
 }
 
 /// The line number of a byte.
-pub(super) fn line(text: &str, byte: usize) -> usize {
+pub(crate) fn line(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|b| *b == b'\n').count() + 1
 }

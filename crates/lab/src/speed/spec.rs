@@ -127,6 +127,7 @@ impl Protocol for Speed {
     const ROLE: Role = Role::Incremental;
     const DEFAULTS: Defaults = Defaults { learners: &["reca", "esn"], seeds: 100, first_seed: 1 };
     const OWN_SUBJECTS: bool = true;
+    const PATHS: &'static [&'static str] = &["corpus.path"];
 
     type Grid = Grid;
     type Plan = Plan;

@@ -35,6 +35,8 @@ pub enum TransducerBodySpec {
     Lstm(LstmTransducerSpec),
     /// Two transformers of the same sizes.
     Transformer(TransformerSpec),
+    /// The same, with a decoder whose self-attention attends to the encoder's states as well.
+    CrossSelfTransformer(TransformerSpec),
     /// Two convolutional networks with attention.
     Cnn(CnnTransducerSpec),
     /// One transformer over source and target, with joint attention.
@@ -121,9 +123,24 @@ impl TransducerSpec {
         }
         match &self.body {
             TransducerBodySpec::Lstm(body) => body.check(),
-            TransducerBodySpec::Transformer(body) | TransducerBodySpec::Prompt(body) => body.check(),
+            TransducerBodySpec::Transformer(body)
+            | TransducerBodySpec::CrossSelfTransformer(body)
+            | TransducerBodySpec::Prompt(body) => body.check(),
             TransducerBodySpec::Cnn(body) => body.check(),
             TransducerBodySpec::Joint(body) => joint::check(body),
+        }
+    }
+
+    /// The maximum length of an input and of an output with its end, if there is one.
+    pub fn max_len(&self) -> Option<usize> {
+        match &self.body {
+            TransducerBodySpec::Lstm(_) => None,
+            TransducerBodySpec::Transformer(body)
+            | TransducerBodySpec::CrossSelfTransformer(body)
+            | TransducerBodySpec::Joint(body) => body.max_len(),
+            // A prompt has both, with a start symbol.
+            TransducerBodySpec::Prompt(body) => body.max_len().map(|max| (max.saturating_sub(1)) / 2),
+            TransducerBodySpec::Cnn(body) => Some(body.max_len()),
         }
     }
 }
@@ -134,7 +151,9 @@ impl Counted for TransducerSpec {
         let vocabularies = (self.inputs, self.outputs);
         countable(match &self.body {
             TransducerBodySpec::Lstm(body) => body.parameters(vocabularies),
-            TransducerBodySpec::Transformer(body) => transformer::parameters(body, vocabularies),
+            TransducerBodySpec::Transformer(body) | TransducerBodySpec::CrossSelfTransformer(body) => {
+                transformer::parameters(body, vocabularies)
+            }
             TransducerBodySpec::Cnn(body) => body.parameters(vocabularies),
             TransducerBodySpec::Joint(body) => joint::parameters(body, vocabularies),
             TransducerBodySpec::Prompt(body) => prompt::parameters(body, vocabularies),
@@ -163,8 +182,9 @@ impl TransducerModel {
                 let (weight, bias) = linear("output", body.output, spec.outputs);
                 Body::Lstm(model, Head { width, resize, weight, bias: Some(bias) })
             }
-            TransducerBodySpec::Transformer(body) => {
-                let model = TransformerTransducer::new(body, vocabularies, init, &mut layout);
+            TransducerBodySpec::Transformer(body) | TransducerBodySpec::CrossSelfTransformer(body) => {
+                let cross_self = matches!(spec.body, TransducerBodySpec::CrossSelfTransformer(_));
+                let model = TransformerTransducer::new(body, cross_self, vocabularies, init, &mut layout);
                 let (width, o) = (body.width, spec.outputs);
                 let weight = layout.add("output.weight", &[o, width], init.of(Role::Head { i: width, o }));
                 Body::Transformer(Box::new(model), Head { width, resize: None, weight, bias: None })
@@ -207,13 +227,7 @@ impl TransducerModel {
 
     /// The maximum length of an input and of an output with its end, if there is one.
     pub fn max_len(&self) -> Option<usize> {
-        match &self.spec.body {
-            TransducerBodySpec::Lstm(_) => None,
-            TransducerBodySpec::Transformer(spec) | TransducerBodySpec::Joint(spec) => spec.max_len(),
-            // A prompt has both, with a start symbol.
-            TransducerBodySpec::Prompt(spec) => spec.max_len().map(|max| (max.saturating_sub(1)) / 2),
-            TransducerBodySpec::Cnn(spec) => Some(spec.max_len()),
-        }
+        self.spec.max_len()
     }
 
     /// How many pairs of up to `max_len` symbols to put in one batch.
@@ -221,6 +235,7 @@ impl TransducerModel {
         match self.spec.body {
             TransducerBodySpec::Lstm(_) => recurrent::MAX_BATCH_STRINGS,
             TransducerBodySpec::Transformer(_)
+            | TransducerBodySpec::CrossSelfTransformer(_)
             | TransducerBodySpec::Cnn(_)
             | TransducerBodySpec::Joint(_)
             | TransducerBodySpec::Prompt(_) => whole::max_batch_strings(max_len),
@@ -333,7 +348,11 @@ impl<'a, R: Real> Decoder<'a, R> {
             Body::Joint(body, _) => Self::Joint(body, body.begin(r, &source)),
             Body::Prompt(body, _) => Self::Prompt(body, body.begin(r, &source[0], start)),
             Body::Lstm(body, _) => Self::Lstm(body, body.begin(r, &source)),
-            Body::Transformer(body, _) => Self::Transformer(body, body.read(r, &source), body.caches()),
+            Body::Transformer(body, _) => {
+                let source = body.read(r, &source);
+                let caches = body.caches(r, &source);
+                Self::Transformer(body, source, caches)
+            }
             Body::Cnn(body) => Self::Cnn(body, body.begin(r, &source)),
         }
     }

@@ -267,7 +267,8 @@ impl Transformer {
         symbol: u32,
         source: Option<&Source>,
     ) -> Var {
-        let position = caches[0].len() / (2 * self.spec.width);
+        let before = source.map_or(0, Source::positions_before);
+        let position = caches[0].len() / (2 * self.spec.width) - before;
         let mut x = self.embed(r, [symbol], position, 1);
         for (l, (block, cache)) in self.blocks.iter().zip(caches).enumerate() {
             x = block.advance(r, &self.spec, x, cache, source.map(|s| s.of(l)));
@@ -280,11 +281,26 @@ impl Transformer {
         vec![vec![]; self.blocks.len()]
     }
 
-    /// Keys and values of an encoder's states `[B,T,D]`, of which the first `lengths[b]` of string `b` are not padding.
-    pub(crate) fn source<R: Real>(&self, r: &mut Recording<'_, R>, states: Var, lengths: &[usize]) -> Source {
-        Source {
-            keys_values: self.blocks.iter().map(|block| block.source(r, states)).collect(),
-            lengths: lengths.to_vec(),
+    /// Keys and values of an encoder's states `[B,T,D]`, of which the first `lengths[b]` of string `b` are not padding; `before` says
+    /// whether self-attention attends to them too.
+    pub(crate) fn source<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        states: Var,
+        lengths: &[usize],
+        before: bool,
+    ) -> Source {
+        let keys_values = self.blocks.iter().map(|block| block.source(r, states)).collect();
+        let before =
+            before.then(|| self.blocks.iter().map(|b| b.joint_source(r, &self.spec, states)).collect());
+        Source { keys_values, before, lengths: lengths.to_vec() }
+    }
+
+    /// The caches of an empty prefix after a source.
+    pub(crate) fn caches_after<R: Real>(&self, r: &Recording<'_, R>, source: &Source) -> Vec<Vec<R>> {
+        match &source.before {
+            Some(before) => before.iter().map(|&keys_values| r.value(keys_values).to_vec()).collect(),
+            None => self.caches(),
         }
     }
 

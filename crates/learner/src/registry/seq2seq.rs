@@ -30,6 +30,14 @@ const CNN_OUTPUT: Setting = Setting::new(
     Default::Count(256),
 );
 
+const DAMPED: Setting = Setting::new(
+    "damped",
+    "whether the encoder's gradient is divided by twice the number of layers of the decoder, as in fairseq",
+    Limits::Switch,
+    Default::Switch(true),
+)
+.corrected(Default::Switch(false));
+
 const HALF: Setting = DROPOUT.or(Default::Real(0.5));
 const WIDE: Setting = HIDDEN.or(Default::Count(512));
 
@@ -41,10 +49,17 @@ macro_rules! trained {
 }
 
 const LSTM: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, OUTPUT, HALF];
-const CNN_SETTINGS: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF];
+const CNN_SETTINGS: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF, DAMPED];
 const FEEDFORWARD: Setting =
     Setting { meaning: "hidden units of the feed-forward sublayer", ..HIDDEN.or(Default::Count(512)) };
+const CROSS_SELF: Setting = Setting::new(
+    "cross_self_attention",
+    "whether the decoder's self-attention attends to the encoder's states as well, as in `transformer_lm_small` of the released code",
+    Limits::Switch,
+    Default::Switch(false),
+);
 const TRANSFORMER: &[Setting] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
+const ENCODER_DECODER: &[Setting] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF, CROSS_SELF];
 
 const SMALLER_EMBEDDING: Dimension = Dimension { setting: EMBEDDING.name, steps: Steps::Halves, cost: 1 };
 const LSTM_SIZING: Sizing =
@@ -98,6 +113,7 @@ fn cnn(settings: &Settings, task: TransducerTask) -> TransducerSpec {
         embedding: count(settings, EMBEDDING),
         output: count(settings, CNN_OUTPUT),
         dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
+        damped: settings.is_on(DAMPED.name),
         ..CnnTransducerSpec::published()
     };
     spec(TransducerBodySpec::Cnn(body), Initialization::FindCnn, task)
@@ -124,7 +140,10 @@ fn transformer_spec(settings: &Settings) -> TransformerSpec {
 }
 
 fn transformer(settings: &Settings, task: TransducerTask) -> TransducerSpec {
-    let body = TransducerBodySpec::Transformer(transformer_spec(settings));
+    let cross_self = settings.is_on(CROSS_SELF.name);
+    let body =
+        if cross_self { TransducerBodySpec::CrossSelfTransformer } else { TransducerBodySpec::Transformer };
+    let body = body(transformer_spec(settings));
     spec(body, Initialization::FindTransformer, task)
 }
 
@@ -149,7 +168,7 @@ const fn role(
 pub(super) const LSTM_ROLE: TransducerRole =
     role(LSTM, |settings, task| lstm(false, settings, task), &LSTM_SIZING);
 
-pub(super) const TRANSFORMER_ROLE: TransducerRole = role(TRANSFORMER, transformer, &TRANSFORMER_SIZING);
+pub(super) const TRANSFORMER_ROLE: TransducerRole = role(ENCODER_DECODER, transformer, &TRANSFORMER_SIZING);
 
 pub(super) static LSTM_ATTENTION: Learner = Learner {
     name: "lstm-attention",

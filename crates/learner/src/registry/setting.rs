@@ -1,6 +1,6 @@
 //! Settings of learners: what may be set, within which limits, and what holds if nothing is said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -141,6 +141,8 @@ pub struct Setting {
     pub limits: Limits,
     /// Its value if nothing is said.
     pub default: Default,
+    /// Its value in the corrected reading if nothing is said, where that differs.
+    pub corrected: Option<Default>,
     /// Another setting and the value with which this one has no effect; it is left out of plans then.
     pub unless: Option<(&'static str, &'static str)>,
     /// Whether it is a capacity for so many symbols: more than the longest string has changes nothing.
@@ -150,13 +152,19 @@ pub struct Setting {
 impl Setting {
     /// A setting that always has an effect.
     pub const fn new(name: &'static str, meaning: &'static str, limits: Limits, default: Default) -> Self {
-        Self { name, meaning, limits, default, unless: None, capacity: false }
+        Self { name, meaning, limits, default, corrected: None, unless: None, capacity: false }
     }
 
     /// The same with another default.
     #[must_use]
     pub const fn or(self, default: Default) -> Self {
         Self { default, ..self }
+    }
+
+    /// The same with another default in the corrected reading.
+    #[must_use]
+    pub const fn corrected(self, default: Default) -> Self {
+        Self { corrected: Some(default), ..self }
     }
 
     /// The same, as a capacity for so many symbols.
@@ -242,6 +250,14 @@ impl Settings {
 
     fn has_effect(&self, setting: &Setting) -> bool {
         setting.unless.is_none_or(|(other, value)| self.name(other) != Some(value))
+    }
+
+    /// The same with the defaults of the corrected reading, but for settings that are given.
+    #[must_use]
+    pub fn corrected(self, all: &[Setting], given: &BTreeSet<String>) -> Self {
+        let open = |setting: &&Setting| self.get(setting.name).is_some() && !given.contains(setting.name);
+        let values: Vec<_> = all.iter().filter(open).filter_map(|s| Some((s.name, s.corrected?))).collect();
+        values.into_iter().fold(self, |settings, (name, value)| settings.with(name, value.into()))
     }
 
     /// The same with another value.

@@ -6,7 +6,7 @@ use wug_score::paired::{PairedTest, holm, paired_t};
 use wug_score::{Aggregate, Reading, RunResult};
 
 use super::runs::PreferenceRun;
-use super::sheets::{Place, Sheet, places};
+use super::sheets::{MAIN_SEEDS, Place, Sheet, places};
 use crate::columns::VaryingColumns;
 use crate::plan_fields::fields;
 use crate::table::distinct;
@@ -29,6 +29,8 @@ pub(super) struct GroupRow<'a> {
     pub(super) values: Vec<String>,
     /// The value that the paper's row has, if it may have one.
     pub(super) printed: Option<String>,
+    /// Whether it is a base line that other tables have as well.
+    base: bool,
     pub(super) runs: Vec<PreferenceRun<'a>>,
 }
 
@@ -74,10 +76,11 @@ impl<'a> Group<'a> {
         for ((place, run), values) in runs.into_iter().zip(values) {
             let same = |row: &&mut GroupRow<'a>| row.learner == run.learner() && row.values == values;
             if let Some(row) = rows.iter_mut().find(same) {
-                row.runs.push(run);
+                row.add(run);
             } else {
                 let printed = matches!(sheet, Sheet::Printed(..)).then_some(place.value);
-                rows.push(GroupRow { learner: run.learner(), values, printed, runs: vec![run] });
+                let base = place.base;
+                rows.push(GroupRow { learner: run.learner(), values, printed, base, runs: vec![run] });
             }
         }
         let rank = |learner: &str| ORDER.iter().position(|name| *name == learner).unwrap_or(ORDER.len());
@@ -94,7 +97,7 @@ impl<'a> Group<'a> {
 
     /// All results of the group.
     pub(super) fn results(&self) -> Vec<&'a RunResult> {
-        self.rows.iter().flat_map(|row| row.runs.iter().map(|run| run.result)).collect()
+        self.rows.iter().flat_map(|row| row.runs.iter().flat_map(|run| run.results())).collect()
     }
 
     /// In every row, the rule with the shortest description against each other one, over the seeds that have both.
@@ -117,6 +120,20 @@ impl<'a> Group<'a> {
 }
 
 impl<'a> GroupRow<'a> {
+    /// Adds a run. A seed counts once, even if one section of an experiment has a measure and another both.
+    fn add(&mut self, run: PreferenceRun<'a>) {
+        let seed = run.result.run.seed;
+        match self.runs.iter_mut().find(|other| other.result.run.seed == seed) {
+            Some(other) => other.join(run),
+            None => self.runs.push(run),
+        }
+    }
+
+    /// How many seeds the paper's values are of.
+    pub(super) fn paper_seeds(&self, sheet: &Sheet) -> usize {
+        if self.base { MAIN_SEEDS } else { sheet.seeds() }
+    }
+
     /// The description lengths of a rule.
     pub(super) fn nats(&self, rule: &str) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.nats(rule)).collect()

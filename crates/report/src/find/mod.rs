@@ -58,3 +58,6 @@ impl Suite for Find {
         result.run.plan.clone()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,12 +11,35 @@ pub(super) const PROTOCOL: &str = "preference";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreferenceRun<'a> {
     pub(super) result: &'a RunResult,
+    /// Another run of the same seed and settings, with a measure that the first does not have.
+    other: Option<&'a RunResult>,
 }
 
 impl<'a> PreferenceRun<'a> {
     /// The result as a run of the protocol, if it is one.
     pub(super) fn of(result: &'a RunResult) -> Option<Self> {
-        (result.run.protocol == PROTOCOL).then_some(Self { result })
+        (result.run.protocol == PROTOCOL).then_some(Self { result, other: None })
+    }
+
+    /// Adds a run of the same seed and settings, unless all that it measures is known. A measure is taken from one run alone.
+    pub(super) fn join(&mut self, run: Self) {
+        let measured =
+            |metric: &Metric, result: &RunResult| result.scores.iter().any(|m| m.metric == metric.name);
+        let new = [&PERFECT_AGREEMENT, &DESCRIPTION_LENGTH];
+        let adds = |result: &RunResult| new.iter().any(|m| measured(m, run.result) && !measured(m, result));
+        if self.other.is_none() && adds(self.result) {
+            self.other = Some(run.result);
+        }
+    }
+
+    /// The results of the run.
+    pub(super) fn results(self) -> impl Iterator<Item = &'a RunResult> {
+        std::iter::once(self.result).chain(self.other)
+    }
+
+    /// What was measured of a split.
+    pub(super) fn value(self, split: &str, metric: &Metric) -> Option<f64> {
+        self.results().find_map(|result| result.value(split, metric.name))
     }
 
     /// The task, as it is spelled.
@@ -61,7 +84,7 @@ impl<'a> PreferenceRun<'a> {
     }
 
     fn of_rule(self, rule: &str, metric: &Metric) -> Option<f64> {
-        self.result.value(&format!("holdout/{rule}"), metric.name)
+        self.value(&format!("holdout/{rule}"), metric)
     }
 
     /// Whether all outputs are those of a rule.
@@ -76,12 +99,12 @@ impl<'a> PreferenceRun<'a> {
 
     /// Whether the outputs are those of no rule.
     pub(super) fn agrees_with_none(self) -> Option<bool> {
-        self.result.value("holdout", AGREEMENT_WITH_NONE.name).map(|value| value > 0.5)
+        self.value("holdout", &AGREEMENT_WITH_NONE).map(|value| value > 0.5)
     }
 
     /// Whether the training pairs were learned.
     pub(super) fn fits(self) -> Option<bool> {
-        self.result.value("training", PERFECT_AGREEMENT.name).map(|value| value > 0.5)
+        self.value("training", &PERFECT_AGREEMENT).map(|value| value > 0.5)
     }
 
     /// The description length of a rule, in nats.

@@ -1,6 +1,7 @@
 //! Which table and row of the paper a run belongs to.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+use wug_score::Reading;
 
 use super::published::has_row;
 use super::runs::PreferenceRun;
@@ -20,6 +21,11 @@ const FIXED: [(&str, f64); 7] = [
     ("kernel", 3.0),
     ("heads", 8.0),
 ];
+
+/// The seeds of Tables 1 and 2.
+pub(super) const MAIN_SEEDS: usize = 100;
+/// The most symbols of an output.
+const MAX_OUTPUT: usize = 200;
 
 /// A family of tasks: its name, what it varies, the letter of its tables, its value in the appendix and the size of its blocks.
 struct Family {
@@ -71,9 +77,22 @@ impl Sheet {
     pub(super) fn seeds(&self) -> usize {
         match self {
             Self::Printed(id, _) if id == "7" => 10,
-            _ if self.level() < 5e-3 => 100,
+            _ if self.level() < 5e-3 => MAIN_SEEDS,
             _ => 20,
         }
+    }
+
+    /// What to know of the paper's values.
+    pub(super) fn caveats(&self) -> Vec<&'static str> {
+        let Self::Printed(id, _) = self else { return Vec::new() };
+        let mut caveats = Vec::new();
+        if id == "6c" {
+            caveats.push("The paper's L in this table are a quarter of the right values: where Table 1c has the same setting, it has four times as much (the mean of a block of four was not multiplied by its size).");
+        }
+        if ["3", "4", "5", "6"].iter().any(|n| id.starts_with(n)) {
+            caveats.push("The paper's rows with the settings of Table 1 are that table's, of 100 seeds; all others are of 20.");
+        }
+        caveats
     }
 
     /// What the paper calls it.
@@ -109,9 +128,36 @@ pub(super) fn places(run: PreferenceRun<'_>) -> Vec<Place> {
     vec![Place { sheet, key: "", value: String::new(), base: false }]
 }
 
-/// Composition of 1,000 primitives, all that is held out sent in one block.
+/// Composition of 1,000 primitives, all that is held out sent in one block, with the settings of Appendix F.
 fn is_growth(run: PreferenceRun<'_>) -> bool {
-    run.family() == "composition-or-memorization" && run.parameter("primitives") == Some("1000")
+    const PRIMITIVES: f64 = 1000.0;
+    let count = |name: &str| run.parameter(name).and_then(|text| text.parse::<f64>().ok());
+    let task = run.family() == "composition-or-memorization" && is(count("primitives"), PRIMITIVES);
+    let one_block = count("shown").is_some_and(|shown| is(run.planned("block_size"), PRIMITIVES - shown));
+    let layers = if run.learner() == "transformer" { 2.0 } else { 1.0 };
+    let sizes = [("layers", layers), ("hidden", 512.0), ("embedding", 64.0), ("dropout", 0.5)];
+    let sized = sizes.iter().all(|&(name, value)| is(run.number(name), value));
+    task && one_block && sized && LEARNERS.contains(&run.learner()) && trained_as_published(run)
+}
+
+/// Whether all that the tables have in common beside sizes is theirs: how a learner is trained, and what the reading decides.
+fn trained_as_published(run: PreferenceRun<'_>) -> bool {
+    let fixed = |&(name, value): &(&str, f64)| run.setting(name).is_none() || is(run.number(name), value);
+    let all = run.setting("batch").and_then(Json::as_str) == Some("all");
+    FIXED.iter().all(fixed) && all && output_is_published(run) && is_of_reading(run)
+}
+
+/// Whether a run has what its reading decides, with the precision and the data of the tables.
+fn is_of_reading(run: PreferenceRun<'_>) -> bool {
+    let published = run.result.run.reading == Reading::Published;
+    let (state, shortest) = if published { ("carried", 1) } else { ("reset", 0) };
+    let plan = &run.result.plan;
+    plan["optimizer_state"] == state
+        && plan["precision"] == "f32"
+        && plan["output"] == json!([shortest, MAX_OUTPUT])
+        && plan["data_seed"] == 0
+        && run.setting("damped").is_none_or(|damped| *damped == published)
+        && run.setting("cross_self_attention").is_none_or(|on| *on == false)
 }
 
 fn is(x: Option<f64>, value: f64) -> bool {
@@ -119,12 +165,10 @@ fn is(x: Option<f64>, value: f64) -> bool {
 }
 
 fn printed(run: PreferenceRun<'_>) -> Vec<Place> {
-    let fixed = |&(name, value): &(&str, f64)| run.setting(name).is_none() || is(run.number(name), value);
     if run.family() == "scan" {
-        return scan(run).into_iter().collect();
+        return scan(run).filter(|_| is_of_reading(run)).into_iter().collect();
     }
-    let trained = FIXED.iter().all(fixed) && run.setting("batch").and_then(Json::as_str) == Some("all");
-    if !trained || !output_is_published(run) {
+    if !trained_as_published(run) {
         return Vec::new();
     }
     let departures: Vec<(&'static str, &str)> = VARIED

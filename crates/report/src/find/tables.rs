@@ -116,7 +116,7 @@ fn fpa(
     let mut cell = share(runs, |run| run.agrees(rule));
     if compared {
         cell.paper = paper(group, row, |id, value, learner| published::agreement(id, value, learner, rule));
-        cell.paper_n = cell.paper.is_some().then(|| group.sheet.seeds());
+        cell.paper_n = cell.paper.is_some().then(|| row.paper_seeds(&group.sheet));
     }
     cell
 }
@@ -136,7 +136,7 @@ fn length(
     let paper = paper(group, row, |id, value, learner| published::nats(id, value, learner, rule));
     Cell {
         n: Some(values.len()),
-        paper_n: paper.is_some().then(|| group.sheet.seeds()),
+        paper_n: paper.is_some().then(|| row.paper_seeds(&group.sheet)),
         paper,
         rank: if best { Rank::Best } else { Rank::Open },
         ..Cell::maybe(Value::mean(&values, false, TWO))
@@ -160,8 +160,7 @@ fn growth(group: &Group<'_>) -> Table {
 }
 
 pub(super) fn per_example(run: PreferenceRun<'_>, rule: &str) -> Option<f64> {
-    let name = wug_score::metric::DESCRIPTION_LENGTH_PER_EXAMPLE.name;
-    run.result.value(&format!("holdout/{rule}"), name)
+    run.value(&format!("holdout/{rule}"), &wug_score::metric::DESCRIPTION_LENGTH_PER_EXAMPLE)
 }
 
 fn notes(group: &Group<'_>, table: &Table, described: bool) -> Vec<String> {
@@ -170,6 +169,7 @@ fn notes(group: &Group<'_>, table: &Table, described: bool) -> Vec<String> {
         notes.push(format!("Paper: {}.", published::PAPER));
         notes.extend(other_data(group.reading));
         notes.push("The paper's FPA is of the seeds that learned their training pairs; its star marks p below its level.".to_owned());
+        notes.extend(group.sheet.caveats().into_iter().map(str::to_owned));
     }
     let has_fpa = table.columns.iter().any(|column| column.group == FITTING);
     if has_fpa {
@@ -181,7 +181,9 @@ fn notes(group: &Group<'_>, table: &Table, described: bool) -> Vec<String> {
             group.sheet.level()
         ));
     }
-    notes.extend(spread_note(group.rows.iter().map(|row| row.runs.iter().map(|run| run.result).collect())));
+    notes.extend(spread_note(
+        group.rows.iter().map(|row| row.runs.iter().flat_map(|run| run.results()).collect()),
+    ));
     notes.extend(table.interval_note());
     notes
 }

@@ -1,4 +1,5 @@
-//! A transformer encoder over the whole input, and a causal decoder with cross-attention to the encoder's states.
+//! A transformer encoder over the whole input, and a causal decoder with cross-attention to the encoder's states. With
+//! cross-self-attention (fairseq), its self-attention attends to them as well, beside the target before a position.
 
 use super::{max_len, symbol};
 use crate::kernel::Real;
@@ -17,11 +18,13 @@ pub(super) fn parameters(spec: &TransformerSpec, (inputs, outputs): (usize, usiz
 pub(super) struct TransformerTransducer {
     encoder: Transformer,
     decoder: Transformer,
+    cross_self: bool,
 }
 
 impl TransformerTransducer {
     pub(super) fn new(
         spec: &TransformerSpec,
+        cross_self: bool,
         (inputs, outputs): (usize, usize),
         init: Initialization,
         layout: &mut Layout,
@@ -31,6 +34,7 @@ impl TransformerTransducer {
         Self {
             encoder: Transformer::new(spec.clone(), inputs, encoder, init, layout),
             decoder: Transformer::new(spec.clone(), outputs, decoder, init, layout),
+            cross_self,
         }
     }
 
@@ -41,7 +45,7 @@ impl TransformerTransducer {
         let mask = Mask::Padding(&lengths);
         let states = self.encoder.forward_with(r, sizes, |t, b| symbol(sources, t, b), mask, None);
         let rows = r.materialize(states.rows);
-        self.decoder.source(r, rows, &lengths)
+        self.decoder.source(r, rows, &lengths, self.cross_self)
     }
 
     /// The states after every symbol of the targets.
@@ -59,8 +63,8 @@ impl TransformerTransducer {
         States { start: 1, ..states }
     }
 
-    pub(super) fn caches<R: Real>(&self) -> Vec<Vec<R>> {
-        self.decoder.caches()
+    pub(super) fn caches<R: Real>(&self, r: &Recording<'_, R>, source: &Source) -> Vec<Vec<R>> {
+        self.decoder.caches_after(r, source)
     }
 
     /// The state after one more symbol.

@@ -19,13 +19,29 @@ pub(crate) enum Mask<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(super) keys_values: Vec<Var>,
+    /// Keys and values of self-attention, which attends to the source as well; none if it does not.
+    pub(super) before: Option<Vec<Var>>,
     pub(super) lengths: Vec<usize>,
 }
 
+/// The same of one block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockSource<'a> {
+    keys_values: Var,
+    before: Option<Var>,
+    lengths: &'a [usize],
+}
+
 impl Source {
-    /// Keys and values of block `l`, and lengths.
-    pub(super) fn of(&self, l: usize) -> (Var, &[usize]) {
-        (self.keys_values[l], &self.lengths)
+    /// What block `l` attends to.
+    pub(super) fn of(&self, l: usize) -> BlockSource<'_> {
+        let before = self.before.as_ref().map(|before| before[l]);
+        BlockSource { keys_values: self.keys_values[l], before, lengths: &self.lengths }
+    }
+
+    /// How many positions of the one source come before those of the target in self-attention.
+    pub(super) fn positions_before(&self) -> usize {
+        self.before.as_ref().map_or(0, |_| self.lengths[0])
     }
 }
 
@@ -87,6 +103,28 @@ impl Heads {
     }
 }
 
+impl Heads {
+    /// Attention of `t` positions of each target to the whole source, to themselves and to the target before them. Sources have keys
+    /// and values with the same weights, and these lengths without padding.
+    fn attend_after<R: Real>(
+        self,
+        r: &mut Recording<'_, R>,
+        spec: &TransformerSpec,
+        x: Var,
+        (source, lengths): (Var, &[usize]),
+        t: usize,
+    ) -> Var {
+        let d = spec.width;
+        let own = self.keys_values(r, x, d);
+        let both = side_by_side(r, (source, own), lengths, t, 2 * d);
+        let ends: Vec<usize> = lengths.iter().map(|length| length + t).collect();
+        let q = self.queries(r, x, d);
+        let sizes = (d, spec.heads);
+        let x = r.prefix_attention(q, both, (&ends, lengths), sizes, spec.dropout.attention);
+        self.output(r, x, spec)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     attention: (Heads, LayerNorm),
@@ -140,11 +178,13 @@ impl Block {
         x: Var,
         (t, batch): (usize, usize),
         mask: Mask<'_>,
-        source: Option<(Var, &[usize])>,
+        source: Option<BlockSource<'_>>,
     ) -> Var {
         let (d, heads) = (spec.width, self.attention.0);
-        let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| match mask {
-            Mask::Causal => {
+        let before = source.and_then(|source| Some((source.before?, source.lengths)));
+        let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| match (mask, before) {
+            (Mask::Causal, Some(source)) => heads.attend_after(r, spec, x, source, t),
+            (Mask::Causal, None) => {
                 let x = heads.project(r, x, d, 0, 3);
                 let n = Attention {
                     batch,
@@ -158,7 +198,7 @@ impl Block {
                 let x = r.attention(x, n, spec.dropout.attention);
                 heads.output(r, x, spec)
             }
-            Mask::Padding(lengths) => {
+            (Mask::Padding(lengths), _) => {
                 let keys_values = heads.keys_values(r, x, d);
                 heads.attend(r, spec, x, (keys_values, lengths))
             }
@@ -177,21 +217,15 @@ impl Block {
         lengths: &[usize],
         t: usize,
     ) -> (Var, Var) {
-        let (d, heads) = (spec.width, self.attention.0);
+        let (heads, norm) = self.attention;
         let keys_values = self.joint_source(r, spec, source);
-        let target = sublayer(r, spec.norm, target, self.attention.1, |r, x| {
-            let own = heads.keys_values(r, x, d);
-            let both = side_by_side(r, (keys_values, own), lengths, t, 2 * d);
-            let ends: Vec<usize> = lengths.iter().map(|length| length + t).collect();
-            let q = heads.queries(r, x, d);
-            let sizes = (d, spec.heads);
-            let x = r.prefix_attention(q, both, (&ends, lengths), sizes, spec.dropout.attention);
-            heads.output(r, x, spec)
+        let target = sublayer(r, spec.norm, target, norm, |r, x| {
+            heads.attend_after(r, spec, x, (keys_values, lengths), t)
         });
         (self.joint_read(r, spec, source, (keys_values, lengths)), self.rest(r, spec, target, None))
     }
 
-    /// Keys and values of a source, to which its target attends as well.
+    /// Keys and values of a source, to which the self-attention of its target attends as well.
     pub(crate) fn joint_source<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
@@ -221,7 +255,7 @@ impl Block {
         spec: &TransformerSpec,
         x: Var,
         cache: &mut Vec<R>,
-        source: Option<(Var, &[usize])>,
+        source: Option<BlockSource<'_>>,
     ) -> Var {
         let (d, heads) = (spec.width, self.attention.0);
         let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| {
@@ -239,9 +273,10 @@ impl Block {
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         mut x: Var,
-        source: Option<(Var, &[usize])>,
+        source: Option<BlockSource<'_>>,
     ) -> Var {
         if let (Some((heads, norm)), Some(source)) = (self.cross, source) {
+            let source = (source.keys_values, source.lengths);
             x = sublayer(r, spec.norm, x, norm, |r, x| heads.attend(r, spec, x, source));
         }
         sublayer(r, spec.norm, x, self.norm, |r, x| {
