@@ -13,34 +13,27 @@ use crate::args::Doctor;
 use crate::exit::Exit;
 use crate::safe::visible;
 
-/// The roles that the doctor knows.
-const ROLES: [Role; 2] = [Role::Recognizer, Role::NextSymbol];
-
 pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    let hello = hello(&args.model).map_err(wug_lab::LabError::from)?;
+    let limit = Duration::from_secs(args.seconds.max(1));
+    let limits = Limits { fit: limit, answer: limit };
+    let hello = hello(&args.model, limits, &Host::default()).map_err(wug_lab::LabError::from)?;
     let asked = match &args.role {
         None => None,
-        Some(name) => Some(ROLES.into_iter().find(|role| role.name() == name).ok_or_else(|| {
-            let names = ROLES.map(Role::name).join(", ");
+        Some(name) => Some(Role::ALL.into_iter().find(|role| role.name() == name).ok_or_else(|| {
+            let names = Role::ALL.map(Role::name).join(", ");
             Exit::usage(format!("the doctor knows no role `{name}`; it knows: {names}"))
         })?),
     };
-    let roles: Vec<Role> = (hello.roles.iter().copied())
-        .filter(|role| ROLES.contains(role) && asked.is_none_or(|asked| asked == *role))
-        .collect();
+    let roles: Vec<Role> =
+        (hello.roles.iter().copied()).filter(|role| asked.is_none_or(|asked| asked == *role)).collect();
     if roles.is_empty() {
         let names: Vec<&str> = hello.roles.iter().map(|role| role.name()).collect();
         return Err(Exit::usage(format!(
-            "the model has the roles: {}; none can be examined",
+            "the model has the roles: {}; it was not examined",
             names.join(", ")
         )));
     }
-    let limit = Duration::from_secs(args.seconds.max(1));
-    let plan = ForeignPlan {
-        place: Where::Command(args.model.clone()),
-        version: hello.version,
-        limits: Limits { fit: limit, answer: limit },
-    };
+    let plan = ForeignPlan { place: Where::Command(args.model.clone()), version: hello.version, limits };
     let mut checks = Vec::new();
     for role in roles {
         checks.extend(examine(role, limit.as_secs_f64(), &|| Host::default().begin("model", &plan))?);
