@@ -25,6 +25,8 @@ pub(super) struct Measured {
     pub(super) curve: Vec<CurvePoint>,
     /// How many predictions change with the answer.
     pub(super) leaked: usize,
+    /// How many parameters were trained, where that is known.
+    pub(super) parameters: Option<usize>,
 }
 
 /// The numbers of thresholds at which the score is compared with its limit.
@@ -62,7 +64,7 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
     }
     Outcome {
         ending,
-        parameters: Some(plan.parameters),
+        parameters: measured.parameters,
         data: facts,
         curve: Vec::new(),
         scores,
