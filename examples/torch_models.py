@@ -1,7 +1,9 @@
 """An LSTM and a small transformer of PyTorch in the tables of wug.
 
-    pip install . torch                # in a clone of wug
-    python examples/torch_models.py    # a FLaRe language, an index of BLISS, minimal pairs
+    pip install . torch                       # in a clone of wug
+    python examples/torch_models.py           # a FLaRe language, an index of BLISS, minimal pairs: a few minutes
+    python examples/torch_models.py --small   # the same with few strings: well under a minute
+    python examples/torch_models.py --full    # with the sizes of the papers: hours
 
 What wug needs is between the two lines below each class: `fit`, and the method of the role.
 """
@@ -122,23 +124,35 @@ class TorchTransformerModel(LanguageModel):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", default="runs/torch")
-    parser.add_argument("--small", action="store_true", help="a few strings: seconds")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--small", action="store_true", help="few strings: well under a minute")
+    size.add_argument("--full", action="store_true", help="the sizes of the papers: hours")
     options = parser.parse_args()
     torch.set_num_threads(1)  # small models gain nothing from more
     recognizers, models = [TorchLSTM, TorchTransformer], [TorchLSTMModel, TorchTransformerModel]
     print(wug.doctor(TorchLSTMModel))
-    sizes = "data = { training = 300, validation = 50, test = 60, held_out = 20, distances = 10, longest = 80 }"
-    pairs = "data = { training = 500, validation = 50, test = 200, out_of_distribution = 200 }"
+    scale = "small" if options.small else "full" if options.full else "default"
+    sizes = {
+        "small": "data = { training = 300, validation = 50, test = 60, held_out = 20, distances = 10, longest = 80 }",
+        "default": "data = { training = 2000, validation = 200, test = 400, held_out = 100, distances = 50, longest = 120 }",
+        "full": "",
+    }[scale]
+    order = {"small": "order = 2", "default": "order = 2", "full": ""}[scale]
+    pairs = {
+        "small": "data = { training = 500, validation = 50, test = 200, out_of_distribution = 200 }",
+        "default": "data = { training = 5000, validation = 200, test = 500, out_of_distribution = 500 }",
+        "full": "",
+    }[scale]
     experiments = {"recognition": recognizers, "generalization": models}
     if any(protocol["name"] == "pairs" for protocol in wug.protocols()):
         experiments["pairs"] = models
     for protocol, learners in experiments.items():
         text = f'title = "Models of PyTorch"\n[[{protocol}]]\nseeds = 1\n' + {
-            "recognition": 'languages = ["parity", "repeat-01"]\nvalidation = ["short"]\n' + (sizes if options.small else ""),
-            "generalization": 'languages = ["an-bn"]\nfactors = [1]\n' + ("order = 2\n" if options.small else ""),
-            "pairs": 'languages = ["nested:terminals=5"]\n' + (pairs if options.small else ""),
+            "recognition": 'languages = ["parity", "repeat-01"]\nvalidation = ["short"]\n' + sizes,
+            "generalization": 'languages = ["an-bn"]\nfactors = [1]\n' + order,
+            "pairs": 'languages = ["nested:terminals=5"]\n' + pairs,
         }[protocol]
-        sweep = wug.run(text, learners=learners, out=f"{options.out}/{protocol}")
+        sweep = wug.run(text, learners=learners, out=f"{options.out}/{scale}/{protocol}")
         print(sweep.report())
 
 

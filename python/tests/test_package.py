@@ -1,5 +1,6 @@
 """The Python package: documentation that runs, arrays, and learners of every kind in one table."""
 
+import ast
 import doctest
 import importlib
 import json
@@ -76,20 +77,97 @@ class Documentation(unittest.TestCase):
 
 
 class Arrays(unittest.TestCase):
+    SMALL = {
+        "flare/parity": SIZES,
+        "bliss/an-bn": {"sizes": "100"},
+        "wade/qa": {"n": 100},
+        "tse/nested:terminals=5": {"train": 5, "test": 4, "ood": 4, "validation": 2},
+        "find/count-or-memorization:length=10": {},
+        "find/hierarchical-or-linear:depth=2": {},
+    }
+
     def test_data_of_every_suite(self):
-        small = {
-            "flare/parity": SIZES,
-            "bliss/an-bn": {"sizes": "100"},
-            "wade/qa": {"n": 100},
-            "tse/nested:terminals=5": {"train": 5, "test": 4, "ood": 4, "validation": 2},
-            "find/count-or-memorization:length=10": {},
-        }
-        for what, sizes in small.items():
+        for what, sizes in self.SMALL.items():
             data = wug.data(what, sizes=sizes)
             self.assertTrue(data and all(len(split) for split in data.values()), what)
-            text = [c for c in next(iter(data.values())).columns if c != "rule"][0]
-            ids = next(iter(data.values())).strings(text).ids
-            self.assertTrue(ids.flags.writeable and ids.dtype == np.int64, what)
+            for split in data.values():
+                ids, lengths = split.ids, split.lengths
+                self.assertTrue(ids.flags.writeable and ids.dtype == np.int64, what)
+                self.assertEqual((ids > 0).sum(), lengths.sum())
+                batches = list(split.batches(3))
+                self.assertEqual(sum(len(batch["ids"]) for batch in batches), len(split))
+                for batch in batches:
+                    self.assertEqual(batch["ids"].shape[1], batch["lengths"].max(initial=0))
+
+    def test_columns_of_pairs_transductions_and_masked_sequences(self):
+        pairs = wug.data("tse/nested:terminals=5", sizes=self.SMALL["tse/nested:terminals=5"])
+        batch = next(pairs["test"].batches(4))
+        self.assertEqual(batch["bad"].shape, pairs["test"].strings("bad").ids.shape)
+        self.assertEqual(sorted(next(pairs["train"].batches(4))), ["ids", "lengths"])
+        with self.assertRaisesRegex(wug.UsageError, "column `bad` of split `train` has no strings"):
+            pairs["train"].strings("bad")
+        self.assertEqual(sorted(next(pairs["test"].batches(2, column="bad"))), ["ids", "lengths"])
+        task = wug.data("find/hierarchical-or-linear:depth=2")
+        self.assertEqual(sorted(next(task["train"].batches(2))), ["ids", "lengths", "output", "output_lengths"])
+        self.assertIn("hierar", next(task["holdout"].batches(2)))
+        qa = wug.data("wade/qa", sizes={"n": 50})["train"]
+        batch = next(qa.batches(5))
+        self.assertEqual(batch["mask"].shape, batch["ids"].shape)
+        self.assertEqual(np.argwhere(qa.mask[0]).ravel().tolist(), qa.column("mask")[0])
+
+    def test_ids_are_those_that_models_are_given(self):
+        class Seen:
+            def fit(self, task):
+                Seen.task = task
+
+            def log_probs(self, ids, lengths, outputs, sizes):
+                return -np.ones(len(ids))
+
+            def output(self, ids, shortest, longest):
+                return [1] * max(shortest, 1)
+
+            def observe(self, ids, lengths, where):
+                Seen.observed = ids, where
+
+            def answers(self, ids, lengths, where):
+                return np.ones(ids.shape)
+
+        name = "composition-or-memorization:primitives=12,shown=10"
+        find = f'title = "x"\n[[preference]]\ntasks = ["{name}"]\nseeds = 1\nmeasures = ["agreement"]\n'
+        speed = 'title = "x"\n[[speed]]\nlanguages = ["qa"]\nsequences = 20\nseeds = 1\n'
+        with tempfile.TemporaryDirectory() as folder:
+            wug.run(find, learners=[Seen], out=f"{folder}/find", quiet=True)
+            data = wug.data(f"find/{name}")
+            self.assertEqual((data.tokens, data.output_tokens), (Seen.task.alphabet, Seen.task.output_alphabet))
+            self.assertEqual(data["train"].ids.tolist(), Seen.task.training.ids.tolist())
+            self.assertEqual(data["train"].strings("output").ids.tolist(), Seen.task.training.outputs.tolist())
+            wug.run(speed, learners=[Seen], out=f"{folder}/speed", quiet=True)
+            data = wug.data("wade/qa", sizes={"n": 20}, seed=1)
+            self.assertEqual(data.tokens, Seen.task.alphabet)
+            ids, where = Seen.observed
+            texts = {tuple(string) for split in data.values() for string in wug.unpad(split.ids, split.lengths)}
+            self.assertTrue(texts, where)
+
+    def test_metrics_are_those_of_runs(self):
+        good, bad = np.log([[0.5, 0.5], [0.1, 0.9]]), np.log([[0.4, 0.5], [0.3, 0.9]])
+        found = wug.pair_accuracy(good, bad)
+        self.assertEqual(found["pair_accuracy_sum"]["value"], 0.5)
+        self.assertEqual(found["pair_accuracy_sum_half_ties"]["chance"], 0.5)
+        self.assertEqual(wug.pair_accuracy(good.sum(1), bad.sum(1))["pair_accuracy_sum"]["value"], 0.5)
+        cut = wug.pair_accuracy(good, bad, good_lengths=[1, 1])
+        self.assertEqual(cut["pair_accuracy_sum"]["value"], 0.5)
+        self.assertAlmostEqual(wug.perplexity(np.log(np.full((3, 4), 0.25)))["perplexity"]["value"], 4)
+        scores = wug.wade([0.5, 1.0], chance=0.5)
+        self.assertLess(scores["wade_above_chance"]["value"], scores["wade"]["value"])
+        self.assertEqual((scores["highest_accuracy"]["value"], scores["last_accuracy"]["value"]), (1.0, 1.0))
+        for wrong in (lambda: wug.wade([1], variant="mine"), lambda: wug.wade([1], [1, 2]), lambda: wug.pair_accuracy([1], [1, 2])):
+            with self.assertRaises(wug.UsageError):
+                wrong()
+        scores = wug.agreement(["b b", "b"], {"count": ["b b", "b"], "mem": ["b b", "b b"]})
+        self.assertEqual([scores[rule]["perfect_agreement"]["value"] for rule in ("count", "mem")], [1.0, 0.0])
+        self.assertEqual(wug.description_length([1, 2], 3)["description_length"]["value"], 3)
+        covered = {*found, "perplexity", *wug.wade([1], chance=0.5), *scores["mem"], *wug.description_length([1], 1)}
+        self.assertLessEqual(covered, {metric["name"] for metric in wug.metrics()})
 
     def test_batches_are_the_split(self):
         split = wug.data("flare/parity", sizes=SIZES)["training"]
@@ -109,6 +187,15 @@ class Arrays(unittest.TestCase):
             best = min(best, time.perf_counter() - begun)
         self.assertEqual(found["recognition_accuracy"]["value"], 1.0)
         self.assertLess(best, 0.5)  # 50 ms with an optimised build on a quiet machine
+        with self.assertRaisesRegex(wug.UsageError, "need an array of at least"):
+            wug.next_symbols("parity", ids, lengths, np.zeros((5010, lengths.max(), 3)))
+
+    def test_stubs_say_what_there_is(self):
+        stubs = ast.parse((Path(wug.__file__).parent / "__init__.pyi").read_text())
+        names = {node.name for node in stubs.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        self.assertEqual(names - set(dir(wug)), set())
+        self.assertEqual({name for name in wug.__all__ if name != "__version__"} - names, set())
+        self.assertIsInstance(Bigram(), wug.Learner)
 
     def test_errors_are_those_of_the_command_line(self):
         with self.assertRaises(wug.UsageError) as raised:
@@ -254,6 +341,67 @@ class Learners(unittest.TestCase):
             with self.assertRaises(TypeError):
                 wug.run(INDEX, learners=[object()], out=folder)
 
+    def test_names_are_distinct(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for learners in ([Bigram, Bigram], [Bigram(), Bigram()], [Bigram, type("Other", (Bigram,), {"name": "Bigram"})]):
+                with self.assertRaisesRegex(wug.UsageError, "two learners have the name `Bigram`"):
+                    wug.run(INDEX, learners=learners, out=f"{folder}/out", quiet=True)
+
+    def test_none_is_no_setting(self):
+        class Set(Bigram):
+            settings = {"hidden": None}
+
+        for wrong in ({"learners": [Set]}, {"sets": {"seeds": None}}):
+            with self.assertRaisesRegex(wug.UsageError, "is None, which no setting can be"):
+                wug.run(INDEX, **wrong)
+
+    def test_a_learner_that_takes_too_long_fails_its_run(self):
+        class Slow(Bigram):
+            settings = {"fit_seconds": 1}
+
+            def fit(self, task):
+                time.sleep(1.3)
+                super().fit(task)
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(wug.run(INDEX, learners=[Slow], out=folder, quiet=True).failed, 1)
+            self.assertIn("s to be fitted; it may take 1 s", command("status", folder).stdout)
+
+    def test_learners_from_elsewhere_have_no_last_epoch(self):
+        class Guess:
+            def fit(self, task):
+                pass
+
+            def log_odds(self, ids, lengths):
+                return np.ones(len(ids))
+
+        toml = """
+        title = "a guess"
+        [[recognition]]
+        languages = ["parity"]
+        seeds = 1
+        validation = ["short"]
+        data = { training = 51, validation = 20, test = 30, held_out = 10, distances = 5, longest = 60 }
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            report = wug.run(toml, learners=[Guess], out=folder, quiet=True).report()
+            self.assertIn("Guess", report.text())
+            self.assertNotIn("last epoch", report.text())
+
+    def test_a_signal_while_runs_are_planned_ends_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pid = Path(folder) / "pid"
+            script = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+            spec = Path(folder) / "x.toml"
+            spec.write_text(INDEX + f'learners = [{{ name = "mine", command = ["python3", "-c", {json.dumps(script)}] }}]')
+            running = subprocess.Popen([WUG, "run", str(spec), "--out", f"{folder}/out"], stderr=subprocess.PIPE, text=True)
+            while not (pid.exists() and pid.read_text()):
+                time.sleep(0.05)
+            running.send_signal(signal.SIGINT)
+            self.assertEqual((running.wait(10), running.stderr.read()), (130, "wug: interrupted while the runs were planned\n"))
+            running.stderr.close()
+            self.assertFalse(Path(f"/proc/{pid.read_text()}").exists())
+
     def test_the_doctor_finds_what_is_wrong_and_nothing_in_a_healthy_model(self):
         self.assertEqual(wug.doctor(Bigram).mistakes, [])
 
@@ -267,6 +415,15 @@ class Learners(unittest.TestCase):
                 table = self.table[ids] + 0.1 * (ids == 0).mean(1)[:, None, None]
                 return table / table.sum(-1, keepdims=True)
 
+        class Unsorted(Bigram):
+            def fit(self, task):
+                pass
+
+            log_odds = lambda self, ids, lengths: np.where(ids[np.argsort(lengths), 0] == 1, 1.0, -1.0)
+            next_probs = None
+
+        names = [m["name"] for m in wug.doctor(Unsorted).mistakes]
+        self.assertEqual(names, ["answers in the order of the strings"])
         self.assertEqual([m["name"] for m in wug.doctor(Shifted).mistakes], ["rows are in their place"])
         self.assertEqual([m["name"] for m in wug.doctor(Padded).mistakes], ["no padding in answers"])
         self.assertEqual(command("doctor", *BIGRAM).returncode, 0)

@@ -15,9 +15,6 @@ use crate::exit::Exit;
 use crate::safe::visible;
 use crate::signals::Signals;
 
-/// The roles that the doctor knows.
-const ROLES: [Role; 2] = [Role::Recognizer, Role::NextSymbol];
-
 pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let signals = Signals::watch()?;
     let host = Host { stop: signals.stop(), ..Host::default() };
@@ -35,18 +32,17 @@ fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode,
     let hello = hello(&args.model, limits, host).map_err(wug_lab::LabError::from)?;
     let asked = match &args.role {
         None => None,
-        Some(name) => Some(ROLES.into_iter().find(|role| role.name() == name).ok_or_else(|| {
-            let names = ROLES.map(Role::name).join(", ");
+        Some(name) => Some(Role::ALL.into_iter().find(|role| role.name() == name).ok_or_else(|| {
+            let names = Role::ALL.map(Role::name).join(", ");
             Exit::usage(format!("the doctor knows no role `{name}`; it knows: {names}"))
         })?),
     };
-    let roles: Vec<Role> = (hello.roles.iter().copied())
-        .filter(|role| ROLES.contains(role) && asked.is_none_or(|asked| asked == *role))
-        .collect();
+    let roles: Vec<Role> =
+        (hello.roles.iter().copied()).filter(|role| asked.is_none_or(|asked| asked == *role)).collect();
     if roles.is_empty() {
         let names: Vec<&str> = hello.roles.iter().map(|role| role.name()).collect();
         return Err(Exit::usage(format!(
-            "the model has the roles: {}; none can be examined",
+            "the model has the roles: {}; it was not examined",
             names.join(", ")
         )));
     }

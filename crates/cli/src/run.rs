@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wug_lab::Keep;
+use wug_lab::foreign::planning_stops_with;
 use wug_lab::plan::RunPlan;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{RunState, Status, Sweep};
@@ -19,7 +20,15 @@ use crate::signals::Signals;
 use crate::watch::Watch;
 
 pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    let experiment = Experiment::load(&args.experiment, args.scale, &args.set)?;
+    // Planning starts the commands of learners: they must not outlive a signal.
+    let signals = Signals::watch()?;
+    planning_stops_with(&signals.stop());
+    let loaded = Experiment::load(&args.experiment, args.scale, &args.set);
+    if let (Err(_), Some(code)) = (&loaded, signals.exit_code()) {
+        say("wug: interrupted while the runs were planned");
+        return Ok(code);
+    }
+    let experiment = loaded?;
     for line in experiment.missed_sizes() {
         say(&format!("wug: warning: {line}"));
     }
@@ -30,7 +39,7 @@ pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         return Ok(ExitCode::SUCCESS);
     }
     let sweep = Sweep::begin(&root, &experiment)?;
-    work_on(&sweep, &args.workers, args.json, out)
+    work_on(&sweep, &args.workers, &signals, args.json, out)
 }
 
 /// Says how long the runs will take, of which that is known in advance.
@@ -69,7 +78,7 @@ fn plan(experiment: &Experiment, json: bool, out: &mut dyn Write) -> Result<(), 
 }
 
 pub(crate) fn worker(args: &Worker, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    work_on(&Sweep::open(&args.dir)?, &args.workers, args.json, out)
+    work_on(&Sweep::open(&args.dir)?, &args.workers, &Signals::watch()?, args.json, out)
 }
 
 fn default_directory(experiment: &Experiment) -> PathBuf {
@@ -80,14 +89,19 @@ fn default_directory(experiment: &Experiment) -> PathBuf {
     Path::new("runs").join(folder)
 }
 
-fn work_on(sweep: &Sweep, workers: &WorkerArgs, json: bool, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+fn work_on(
+    sweep: &Sweep,
+    workers: &WorkerArgs,
+    signals: &Signals,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Exit> {
     let keep = workers.keep.keep;
     let lacking = sweep.lacking(keep)?;
     if !lacking.is_empty() {
         return Err(Exit::usage(lacks(sweep, lacking.len(), keep)));
     }
     let jobs = workers.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let signals = Signals::watch()?;
     let options = WorkerOptions {
         jobs: jobs.min(sweep.runs.len()),
         checkpoint: Duration::from_secs(workers.checkpoint),

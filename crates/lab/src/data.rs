@@ -5,11 +5,12 @@ use std::io;
 use std::path::Path;
 
 use wug_dataset::card::{CARD, collection};
+use wug_dataset::find::prompt_form;
 use wug_dataset::manifest::{About, Manifest, Recorder};
 use wug_dataset::suite::{self, Format, Options, PlannedData, SUITES, Suite};
 use wug_dataset::tabular::Config;
-use wug_dataset::{FileSink, Seed};
-use wug_language::Reading;
+use wug_dataset::{FileSink, Seed, masked, transduction};
+use wug_language::{Reading, registry};
 
 use crate::LabError;
 use crate::disk::Staging;
@@ -116,6 +117,39 @@ pub fn in_memory(request: &Request) -> Result<BTreeMap<String, Vec<u8>>, LabErro
         job.write(request, &mut files)?;
     }
     Ok(files.0)
+}
+
+/// The symbols of a data set, in the order in which learners have them: the first is id 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tokens {
+    /// Of strings, of texts, or of inputs.
+    pub symbols: Vec<String>,
+    /// Of outputs, where these are others.
+    pub outputs: Option<Vec<String>>,
+    /// Of prompts, where there are some.
+    pub prompts: Option<Vec<String>>,
+}
+
+/// The symbols of the member that a request names.
+pub fn tokens(request: &Request) -> Result<Tokens, LabError> {
+    let name = request.name.as_deref().unwrap_or_default();
+    if request.suite.tasks().is_empty() {
+        let language = registry::find(name)?.build(request.reading)?;
+        let symbols = language.alphabet().tokens().to_vec();
+        return Ok(Tokens { symbols, outputs: None, prompts: None });
+    }
+    // Lengths are those of the strings of languages: a task has none.
+    if let Ok([source]) = masked::find(name, request.reading, &(0..=0)).as_deref() {
+        let symbols = (0..source.vocabulary() as u32).map(|symbol| source.token(symbol)).collect();
+        return Ok(Tokens { symbols, outputs: None, prompts: None });
+    }
+    let seed = request.seed.unwrap_or(request.suite.about().seed);
+    let task = transduction::build(name, Seed::new(seed)).map_err(LabError::usage)?;
+    Ok(Tokens {
+        symbols: task.source.tokens().to_vec(),
+        outputs: Some(task.target.tokens().to_vec()),
+        prompts: Some(prompt_form(&task).vocabulary.tokens().to_vec()),
+    })
 }
 
 /// Disk errors inside a data set name the file alone; say where it was to go.

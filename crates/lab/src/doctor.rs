@@ -4,6 +4,7 @@
 //! same and is not is a finding, with its usual cause.
 
 mod checks;
+mod sequences;
 
 use serde::Serialize;
 use wug_dataset::Seed;
@@ -63,12 +64,14 @@ pub fn examine(
     begin: &dyn Fn() -> Result<Box<dyn Conversation>, Failure>,
 ) -> Result<Vec<Check>, LabError> {
     let mut model = begin()?;
-    let mut task = task(role)?;
+    let mut task = task(role);
     task.budget = Budget { seconds, parameters: None };
     model.fit(&task, &mut |_| ())?;
     match role {
         Role::Recognizer => checks::recognizer(&mut *model),
-        _ => checks::next_symbol(&mut *model),
+        Role::NextSymbol => checks::next_symbol(&mut *model),
+        Role::Transducer => sequences::transducer(&mut *model),
+        Role::Incremental => sequences::incremental(&mut *model),
     }
 }
 
@@ -77,7 +80,7 @@ pub(crate) fn rounds(n: usize) -> Vec<u32> {
     [1, 2, 3].into_iter().cycle().take(3 * n).chain([4]).collect()
 }
 
-fn task(role: Role) -> Result<Task, LabError> {
+fn task(role: Role) -> Task {
     let alphabet = ALPHABET.map(str::to_owned);
     let draws = Seed::new(7);
     let length = |i: usize| 1 + (draws.nth(i).value() % 5) as usize;
@@ -92,16 +95,18 @@ fn task(role: Role) -> Result<Task, LabError> {
             labels: Some((0..TRAINING).map(|i| i % 2 == 0).collect()),
             outputs: None,
         },
-        other @ (Role::Transducer | Role::Incremental) => {
-            return Err(LabError::Usage(format!(
-                "the doctor knows recognizers and next-symbol models; a {} is examined by running it",
-                other.name()
-            )));
+        // An output is its input.
+        Role::Transducer => {
+            let strings: Vec<Vec<u32>> = (0..TRAINING).map(|i| rounds(length(i))).collect();
+            Examples { outputs: Some(strings.clone()), strings, labels: None }
         }
+        // It learns later, from what it observes.
+        Role::Incremental => Examples::default(),
     };
     let mut task = Task::new(role, Seed::new(1), &Settings::default(), &alphabet, training);
     task.validation = (role == Role::Recognizer).then(|| task.training.clone());
-    Ok(task)
+    task.output_alphabet = (role == Role::Transducer).then(|| task.alphabet.clone());
+    task
 }
 
 /// The rows `[T,V]` for each string.

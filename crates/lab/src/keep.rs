@@ -144,6 +144,11 @@ impl Predictions {
 /// The file of a model that a search found.
 const FOUND: &str = "network.json";
 
+/// Whether there is a model among files that are kept.
+pub(crate) fn has_model<'f>(mut files: impl Iterator<Item = &'f String>) -> bool {
+    files.any(|file| file == FOUND || MODEL.contains(&file.as_str()))
+}
+
 /// Keeps what a search found, if models are to be kept.
 pub(crate) fn keep_found(context: &mut dyn RunContext, file: &serde_json::Value) -> Result<(), LabError> {
     if context.keeps().models {

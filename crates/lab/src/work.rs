@@ -5,8 +5,8 @@ mod run;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -149,7 +149,18 @@ pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> R
     let WorkerOptions { jobs, checkpoint, stop, keep, learners, only } = options;
     let pace = Pace::begin(sweep)?;
     let failed = AtomicBool::new(false);
-    let pool = WorkerPool { sweep, observer, pace, failed, stop, every: checkpoint, keep, learners, only };
+    let pool = WorkerPool {
+        sweep,
+        observer,
+        pace,
+        failed,
+        stop,
+        every: checkpoint,
+        keep,
+        learners,
+        only,
+        unkept: Mutex::default(),
+    };
     let mut sum = WorkSummary::default();
     for summary in pool.all(jobs) {
         let summary = summary?;
@@ -181,6 +192,8 @@ struct WorkerPool<'a> {
     keep: Keep,
     learners: Learners,
     only: Option<BTreeSet<String>>,
+    /// The learners without a model that can be kept, of which the observer was told.
+    unkept: Mutex<BTreeSet<String>>,
 }
 
 impl WorkerPool<'_> {

@@ -2,13 +2,17 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use wug_lab::data::{Request, in_memory};
+use wug_lab::LabError;
+use wug_lab::data::{Request, in_memory, tokens};
 use wug_lab::suite::Format;
 
 use crate::errors::{raised, usage};
 use crate::language::reading;
 
-/// The files of a data set, by name.
+/// Files by name; the tokens of symbols, of outputs, and of prompts.
+type FilesAndTokens<'py> = (Bound<'py, PyDict>, Vec<String>, Option<Vec<String>>, Option<Vec<String>>);
+
+/// The files of a data set, by name, and the tokens of its symbols in the order of their ids.
 #[pyfunction]
 pub(crate) fn data<'py>(
     py: Python<'py>,
@@ -16,7 +20,7 @@ pub(crate) fn data<'py>(
     seed: Option<u64>,
     reading_name: &str,
     options: Vec<(String, String)>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<FilesAndTokens<'py>> {
     let mut request = Request::parse(what).map_err(raised)?;
     if request.name.is_none() {
         let names = request.suite.members().join(", ");
@@ -26,10 +30,11 @@ pub(crate) fn data<'py>(
     request.seed = seed;
     request.format = Format::named("jsonl");
     request.options = options.into_iter().collect();
-    let files = py.detach(|| in_memory(&request)).map_err(raised)?;
+    let (files, tokens) =
+        py.detach(|| Ok::<_, LabError>((in_memory(&request)?, tokens(&request)?))).map_err(raised)?;
     let dict = PyDict::new(py);
     for (name, bytes) in files {
         dict.set_item(name, PyBytes::new(py, &bytes))?;
     }
-    Ok(dict)
+    Ok((dict, tokens.symbols, tokens.outputs, tokens.prompts))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use serde_json::json;
-use wug_lab::foreign::Learners;
+use wug_lab::foreign::{Learners, planning_stops_with};
 use wug_lab::learners::Role;
 use wug_lab::score::RunResult;
 use wug_lab::spec::{Experiment, Scale};
@@ -76,13 +76,26 @@ impl Observer for Watch {
     }
 }
 
+/// Learners by name. Tables and runs know learners by their names: each needs one of its own.
+fn named(learners: Vec<(String, Py<PyAny>)>) -> PyResult<Learners> {
+    let mut by_name = BTreeMap::new();
+    for (name, make) in learners {
+        if by_name.insert(name.clone(), begin(make)).is_some() {
+            return Err(usage(format!(
+                "two learners have the name `{name}`; give each a `name` of its own (an attribute of the class or the object)"
+            )));
+        }
+    }
+    Ok(Arc::new(by_name))
+}
+
 /// Runs an experiment; what came of it, as JSON.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub(crate) fn run(
     py: Python<'_>,
-    experiment: &str,
-    text: Option<&str>,
+    experiment: String,
+    text: Option<String>,
     out: PathBuf,
     scale: &str,
     sets: Vec<(String, String)>,
@@ -96,18 +109,18 @@ pub(crate) fn run(
         .ok_or_else(|| usage(format!("the scales are: {}", Scale::ALL.map(Scale::name).join(", "))))?;
     let keep = Keep::named(keep.iter().map(String::as_str))
         .map_err(|_| usage(format!("what can be kept is: {}", Keep::NAMES.join(", "))))?;
-    let experiment = py
-        .detach(|| match text {
-            Some(text) => Experiment::read(experiment, experiment, text, scale, &sets),
-            None => Experiment::load(experiment, scale, &sets),
-        })
-        .map_err(raised)?;
-    let learners: BTreeMap<_, _> = learners.into_iter().map(|(name, make)| (name, begin(make))).collect();
-    let learners: Learners = Arc::new(learners);
+    let learners = named(learners)?;
     let stop = Arc::new(AtomicBool::new(false));
+    let planning = Arc::clone(&stop);
     let options =
         WorkerOptions { stop: Arc::clone(&stop), keep, learners, ..WorkerOptions::new(jobs.max(1)) };
     let done = watched(py, &stop, interrupt.as_ref(), move || {
+        // Planning starts the commands of learners, which may take their time.
+        planning_stops_with(&planning);
+        let experiment = match text {
+            Some(text) => Experiment::read(&experiment, &experiment, &text, scale, &sets),
+            None => Experiment::load(&experiment, scale, &sets),
+        }?;
         let sweep = Sweep::begin(&out, &experiment)?;
         let summary = work(&sweep, options, &Watch(tell))?;
         let status = sweep.status()?;

@@ -1,10 +1,17 @@
 //! Metrics of arrays.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use wug_lab::dataset::Labelled;
-use wug_lab::score::metric::EXAMPLE_METRICS;
+use wug_lab::score::metric::{
+    EXAMPLE_METRICS, agreement as agreement_with, description_lengths, learning_speed, pair_accuracies,
+    perplexity_of,
+};
 use wug_lab::score::strata::Margin;
+use wug_lab::score::wade::{Evaluated, StepUnit, Wade};
 use wug_lab::score::{
     Acceptance, Example, NextAnswer, Prediction, Score, StepRule, StringSteps, Verdict, accepted_strings,
     correct_steps, generalization_index, mean_inverse_length,
@@ -16,6 +23,21 @@ use crate::numbers::{reals, split, whole, words};
 
 fn shown(score: &Score) -> Value {
     json!({ "value": score.value(), "chance": score.chance, "n": score.totals.n, "unit": score.metric.unit.name() })
+}
+
+/// Does something for each of `0..n` on several threads; what comes of it, in order.
+fn on_threads<T: Send>(threads: usize, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if threads < 2 {
+        return (0..n).map(each).collect();
+    }
+    let (size, each) = (n.div_ceil(threads).max(1), &each);
+    thread::scope(|scope| {
+        let part =
+            |from: usize| scope.spawn(move || (from..n.min(from + size)).map(each).collect::<Vec<T>>());
+        let parts: Vec<_> = (0..n).step_by(size).map(part).collect();
+        let joined = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        joined.flatten().collect()
+    })
 }
 
 /// Every metric that scores strings one by one and applies, by name, as JSON.
@@ -49,39 +71,36 @@ pub(crate) fn examples(
     let next = next_logits.map(reals);
     let cells: Vec<i64> = prefixes.iter().map(|n| n * choices as i64).collect();
     let next = next.as_deref().map(|all| split(all, &cells)).transpose()?;
-    let mut predictions = Vec::with_capacity(n);
-    for i in 0..n {
+    // Rows of a large test are many: building and scoring them is worth several threads.
+    let threads = if next.is_some() { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    let predicted = |i: usize| {
+        let member = labels[i] > 0;
         // Rows have the end first; inside it comes last.
-        let row = |row: &[f64]| [&row[1..], &row[..1]].concat();
+        let row = |row: &[f64]| row[1..].iter().chain(&row[..1]).copied().collect();
         let rows = |cells: &[f64]| NextAnswer::Logits(cells.chunks_exact(choices).map(row).collect());
-        predictions.push(Prediction {
+        Prediction {
             recognition: log_odds.as_ref().map(|all| Verdict::Logit(all[i])),
-            log_probs: log_probs.as_ref().map(|all| all[i].to_vec()),
-            next: next.as_ref().map(|all| rows(all[i])),
-        });
-    }
+            log_probs: log_probs.as_ref().filter(|_| member).map(|all| all[i].to_vec()),
+            next: next.as_ref().filter(|_| member).map(|all| rows(all[i])),
+        }
+    };
+    let known = |i: usize| {
+        let (word, member) = (&words[i], labels[i] > 0);
+        let sets = (next.is_some() && member).then(|| language.oracle.next_sets(word));
+        Labelled { next: sets, ..Labelled::new(word.clone(), member) }
+    };
     let scored = py.detach(|| {
-        let with_next = next.is_some();
-        let truths: Vec<Labelled> = (words.into_iter().zip(labels))
-            .map(|(word, &label)| {
-                let sets = (with_next && label > 0).then(|| language.oracle.next_sets(&word));
-                Labelled { next: sets, ..Labelled::new(word, label > 0) }
-            })
-            .collect();
+        let both: Vec<(Labelled, Prediction)> = on_threads(threads, n, |i| (known(i), predicted(i)));
         let sampler = match (drawn, &log_probs) {
             (Some((low, high)), Some(_)) => {
                 Some(language.oracle.by_length(low..=high).map_err(|error| error.to_string())?)
             }
             _ => None,
         };
-        let inverse = mean_inverse_length(truths.iter().filter(|t| t.label).map(|t| t.word.len()));
+        let members = both.iter().map(|(truth, _)| truth).filter(|truth| truth.label);
+        let inverse = mean_inverse_length(members.map(|truth| truth.word.len()));
         let mut examples = Vec::with_capacity(n);
-        for (truth, prediction) in truths.iter().zip(&mut predictions) {
-            if !truth.label {
-                (prediction.log_probs, prediction.next) = (None, None);
-            }
-        }
-        for (truth, prediction) in truths.iter().zip(&predictions) {
+        for (truth, prediction) in &both {
             let example = Example::new(truth, prediction, alphabet).map_err(|error| error.to_string())?;
             examples.push(match (&sampler, inverse) {
                 (Some(sampler), Some(inverse)) if truth.label => {
@@ -90,7 +109,10 @@ pub(crate) fn examples(
                 _ => example,
             });
         }
-        let scores = EXAMPLE_METRICS.iter().map(|metric| metric.score(&examples));
+        let scores = EXAMPLE_METRICS.iter().map(|metric| {
+            let ratios = on_threads(threads, n, |i| metric.ratio(&examples[i]));
+            metric.score_of(&ratios.into_iter().flatten().collect::<Vec<_>>(), metric.chance(&examples))
+        });
         let applies = scores.filter(|score| score.totals.n > 0);
         Ok(applies.map(|score| (score.metric.name.to_owned(), shown(&score))).collect::<Map<_, _>>())
     });
@@ -147,6 +169,64 @@ pub(crate) fn steps(
         "correct": strings.iter().map(|steps| steps.correct).collect::<Vec<_>>(),
     })
     .to_string())
+}
+
+fn by_name(scores: impl IntoIterator<Item = Score>) -> String {
+    let shown = scores.into_iter().map(|score| (score.metric.name.to_owned(), shown(&score)));
+    Value::Object(shown.collect()).to_string()
+}
+
+/// The accuracies of pairs, from the log-probabilities of symbols.
+#[pyfunction]
+pub(crate) fn pairs(
+    py: Python<'_>,
+    good: &[u8],
+    good_lengths: &[u8],
+    bad: &[u8],
+    bad_lengths: &[u8],
+) -> PyResult<String> {
+    let (good, bad) = (reals(good), reals(bad));
+    let (good, bad) = (split(&good, &whole(good_lengths))?, split(&bad, &whole(bad_lengths))?);
+    if good.len() != bad.len() {
+        return Err(usage(format!("there are {} good strings and {} bad ones", good.len(), bad.len())));
+    }
+    let pairs: Vec<[&[f64]; 2]> = good.into_iter().zip(bad).map(<[&[f64]; 2]>::from).collect();
+    Ok(py.detach(|| by_name(pair_accuracies(&pairs))))
+}
+
+/// The perplexity of strings, from the log-probabilities of symbols.
+#[pyfunction]
+pub(crate) fn perplexity(log_probs: &[u8], lengths: &[u8]) -> PyResult<String> {
+    let logs = reals(log_probs);
+    Ok(by_name([perplexity_of(&split(&logs, &whole(lengths))?)]))
+}
+
+/// The measures of a learning curve.
+#[pyfunction]
+pub(crate) fn wade(
+    steps: Vec<f64>,
+    accuracies: Vec<f64>,
+    variant: &str,
+    chance: Option<f64>,
+) -> PyResult<String> {
+    let wade = Wade::named(variant, StepUnit::Sequences).ok_or_else(|| {
+        usage(format!("there is no variant `{variant}`; there are: {}", Wade::NAMES.join(", ")))
+    })?;
+    let curve: Vec<Evaluated> =
+        steps.into_iter().zip(accuracies).map(|(step, accuracy)| Evaluated { step, accuracy }).collect();
+    Ok(by_name(learning_speed(&wade, &curve, chance)))
+}
+
+/// How far outputs are those of a rule, by whether each is.
+#[pyfunction]
+pub(crate) fn agreement(matches: Vec<bool>) -> String {
+    by_name(agreement_with(&matches))
+}
+
+/// The description length of examples, from the nats of their blocks.
+#[pyfunction]
+pub(crate) fn description_length(nats: Vec<f64>, examples: usize) -> String {
+    by_name(description_lengths(&nats, examples))
 }
 
 /// The index: the largest factor that is solved.

@@ -79,7 +79,12 @@ fn cautions(results: &[RunResult]) -> Vec<String> {
             "{repeated} seeds were run more than once in the same cell of a table, by different plans; means mix them"
         ));
     }
-    let trained = |result: &RunResult| result.plan.get("max_epochs").is_some();
+    // Learners from elsewhere end when they like: the epochs of the plan are not theirs.
+    let foreign = |result: &RunResult| {
+        let settings = result.plan.get("settings").and_then(serde_json::Value::as_object);
+        settings.is_some_and(|settings| settings.keys().any(|name| name.starts_with("foreign.")))
+    };
+    let trained = |result: &RunResult| result.plan.get("max_epochs").is_some() && !foreign(result);
     let cut = results.iter().filter(|result| trained(result) && result.ending == Ending::Finished).count();
     if cut > 0 {
         cautions.push(format!(

@@ -188,7 +188,8 @@ fn from_arrays(
         })?;
         let rows = array.shape.first().copied().unwrap_or(0);
         let index = match arrays.get(&format!("{name}.index")) {
-            Some(index) if index.shape == [rows] => index.values.iter().map(|&i| i as usize).collect(),
+            Some(index) if index.shape == [rows] => indices(&index.values, split.strings.len())
+                .map_err(|message| wrong(format!("`{name}.index`, {message}")))?,
             Some(_) => return Err(wrong(format!("`{name}.index` must have one number per row of `{name}`"))),
             None => (0..rows).collect::<Vec<usize>>(),
         };
@@ -211,6 +212,17 @@ fn from_arrays(
     Ok(answers)
 }
 
+/// Rows of a split, of which each number must name one.
+fn indices(values: &[f64], rows: usize) -> Result<Vec<usize>, String> {
+    let each = values.iter().enumerate().map(|(i, &value)| {
+        let is_row = value >= 0.0 && value < rows as f64 && value.fract().abs() < f64::EPSILON;
+        is_row.then_some(value as usize).ok_or_else(|| {
+            format!("number {i}: {value} is no row of the split, which has {rows}, numbered from 0")
+        })
+    });
+    each.collect()
+}
+
 fn of_row(array: &Array, row: usize, length: usize, subject: &Subject) -> Result<Answer, String> {
     let vocabulary = subject.alphabet.len() + 1;
     match (subject.role, &array.shape[..]) {
@@ -231,4 +243,18 @@ fn of_row(array: &Array, row: usize, length: usize, subject: &Subject) -> Result
 pub(super) fn short(string: &str) -> String {
     let start: String = string.chars().take(60).collect();
     if start.len() < string.len() { format!("{start}…") } else { start }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_has_whole_numbers_of_rows() {
+        assert_eq!(indices(&[2.0, 0.0], 3).unwrap(), [2, 0]);
+        for value in [-1.0, 0.7, 3.0, f64::NAN, f64::INFINITY, -0.1] {
+            let error = indices(&[0.0, value], 3).unwrap_err();
+            assert!(error.contains("number 1: ") && error.contains("which has 3"), "{error}");
+        }
+    }
 }

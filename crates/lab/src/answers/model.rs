@@ -6,6 +6,7 @@ use serde_json::Value;
 use wug_learner::interface::{
     AnyNextSymbol, LoadError, Model, NextSymbol as _, Recognizer, SavedModel, Trained,
 };
+use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, RecognizerModel};
 use wug_learner::registry::Role;
 
@@ -68,7 +69,7 @@ enum Asked {
 
 impl LoadedModel {
     fn is_f64(&self) -> bool {
-        self.config["dtype"] == "f64"
+        self.config["dtype"] == <f64 as Real>::NAME
     }
 
     fn asked(&self) -> Result<Asked, LoadError> {
@@ -121,8 +122,14 @@ impl Conversation for Asking {
         let broken = || Failure::learner("the model cannot be asked this");
         match (self.model.as_mut(), question) {
             (Some(Asked::Recognizer(model)), Question::LogOdds(strings)) => {
+                if strings.iter().any(|ids| ids.contains(&0)) {
+                    return Err(Failure::learner(format!(
+                        "a string has the id 0; strings of recognizers have no boundaries, and symbols are from 1 to {}",
+                        self.vocabulary - 1
+                    )));
+                }
                 let own: Vec<Vec<u32>> =
-                    strings.iter().map(|ids| ids.iter().map(|id| id.saturating_sub(1)).collect()).collect();
+                    strings.iter().map(|ids| ids.iter().map(|id| id - 1).collect()).collect();
                 Ok(model.log_odds(&own.iter().map(Vec::as_slice).collect::<Vec<_>>()))
             }
             (Some(Asked::NextSymbol(model)), Question::NextSymbols(strings, _)) => {
@@ -133,6 +140,85 @@ impl Conversation for Asking {
                 Ok(rows.collect())
             }
             _ => Err(broken()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Keep;
+    use crate::score::RunResult;
+    use crate::spec::{Experiment, Scale};
+    use crate::sweep::PlannedRun;
+    use crate::sweep::Sweep;
+    use crate::work::{Observer, Progress, WorkerOptions, work};
+
+    struct Silent;
+
+    impl Observer for Silent {
+        fn begins(&self, _: usize, _: &PlannedRun) {}
+        fn epoch(&self, _: usize, _: usize, _: f64) {}
+        fn evaluating(&self, _: usize, _: &str) {}
+        fn ends(&self, _: usize, _: &RunResult, _: std::time::Duration, _: Progress) {}
+    }
+
+    /// A recognizer and a next-symbol model, trained with a precision.
+    fn experiment(precision: &str) -> String {
+        format!(
+            r#"
+            title = "small"
+            [[recognition]]
+            languages = ["parity"]
+            learners = ["lstm"]
+            validation = ["short"]
+            sizes = [500]
+            seeds = 1
+            max_epochs = 1
+            precision = "{precision}"
+            data = {{ training = 20, validation = 10, test = 10, held_out = 10, distances = 5, longest = 60 }}
+            [[generalization]]
+            languages = ["an-bn"]
+            learners = ["lstm"]
+            order = 2
+            factors = [1]
+            seeds = 1
+            hidden = 3
+            epochs = 1
+            precision = "{precision}"
+            "#
+        )
+    }
+
+    #[test]
+    fn kept_models_of_either_precision_are_read_back_and_refuse_what_is_no_symbol() {
+        for precision in ["f32", "f64"] {
+            let folder = tempfile::tempdir().unwrap();
+            let text = experiment(precision);
+            let experiment = Experiment::read("x", "x.toml", &text, Scale::Paper, &[]).unwrap();
+            let sweep = Sweep::begin(&folder.path().join("runs"), &experiment).unwrap();
+            let keep = Keep { models: true, ..Keep::default() };
+            work(&sweep, WorkerOptions { keep, ..WorkerOptions::new(1) }, &Silent).unwrap();
+            let mut roles = Vec::new();
+            for run in &sweep.runs {
+                let model = load_model(&folder.path().join("runs/kept").join(&run.id)).unwrap();
+                assert_eq!(model.config["dtype"], precision.to_uppercase());
+                let mut asked = model.conversation();
+                match model.role {
+                    Role::Recognizer => {
+                        let odds = asked.ask(Question::LogOdds(&[&[1, 2], &[]])).unwrap();
+                        assert!(odds.len() == 2 && odds.iter().all(|z| z.is_finite()));
+                        let error = asked.ask(Question::LogOdds(&[&[0, 2]])).unwrap_err();
+                        assert!(format!("{error:?}").contains("symbols are from 1 to 2"), "{error:?}");
+                    }
+                    _ => {
+                        let rows = asked.ask(Question::NextSymbols(&[&[0, 1]], 3)).unwrap();
+                        assert!(rows.len() == 6 && (rows[..3].iter().sum::<f64>() - 1.0).abs() < 1e-6);
+                    }
+                }
+                roles.push(model.role);
+            }
+            assert_eq!(roles, [Role::Recognizer, Role::NextSymbol]);
         }
     }
 }

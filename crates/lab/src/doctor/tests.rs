@@ -1,5 +1,7 @@
 //! A healthy bigram, and the same with each of the mistakes.
 
+use std::ops::RangeInclusive;
+
 use wug_learner::registry::Role;
 
 use super::*;
@@ -19,6 +21,19 @@ enum Planted {
     Chance,
     Padding,
     Sign,
+    LargeBatch,
+    KnowsTheEnd,
+    EndInTheLastColumn,
+    SortedUp,
+    SortedDown,
+    Probability,
+    LogProbability,
+    Mean,
+    NoEnd,
+    Boundary,
+    Peeks,
+    LearnsWhenAsked,
+    FromZero,
 }
 
 /// A bigram over ids.
@@ -54,7 +69,18 @@ impl Conversation for Bigram {
 
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure> {
         self.calls += 1;
-        let strings = question.strings();
+        match question {
+            Question::LogProbs(inputs, outputs) => return Ok(self.log_probs(inputs, outputs)),
+            Question::Answers(strings, positions) => return Ok(self.answers(strings, positions)),
+            _ => {}
+        }
+        let mut strings = question.strings().to_vec();
+        match self.planted {
+            Planted::SortedUp => strings.sort_by_key(|string| string.len()),
+            Planted::SortedDown => strings.sort_by_key(|string| std::cmp::Reverse(string.len())),
+            _ => {}
+        }
+        let strings = &strings;
         let longest = strings.iter().map(|string| string.len()).max().unwrap_or(0);
         if let Question::LogOdds(_) = question {
             let answer = |string: &&[u32]| {
@@ -62,6 +88,9 @@ impl Conversation for Bigram {
                 match self.planted {
                     Planted::Sign => -z,
                     Planted::Batch => z + strings.len() as f64,
+                    Planted::LargeBatch if strings.len() > 10 => 0.0,
+                    Planted::Probability => 1.0 / (1.0 + (-z).exp()),
+                    Planted::LogProbability => -(1.0 + (-z).exp()).ln(),
                     Planted::Chance => z + self.calls as f64,
                     Planted::Padding => z + (longest - string.len()) as f64,
                     _ => z,
@@ -85,6 +114,15 @@ impl Conversation for Bigram {
                     Planted::Padding => (longest - string.len()) as f64 * 0.01,
                     _ => 0.0,
                 };
+                if self.planted == Planted::KnowsTheEnd && t + 1 == string.len() {
+                    row = vec![0.9, 0.025, 0.025, 0.025, 0.025];
+                }
+                if self.planted == Planted::LargeBatch && strings.len() > 10 {
+                    row = vec![0.2; VOCABULARY];
+                }
+                if self.planted == Planted::EndInTheLastColumn {
+                    row.rotate_left(1);
+                }
                 row.iter_mut().for_each(|p| *p = (*p + tilt) / (1.0 + tilt * VOCABULARY as f64));
                 if self.planted == Planted::Logits {
                     row.iter_mut().for_each(|p| *p = p.ln());
@@ -93,6 +131,57 @@ impl Conversation for Bigram {
             }
         }
         Ok(numbers)
+    }
+
+    fn observe(&mut self, _: &[&[u32]], _: &[&[usize]]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn output(&mut self, input: &[u32], _: RangeInclusive<usize>) -> Result<Vec<u32>, Failure> {
+        self.calls += 1;
+        Ok(match self.planted {
+            Planted::Boundary => [input, &[0]].concat(),
+            Planted::Chance => vec![1 + self.calls as u32 % 4],
+            _ => input.to_vec(),
+        })
+    }
+}
+
+impl Bigram {
+    /// Each symbol has one fifth, and so has the end.
+    fn log_probs(&self, inputs: &[&[u32]], outputs: &[&[u32]]) -> Vec<f64> {
+        let each = 0.2_f64.ln();
+        let longest = inputs.iter().map(|input| input.len()).max().unwrap_or(0);
+        let answer = |(input, output): (&&[u32], &&[u32])| match self.planted {
+            Planted::Mean => each,
+            Planted::NoEnd => each * output.len() as f64,
+            Planted::Sign => -each * (output.len() + 1) as f64,
+            Planted::Padding => each * (output.len() + 1 + longest - input.len()) as f64,
+            Planted::Chance => each * (output.len() + self.calls) as f64,
+            Planted::LargeBatch if inputs.len() > 50 => each * (output.len() + 2) as f64,
+            _ => each * (output.len() + 1) as f64,
+        };
+        inputs.iter().zip(outputs).map(answer).collect()
+    }
+
+    /// After `a` comes `b`, after `b` comes `c`.
+    fn answers(&self, strings: &[&[u32]], positions: &[&[usize]]) -> Vec<f64> {
+        let longest = strings.iter().map(|string| string.len()).max().unwrap_or(0);
+        let mut answers = Vec::new();
+        for (string, positions) in strings.iter().zip(positions) {
+            for &at in *positions {
+                let right = f64::from(string[at - 1] + 1);
+                answers.push(match self.planted {
+                    Planted::Peeks => f64::from(string[at]),
+                    Planted::FromZero => right - 2.0,
+                    Planted::LearnsWhenAsked => f64::from(1 + self.calls as u32 % 4),
+                    Planted::Padding if string.len() < longest => 1.0,
+                    Planted::LargeBatch if strings.len() > 50 => 1.0,
+                    _ => right,
+                });
+            }
+        }
+        answers
     }
 }
 
@@ -119,6 +208,9 @@ fn each_planted_mistake_is_found_and_nothing_else() {
         (Planted::Batch, &["the same answer alone as in a batch"]),
         (Planted::Chance, &["the same answer the second time"]),
         (Planted::Padding, &["no padding in answers"]),
+        (Planted::LargeBatch, &["the same answer alone as in a batch"]),
+        (Planted::KnowsTheEnd, &["the future does not change the present"]),
+        (Planted::EndInTheLastColumn, &["columns are in their place"]),
     ] {
         assert_eq!(mistakes(planted, Role::NextSymbol), expected, "{planted:?}");
     }
@@ -127,8 +219,38 @@ fn each_planted_mistake_is_found_and_nothing_else() {
         (Planted::Batch, &["the same answer alone as in a batch"]),
         (Planted::Chance, &["the same answer the second time"]),
         (Planted::Padding, &["no padding in answers"]),
-        (Planted::Sign, &["members have positive log-odds"]),
+        (Planted::Sign, &["members have positive log-odds and others negative ones"]),
+        (Planted::Probability, &["members have positive log-odds and others negative ones"]),
+        (Planted::LogProbability, &["members have positive log-odds and others negative ones"]),
+        (Planted::LargeBatch, &["the same answer alone as in a batch"]),
+        (Planted::SortedUp, &["answers in the order of the strings"]),
+        (Planted::SortedDown, &["answers in the order of the strings"]),
     ] {
         assert_eq!(mistakes(planted, Role::Recognizer), expected, "{planted:?}");
+    }
+    for (planted, expected) in [
+        (Planted::Nothing, &[][..]),
+        (Planted::Sign, &["log-probabilities are at most 0", "outputs are no more likely than certain"]),
+        (Planted::Mean, &["outputs are no more likely than certain"]),
+        (Planted::NoEnd, &["outputs are no more likely than certain"]),
+        (Planted::Boundary, &["outputs are made of ids and as long as asked"]),
+        (Planted::Padding, &["no padding in answers"]),
+        (Planted::LargeBatch, &["the same answer alone as in a batch"]),
+        (
+            Planted::Chance,
+            &["the same answer the second time", "outputs are made of ids and as long as asked"],
+        ),
+    ] {
+        assert_eq!(mistakes(planted, Role::Transducer), expected, "{planted:?}");
+    }
+    for (planted, expected) in [
+        (Planted::Nothing, &[][..]),
+        (Planted::Peeks, &["answers are not looked at"]),
+        (Planted::FromZero, &["answers are ids"]),
+        (Planted::LearnsWhenAsked, &["the same answer the second time"]),
+        (Planted::Padding, &["no padding in answers"]),
+        (Planted::LargeBatch, &["the same answer alone as in a batch"]),
+    ] {
+        assert_eq!(mistakes(planted, Role::Incremental), expected, "{planted:?}");
     }
 }

@@ -8,6 +8,13 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::foreign::{self, Examples, ForeignIncremental, ForeignPlan, Task};
 
+/// A learner that has not learned yet.
+pub(crate) struct Begun {
+    pub(crate) learner: Box<dyn Incremental>,
+    /// How many parameters it trains, where that is known.
+    pub(crate) parameters: Option<usize>,
+}
+
 /// An incremental learner, by name, with some settings, before it has seen anything. A protocol drives what it gets here and
 /// knows nothing else of it: how it learns, and whether it is a network, a reservoir or another program.
 pub(crate) fn begin(
@@ -17,16 +24,18 @@ pub(crate) fn begin(
     tokens: &[String],
     seed: Seed,
     context: &mut dyn RunContext,
-) -> Result<Box<dyn Incremental>, LabError> {
+) -> Result<Begun, LabError> {
     if let Some(plan) = ForeignPlan::of(settings) {
         let mut asked = Task::new(Role::Incremental, seed, settings, tokens, Examples::default());
         // There is nothing to learn from yet: this says what the task is. What was learned is not saved, so that a run that is
         // interrupted starts again.
-        let conversation = foreign::begin(name, &plan, &mut asked, context)?;
-        return Ok(Box::new(ForeignIncremental { conversation, vocabulary: task.vocabulary }));
+        let (conversation, fitted) = foreign::begin(name, &plan, &mut asked, context)?;
+        let learner = Box::new(ForeignIncremental { conversation, vocabulary: task.vocabulary });
+        return Ok(Begun { learner, parameters: fitted.parameters });
     }
     let learner = find(name, Role::Incremental).map_err(LabError::usage)?;
     let role = learner.incremental.as_ref();
     let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no incremental learner")))?;
-    (role.build)(settings, task, seed).map_err(LabError::usage)
+    let parameters = Some((role.parameters)(settings, task).map_err(LabError::usage)?);
+    Ok(Begun { learner: (role.build)(settings, task, seed).map_err(LabError::usage)?, parameters })
 }

@@ -16,8 +16,6 @@ use super::pipes::{NoLine, Pipes};
 use super::{Conversation, Event, Failure, Fitted, Hello, Host, Limits, Question, Task};
 use crate::disk::open_own;
 
-/// How long a child may take to say hello. Some import large libraries first.
-const HELLO: Duration = Duration::from_mins(2);
 /// How long a child may take to end after the goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 /// The longest line that is no answer.
@@ -42,6 +40,11 @@ pub(super) struct ChildProcess {
 impl ChildProcess {
     /// Starts a command and waits for its hello.
     pub(super) fn begin(command: &[String], limits: Limits, host: &Host) -> Result<Self, Failure> {
+        Self::start(command, limits, host)?.greeted()
+    }
+
+    /// Starts a command, which is to say hello.
+    pub(super) fn start(command: &[String], limits: Limits, host: &Host) -> Result<Self, Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::learner("the command is empty"))?;
         let started = Command::new(program)
@@ -69,13 +72,16 @@ impl ChildProcess {
             Failure::learner(format!("`{program}` cannot be talked to: {error:?}"))
         })?;
         let hello = Hello { roles: Vec::new(), version: String::new(), saves: false };
-        let mut child = Self { process, pipes, hello, limits, broken: false };
-        let limit = HELLO.min(limits.answer.max(limits.fit));
-        match child.say("hello", &message::hello(), SMALL, limit, &mut |_| ())? {
-            Reply::Hello(reply) => child.hello = reply.try_into()?,
-            other => return Err(child.unexpected("hello", other.name())),
+        Ok(Self { process, pipes, hello, limits, broken: false })
+    }
+
+    /// The child once it has said hello.
+    pub(super) fn greeted(mut self) -> Result<Self, Failure> {
+        match self.say("hello", &message::hello(), SMALL, self.limits.hello(), &mut |_| ())? {
+            Reply::Hello(reply) => self.hello = reply.try_into()?,
+            other => return Err(self.unexpected("hello", other.name())),
         }
-        Ok(child)
+        Ok(self)
     }
 
     pub(super) fn hello(&self) -> &Hello {
@@ -218,7 +224,8 @@ impl Conversation for ChildProcess {
         let size = SMALL + longest.min(STATE / PER_NUMBER) * PER_NUMBER;
         match self.say("ask", &message, size, self.limits.answer, &mut |_| ())? {
             Reply::Answers(numbers) if numbers.ends.len() == 1 => {
-                Ok(numbers.values.iter().map(|id| *id as u32).collect())
+                let ids: Result<Vec<u32>, f64> = numbers.values.iter().map(|&id| whole(id)).collect();
+                ids.map_err(|id| self.failure(&format!("an output has {id}; outputs are made of ids")))
             }
             Reply::Answers(numbers) => Err(self
                 .failure(&format!("it was asked about 1 input and answered about {}", numbers.ends.len()))),
@@ -238,11 +245,7 @@ impl Conversation for ChildProcess {
 
     fn load(&mut self, task: &Task, state: &str) -> Result<(), Failure> {
         // The data are not sent again: a loaded model has learned what it has to.
-        let message = serde_json::json!({ "load": {
-            "role": task.role, "state": state, "settings": task.settings,
-            "alphabet": task.alphabet, "vocabulary": task.vocabulary,
-        } });
-        match self.say("load", &message, SMALL, self.limits.answer, &mut |_| ())? {
+        match self.say("load", &message::load(task, state), SMALL, self.limits.answer, &mut |_| ())? {
             Reply::Loaded(_) => Ok(()),
             other => Err(self.unexpected("load", other.name())),
         }
@@ -261,6 +264,12 @@ impl Drop for ChildProcess {
         }
         end(&mut self.process);
     }
+}
+
+/// A number as an id, if it is one.
+fn whole(id: f64) -> Result<u32, f64> {
+    let is_whole = (0.0..=f64::from(u32::MAX)).contains(&id) && id.fract().abs() < f64::EPSILON;
+    is_whole.then_some(id as u32).ok_or(id)
 }
 
 /// Waits for a process, but not longer than this.

@@ -135,6 +135,17 @@ pub(super) fn fit(task: &Task) -> Value {
     json!({ "fit": task })
 }
 
+pub(super) fn load(task: &Task, state: &str) -> Value {
+    let mut load = json!({
+        "role": task.role, "state": state, "settings": task.settings,
+        "alphabet": task.alphabet, "vocabulary": task.vocabulary,
+    });
+    if let Some(outputs) = &task.output_alphabet {
+        load["output_alphabet"] = json!(outputs);
+    }
+    json!({ "load": load })
+}
+
 pub(super) fn ask(question: Question<'_>) -> Value {
     let strings = question.strings();
     match question {

@@ -14,6 +14,7 @@ mod message;
 #[cfg(unix)]
 mod pipes;
 mod plan;
+mod timed;
 mod train;
 
 use std::collections::BTreeMap;
@@ -32,8 +33,10 @@ use wug_learner::registry::{Role, Settings};
 use crate::LabError;
 
 pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
-pub use plan::{ForeignPlan, Limits, Where};
+use plan::UNHEARD;
+pub use plan::{ForeignPlan, Limits, Where, planning_stops_with};
 pub(crate) use plan::{hello_of, interned};
+use timed::Timed;
 pub(crate) use train::{begin, fit};
 
 /// What a learner says of itself.
@@ -101,7 +104,7 @@ impl Task {
 /// What a learner may use.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Budget {
-    /// Seconds until it is stopped.
+    /// Seconds that it may take to be fitted; the run fails after them.
     pub seconds: f64,
     /// The number of parameters that the run is about, if it is about one.
     pub parameters: Option<usize>,
@@ -274,7 +277,7 @@ impl Host {
             Where::Command(command) => {
                 let begun = child::ChildProcess::begin(command, plan.limits, self)?;
                 let said = &begun.hello().version;
-                if *said != plan.version {
+                if plan.version != UNHEARD && *said != plan.version {
                     return Err(Failure::learner(format!(
                         "`{name}` says that it is version `{said}`, but the run was planned with version `{}`: plan it again in another directory",
                         plan.version
@@ -285,7 +288,7 @@ impl Host {
             #[cfg(not(unix))]
             Where::Command(_) => Err(Failure::learner("learners that are processes need a Unix system")),
             Where::Host(host) => match self.learners.get(name) {
-                Some(begin) => begin(),
+                Some(begin) => Ok(Box::new(Timed { inner: begin()?, limits: plan.limits })),
                 None => Err(Failure::learner(format!(
                     "`{name}` is a learner of the program that began the sweep ({host}): go on with that program"
                 ))),
@@ -310,10 +313,22 @@ pub fn hello(command: &[String], limits: Limits, host: &Host) -> Result<Hello, F
     Ok(child::ChildProcess::begin(command, limits, host)?.hello().clone())
 }
 
+/// What a command says of itself, apart from whether it can be started.
+#[cfg(unix)]
+fn started_hello(command: &[String], limits: Limits, host: &Host) -> Result<Result<Hello, Failure>, Failure> {
+    let child = child::ChildProcess::start(command, limits, host)?;
+    Ok(child.greeted().map(|child| child.hello().clone()))
+}
+
 /// What a command says of itself.
 #[cfg(not(unix))]
 pub fn hello(_: &[String], _: Limits, _: &Host) -> Result<Hello, Failure> {
     Err(Failure::learner("learners that are processes need a Unix system"))
+}
+
+#[cfg(not(unix))]
+fn started_hello(command: &[String], limits: Limits, host: &Host) -> Result<Result<Hello, Failure>, Failure> {
+    hello(command, limits, host).map(Ok)
 }
 
 #[cfg(unix)]

@@ -1,13 +1,14 @@
 //! What a plan says of a foreign learner, and how its settings carry that.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wug_learner::registry::{Learner, SettingValue, Settings};
+use wug_learner::registry::{Learner, Role, SettingValue, Settings};
 
-use super::{Hello, Host, hello};
+use super::{Failure, Hello, Host, started_hello};
 
 /// Where a foreign learner is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,16 @@ pub struct Limits {
     pub fit: Duration,
     /// For any other answer.
     pub answer: Duration,
+}
+
+/// How long a child may take to say hello, unless its limits say otherwise. Some import large libraries first.
+const HELLO: Duration = Duration::from_secs(20);
+
+impl Limits {
+    /// For the hello: as long as for any other answer if that was chosen, else less.
+    pub(super) fn hello(self) -> Duration {
+        if self.answer == Self::default().answer { HELLO } else { self.answer }
+    }
 }
 
 impl Default for Limits {
@@ -101,17 +112,42 @@ impl ForeignPlan {
     }
 }
 
-/// What a command says of itself. Each command is started once: an experiment is read several times.
-pub(crate) fn hello_of(command: &[String]) -> Result<Hello, String> {
-    static SAID: Mutex<BTreeMap<Vec<String>, Hello>> = Mutex::new(BTreeMap::new());
+/// The version of a learner that gave no hello when its runs were planned. They are planned all the same: each of them fails with
+/// what the learner says then, and the others go on.
+pub(super) const UNHEARD: &str = "unheard";
+
+impl Hello {
+    /// What is taken for the hello of a learner that gave none.
+    pub(crate) fn unheard(role: Role) -> Self {
+        Self { roles: vec![role], version: UNHEARD.to_owned(), saves: false }
+    }
+}
+
+/// What stops planning, if something does.
+static STOP: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+
+/// From now on, commands that are started while runs are planned are ended once this is set. Experiments are read far from where
+/// signals are heard, so that this is known to the whole program.
+pub fn planning_stops_with(stop: &Arc<AtomicBool>) {
+    *STOP.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Arc::clone(stop));
+}
+
+/// What a command says of itself; `None` if it was started and gave no hello that could be read. Each command is started once: an
+/// experiment is read several times.
+pub(crate) fn hello_of(command: &[String], limits: Limits) -> Result<Option<Hello>, String> {
+    static SAID: Mutex<BTreeMap<Vec<String>, Option<Hello>>> = Mutex::new(BTreeMap::new());
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(hello) = said.get(command) {
         return Ok(hello.clone());
     }
-    let heard = hello(command, Limits::default(), &Host::default()).map_err(|failure| match failure {
-        super::Failure::Learner(message) => message,
-        super::Failure::Stopped => "it was interrupted".to_owned(),
-    })?;
+    let stop = STOP.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone().unwrap_or_default();
+    let host = Host { stop, ..Host::default() };
+    let heard = match started_hello(command, limits, &host) {
+        Ok(Ok(hello)) => Some(hello),
+        Ok(Err(Failure::Learner(_))) => None,
+        Err(Failure::Learner(message)) => return Err(message),
+        Ok(Err(Failure::Stopped)) | Err(Failure::Stopped) => return Err("it was interrupted".to_owned()),
+    };
     said.insert(command.to_vec(), heard.clone());
     Ok(heard)
 }

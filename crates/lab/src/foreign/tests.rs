@@ -9,9 +9,14 @@ use wug_dataset::Seed;
 use wug_language::registry;
 use wug_learner::interface::{NextSymbol as _, Recognizer as _};
 use wug_learner::registry::Settings;
+use wug_score::RunResult;
 
 use super::child::ChildProcess;
 use super::*;
+use crate::Keep;
+use crate::spec::{Experiment, Scale};
+use crate::sweep::{PlannedRun, Sweep};
+use crate::work::{Observer, Progress, WorkerOptions, work};
 
 const LIMITS: Limits = Limits { fit: Duration::from_secs(2), answer: Duration::from_secs(2) };
 
@@ -248,4 +253,140 @@ fn probabilities_must_add_up_to_one() {
     assert_eq!(logs[1..], [0.25_f64.ln(), 0.25_f64.ln(), 0.5_f64.ln()]);
     let mut recognizer = ForeignRecognizer(Box::new(Fixed(vec![2.0])));
     assert_eq!(recognizer.log_odds(&[&[0, 1][..], &[]]), [2.0, 2.0]);
+}
+
+/// A learner that takes its time.
+struct Slow;
+
+impl Conversation for Slow {
+    fn fit(&mut self, _: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+        std::thread::sleep(Duration::from_millis(1100));
+        Ok(Fitted::default())
+    }
+
+    fn ask(&mut self, _: Question<'_>) -> Result<Vec<f64>, Failure> {
+        Ok(Vec::new())
+    }
+}
+
+#[test]
+fn learners_of_this_program_have_limits_too() {
+    let begin: Box<Begin> = Box::new(|| Ok(Box::new(Slow) as Box<dyn Conversation>));
+    let learners = Arc::new(BTreeMap::from([("slow".to_owned(), begin)]));
+    let host = Host { learners, ..Host::default() };
+    let plan = |fit| ForeignPlan {
+        place: Where::Host("test".to_owned()),
+        version: "1".to_owned(),
+        limits: Limits { fit: Duration::from_secs(fit), ..Limits::default() },
+    };
+    let fitted = |fit| host.begin("slow", &plan(fit)).unwrap().fit(&task(), &mut |_| ());
+    assert!(fitted(60).is_ok());
+    let error = format!("{:?}", fitted(1).unwrap_err());
+    assert!(error.contains("it took 1.1 s to be fitted; it may take 1 s"), "{error}");
+}
+
+#[test]
+fn a_hello_has_a_limit_of_its_own_unless_one_is_chosen() {
+    assert_eq!(Limits::default().hello(), Duration::from_secs(20));
+    let chosen = Limits { answer: Duration::from_secs(60), ..Limits::default() };
+    assert_eq!(chosen.hello(), Duration::from_secs(60));
+}
+
+#[test]
+fn outputs_are_not_rounded_to_ids() {
+    for (answer, expected) in [
+        ("[3, 1]", None),
+        ("[3, 1.5]", Some("1.5")),
+        ("[-1]", Some("-1")),
+        ("[4294967297]", Some("4294967297")),
+    ] {
+        let does = format!("print('{{\"answers\": [{answer}]}}', flush=True); continue");
+        let mut child = ChildProcess::begin(&child("ask", &does), LIMITS, &Host::default()).unwrap();
+        match (child.output(&[1], 1..=9), expected) {
+            (Ok(output), None) => assert_eq!(output, [3, 1]),
+            (Err(error), Some(id)) => {
+                let error = format!("{error:?}");
+                assert!(error.contains(&format!("an output has {id}; outputs are made of ids")), "{error}");
+            }
+            (other, _) => panic!("{answer}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_transducer_that_is_loaded_knows_the_symbols_of_its_outputs() {
+    let mut task = task();
+    assert!(message::load(&task, "x")["load"].get("output_alphabet").is_none());
+    task.output_alphabet = Some(vec!["b".to_owned()]);
+    assert_eq!(message::load(&task, "x")["load"]["output_alphabet"], serde_json::json!(["b"]));
+}
+
+/// Tells nobody.
+#[derive(Default)]
+struct Notes(std::sync::Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn begins(&self, _: usize, _: &PlannedRun) {}
+    fn epoch(&self, _: usize, _: usize, _: f64) {}
+    fn evaluating(&self, _: usize, _: &str) {}
+    fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {}
+    fn note(&self, message: &str) {
+        self.0.lock().unwrap().push(message.to_owned());
+    }
+}
+
+/// The results of an experiment, and what the observer was told.
+fn results(text: &str, keep: Keep) -> (Vec<RunResult>, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let experiment = Experiment::read("x", "x.toml", text, Scale::Paper, &[]).unwrap();
+    let sweep = Sweep::begin(&dir.path().join("runs"), &experiment).unwrap();
+    let notes = Notes::default();
+    work(&sweep, WorkerOptions { keep, ..WorkerOptions::new(1) }, &notes).unwrap();
+    (sweep.status().unwrap().results(), notes.0.into_inner().unwrap())
+}
+
+#[test]
+fn a_child_without_a_hello_fails_its_runs_and_the_others_go_on() {
+    let section = |command: &str| {
+        format!(
+            "title = \"x\"\n[[generalization]]\nlanguages = [\"dyck-1\"]\norder = 2\nfactors = [1]\nseeds = 1\n\
+             learners = [{{ name = \"mine\", command = {command} }}, \"bigram\"]\n"
+        )
+    };
+    let dies = section(r#"["python3", "-c", "import sys; sys.exit('out of paper')"]"#);
+    let (results, notes) = results(&dies, Keep { models: true, ..Keep::default() });
+    let message = |result: &RunResult| match &result.ending {
+        wug_score::Ending::Failed { message } => message.clone(),
+        other => format!("{other:?}"),
+    };
+    let messages: Vec<String> = results.iter().map(message).collect();
+    assert!(messages[0].contains("before it answered `hello`. Its last words: out of paper"), "{messages:?}");
+    assert_eq!(messages[1], "Finished");
+    // Bigrams have no model that could be kept.
+    assert_eq!(notes.iter().filter(|note| note.contains("`bigram` has no model")).count(), 1, "{notes:?}");
+    let missing = section(r#"["/no/such/program"]"#);
+    let error = Experiment::read("x", "x.toml", &missing, Scale::Paper, &[]).unwrap_err().to_string();
+    assert!(error.contains("`/no/such/program` cannot be started"), "{error}");
+}
+
+#[test]
+fn what_an_incremental_child_says_of_its_parameters_is_in_the_result() {
+    let script = r#"
+import json, sys
+for line in sys.stdin:
+    [(what, said)] = json.loads(line).items()
+    if what == "goodbye": break
+    answers = [[1] * len(p) for p in said["positions"]] if what == "ask" else None
+    print(json.dumps({"hello": {"hello": {"protocol": 1, "roles": ["incremental"], "version": "1"}},
+        "fit": {"fitted": PARAMETERS}, "observe": {"observed": {}}, "ask": {"answers": answers}}[what]), flush=True)
+"#;
+    for (said, expected) in [(r#"{"parameters": 7}"#, Some(7)), ("{}", None)] {
+        let command = serde_json::json!(["python3", "-c", script.replace("PARAMETERS", said)]);
+        let text = format!(
+            "title = \"x\"\n[[speed]]\nlanguages = [\"qa\"]\nsequences = 20\nseeds = 1\n\
+             learners = [{{ name = \"mine\", command = {command} }}]\n"
+        );
+        let (results, _) = results(&text, Keep::default());
+        assert_eq!(results[0].parameters, expected, "{:?}", results[0].ending);
+    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wug_score::{Ending, Point};
 
-use super::{Conversation, Event, ForeignPlan, Task};
+use super::{Conversation, Event, Fitted, ForeignPlan, Task};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::TrainingSummary;
@@ -74,17 +74,17 @@ pub(crate) fn fit(
     Ok((conversation, summary(fitted.parameters, curve)))
 }
 
-/// Begins with a learner that learns later.
+/// Begins with a learner that learns later; what it says of itself comes with it.
 pub(crate) fn begin(
     name: &str,
     plan: &ForeignPlan,
     task: &mut Task,
     context: &mut dyn RunContext,
-) -> Result<Box<dyn Conversation>, LabError> {
+) -> Result<(Box<dyn Conversation>, Fitted), LabError> {
     task.budget.seconds = plan.limits.fit.as_secs_f64();
     let mut conversation = context.host().begin(name, plan)?;
-    conversation.fit(task, &mut |_| ())?;
-    Ok(conversation)
+    let fitted = conversation.fit(task, &mut |_| ())?;
+    Ok((conversation, fitted))
 }
 
 fn packed(fitted: bool, parameters: Option<usize>, curve: &[Point], state: &str) -> Vec<u8> {

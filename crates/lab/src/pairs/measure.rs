@@ -6,7 +6,7 @@ use wug_language::Word;
 use wug_learner::interface::NextSymbol;
 use wug_score::metric::{
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT,
-    PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy,
+    PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy, perplexity,
 };
 use wug_score::pairs::{Comparison, Ties};
 use wug_score::strata::Window;
@@ -171,18 +171,13 @@ fn perplexities(split: &str, logs: &[Vec<f64>], floor: f64, vocabulary: usize) -
     let nats = -logs.iter().flatten().sum::<f64>();
     let uniform = libm::log(vocabulary as f64);
     let per_symbol = |nats: f64| Totals { numerator: nats, denominator: symbols as f64, n: logs.len() };
-    let exp = |totals: Totals| Totals {
-        numerator: libm::exp(totals.numerator / totals.denominator.max(1.0)),
-        denominator: 1.0,
-        n: totals.n,
-    };
     let row = |metric: &'static Metric, totals, chance| {
         Measurement::new(split, Stratum::All, &metric.measured(totals, chance))
     };
     vec![
         row(&LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY.metric, per_symbol(nats), Some(uniform)),
-        row(&PERPLEXITY, exp(per_symbol(nats)), Some(vocabulary as f64)),
-        row(&PERPLEXITY_FLOOR, exp(per_symbol(floor)), None),
+        row(&PERPLEXITY, perplexity(per_symbol(nats)), Some(vocabulary as f64)),
+        row(&PERPLEXITY_FLOOR, perplexity(per_symbol(floor)), None),
     ]
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wug_score::metric::{
     AGREEMENT_WITH_NONE, DESCRIPTION_LENGTH, DESCRIPTION_LENGTH_BITS, DESCRIPTION_LENGTH_PER_EXAMPLE,
-    EXACT_MATCH, PERFECT_AGREEMENT, bits,
+    agreement as agreement_with, bits,
 };
 use wug_score::{Measurement, Metric, Ratio, Stratum, Totals};
 
@@ -72,11 +72,8 @@ fn agreement(data: &Data, first: &First) -> Vec<Measurement> {
     let (task, encoding) = (&data.task, data.encoding);
     let mut scores = Vec::new();
     let mut compare = |split: &str, matches: &[bool]| {
-        let ratios: Vec<Ratio> = matches.iter().map(|&same| Ratio::correct(same)).collect();
-        let perfect = matches.iter().all(|&same| same);
-        scores.push(score(split, &EXACT_MATCH, &ratios));
-        scores.push(score(split, &PERFECT_AGREEMENT, &[Ratio::correct(perfect)]));
-        perfect
+        scores.extend(agreement_with(matches).map(|score| Measurement::new(split, Stratum::All, &score)));
+        matches.iter().all(|&same| same)
     };
     let trained = task.train.iter().zip(&first.training);
     compare(

@@ -33,8 +33,9 @@ pub(super) fn learner(mut table: Table, role: Role) -> Result<LearnerGrid, Probl
         (Some(command), None) => {
             let command = words(command)
                 .ok_or_else(|| problem(format!("`{name}`: `command` must be a list of words")))?;
-            let hello = hello_of(&command).map_err(|message| problem(format!("`{name}`: {message}")))?;
-            (Where::Command(command), hello)
+            let hello =
+                hello_of(&command, limits).map_err(|message| problem(format!("`{name}`: {message}")))?;
+            (Where::Command(command), hello.unwrap_or_else(|| Hello::unheard(role)))
         }
         (None, Some(Value::String(host))) => {
             let hello = hosted(&mut table).map_err(|message| problem(format!("`{name}`: {message}")))?;

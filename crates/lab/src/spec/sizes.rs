@@ -80,6 +80,8 @@ pub(crate) fn grouped(n: usize) -> String {
 /// What a label says of the number of parameters, with the size that was asked for if it was missed.
 pub(crate) fn count(size: Option<usize>, parameters: usize) -> String {
     match size {
+        // Learners from elsewhere say how many they have once they run, if at all.
+        _ if parameters == 0 => "(parameters unknown)".to_owned(),
         Some(size) if !is_met(size, parameters) => {
             format!("({} parameters for {})", grouped(parameters), grouped(size))
         }

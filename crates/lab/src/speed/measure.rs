@@ -27,6 +27,8 @@ pub(super) struct Measured {
     pub(super) curve: Vec<CurvePoint>,
     /// How many predictions change with the answer, and how many were compared.
     pub(super) leaked: (usize, usize),
+    /// How many parameters were trained, where that is known.
+    pub(super) parameters: Option<usize>,
 }
 
 /// The numbers of thresholds at which the score is compared with its limit.
@@ -70,7 +72,7 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
     }
     Outcome {
         ending,
-        parameters: Some(plan.parameters),
+        parameters: measured.parameters,
         data: facts,
         curve: Vec::new(),
         scores,

@@ -10,7 +10,7 @@ use super::measure::{CurvePoint, Measured, outcome};
 use super::plan::{Plan, TrainingUnit};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::incremental::begin;
+use crate::fit::incremental::{Begun, begin};
 use crate::keep::{Predicted, Predictions};
 use crate::protocol::Outcome;
 
@@ -18,7 +18,8 @@ use crate::protocol::Outcome;
 pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let seed = plan.root().derive(&plan.learner);
     let task = plan.task(data.vocabulary);
-    let learner = begin(&plan.learner, &plan.settings, task, &data.tokens, seed, context)?;
+    let Begun { learner, parameters } =
+        begin(&plan.learner, &plan.settings, task, &data.tokens, seed, context)?;
     let (train, test) = (sequences(&data.train), sequences(&data.test));
     let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
     let ending = match course.take(&train) {
@@ -36,7 +37,7 @@ pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let leaked = course.leaked(&predicted)?;
     let curve = std::mem::take(&mut course.curve);
     keep_predictions(data, &predicted, context)?;
-    Ok(outcome(plan, data, ending, &Measured { curve, leaked }))
+    Ok(outcome(plan, data, ending, &Measured { curve, leaked, parameters }))
 }
 
 /// Why observation ended early.

@@ -1,11 +1,11 @@
 //! One run of a worker: its attempt, its checkpoints, its time, its result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::LabError;
 use crate::context::RunContext;
 use crate::disk::{read_own, write_own};
 use crate::foreign::{Failure, Host, Learners};
-use crate::keep::Keep;
+use crate::keep::{self, Keep};
 use crate::plan::{DataCache, RunPlan};
 use crate::sweep::{
     Attempt, BUILD, MAX_DEATHS, PlannedRun, Sweep, VERSION, open_checkpoint, seal_checkpoint,
@@ -94,6 +94,7 @@ impl WorkerPool<'_> {
             learners: &self.learners,
             keep: self.keep,
             kept: BTreeMap::new(),
+            unkept: &self.unkept,
         };
         match catch_unwind(AssertUnwindSafe(|| run.plan.execute(cache, &mut context))) {
             Ok(Ok(result)) => {
@@ -208,6 +209,8 @@ struct WorkerContext<'a> {
     keep: Keep,
     /// The files that are kept, with their checksums.
     kept: BTreeMap<String, String>,
+    /// The learners without a model that can be kept, of which the observer was told.
+    unkept: &'a Mutex<BTreeSet<String>>,
 }
 
 impl WorkerContext<'_> {
@@ -220,7 +223,22 @@ impl WorkerContext<'_> {
         if self.keep == Keep::default() {
             return Ok(());
         }
+        if self.keep.models && !keep::has_model(self.kept.keys()) {
+            self.say_unkept();
+        }
         self.sweep.seal_kept(&self.run.id, self.keep, self.kept)
+    }
+
+    /// Says, once for each learner, that its models are not kept.
+    fn say_unkept(&self) {
+        let run = self.run.plan.run(String::new());
+        let learner = run.coordinates.iter().find(|(name, _)| name.to_string() == "learner");
+        let learner = learner.map_or_else(String::new, |(_, value)| value.to_string());
+        let mut told = self.unkept.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.insert(learner.clone()) {
+            self.observer
+                .note(&format!("`{learner}` has no model that wug could keep; its predictions can be"));
+        }
     }
 
     /// Saves a checkpoint if the last one is at least so old, or the run is to stop.

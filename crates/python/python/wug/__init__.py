@@ -14,14 +14,19 @@ A learner is a class with `fit` and the method of its role; ``docs/models.md`` i
 
 from ._data import Dataset, Split, Strings, data
 from ._language import Language, language, pad, unpad
-from ._learners import Task, doctor
+from ._learners import Checks, Examples, Learner, Task, doctor
 from ._lists import experiments, languages, learners, metrics, protocols, suites
 from ._metrics import (
+    agreement,
+    description_length,
     generalization_index,
     language_modeling,
     next_symbols,
+    pair_accuracy,
+    perplexity,
     recognition,
     steps,
+    wade,
 )
 from ._model import Model, load_model
 from ._run import Report, Sweep, report, run
@@ -29,8 +34,11 @@ from ._wug import VERSION as __version__
 from ._wug import UsageError, WugError
 
 __all__ = [
+    "Checks",
     "Dataset",
+    "Examples",
     "Language",
+    "Learner",
     "Model",
     "Report",
     "Split",
@@ -40,7 +48,9 @@ __all__ = [
     "UsageError",
     "WugError",
     "__version__",
+    "agreement",
     "data",
+    "description_length",
     "doctor",
     "experiments",
     "generalization_index",
@@ -52,6 +62,8 @@ __all__ = [
     "metrics",
     "next_symbols",
     "pad",
+    "pair_accuracy",
+    "perplexity",
     "protocols",
     "recognition",
     "report",
@@ -59,4 +71,5 @@ __all__ = [
     "steps",
     "suites",
     "unpad",
+    "wade",
 ]

@@ -1,7 +1,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -56,17 +56,22 @@ class Split:
     ids: Ids
     lengths: Ids
     labels: Flags
+    mask: Flags
     next_sets: Flags
+    string_columns: list[str]
     def __len__(self) -> int: ...
     def column(self, name: str) -> list[Any]: ...
-    def strings(self, column: str = "string") -> Strings: ...
-    def batches(self, size: int, *, shuffle: bool = False, seed: int = 0) -> Iterator[dict[str, Any]]: ...
+    def strings(self, column: str | None = None) -> Strings: ...
+    def batches(
+        self, size: int, *, column: str | None = None, shuffle: bool = False, seed: int = 0
+    ) -> Iterator[dict[str, Any]]: ...
 
 class Dataset(dict[str, Split]):
     manifest: dict[str, Any]
     files: dict[str, bytes]
     language: Language | None
     tokens: list[str]
+    output_tokens: list[str] | None
 
 def data(
     what: str, *, seed: int | None = None, reading: str = "corrected", sizes: Mapping[str, object] | None = None
@@ -102,6 +107,26 @@ def steps(
     measure: str = "deterministic",
     margin: float = 0.0,
 ) -> dict[str, Any]: ...
+def pair_accuracy(
+    good: npt.ArrayLike,
+    bad: npt.ArrayLike,
+    *,
+    good_lengths: npt.ArrayLike | None = None,
+    bad_lengths: npt.ArrayLike | None = None,
+) -> Scores: ...
+def perplexity(log_probs: npt.ArrayLike, lengths: npt.ArrayLike | None = None) -> Scores: ...
+def wade(
+    accuracies: Sequence[float],
+    steps: Sequence[float] | None = None,
+    *,
+    variant: str = "equation",
+    chance: float | None = None,
+) -> Scores: ...
+def agreement(
+    outputs: Sequence[str] | Sequence[Sequence[int]],
+    rules: Mapping[str, Sequence[str] | Sequence[Sequence[int]]],
+) -> dict[str, Scores]: ...
+def description_length(nats: Sequence[float], examples: int) -> Scores: ...
 def generalization_index(solved: Mapping[int, bool]) -> int | None: ...
 
 class Examples:
@@ -127,6 +152,7 @@ class Task:
     training: Examples
     validation: Examples | None
 
+@runtime_checkable
 class Learner(Protocol):
     def fit(self, task: Task) -> object: ...
 

@@ -18,7 +18,12 @@ def flat(ids, lengths=None):
     lengths = np.ascontiguousarray(lengths, np.int64)
     if len(lengths) != len(ids) or (len(ids) and (lengths.min() < 0 or lengths.max() > ids.shape[1])):
         raise ValueError(f"lengths must be from 0 to {ids.shape[1]}, one for each of {len(ids)} strings")
-    return np.ascontiguousarray(ids[mask(lengths, ids.shape[1])], np.int64).tobytes(), lengths.tobytes()
+    return joined(np.ascontiguousarray(ids, np.int64), lengths), lengths.tobytes()
+
+
+def joined(values, lengths):
+    """The bytes of the first numbers (or rows) of each string, one after the other: a copy of what is there, and none of the padding."""
+    return b"".join([row[:length] for row, length in zip(values, lengths.tolist())])
 
 
 def mask(lengths, width):

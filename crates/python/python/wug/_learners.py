@@ -5,6 +5,7 @@ import hashlib
 import inspect
 import json
 import threading
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +19,14 @@ ROLES = {
     "transducer": ["log_probs", "output"],
     "incremental": ["observe", "answers"],
 }
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """What a learner has: `fit`, and the methods of its role (:data:`ROLES`)."""
+
+    def fit(self, task):
+        """Learns from `task.training`."""
 
 
 class Examples:
@@ -229,7 +238,6 @@ def doctor(learner, *, role=None, seconds=600.0):
     ['probabilities add up to one']
     """
     checks = Checks()
-    known = [each for each in roles_of(learner) if each in ("recognizer", "next-symbol")]
-    for each in [role] if role else known:
+    for each in [role] if role else roles_of(learner):
         checks += json.loads(_doctor(maker(learner), each, seconds, interrupt))
     return checks

@@ -4,11 +4,17 @@ import json
 
 import numpy as np
 
-from ._arrays import flat, mask, whole
+from ._arrays import flat, joined, whole
 from ._language import Language, language
+from ._wug import UsageError
+from ._wug import agreement as _agreement
+from ._wug import description_length as _description_length
 from ._wug import examples as _examples
 from ._wug import index as _index
+from ._wug import pairs as _pairs
+from ._wug import perplexity as _perplexity
 from ._wug import steps as _steps
+from ._wug import wade as _wade
 
 
 def _core(spoken):
@@ -18,7 +24,13 @@ def _core(spoken):
 def _per_prefix(values, lengths):
     """Values of a padded array, one (row) per prefix, one after the other."""
     values = np.ascontiguousarray(values, np.float64)
-    return np.ascontiguousarray(values[mask(lengths + 1, values.shape[1])]).tobytes()
+    if len(values) != len(lengths) or (len(lengths) and lengths.max() >= values.shape[1]):
+        longest = int(lengths.max(initial=0))
+        raise UsageError(
+            f"there are {len(lengths)} strings of up to {longest} symbols, which need an array of at least "
+            f"({len(lengths)}, {longest + 1}); this one is {values.shape}"
+        )
+    return joined(values, lengths + 1)
 
 
 def recognition(log_odds, labels, *, spoken="parity", ids=None, lengths=None):
@@ -97,3 +109,89 @@ def generalization_index(solved):
     4
     """
     return _index([(int(factor), bool(is_solved)) for factor, is_solved in dict(solved).items()])
+
+
+def _logs(values, lengths):
+    """Numbers of a padded array one after the other, and how many each string has."""
+    values = np.ascontiguousarray(values, np.float64)
+    values = values[:, None] if values.ndim == 1 else values
+    lengths = np.full(len(values), values.shape[1]) if lengths is None else lengths
+    lengths = np.ascontiguousarray(lengths, np.int64)
+    if len(lengths) != len(values) or (len(values) and not 0 <= lengths.min() <= lengths.max() <= values.shape[1]):
+        raise UsageError(f"lengths must be from 0 to {values.shape[1]}, one for each of {len(values)} strings")
+    return joined(values, lengths), lengths.tobytes()
+
+
+def pair_accuracy(good, bad, *, good_lengths=None, bad_lengths=None):
+    """Accuracy on minimal pairs: a dictionary by metric, which name what is compared and what a tie counts.
+
+    `good` and `bad` (pairs, longest) are the log-probabilities of the symbols and the end of each string, padded; lengths say how
+    many each has. Arrays (pairs,) are those of whole strings.
+
+    >>> import wug
+    >>> scores = wug.pair_accuracy([-1.0, -3.0], [-2.0, -2.5])
+    >>> scores["pair_accuracy_sum"]["value"]
+    0.5
+    """
+    return json.loads(_pairs(*_logs(good, good_lengths), *_logs(bad, bad_lengths)))
+
+
+def perplexity(log_probs, lengths=None):
+    """Perplexity per symbol: `log_probs` (strings, longest) of symbols and ends, padded; lengths say how many each string has.
+
+    >>> import numpy as np, wug
+    >>> round(wug.perplexity(np.log([[0.5, 0.5, 1.0], [0.5, 0.5, 0.5]]), [2, 3])["perplexity"]["value"], 6)
+    2.0
+    """
+    return json.loads(_perplexity(*_logs(log_probs, lengths)))
+
+
+def wade(accuracies, steps=None, *, variant="equation", chance=None):
+    """Weighted average data efficiency of a learning curve: a dictionary by metric.
+
+    `accuracies` at `steps` (from 1 on; 1, 2, … if none are given). `variant` is `equation`, `benchmark` or `imdb`; with `chance`, the
+    accuracy of a guess, what is above it is measured too.
+
+    >>> import wug
+    >>> wug.wade([1.0])["wade"]["value"]
+    1.0
+    """
+    accuracies = [float(accuracy) for accuracy in accuracies]
+    steps = range(1, len(accuracies) + 1) if steps is None else steps
+    steps = [float(step) for step in steps]
+    if len(steps) != len(accuracies):
+        raise UsageError(f"there are {len(steps)} steps and {len(accuracies)} accuracies")
+    return json.loads(_wade(steps, accuracies, variant, chance))
+
+
+def agreement(outputs, rules):
+    """Which rule outputs are those of: for each rule a dictionary by metric.
+
+    `outputs` are strings of ids (or texts), `rules` those of each rule by its name.
+
+    >>> import wug
+    >>> scores = wug.agreement([[1, 1], [1]], {"count": [[1, 1], [1]], "mem": [[1, 1], [1, 1]]})
+    >>> scores["count"]["perfect_agreement"]["value"], scores["mem"]["exact_match"]["value"]
+    (1.0, 0.5)
+    """
+    found = {}
+    for name, expected in rules.items():
+        if len(expected) != len(outputs):
+            raise UsageError(f"there are {len(outputs)} outputs, and rule `{name}` has {len(expected)}")
+        same = [_symbols(a) == _symbols(b) for a, b in zip(outputs, expected)]
+        found[name] = json.loads(_agreement(same))
+    return found
+
+
+def _symbols(string):
+    return string.split() if isinstance(string, str) else [int(symbol) for symbol in string]
+
+
+def description_length(nats, examples):
+    """The description length of `examples` examples, from the nats of the blocks in which they are sent: a dictionary by metric.
+
+    >>> import wug
+    >>> wug.description_length([1.0, 5.0], 4)["description_length_per_example"]["value"]
+    1.5
+    """
+    return json.loads(_description_length([float(block) for block in nats], int(examples)))

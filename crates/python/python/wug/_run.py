@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from ._learners import interrupt, maker, name_of, roles_of, version_of
+from ._wug import UsageError
 from ._wug import export as _export
 from ._wug import report as _report
 from ._wug import run as _run
@@ -15,7 +16,7 @@ def run(experiment, *, scale="paper", learners=(), out=None, sets=None, jobs=1, 
     """Runs an experiment, with learners of your own in place of those it has.
 
     `experiment` is a name (`wug list experiments`), the path of a .toml file, or the text of one. `learners` are classes or
-    objects with `fit` and the method of their role, names of wug's own learners, or dictionaries
+    objects with `fit` and the method of their role, each with a name of its own; names of wug's own learners, or dictionaries
     (`{"name": "mine", "command": [...]}`). `sets` are values of the spec, as in `wug run --set`. A run that was interrupted
     goes on when it is called again with the same `out`.
 
@@ -39,7 +40,7 @@ def run(experiment, *, scale="paper", learners=(), out=None, sets=None, jobs=1, 
     >>> rows[0]["learner"], rows[0]["n"]
     ('Guess', 30)
     """
-    sets = [(key, _toml(value)) for key, value in (sets or {}).items()]
+    sets = [(key, value if isinstance(value, str) else _toml(value, key)) for key, value in (sets or {}).items()]
     own = [learner for learner in learners if not isinstance(learner, (str, dict))]
     if learners:
         sets.append(("learners", "[" + ", ".join(_spec(learner) for learner in learners) + "]"))
@@ -60,8 +61,11 @@ def _folder(name, scale):
     return stem if scale == "paper" else f"{stem}-{scale}"
 
 
-def _toml(value):
-    return value if isinstance(value, str) else json.dumps(value)
+def _toml(value, name):
+    """A value as TOML has it, which writes numbers, strings and lists as JSON does, and has nothing for `None`."""
+    if value is None or (isinstance(value, (list, tuple)) and None in value):
+        raise UsageError(f"`{name}` is None, which no setting can be: leave it out, or give a number, a name, true or false")
+    return json.dumps(value)
 
 
 def _spec(learner):
@@ -71,7 +75,7 @@ def _spec(learner):
     if not isinstance(learner, dict):
         host = {"host": "python", "version": version_of(learner), "roles": roles_of(learner)}
         learner = {"name": name_of(learner), **host, **getattr(learner, "settings", {})}
-    return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in learner.items()) + " }"
+    return "{ " + ", ".join(f"{key} = {_toml(value, key)}" for key, value in learner.items()) + " }"
 
 
 def _tell(line):

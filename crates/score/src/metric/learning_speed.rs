@@ -1,6 +1,8 @@
 //! How fast does it learn? Measures of a learning curve ([`crate::wade`]). They are made of curves, not of examples.
 
-use super::{Direction, Metric, Unit};
+use super::{Direction, Metric, Score, Unit};
+use crate::wade::{Evaluated, Wade, above_chance};
+use crate::{Ratio, Totals};
 
 /// WADE as the plan of the run defines it.
 ///
@@ -60,3 +62,30 @@ pub static LAST_ACCURACY: Metric = Metric {
     cite: "Cisneros et al. 2022, Table 5",
     ..WADE
 };
+
+/// The measures of a learning curve, with the accuracy of chance where that is known.
+///
+/// ```
+/// use wug_score::{metric::learning_speed, wade::{Evaluated, Wade}};
+/// let curve = [(1.0, 0.5), (2.0, 1.0), (3.0, 0.9)].map(|(step, accuracy)| Evaluated { step, accuracy });
+/// let scores = learning_speed(&Wade::even(10), &curve, Some(0.5));
+/// let named = |name: &str| scores.iter().find(|score| score.metric.name == name).unwrap().value();
+/// assert!((named("wade").unwrap() - 3.5 / 5.5).abs() < 1e-12);
+/// assert_eq!((named("highest_accuracy"), named("last_accuracy")), (Some(1.0), Some(0.9)));
+/// assert!(named("wade_above_chance") < named("wade"));
+/// ```
+pub fn learning_speed(wade: &Wade, curve: &[Evaluated], chance: Option<f64>) -> Vec<Score> {
+    let once = |value: f64| Totals::of(&[Ratio::once(value)]);
+    let constant = |accuracy: f64| wade.of(&[Evaluated { step: 1.0, accuracy }]);
+    let mut scores = vec![WADE.measured(once(wade.of(curve)), chance.map(constant))];
+    if let Some(chance) = chance {
+        scores.push(WADE_ABOVE_CHANCE.measured(once(wade.of(&above_chance(curve, chance))), None));
+    }
+    if let Some(highest) = curve.iter().map(|point| point.accuracy).max_by(f64::total_cmp) {
+        scores.push(HIGHEST_ACCURACY.measured(once(highest), chance));
+    }
+    if let Some(last) = curve.last() {
+        scores.push(LAST_ACCURACY.measured(once(last.accuracy), chance));
+    }
+    scores
+}

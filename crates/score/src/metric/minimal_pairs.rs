@@ -4,8 +4,9 @@
 //! Each accuracy names what is compared and what a tie counts. Some "bad" strings may be grammatical, or the good string itself:
 //! ceiling and chance level are those of the pairs at hand.
 
-use super::{Direction, Metric, Unit};
+use super::{Direction, Metric, Score, Unit};
 use crate::pairs::{Comparison, Ties};
+use crate::{Ratio, Totals};
 
 /// The share of pairs whose good string has the higher probability.
 ///
@@ -123,4 +124,52 @@ pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
         (Comparison::Mean, Ties::Half) => &PAIR_ACCURACY_MEAN_HALF_TIES,
         (Comparison::MeanProbability, Ties::Half) => &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
     }
+}
+
+/// Every accuracy of pairs, each the log-probabilities of the symbols of its good and of its bad string. The chance level of strict
+/// accuracies depends on the strings themselves, and is left out.
+///
+/// ```
+/// use wug_score::metric::pair_accuracies;
+/// let scores = pair_accuracies(&[[&[-1.0][..], &[-2.0]], [&[-1.0], &[-1.0]]]);
+/// assert_eq!((scores[0].metric.name, scores[0].value()), ("pair_accuracy_sum", Some(0.5)));
+/// assert_eq!((scores[3].metric.name, scores[3].value()), ("pair_accuracy_sum_half_ties", Some(0.75)));
+/// ```
+pub fn pair_accuracies(pairs: &[[&[f64]; 2]]) -> Vec<Score> {
+    let mut scores = Vec::new();
+    for (ties, chance) in [(Ties::Wrong, None), (Ties::Half, Some(0.5))] {
+        for comparison in Comparison::ALL {
+            let count = |[good, bad]: &[&[f64]; 2]| comparison.preference(good, bad, ties);
+            let ratios: Vec<Ratio> = pairs.iter().map(count).collect();
+            scores.push(pair_accuracy(comparison, ties).measured(Totals::of(&ratios), chance));
+        }
+    }
+    scores
+}
+
+/// The sums of [`PERPLEXITY`] from those of nats over symbols.
+///
+/// ```
+/// use wug_score::{Totals, metric::perplexity};
+/// let nats = Totals { numerator: 4.0 * 3.0_f64.ln(), denominator: 4.0, n: 1 };
+/// assert!((perplexity(nats).value().unwrap() - 3.0).abs() < 1e-12);
+/// ```
+pub fn perplexity(nats: Totals) -> Totals {
+    let mean = nats.numerator / nats.denominator.max(1.0);
+    Totals { numerator: libm::exp(mean), denominator: 1.0, n: nats.n }
+}
+
+/// [`PERPLEXITY`] of strings by the log-probabilities of their symbols and ends.
+///
+/// ```
+/// use wug_score::metric::perplexity_of;
+/// let half = 0.5_f64.ln();
+/// assert!((perplexity_of(&[&[half, half][..], &[half]]).value().unwrap() - 2.0).abs() < 1e-12);
+/// assert_eq!(perplexity_of(&[]).value(), None);
+/// ```
+pub fn perplexity_of(strings: &[&[f64]]) -> Score {
+    let ratio = |logs: &&[f64]| Ratio::new(-logs.iter().sum::<f64>(), logs.len() as f64);
+    let totals = Totals::of(&strings.iter().map(ratio).collect::<Vec<_>>());
+    let totals = if totals.denominator > 0.0 { perplexity(totals) } else { Totals::default() };
+    PERPLEXITY.measured(totals, None)
 }

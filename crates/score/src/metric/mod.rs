@@ -21,12 +21,13 @@ pub use language_modeling::{
     LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE, LANGUAGE_MODELING_SYMBOL_OPTIMUM,
 };
 pub use learning_speed::{
-    ANSWERS_SEEN, HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING,
+    ANSWERS_SEEN, HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING, learning_speed,
 };
 pub use minimal_pairs::{
     PAIR_ACCURACY_MEAN, PAIR_ACCURACY_MEAN_HALF_TIES, PAIR_ACCURACY_MEAN_PROBABILITY,
     PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES, PAIR_ACCURACY_SUM, PAIR_ACCURACY_SUM_HALF_TIES, PAIR_CEILING,
-    PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT, PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy,
+    PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT, PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracies, pair_accuracy,
+    perplexity, perplexity_of,
 };
 pub use next_symbols::{
     NEXT_SYMBOLS_CROSS_ENTROPY, NEXT_SYMBOLS_SET_ACCURACY, NEXT_SYMBOLS_STRING_ACCURACY,
@@ -34,7 +35,7 @@ pub use next_symbols::{
 };
 pub use preference::{
     AGREEMENT_WITH_NONE, DESCRIPTION_LENGTH, DESCRIPTION_LENGTH_BITS, DESCRIPTION_LENGTH_PER_EXAMPLE,
-    EXACT_MATCH, PERFECT_AGREEMENT, bits,
+    EXACT_MATCH, PERFECT_AGREEMENT, agreement, bits, description_lengths,
 };
 pub use recognition::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY, binary_cross_entropy};
 
@@ -238,13 +239,17 @@ impl ExampleMetric {
 
     /// The score on these examples.
     pub fn score(&'static self, examples: &[Example<'_>]) -> Score {
-        let ratios = self.ratios(examples);
+        self.score_of(&self.ratios(examples), self.chance(examples))
+    }
+
+    /// The score of the parts of examples, which may have been computed on several threads, with the chance level on them.
+    pub fn score_of(&'static self, ratios: &[Ratio], chance: Option<f64>) -> Score {
         let values: Option<Vec<f64>> = ratios.iter().map(|r| r.value()).collect();
         Score {
             metric: &self.metric,
-            totals: Totals::of(&ratios),
+            totals: Totals::of(ratios),
             spread: values.and_then(|values| Aggregate::PopulationStd.of(&values)),
-            chance: self.chance(examples),
+            chance,
             interval: None,
         }
     }

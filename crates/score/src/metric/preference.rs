@@ -1,7 +1,8 @@
 //! Which of several rules a learner follows where its training pairs leave it open: agreement of its outputs, and the
 //! description length of the rules' outputs (Kharitonov and Chaabouni 2021).
 
-use super::{Direction, Metric, Unit};
+use super::{Direction, Metric, Score, Unit};
+use crate::{Ratio, Totals};
 
 /// The share of outputs that are those of a rule, symbol for symbol.
 ///
@@ -90,6 +91,39 @@ pub static DESCRIPTION_LENGTH_PER_EXAMPLE: Metric = Metric {
 /// Nats in bits.
 pub fn bits(nats: f64) -> f64 {
     nats / std::f64::consts::LN_2
+}
+
+/// How far outputs are those of a rule, by whether each is: [`EXACT_MATCH`] and [`PERFECT_AGREEMENT`].
+///
+/// ```
+/// use wug_score::metric::agreement;
+/// assert_eq!(agreement(&[true, false]).map(|score| score.value()), [Some(0.5), Some(0.0)]);
+/// ```
+pub fn agreement(matches: &[bool]) -> [Score; 2] {
+    let ratios: Vec<Ratio> = matches.iter().map(|&same| Ratio::correct(same)).collect();
+    let perfect = Ratio::correct(matches.iter().all(|&same| same));
+    [
+        EXACT_MATCH.measured(Totals::of(&ratios), None),
+        PERFECT_AGREEMENT.measured(Totals::of(&[perfect]), None),
+    ]
+}
+
+/// The description length of so many examples, from the nats of their blocks: in nats, in bits, and per example.
+///
+/// ```
+/// use wug_score::metric::description_lengths;
+/// let scores = description_lengths(&[1.0, 5.0], 4);
+/// assert_eq!((scores[0].value(), scores[2].value()), (Some(6.0), Some(1.5)));
+/// ```
+pub fn description_lengths(nats: &[f64], examples: usize) -> [Score; 3] {
+    let total = nats.iter().sum::<f64>() + 0.0;
+    let whole = |numerator: f64| Totals { numerator, denominator: 1.0, n: examples };
+    let per_example = Totals { numerator: total, denominator: examples as f64, n: examples };
+    [
+        DESCRIPTION_LENGTH.measured(whole(total), None),
+        DESCRIPTION_LENGTH_BITS.measured(whole(bits(total)), None),
+        DESCRIPTION_LENGTH_PER_EXAMPLE.measured(per_example, None),
+    ]
 }
 
 /// What all have in common.
