@@ -95,7 +95,8 @@ fn unknown_name(given: &str, unknown: BuildError) -> Exit {
         .chain(PROTOCOLS.iter().map(|protocol| protocol.name))
         .chain(METRICS.iter().map(|metric| metric.name));
     let others = nearest_names(given, others);
-    let nearest: Vec<String> = languages.iter().chain(&others).take(3).map(|name| format!("`{name}`")).collect();
+    let nearest: Vec<String> =
+        languages.iter().chain(&others).take(3).map(|name| format!("`{name}`")).collect();
     let nearest = nearest.join(" or ");
     let meant = if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
     Exit::usage(format!(
@@ -106,8 +107,11 @@ fn unknown_name(given: &str, unknown: BuildError) -> Exit {
 fn language(named: &Named) -> Result<Facts, Exit> {
     let entry = named.entry;
     let language = named.build(Reading::Corrected)?;
-    let parameters: Vec<String> =
-        entry.parameters.iter().map(|p| format!("{}={}: {}", p.name, named.value(p.name), p.meaning)).collect();
+    let parameters: Vec<String> = entry
+        .parameters
+        .iter()
+        .map(|p| format!("{}={}: {}", p.name, named.value(p.name), p.meaning))
+        .collect();
     let published: Vec<String> = entry.published.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let alphabet = language.alphabet().tokens();
     let (members, nonmembers) = examples(named, language.as_ref());

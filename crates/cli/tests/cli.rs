@@ -146,7 +146,10 @@ fn usage_errors_say_what_is_allowed() {
     };
     assert_snapshot!(error(&["show", "even-pair"]), @"wug: nothing is called `even-pair`: no language, task, suite, learner, protocol, metric or experiment; did you mean `even-pairs`?; `wug list` shows languages, `wug list --help` says what else");
     let learner = error(&["show", "lstm-stack"]);
-    assert!(learner.contains("nothing is called `lstm-stack`") && !learner.contains("unknown language"), "{learner}");
+    assert!(
+        learner.contains("nothing is called `lstm-stack`") && !learner.contains("unknown language"),
+        "{learner}"
+    );
     let dyck = ok(&["show", "dyck-3-5"]);
     for fact in ["of 3 kinds, at most 5 deep", "kinds=3:", "depth=5:"] {
         assert!(dyck.contains(fact), "{fact}: {dyck}");

@@ -143,8 +143,7 @@ impl<'a> Named<'a> {
 
 /// A file that is not there. In the layout of a paper, splits are no tables, and `datasets` would guess splits from the names of
 /// files; it names this instead.
-const NO_TABLES: &str =
-    "no tables here - README.md says how to read these files - wug data writes tables with --format jsonl or parquet";
+const NO_TABLES: &str = "no tables here - README.md says how to read these files - wug data writes tables with --format jsonl or parquet";
 
 /// The metadata: which files each split is in, and their columns and numbers of rows. A column may have no value in a split;
 /// then its type cannot be inferred.

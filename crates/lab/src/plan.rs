@@ -110,7 +110,8 @@ impl RunPlan {
     pub(crate) fn with_varied(mut self, varied: &BTreeSet<String>, compared: &BTreeSet<String>) -> Self {
         let value = self.plan.value();
         self.varied = varied.iter().filter(|name| setting(&value, name).is_some()).cloned().collect();
-        self.compared = compared.iter().filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
+        self.compared =
+            compared.iter().filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
         self
     }
 
@@ -291,7 +292,8 @@ impl<'de> Deserialize<'de> for RunPlan {
             return Err(D::Error::missing_field("protocol"));
         };
         let mut names = |field: &str| {
-            let names = plan.remove(field).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+            let names =
+                plan.remove(field).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
             Ok::<Vec<String>, D::Error>(names.unwrap_or_default())
         };
         let (varied, compared) = (names(VARIED)?, names(COMPARED)?);

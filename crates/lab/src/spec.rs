@@ -187,7 +187,14 @@ impl Experiment {
         }
         let mut seen = std::collections::BTreeSet::new();
         runs.retain(|run| seen.insert(run.id()));
-        Ok(Self { name: name.to_owned(), title: file.title, about: file.about, scale, changes: sets.iter().map(as_typed).collect(), runs })
+        Ok(Self {
+            name: name.to_owned(),
+            title: file.title,
+            about: file.about,
+            scale,
+            changes: sets.iter().map(as_typed).collect(),
+            runs,
+        })
     }
 }
 

@@ -6,8 +6,8 @@ use wug_score::{Aggregate, Coordinate, METRICS, Measurement, Reading, RunResult,
 
 use crate::columns::{coordinate_names, show_key, sort_key};
 use crate::parameters;
-use crate::records::Derived;
 use crate::plan_fields::{data_note, spread_note};
+use crate::records::Derived;
 use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, range};
 
 /// Rows by coordinates and split, and in each what was measured by metric.
@@ -47,8 +47,7 @@ pub(crate) fn means<'a>(results: &[&'a RunResult]) -> Vec<Derived<'a>> {
 
 /// The mean of a metric over the runs that have it. Their chance levels are not those of the mean.
 fn mean<'a>(runs: &[&'a RunResult], split: &str, metric: &str) -> Option<Derived<'a>> {
-    let of: Vec<&RunResult> =
-        runs.iter().copied().filter(|run| run.value(split, metric).is_some()).collect();
+    let of: Vec<&RunResult> = runs.iter().copied().filter(|run| run.value(split, metric).is_some()).collect();
     let values: Vec<f64> = of.iter().filter_map(|run| run.value(split, metric)).collect();
     let mut measurement = of.first()?.whole(split, metric)?.clone();
     measurement.metric = format!("{metric}_mean");

@@ -55,7 +55,8 @@ fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
 /// The fields that are no coordinates, and have no column of their own. Those of a learner may be coordinates too.
 fn field_names(runs: &[&RunResult], coordinates: &[&str]) -> Vec<String> {
     let coordinates: Vec<String> = coordinates.iter().map(|name| field_name(name)).collect();
-    let known = |name: &String| coordinates.contains(name) || ["reading", PARAMETERS].contains(&name.as_str());
+    let known =
+        |name: &String| coordinates.contains(name) || ["reading", PARAMETERS].contains(&name.as_str());
     let all: BTreeSet<String> = runs.iter().flat_map(|run| fields(run).into_keys()).collect();
     all.into_iter().filter(|name| !known(name)).collect()
 }

@@ -26,10 +26,10 @@ fn run(task: &str, seed: u64, fits: bool, counts: bool) -> RunResult {
 
 #[test]
 fn agreement_over_seeds_is_exported() {
-    let results =
-        [(true, true), (true, false), (false, true)].into_iter().enumerate().map(|(seed, (fits, counts))| {
-            run("mine", seed as u64, fits, counts)
-        });
+    let results = [(true, true), (true, false), (false, true)]
+        .into_iter()
+        .enumerate()
+        .map(|(seed, (fits, counts))| run("mine", seed as u64, fits, counts));
     let results: Vec<RunResult> = results.collect();
     let mut out = Vec::new();
     records(&results, &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut out).unwrap();
@@ -37,7 +37,9 @@ fn agreement_over_seeds_is_exported() {
     let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let derived: Vec<_> = rows
         .filter(|row| row["derived"] == true)
-        .map(|row| (row["metric"].as_str().unwrap().to_owned(), row["numerator"].as_f64(), row["runs"].as_u64()))
+        .map(|row| {
+            (row["metric"].as_str().unwrap().to_owned(), row["numerator"].as_f64(), row["runs"].as_u64())
+        })
         .collect();
     let expected = [("fpa_of_fitting", Some(1.0), Some(2)), ("fpa_of_all", Some(2.0), Some(3))];
     assert_eq!(derived, expected.map(|(name, value, runs)| (name.to_owned(), value, runs)));

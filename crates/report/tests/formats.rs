@@ -382,7 +382,12 @@ fn means_of_what_no_suite_claims_are_exported() {
     records(&compared(), &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut out).unwrap();
     let rows: Vec<serde_json::Value> =
         String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mean = |row: &&serde_json::Value| row["derived"] == true && row["metric"] == "recognition_accuracy_mean";
-    let means: Vec<_> = rows.iter().filter(mean).map(|row| (row["learning_rate"].as_f64(), row["value"].as_f64(), row["runs"].as_u64())).collect();
+    let mean =
+        |row: &&serde_json::Value| row["derived"] == true && row["metric"] == "recognition_accuracy_mean";
+    let means: Vec<_> = rows
+        .iter()
+        .filter(mean)
+        .map(|row| (row["learning_rate"].as_f64(), row["value"].as_f64(), row["runs"].as_u64()))
+        .collect();
     assert_eq!(means, [(Some(0.001), Some(0.6), Some(2)), (Some(0.01), Some(0.9), Some(2))]);
 }

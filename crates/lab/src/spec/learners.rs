@@ -167,7 +167,9 @@ pub(super) fn values(name: &str, value: Value) -> Result<Given, Problem> {
         let invalid = || Problem::value(name, &given, "a number, a name, true or false");
         match item {
             // What a setting may be says why a negative number is refused.
-            Value::Integer(n) => Ok(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count)),
+            Value::Integer(n) => {
+                Ok(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count))
+            }
             Value::Float(x) => Ok(SettingValue::Real(x)),
             Value::String(name) => Ok(SettingValue::Name(name)),
             Value::Boolean(on) => Ok(SettingValue::Switch(on)),

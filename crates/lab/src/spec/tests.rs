@@ -398,7 +398,10 @@ fn listed_settings_are_coordinates_and_drawn_ones_are_not() {
                learners = [{ name = \"lstm\", hidden = 2 }, { name = \"lstm\", hidden = 4 }, \"gru\"]\n";
     let runs = read(own, Scale::Paper, &[]).unwrap().runs;
     let at: Vec<_> = runs.iter().map(|run| (coordinates(run, "hidden"), coordinates(run, "prior"))).collect();
-    assert_eq!(at.iter().filter(|(hidden, prior)| hidden.as_deref() == Some("4") && prior.is_some()).count(), 2);
+    assert_eq!(
+        at.iter().filter(|(hidden, prior)| hidden.as_deref() == Some("4") && prior.is_some()).count(),
+        2
+    );
     assert!(at.iter().all(|(hidden, _)| hidden.is_some()), "{at:?}");
 }
 

@@ -207,7 +207,8 @@ fn list(factors: &BTreeSet<usize>) -> String {
 /// What the signs in cells mean, where there are some.
 fn open(rows: &[Row]) -> Vec<&'static str> {
     let cells = rows.iter().flat_map(|row| &row.cells);
-    let shown: Vec<String> = cells.flat_map(|cell| [&cell.ours, &cell.paper]).flatten().map(Value::show).collect();
+    let shown: Vec<String> =
+        cells.flat_map(|cell| [&cell.ours, &cell.paper]).flatten().map(Value::show).collect();
     let any = |signs: &[&str]| shown.iter().any(|text| signs.iter().any(|sign| text.starts_with(sign)));
     let notes = [any(&["<"]).then_some(UNSOLVED), any(&["≥", "none of"]).then_some(OPEN)];
     notes.into_iter().flatten().collect()

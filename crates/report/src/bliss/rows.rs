@@ -123,17 +123,22 @@ impl<'a> RunGroup<'a> {
         rows
     }
 
-    /// The settings that differ between rows. Baselines are not trained in any order: where all that is trained has one, they make no
+    /// The settings that differ between rows. Baselines have few: where all rows that have a setting have it alike, the others make no
     /// difference.
     pub(super) fn varying(&self, rows: &RunsByRow<'_>) -> VaryingColumns {
-        let names: Vec<String> = SETTINGS.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let names: Vec<String> = names.into_iter().chain(self.compared.iter().map(|name| field_name(name))).collect();
-        let order = SETTINGS.iter().position(|(name, _)| *name == SHUFFLED);
-        let of = |key: &RowKey<'_>| order.and_then(|i| key.settings.get(i)).cloned().unwrap_or_default();
-        let orders: BTreeSet<String> = rows.keys().map(of).filter(|order| !order.is_empty()).collect();
+        let known = SETTINGS.iter().map(|(name, _)| (*name).to_owned());
+        let names: Vec<String> = known.chain(self.compared.iter().map(|name| field_name(name))).collect();
         let mut values: Vec<Vec<String>> = rows.keys().map(|key| key.settings.clone()).collect();
-        if let (Some(i), 1, Some(one)) = (order, orders.len(), orders.first()) {
-            values.iter_mut().filter_map(|row| row.get_mut(i)).for_each(|value| value.clone_from(one));
+        for i in 0..names.len() {
+            let given: BTreeSet<String> = values
+                .iter()
+                .filter_map(|row| row.get(i))
+                .filter(|value| !value.is_empty())
+                .cloned()
+                .collect();
+            if let (1, Some(one)) = (given.len(), given.first()) {
+                values.iter_mut().filter_map(|row| row.get_mut(i)).for_each(|value| value.clone_from(one));
+            }
         }
         VaryingColumns::of(&names, values.iter().map(Vec::as_slice))
     }
@@ -217,7 +222,6 @@ fn learner_rank(learner: &str) -> usize {
 fn rank(names: &[&str], name: &str) -> usize {
     names.iter().position(|known| *known == name).unwrap_or(names.len())
 }
-
 
 /// What the columns of settings say: those that are the same in all rows, and what the order of strings means.
 pub(super) fn settings_notes(columns: &VaryingColumns) -> Vec<String> {
