@@ -251,7 +251,12 @@ fn every_format_has_the_index() {
       Best of: how many runs at the factor that is solved, or where none is, the fewest at any.
       All steps: at most a share ε of all steps is incorrect, as in the paper's Table 2. Every string:
       of each string by itself; at ε = 0 both are the same.
-      <1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.
+      <1: no factor was solved.
+      ≥2, none of 1, 2: larger or other factors were not run.
+      Shuffled: true, the training strings are read in a new random order in every epoch; false, in the
+      order of the released files, which are sorted by length. Networks that read one string at a time
+      learn far more from strings in random order. The code of these networks that the paper used does
+      not shuffle.
       The paper's figures: at each factor the best of 63 LSTMs (21 configurations, 3 seeds), 12
       Stack-LSTMs (4, 3) or 6 Baby-NTMs (2, 3); MDLRNN once per configuration, it does not say how many.
 

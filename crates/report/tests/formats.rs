@@ -143,6 +143,8 @@ fn records_of_several_protocols_share_one_table() {
     parity-rnn-R-short-1,recognition,parity,rnn,64000,R,short,1,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,1,test,all,all,,,inductive_bias,fraction,0.7,R,0.7,1.0,1,,,,,,finished,63713,,,
     parity-rnn-R+NS-long-1,recognition,parity,rnn,64000,R+NS,long,1,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,1,test,all,all,,,expressivity,fraction,1.0,R+NS,1.0,1.0,1,,,,,,finished,63713,,,
     ,recognition,parity,lstm,64000,R,short,,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,2,test,all,all,,,inductive_bias,fraction,0.9349,R,0.9349,1.0,2,0.0,,,,,finished,63713,,,
+    '----1,speed,,,,,,1,published,0.1.0,0123456789abcdef,avx2,data of ,copy,10,true,1,final,all,all,,,recognition_accuracy_mean,fraction,0.5,,0.5,1.0,1,,,,,,finished,63713,,1.5,3
+    '----1,speed,,,,,,1,published,0.1.0,0123456789abcdef,avx2,data of ,copy,10,true,1,final,all,all,,,recognition_cross_entropy_mean,nats,0.7,,0.7,1.0,1,,,,,,finished,63713,,1.5,3
     "##);
     let lines = exported(Rows::Scores, TableFormat::Jsonl);
     assert_eq!(lines.lines().count() + 1, text.lines().count());

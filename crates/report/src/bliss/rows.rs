@@ -41,7 +41,7 @@ pub(super) const CONFIGURED: [&str; 5] = ["hidden", "regularization", "lambda", 
 const OF_ROW: [&str; 3] = ["language", "learner", "factor"];
 
 /// Whether training strings are read in a new order in every epoch.
-const SHUFFLED: &str = "shuffled";
+pub(super) const SHUFFLED: &str = "shuffled";
 
 pub(super) const ORDER: &str = "Shuffled: true, the training strings are read in a new random order in every epoch; false, in the order of the released files, which are sorted by length. Networks that read one string at a time learn far more from strings in random order. The code of these networks that the paper used does not shuffle.";
 

@@ -7,7 +7,7 @@ use wug_score::strata::Margin;
 
 use super::detail::solved_length;
 use super::index_run::IndexRun;
-use super::rows::{ORDER, RunGroup, RunsByRow, margins, settings_notes};
+use super::rows::{ORDER, RunGroup, RunsByRow, SHUFFLED, margins, settings_notes};
 use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, drawing};
 use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, Table, Value, distinct};
@@ -95,7 +95,7 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
 pub(super) fn headline(group: &RunGroup<'_>) -> Option<Table> {
     let (_, margin) = runs_from_first(group)?;
     let table = table(group)?;
-    let order = table.notes.iter().filter(|note| *note == ORDER).cloned();
+    let order = table.keys.iter().any(|key| key == SHUFFLED).then(|| ORDER.to_owned());
     let notes = notes(group, margin).into_iter().chain(order).collect();
     Some(Table { notes, ..table }.compact())
 }
