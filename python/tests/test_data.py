@@ -132,6 +132,16 @@ class Folders(unittest.TestCase):
                     _, printed = run_card(folder)
                     self.assertTrue(printed.strip())
 
+    def test_the_papers_formats_are_not_loaded_with_wrong_splits(self):
+        for what, sizes, _ in CASES:
+            for format in ["flare", "bliss", "find"]:
+                if format in NATIVE[what.split("/")[0]]:
+                    with self.subTest(what=what, format=format):
+                        folder = self.root / f"refused-{what.replace('/', '-').replace(':', '-')}"
+                        write(folder, what, sizes=sizes, format=format)
+                        with self.assertRaisesRegex(FileNotFoundError, "README.md says how to read these files"):
+                            load_dataset(str(folder))
+
     def test_scan_in_its_own_layout_is_loaded(self):
         folder = self.root / "scan"
         write(folder, "find/scan", format="scan")

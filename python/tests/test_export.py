@@ -120,6 +120,9 @@ class Export(unittest.TestCase):
             for point in result["curve"]:
                 row = curves.loc[(result["run"]["plan"], point["epoch"])]
                 self.assertEqual(row.training_loss, point["training"])
+        validated = df.groupby("protocol").validation_loss.count()
+        self.assertEqual(validated["recognition"], (df.protocol == "recognition").sum())
+        self.assertEqual(validated["generalization"], 0)
         self.assertEqual(len(df), sum(len(result["curve"]) for result in self.results))
 
     def test_formats_give_the_same_frame(self):
@@ -136,6 +139,9 @@ class Export(unittest.TestCase):
         self.assertEqual((grammar.value, grammar.runs), (2, 2))
         self.assertTrue(pd.isna(grammar.factor) and pd.isna(grammar.plan))
         self.assertEqual(set(index.learner), {"lstm", "true-grammar"})
+        means = df[df.derived & (df.metric == "recognition_accuracy_mean") & (df.split == "test")]
+        self.assertEqual((len(means), set(means.runs)), (2 * 2, {2}))
+        self.assertEqual(set(df[df.protocol == "generalization"].hidden.dropna()), {2, 4})
 
     def test_predictions_give_the_scores(self):
         df = self.frame("predictions")

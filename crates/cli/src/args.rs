@@ -210,7 +210,8 @@ pub(crate) struct Data {
     /// The directory to write to
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// The layout of the files: jsonl or parquet, text (bliss), or that of a paper: flare, bliss, tse, find or scan
+    /// The layout of the files: jsonl or parquet, text (bliss), or that of a paper: flare, bliss, tse, find or
+    /// scan; lm-eval (tse): tasks for the lm-evaluation-harness
     /// [default: jsonl; bliss: text]
     #[arg(long, value_parser = format)]
     pub(crate) format: Option<Format>,
@@ -244,7 +245,8 @@ The exit code is 1 if there are errors.")]
 pub(crate) struct Validate {
     /// The directory
     pub(crate) dir: PathBuf,
-    /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, find or scan (detected if not given)
+    /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, lm-eval, find or scan (detected if not
+    /// given)
     #[arg(long, value_parser = format)]
     pub(crate) format: Option<Format>,
     /// The language or task (the manifest's or the directory's name if not given)

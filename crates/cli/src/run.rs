@@ -15,7 +15,7 @@ use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
 use crate::args::{Retry, Run, StatusArgs, Worker, WorkerArgs};
 use crate::exit::{Exit, say};
-use crate::safe::visible;
+use crate::safe::{visible, visible_lines};
 use crate::signals::Signals;
 use crate::watch::Watch;
 
@@ -208,8 +208,8 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
     let made_by = sweep.header.made_by();
     let (title, scale) = (visible(&sweep.header.title), visible(&sweep.header.scale));
     writeln!(out, "{title} (scale {scale}, {})", visible(&made_by))?;
-    if !sweep.header.about.is_empty() {
-        writeln!(out, "{}", sweep.header.about.trim())?;
+    for line in sweep.header.lines() {
+        writeln!(out, "{}", visible_lines(&line))?;
     }
     let parts: Vec<String> =
         counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect();

@@ -86,26 +86,32 @@ fn describe(name: &str) -> Result<Facts, Exit> {
     }
 }
 
-/// A name of another kind than a language may have been meant.
+/// A name that nothing has, of whatever kind.
 fn unknown_name(given: &str, unknown: BuildError) -> Exit {
+    let Some(languages) = unknown.nearest() else { return unknown.into() };
     let others = suite::SUITES.iter().map(|suite| suite.name()).chain(BUILT_IN.iter().map(|(name, _)| *name));
     let others = others
         .chain(LEARNERS.iter().map(|learner| learner.name))
         .chain(PROTOCOLS.iter().map(|protocol| protocol.name))
         .chain(METRICS.iter().map(|metric| metric.name));
-    match nearest_names(given, others).first() {
-        Some(name) if !unknown.to_string().contains("did you mean") => Exit::usage(format!(
-            "nothing is called `{given}`; did you mean `{name}`? `wug list` shows languages, `wug list --help` says what else"
-        )),
-        _ => unknown.into(),
-    }
+    let others = nearest_names(given, others);
+    let nearest: Vec<String> =
+        languages.iter().chain(&others).take(3).map(|name| format!("`{name}`")).collect();
+    let nearest = nearest.join(" or ");
+    let meant = if nearest.is_empty() { nearest } else { format!("; did you mean {nearest}?") };
+    Exit::usage(format!(
+        "nothing is called `{given}`: no language, task, suite, learner, protocol, metric or experiment{meant}; `wug list` shows languages, `wug list --help` says what else"
+    ))
 }
 
 fn language(named: &Named) -> Result<Facts, Exit> {
     let entry = named.entry;
     let language = named.build(Reading::Corrected)?;
-    let parameters: Vec<String> =
-        entry.parameters.iter().map(|p| format!("{}={}: {}", p.name, p.default, p.meaning)).collect();
+    let parameters: Vec<String> = entry
+        .parameters
+        .iter()
+        .map(|p| format!("{}={}: {}", p.name, named.value(p.name), p.meaning))
+        .collect();
     let published: Vec<String> = entry.published.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let alphabet = language.alphabet().tokens();
     let (members, nonmembers) = examples(named, language.as_ref());
@@ -114,7 +120,7 @@ fn language(named: &Named) -> Result<Facts, Exit> {
         ("aliases", json!(entry.aliases)),
         ("suite", json!(entry.suite)),
         ("class", json!(entry.class.to_string())),
-        ("summary", json!(entry.summary)),
+        ("summary", json!(named.summary())),
         ("definition", json!(entry.definition)),
         ("citation", json!(entry.citation)),
         ("parameters", json!(parameters)),

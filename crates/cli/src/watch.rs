@@ -32,9 +32,7 @@ impl Watch {
             crate::run::runs(sweep.runs.len()),
             sweep.header.scale
         ));
-        if !sweep.header.about.is_empty() {
-            watch.say(sweep.header.about.trim());
-        }
+        sweep.header.lines().iter().for_each(|line| watch.say(line));
         watch
     }
 

@@ -144,7 +144,21 @@ fn usage_errors_say_what_is_allowed() {
         assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
         err
     };
-    assert_snapshot!(error(&["show", "even-pair"]), @"wug: unknown language `even-pair`; did you mean `even-pairs`?; `wug list languages` shows all");
+    assert_snapshot!(error(&["show", "even-pair"]), @"wug: nothing is called `even-pair`: no language, task, suite, learner, protocol, metric or experiment; did you mean `even-pairs`?; `wug list` shows languages, `wug list --help` says what else");
+    let learner = error(&["show", "lstm-stack"]);
+    assert!(
+        learner.contains("nothing is called `lstm-stack`") && !learner.contains("unknown language"),
+        "{learner}"
+    );
+    let dyck = ok(&["show", "dyck-3-5"]);
+    for fact in ["of 3 kinds, at most 5 deep", "kinds=3:", "depth=5:"] {
+        assert!(dyck.contains(fact), "{fact}: {dyck}");
+    }
+    let (code, _, err) = wug(&["validate", "nodir"]);
+    assert!(code == 2 && err.contains("there is no directory nodir"), "{err}");
+    for command in ["data", "validate"] {
+        assert!(ok(&[command, "--help"]).contains("lm-eval"), "{command}");
+    }
     assert_snapshot!(error(&["sample", "parity", "--length", "0..0"]), @"wug: no string of the language has a length in 0..0; the nearest possible length is 1");
     assert_snapshot!(error(&["sample", "nested:terminals=0"]), @"wug: `terminals` cannot be `0`; it must be an integer from 1 to 10922");
     assert_snapshot!(error(&["check", "parity", "012"]), @"wug: unknown token `2` at position 2; the alphabet is: 0 1");

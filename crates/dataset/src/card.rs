@@ -141,12 +141,17 @@ impl<'a> Named<'a> {
     }
 }
 
+/// A file that is not there. In the layout of a paper, splits are no tables, and `datasets` would guess splits from the names of
+/// files; it names this instead.
+const NO_TABLES: &str = "no tables here - README.md says how to read these files - wug data writes tables with --format jsonl or parquet";
+
 /// The metadata: which files each split is in, and their columns and numbers of rows. A column may have no value in a split;
 /// then its type cannot be inferred.
 fn metadata(title: &str, configs: &[Named<'_>]) -> String {
     let mut text = format!("---\npretty_name: {}\ntags:\n- formal-languages\n- wug\n", quoted(title));
     if configs.is_empty() {
-        return text + "---\n";
+        let _ = write!(text, "configs:\n- config_name: default\n  data_files: {}\n---\n", quoted(NO_TABLES));
+        return text;
     }
     text += "configs:\n";
     for (i, Named { name, folder, config, .. }) in configs.iter().enumerate() {

@@ -42,7 +42,10 @@ pub struct Directory {
 impl Directory {
     /// A directory that exists.
     pub fn open(root: &Path) -> Result<Self, LabError> {
-        let meta = fs::metadata(root).map_err(LabError::disk(root))?;
+        let meta = fs::metadata(root).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => LabError::Usage(format!("there is no directory {}", root.display())),
+            _ => LabError::disk(root)(error),
+        })?;
         if !meta.is_dir() {
             return Err(LabError::Usage(format!("{} is not a directory", root.display())));
         }

@@ -9,7 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use wug_learner::kernel::instruction_set;
-use wug_score::{FORMAT, Run, RunResult};
+use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
@@ -26,10 +26,13 @@ pub struct RunPlan {
     plan: Arc<dyn AnyPlan>,
     /// The names of settings that differ between runs of its section. Not part of its identity.
     varied: Vec<String>,
+    /// The names of settings of which its section lists several values: coordinates of the run. Not part of its identity.
+    compared: Vec<String>,
 }
 
-/// The field of [`RunPlan::varied`] in JSON.
+/// The fields of [`RunPlan::varied`] and [`RunPlan::compared`] in JSON.
 const VARIED: &str = "varied";
+const COMPARED: &str = "compared";
 
 /// A plan of any protocol.
 trait AnyPlan: Planned {
@@ -99,14 +102,31 @@ impl DataCache {
 impl RunPlan {
     /// A plan of protocol `P`.
     pub fn new<P: Protocol>(plan: P::Plan) -> Self {
-        Self { protocol: P::NAME, plan: Arc::new(plan), varied: Vec::new() }
+        Self { protocol: P::NAME, plan: Arc::new(plan), varied: Vec::new(), compared: Vec::new() }
     }
 
-    /// The same with the names of settings that differ between runs of its section: its label has their values.
-    pub(crate) fn with_varied(mut self, names: &BTreeSet<String>) -> Self {
+    /// The same with the names of settings that differ between runs of its section: its label has their values. Those of which the
+    /// section lists several values are coordinates too.
+    pub(crate) fn with_varied(mut self, varied: &BTreeSet<String>, compared: &BTreeSet<String>) -> Self {
         let value = self.plan.value();
-        self.varied = names.iter().filter(|name| setting(&value, name).is_some()).cloned().collect();
+        self.varied = varied.iter().filter(|name| setting(&value, name).is_some()).cloned().collect();
+        self.compared =
+            compared.iter().filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
         self
+    }
+
+    /// The value of a setting that is compared, as a coordinate; none if it has none or is a coordinate already.
+    fn compared_value(&self, plan: &Value, name: &str) -> Option<Coordinate> {
+        let value = setting(plan, name).cloned().or_else(|| self.plan.setting(name))?;
+        coordinate(&value).filter(|_| self.plan.coordinates().get(name).is_none())
+    }
+
+    /// What tells the run apart from others of its grid.
+    pub fn coordinates(&self) -> Coordinates {
+        let value = self.plan.value();
+        let known = |name: &String| Some((name.clone(), self.compared_value(&value, name)?));
+        let compared = self.compared.iter().filter_map(known);
+        compared.fold(self.plan.coordinates(), |all, (name, value)| all.with(&name, value))
     }
 
     /// The plan itself, if it is of protocol `P`.
@@ -155,8 +175,11 @@ impl RunPlan {
     /// The plan as JSON, as it is in results.
     pub fn value(&self) -> Value {
         let mut value = self.plan.value();
-        if let (Value::Object(fields), false) = (&mut value, self.varied.is_empty()) {
-            fields.insert(VARIED.to_owned(), self.varied.clone().into());
+        if let Value::Object(fields) = &mut value {
+            let names = [(VARIED, &self.varied), (COMPARED, &self.compared)];
+            for (field, names) in names.into_iter().filter(|(_, names)| !names.is_empty()) {
+                fields.insert(field.to_owned(), names.clone().into());
+            }
         }
         value
     }
@@ -166,7 +189,7 @@ impl RunPlan {
         Run {
             plan: self.id(),
             protocol: self.protocol.to_owned(),
-            coordinates: self.plan.coordinates(),
+            coordinates: self.coordinates(),
             seed: self.plan.seed(),
             reading: self.plan.reading(),
             version: VERSION.to_owned(),
@@ -204,9 +227,19 @@ impl RunPlan {
     }
 }
 
-/// The value of a setting of a plan: of training, or of the learner.
+/// The value of a setting of a plan: of the learner, or of training. A plan may have another field of the same name.
 fn setting<'v>(plan: &'v Value, name: &str) -> Option<&'v Value> {
-    plan.get(name).or_else(|| plan.get("settings")?.get(name))
+    plan.get("settings").and_then(|settings| settings.get(name)).or_else(|| plan.get(name))
+}
+
+/// A value that can be a coordinate: a word, a number or a switch.
+fn coordinate(value: &Value) -> Option<Coordinate> {
+    match value {
+        Value::String(text) => Some(text.as_str().into()),
+        Value::Bool(on) => Some((*on).into()),
+        Value::Number(n) => n.as_u64().map(Coordinate::from).or_else(|| n.as_f64().map(Coordinate::from)),
+        _ => None,
+    }
 }
 
 /// A value in a label.
@@ -258,10 +291,15 @@ impl<'de> Deserialize<'de> for RunPlan {
         let Some(Value::String(name)) = plan.remove("protocol") else {
             return Err(D::Error::missing_field("protocol"));
         };
-        let varied = plan.remove(VARIED).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+        let mut names = |field: &str| {
+            let names =
+                plan.remove(field).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+            Ok::<Vec<String>, D::Error>(names.unwrap_or_default())
+        };
+        let (varied, compared) = (names(VARIED)?, names(COMPARED)?);
         let entry =
             protocol::find(&name).ok_or_else(|| D::Error::custom(format!("unknown protocol `{name}`")))?;
         let read = (entry.read)(Value::Object(plan)).map_err(D::Error::custom)?;
-        Ok(Self { varied: varied.unwrap_or_default(), ..read })
+        Ok(Self { varied, compared, ..read })
     }
 }

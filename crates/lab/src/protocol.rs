@@ -52,6 +52,11 @@ pub trait Protocol: Sized + 'static {
 
     /// Every cell of the grid.
     fn plans(section: &Section<Self::Grid>) -> Result<Vec<Self::Plan>, Problem>;
+
+    /// The names of the plan's fields that are no settings of learners and of which the section lists several values.
+    fn compared(_section: &Section<Self::Grid>) -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
 /// What is known of a run before it is executed.
@@ -70,8 +75,13 @@ pub trait Planned: Send + Sync {
     /// About how many bytes of memory the run needs at its peak.
     fn memory(&self) -> f64;
 
-    /// What tells the run apart from others of its grid.
+    /// What tells the run apart from others of its grid. Settings of which the section lists several values are added to it.
     fn coordinates(&self) -> Coordinates;
+
+    /// The value of a setting that the plan has in another form than under its name.
+    fn setting(&self, _name: &str) -> Option<Value> {
+        None
+    }
 
     /// The seed of the run.
     fn seed(&self) -> u64;
@@ -170,8 +180,9 @@ impl Entry {
             plans: |table| {
                 let section = Section::read::<P>(table)?;
                 P::check(&section)?;
-                let varied = section.varied();
-                let run = |plan| RunPlan::new::<P>(plan).with_varied(&varied);
+                let (varied, mut compared) = (section.varied(), section.compared());
+                compared.extend(P::compared(&section).into_iter().map(str::to_owned));
+                let run = |plan| RunPlan::new::<P>(plan).with_varied(&varied, &compared);
                 Ok(P::plans(&section)?.into_iter().map(run).collect())
             },
             read: |value| serde_json::from_value(value).map(RunPlan::new::<P>),

@@ -77,6 +77,8 @@ pub struct Experiment {
     pub about: String,
     /// The scale.
     pub scale: Scale,
+    /// What was changed with `--set`, as typed.
+    pub changes: Vec<String>,
     /// Its runs, without duplicates.
     pub runs: Vec<RunPlan>,
 }
@@ -226,7 +228,14 @@ impl Experiment {
         }
         let mut seen = BTreeSet::new();
         runs.retain(|run| seen.insert(run.id()));
-        Ok(Self { name: name.to_owned(), title: file.title, about: file.about, scale, runs })
+        Ok(Self {
+            name: name.to_owned(),
+            title: file.title,
+            about: file.about,
+            scale,
+            changes: sets.iter().map(as_typed).collect(),
+            runs,
+        })
     }
 }
 

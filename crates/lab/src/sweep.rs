@@ -91,6 +91,7 @@ impl Sweep {
             title: experiment.title.clone(),
             about: experiment.about.clone(),
             scale: experiment.scale.name().to_owned(),
+            changes: experiment.changes.clone(),
             runs: runs.len(),
         };
         let sweep = Self { root: root.to_path_buf(), header, runs };
@@ -126,6 +127,7 @@ impl Sweep {
         let mut whole = experiment.clone();
         (whole.name, whole.title) = (there.header.name.clone(), there.header.title.clone());
         whole.about.clone_from(&there.header.about);
+        whole.changes.clone_from(&there.header.changes);
         whole.scale = Scale::named(&there.header.scale).unwrap_or_default();
         let old: BTreeSet<&str> = there.runs.iter().map(|run| run.id.as_str()).collect();
         whole.runs.retain(|run| !old.contains(run.id().as_str()));

@@ -78,6 +78,7 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
     if start.is_some() {
         trainer = trainer.without_best();
     }
+    let [_, validation] = objective.lengths();
     let outcome = loop {
         if let Some(outcome) = trainer.outcome() {
             break outcome;
@@ -85,7 +86,7 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
         let progress = trainer.epoch();
         let shown = progress.epoch.is_multiple_of(stride) || progress.outcome.is_some();
         if progress.validation.is_finite() && shown {
-            curve.push(point(&progress));
+            curve.push(point(&progress, !validation.is_empty()));
         }
         context.epoch(progress.epoch, progress.validation);
         let mut bytes = || pack(&curve, &trainer.save());
@@ -105,13 +106,14 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
     Ok(TrainingOutcome { best, last, curve, ending, optimizer })
 }
 
-fn point(progress: &Progress) -> Point {
+/// Without validation examples, the trainer's validation loss is the training loss again.
+fn point(progress: &Progress, validated: bool) -> Point {
     let finite = |x: f64| x.is_finite().then_some(x);
     Point {
         epoch: progress.epoch,
         steps: progress.steps,
         training: finite(progress.training),
-        validation: finite(progress.validation),
+        validation: finite(progress.validation).filter(|_| validated),
     }
 }
 

@@ -231,6 +231,14 @@ fn did_you_mean(nearest: &[&'static str]) -> String {
 }
 
 impl BuildError {
+    /// The languages with similar names, if there is none of the name that was given.
+    pub fn nearest(&self) -> Option<&[&'static str]> {
+        match &self.0 {
+            Problem::Name { nearest, .. } => Some(nearest),
+            _ => None,
+        }
+    }
+
     pub(crate) fn value(name: &'static str, given: &str, allowed: &str) -> Self {
         Self(Problem::Value { name, given: given.to_owned(), allowed: allowed.to_owned() })
     }
@@ -258,7 +266,7 @@ impl Named {
     /// The name with its settings, in one canonical spelling; of any bounded Dyck language `dyck-K-M`.
     pub fn spelled(&self) -> String {
         if self.entry.name == bounded_dyck::ENTRY.name {
-            let value = |p: &Parameter| self.settings.get(p.name).map_or(p.default, String::as_str);
+            let value = |p: &Parameter| self.value(p.name);
             return format!("dyck-{}", self.entry.parameters.iter().map(value).collect::<Vec<_>>().join("-"));
         }
         let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
@@ -266,6 +274,22 @@ impl Named {
             return self.entry.name.to_owned();
         }
         format!("{}:{}", self.entry.name, settings.join(","))
+    }
+}
+
+impl Named {
+    /// What it is, in one line.
+    pub fn summary(&self) -> String {
+        if self.entry.name == bounded_dyck::ENTRY.name && !self.settings.is_empty() {
+            return bounded_dyck::summary(self.value("kinds"), self.value("depth"));
+        }
+        self.entry.summary.to_owned()
+    }
+
+    /// The value of a parameter: as given, or its default; empty if there is none of that name.
+    pub fn value(&self, name: &str) -> &str {
+        let default = || self.entry.parameters.iter().find(|p| p.name == name).map(|p| p.default);
+        self.settings.get(name).map(String::as_str).or_else(default).unwrap_or_default()
     }
 }
 
@@ -359,6 +383,9 @@ mod tests {
             assert_eq!(find(same).unwrap().spelled(), "an-bn", "{same}");
         }
         assert_eq!(find("dyck-02-03").unwrap().spelled(), "dyck-2-3");
+        let dyck = find("dyck-3-5").unwrap();
+        assert_eq!(dyck.summary(), "balanced brackets of 3 kinds, at most 5 deep");
+        assert_eq!((dyck.value("kinds"), dyck.value("depth")), ("3", "5"));
         assert!(find("an-bn:prior=.3,prior=.4").unwrap_err().to_string().contains("set twice"));
     }
 

@@ -37,6 +37,11 @@ impl VaryingColumns {
         self.varying.iter().map(|&i| self.names[i].clone())
     }
 
+    /// Whether some row has a value in a column.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names().any(|known| known == name) || self.constant.iter().any(|(known, _)| known == name)
+    }
+
     /// The values of a row in the columns that differ; empty where it has none.
     pub(crate) fn values(&self, row: &[String]) -> impl Iterator<Item = String> {
         self.varying.iter().map(|&i| row.get(i).cloned().unwrap_or_default())

@@ -7,6 +7,7 @@ use wug_score::{Aggregate, Coordinate, METRICS, Measurement, Reading, RunResult,
 use crate::columns::{coordinate_names, show_key, sort_key};
 use crate::parameters;
 use crate::plan_fields::{data_note, spread_note};
+use crate::records::Derived;
 use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, range};
 
 /// Rows by coordinates and split, and in each what was measured by metric.
@@ -27,6 +28,36 @@ pub(crate) fn by_protocol<'a>(results: &[&'a RunResult]) -> BTreeMap<(&'a str, R
         groups.entry((result.run.protocol.as_str(), result.run.reading)).or_default().push(*result);
     }
     groups
+}
+
+/// The mean over the runs of every cell, as rows of an export: the metric's name is followed by `_mean`.
+pub(crate) fn means<'a>(results: &[&'a RunResult]) -> Vec<Derived<'a>> {
+    let mut means = Vec::new();
+    for runs in by_protocol(results).into_values() {
+        let names = coordinate_names(runs.iter().map(|result| &result.run));
+        for of in by_key(&runs, &names).into_values() {
+            let whole = of.iter().flat_map(|run| &run.scores).filter(|m| m.stratum == Stratum::All);
+            let measured: BTreeSet<(&str, &str)> =
+                whole.map(|m| (m.split.as_str(), m.metric.as_str())).collect();
+            means.extend(measured.into_iter().filter_map(|(split, metric)| mean(&of, split, metric)));
+        }
+    }
+    means
+}
+
+/// The mean of a metric over the runs that have it. Their chance levels are not those of the mean.
+fn mean<'a>(runs: &[&'a RunResult], split: &str, metric: &str) -> Option<Derived<'a>> {
+    let of: Vec<&RunResult> = runs.iter().copied().filter(|run| run.value(split, metric).is_some()).collect();
+    let values: Vec<f64> = of.iter().filter_map(|run| run.value(split, metric)).collect();
+    let mut measurement = of.first()?.whole(split, metric)?.clone();
+    measurement.metric = format!("{metric}_mean");
+    measurement.value = Aggregate::Mean.of(&values);
+    measurement.numerator = Some(values.iter().sum());
+    measurement.denominator = Some(values.len() as f64);
+    measurement.n = values.len();
+    measurement.spread = Aggregate::PopulationStd.of(&values).filter(|_| values.len() > 1);
+    (measurement.chance, measurement.interval) = (None, None);
+    Some(Derived { of, measurement, shown: String::new() })
 }
 
 fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {

@@ -13,25 +13,44 @@ const DATA_SEEDS: [&str; 3] = ["/data/source/drawn/seed", "/data_seed", "/data/s
 pub(crate) const DATA_SEED: &str = "data seed";
 /// The name of the seed of the run.
 const SEED: &str = "seed";
+/// What plans say about the grid that they are of: which settings vary in it, and of which it lists several values.
+const OF_GRID: [&str; 2] = ["varied", "compared"];
 /// From how many values on numbers are shown as a range.
 const MANY: usize = 4;
 
-/// The values of a plan by name: what it says of the settings of a learner has no prefix.
+/// The values of a plan by name: what it says of the settings of a learner has no prefix, unless the plan has another field of
+/// that name.
 pub(crate) fn fields(result: &RunResult) -> BTreeMap<String, Value> {
-    let mut fields = BTreeMap::from([(SEED.to_owned(), result.run.seed.into())]);
-    collect(&result.plan, "", &mut fields);
+    let mut fields = of_plan(&result.plan);
+    fields.insert(SEED.to_owned(), result.run.seed.into());
     fields
 }
 
-fn collect(value: &Value, at: &str, fields: &mut BTreeMap<String, Value>) {
+fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
+    let mut paths = Vec::new();
+    collect(plan, "", &mut paths);
+    let mut fields = BTreeMap::new();
+    let (settings, own): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(at, _)| at.starts_with(SETTINGS));
+    fields.extend(own.into_iter().map(|(at, value)| (named(&at), value.clone())));
+    for (at, value) in settings {
+        let name = named(&at);
+        let name = if fields.contains_key(&name) { format!("settings {name}") } else { name };
+        fields.insert(name, value.clone());
+    }
+    fields
+}
+
+/// Where plans have the settings of the learner.
+const SETTINGS: &str = "/settings/";
+
+fn collect<'v>(value: &'v Value, at: &str, paths: &mut Vec<(String, &'v Value)>) {
     match value {
         Value::Object(object) => {
-            object.iter().for_each(|(name, value)| collect(value, &format!("{at}/{name}"), fields));
+            let own = object.iter().filter(|(name, _)| !at.is_empty() || !OF_GRID.contains(&name.as_str()));
+            own.for_each(|(name, value)| collect(value, &format!("{at}/{name}"), paths));
         }
         Value::Null => {}
-        value => {
-            fields.insert(named(at), value.clone());
-        }
+        value => paths.push((at.to_owned(), value)),
     }
 }
 
@@ -39,8 +58,12 @@ fn named(at: &str) -> String {
     if DATA_SEEDS.contains(&at) {
         return DATA_SEED.to_owned();
     }
-    let at = at.strip_prefix("/settings").unwrap_or(at);
-    at.trim_start_matches('/').replace(['/', '_'], " ")
+    at.strip_prefix(SETTINGS).unwrap_or(at).trim_start_matches('/').replace(['/', '_'], " ")
+}
+
+/// A coordinate under the name that its field has.
+pub(crate) fn field_name(coordinate: &str) -> String {
+    coordinate.replace('_', " ")
 }
 
 /// What some runs have as a field: one value, a few, or a range of numbers; empty if none has it.
@@ -120,6 +143,15 @@ mod tests {
         assert_eq!(of(&[json!("l2"), json!("l1"), json!("l2")]), "l1, l2");
         assert_eq!(of(&[json!("all"), json!(1)]), "1, all");
         assert_eq!(of(&[]), "");
+    }
+
+    #[test]
+    fn a_setting_keeps_its_prefix_where_its_name_is_taken() {
+        let plan =
+            json!({"output": [1, 9], "settings": {"output": "tied", "hidden": 8}, "varied": ["hidden"]});
+        let fields = of_plan(&plan);
+        assert_eq!((&fields["output"], &fields["settings output"]), (&json!([1, 9]), &json!("tied")));
+        assert_eq!(fields.keys().collect::<Vec<_>>(), ["hidden", "output", "settings output"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use wug_score::{Measurement, RunResult};
 use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
 
 use crate::ReportError;
-use crate::suite;
+use crate::{generic, suite};
 use runs::RunColumns;
 
 /// What the rows of an exported table are.
@@ -143,10 +143,11 @@ impl<W: Write> RunTable<W> {
     }
 }
 
-/// What every suite derives from the results that it claims.
+/// What every suite derives from the results that it claims, and the means of the others.
 fn derived(results: &[RunResult]) -> Vec<Derived<'_>> {
-    let (claims, _) = suite::split(results);
-    claims.iter().flat_map(|(suite, own)| suite.derived(own)).collect()
+    let (claims, unclaimed) = suite::split(results);
+    let of_suites = claims.iter().flat_map(|(suite, own)| suite.derived(own));
+    of_suites.chain(generic::means(&unclaimed)).collect()
 }
 
 /// A measurement: of one run, or derived from several.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use wug_score::RunResult;
+use wug_score::{Coordinates, RunResult};
 
 use crate::plan_fields::fields;
+use crate::suite;
 
 /// Each run once: of those that are the same, the one with the lowest settings, in the place of the first.
 pub(crate) fn distinct(results: &[RunResult]) -> Vec<&RunResult> {
@@ -13,7 +14,7 @@ pub(crate) fn distinct(results: &[RunResult]) -> Vec<&RunResult> {
     let mut distinct: Vec<&RunResult> = Vec::new();
     for result in results {
         let run = &result.run;
-        let alike = kept.entry((&run.protocol, &run.coordinates, run.reading, run.seed)).or_default();
+        let alike = kept.entry((&run.protocol, cell(result), run.reading, run.seed)).or_default();
         match alike.iter().find(|i| is_same(distinct[**i], result)) {
             Some(&i) if settings(result) < settings(distinct[i]) => distinct[i] = result,
             Some(_) => {}
@@ -24,6 +25,16 @@ pub(crate) fn distinct(results: &[RunResult]) -> Vec<&RunResult> {
         }
     }
     distinct
+}
+
+/// The coordinates of a run without those that its suite pools: one that made no difference leaves one run.
+fn cell(result: &RunResult) -> Coordinates {
+    let mut cell = result.run.coordinates.clone();
+    if let Some(suite) = suite::of(result) {
+        let pooled = result.run.coordinates.iter().map(|(name, _)| name).filter(|name| suite.pools(name));
+        pooled.for_each(|name| cell.remove(name));
+    }
+    cell
 }
 
 /// The settings of a run, in an order in which 50 comes before 100.

@@ -8,8 +8,11 @@ use wug_score::{Reading, RunResult};
 use crate::columns::{VaryingColumns, coordinate_names, show_key};
 use crate::generic::{by_key, by_protocol};
 use crate::parameters;
-use crate::plan_fields::{fields, shown};
+use crate::plan_fields::{field_name, fields, shown};
 use crate::table::{Cell, Column, Row, Scope, Table};
+
+/// The column of trainable parameters, as results have them.
+const PARAMETERS: &str = "parameters";
 
 /// One table per protocol and reading.
 pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
@@ -37,7 +40,7 @@ fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
             columns.values(values).map(|value| Cell::maybe(Some(value).filter(|value| !value.is_empty())));
         Row { keys: keys.clone(), cells: first.into_iter().chain(values).collect() }
     };
-    let heads = ["runs", "parameters"].into_iter().map(str::to_owned).chain(columns.names());
+    let heads = ["runs", PARAMETERS].into_iter().map(str::to_owned).chain(columns.names());
     let mut table = Table {
         columns: heads.map(Column::new).collect(),
         rows: rows.iter().map(row).collect(),
@@ -49,9 +52,11 @@ fn table(protocol: &str, reading: Reading, runs: &[&RunResult]) -> Table {
     table
 }
 
-/// The fields that are no coordinates. Those of a learner may be coordinates too.
+/// The fields that are no coordinates, and have no column of their own. Those of a learner may be coordinates too.
 fn field_names(runs: &[&RunResult], coordinates: &[&str]) -> Vec<String> {
-    let known = |name: &String| coordinates.contains(&name.as_str()) || name == "reading";
+    let coordinates: Vec<String> = coordinates.iter().map(|name| field_name(name)).collect();
+    let known =
+        |name: &String| coordinates.contains(name) || ["reading", PARAMETERS].contains(&name.as_str());
     let all: BTreeSet<String> = runs.iter().flat_map(|run| fields(run).into_keys()).collect();
     all.into_iter().filter(|name| !known(name)).collect()
 }

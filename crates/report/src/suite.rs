@@ -57,6 +57,11 @@ pub trait Suite: Sync {
         String::new()
     }
 
+    /// Whether its tables pool claimed results that differ in this setting, of which an experiment lists several values.
+    fn pools(&self, _setting: &str) -> bool {
+        false
+    }
+
     /// What the data of a claimed result depend on besides the language and the reading.
     fn data_key(&self, _result: &RunResult) -> String {
         String::new()

@@ -4,7 +4,7 @@ mod fixtures;
 
 use fixtures::{accuracy, as_in_the_paper, cross_entropy, recognition, scored};
 use serde_json::json;
-use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
+use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render, tables};
 use wug_score::{Coordinates, Ending, Reading, RunResult};
 
 fn few() -> Vec<RunResult> {
@@ -143,6 +143,8 @@ fn records_of_several_protocols_share_one_table() {
     parity-rnn-R-short-1,recognition,parity,rnn,64000,R,short,1,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,1,test,all,all,,,inductive_bias,fraction,0.7,R,0.7,1.0,1,,,,,,finished,63713,,,
     parity-rnn-R+NS-long-1,recognition,parity,rnn,64000,R+NS,long,1,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,1,test,all,all,,,expressivity,fraction,1.0,R+NS,1.0,1.0,1,,,,,,finished,63713,,,
     ,recognition,parity,lstm,64000,R,short,,published,0.1.0,0123456789abcdef,avx2,data of parity,,,true,2,test,all,all,,,inductive_bias,fraction,0.9349,R,0.9349,1.0,2,0.0,,,,,finished,63713,,,
+    '----1,speed,,,,,,1,published,0.1.0,0123456789abcdef,avx2,data of ,copy,10,true,1,final,all,all,,,recognition_accuracy_mean,fraction,0.5,,0.5,1.0,1,,,,,,finished,63713,,1.5,3
+    '----1,speed,,,,,,1,published,0.1.0,0123456789abcdef,avx2,data of ,copy,10,true,1,final,all,all,,,recognition_cross_entropy_mean,nats,0.7,,0.7,1.0,1,,,,,,finished,63713,,1.5,3
     "##);
     let lines = exported(RecordFormat::Scores, TableFormat::Jsonl);
     assert_eq!(lines.lines().count() + 1, text.lines().count());
@@ -345,4 +347,49 @@ fn an_overview_shows_intervals_and_the_number_of_runs() {
     assert_eq!(two, r"| parity | 0.55 ± 0.05 \[0.00, 1.00\] (2) | 0.50 | 63,713 |");
     assert!(!text.contains("bootstrap") && text.contains("Student's t"), "{text}");
     assert!(text.contains("Runs in a cell differ in their seed alone."), "{text}");
+}
+
+/// An own experiment with a list of learning rates: two seeds of each.
+fn compared() -> Vec<RunResult> {
+    let run = |(rate, seed, value): (f64, u64, f64)| {
+        let mut result = scored(["parity", "lstm", "R", "short"], seed, value);
+        result.run.plan = format!("{rate}-{seed}");
+        result.run.coordinates.set("learning_rate", rate);
+        result.plan = serde_json::json!({
+            "learner": "lstm", "learning_rate": rate, "parameters": 63_713, "clip": 1.0 + rate, "data": { "short": 10 },
+            "varied": ["learning_rate"], "compared": ["learning_rate"],
+        });
+        result
+    };
+    [(0.001, 1, 0.5), (0.001, 2, 0.7), (0.01, 1, 0.8), (0.01, 2, 1.0)].map(run).to_vec()
+}
+
+#[test]
+fn what_an_experiment_lists_to_compare_is_not_pooled() {
+    let text = render(&compared(), Format::Markdown).unwrap();
+    for row in ["| parity | 0.001 | 0.60 ± 0.10", "| parity | 0.01 | 0.90 ± 0.10"] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+    assert!(!text.contains("means mix them"), "{text}");
+    let tables = tables(&compared());
+    let settings = tables.iter().find(|table| table.id == "recognition-published-settings").unwrap();
+    let heads: Vec<&str> = settings.columns.iter().map(|column| column.name.as_str()).collect();
+    // The learning rate is a key, and parameters are there once.
+    assert_eq!((settings.rows.len(), heads), (2, vec!["runs", "parameters", "clip"]));
+}
+
+#[test]
+fn means_of_what_no_suite_claims_are_exported() {
+    let mut out = Vec::new();
+    records(&compared(), &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut out).unwrap();
+    let rows: Vec<serde_json::Value> =
+        String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mean =
+        |row: &&serde_json::Value| row["derived"] == true && row["metric"] == "recognition_accuracy_mean";
+    let means: Vec<_> = rows
+        .iter()
+        .filter(mean)
+        .map(|row| (row["learning_rate"].as_f64(), row["value"].as_f64(), row["runs"].as_u64()))
+        .collect();
+    assert_eq!(means, [(Some(0.001), Some(0.6), Some(2)), (Some(0.01), Some(0.9), Some(2))]);
 }

@@ -114,6 +114,10 @@ impl Protocol for Generalization {
         }
         distinct(plans)
     }
+
+    fn compared(section: &Section<Grid>) -> Vec<&'static str> {
+        if section.own.priors.len() > 1 { vec!["prior"] } else { Vec::new() }
+    }
 }
 
 /// The published generator takes a seed of 32 bits.

@@ -262,6 +262,7 @@ fn every_learner_runs_in_every_way() {
             let result = run.execute(&mut cache, &mut OneCheckpoint::default()).unwrap();
             assert_eq!((&result.ending, result.curve.len()), (&Ending::Finished, 3), "{}", run.label());
             let losses: Vec<f64> = result.curve.iter().map(|point| point.training.unwrap()).collect();
+            assert!(result.curve.iter().all(|point| point.validation.is_none()), "{}", run.label());
             assert!(losses[2] < losses[0] + 0.1, "{}: {losses:?}", run.label());
             let rows = result.scores.iter().filter(|m| m.split == "test").count();
             assert_eq!(rows, 2 * 3);

@@ -283,6 +283,15 @@ impl Planned for Plan {
             .with("validation", self.validation.name())
     }
 
+    /// The weight of the auxiliary losses, if there are any and all have the same.
+    fn setting(&self, name: &str) -> Option<serde_json::Value> {
+        let (lm, ns) = self.loss.heads();
+        let LossWeights { language_modeling, next_symbols } = self.weights;
+        let weight = if lm { language_modeling } else { next_symbols };
+        let same = !(lm && ns) || language_modeling.to_bits() == next_symbols.to_bits();
+        (name == "loss_weight" && (lm || ns) && same).then(|| weight.into())
+    }
+
     fn seed(&self) -> u64 {
         self.seed
     }

@@ -41,6 +41,11 @@ impl LearnerGrid {
         self.settings.iter_mut().for_each(|settings| *settings = corrected(settings));
     }
 
+    /// Whether each run draws a setting.
+    pub(super) fn draws(&self, name: &str) -> bool {
+        self.ranges.iter().any(|(setting, _)| setting.name == name)
+    }
+
     /// The settings of one run: each that has a range is drawn from a stream of its own name.
     pub(crate) fn drawn(&self, settings: &Settings, seed: Seed) -> Settings {
         let effective = self.ranges.iter().filter(|(setting, _)| settings.get(setting.name).is_some());
@@ -188,7 +193,10 @@ pub(super) fn values(name: &str, value: Value) -> Result<Given, Problem> {
         let given = serde_json::to_string(&item).unwrap_or_default();
         let invalid = || Problem::value(name, &given, "a number, a name, true or false");
         match item {
-            Value::Integer(n) => u64::try_from(n).map(SettingValue::Count).map_err(|_| invalid()),
+            // What a setting may be says why a negative number is refused.
+            Value::Integer(n) => {
+                Ok(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count))
+            }
             Value::Float(x) => Ok(SettingValue::Real(x)),
             Value::String(name) => Ok(SettingValue::Name(name)),
             Value::Boolean(on) => Ok(SettingValue::Switch(on)),

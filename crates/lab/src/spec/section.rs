@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 use wug_language::Reading;
 use wug_language::registry::Named;
-use wug_learner::registry::Matching;
+use wug_learner::registry::{Matching, Settings};
 
 use super::grid::{self, ensure, named, one_or_more};
 use super::learners::{LearnerGrid, TakenLearners, take_learners};
@@ -116,6 +116,22 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
     /// The names of settings that differ between runs of the section.
     pub(crate) fn varied(&self) -> BTreeSet<String> {
         self.learners.iter().flat_map(|grid| &grid.varied).cloned().collect()
+    }
+
+    /// The names of settings of which some learner has several values that the section lists, in one table or in several. Runs with
+    /// different values are compared with each other. What each run draws from a range varies too, but is not compared.
+    pub(crate) fn compared(&self) -> BTreeSet<String> {
+        let mut values: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+        for grid in &self.learners {
+            for (name, value) in grid.settings.iter().flat_map(Settings::iter) {
+                values.entry((grid.learner.name, name)).or_default().insert(format!("{value:?}"));
+            }
+        }
+        let drawn = |name: &str| self.learners.iter().any(|grid| grid.draws(name));
+        let several = values.into_iter().filter(|(_, values)| values.len() > 1);
+        let names = several.map(|((_, name), _)| name);
+        // What a learner from elsewhere is, such as its command, is no setting.
+        names.filter(|name| !drawn(name) && !name.starts_with("foreign.")).map(str::to_owned).collect()
     }
 
     /// Refuses a grid that is too large, with these dimensions beside languages, learners, sizes and seeds.

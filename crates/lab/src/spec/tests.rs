@@ -371,3 +371,42 @@ fn the_index_can_be_asked_of_several_sets_of_strings() {
     let published = [("reading", "published"), ("data_seed", "4294967296")];
     assert!(read(text, Scale::Paper, &published).unwrap_err().contains("up to 4294967295"));
 }
+
+#[test]
+fn listed_settings_are_coordinates_and_drawn_ones_are_not() {
+    let coordinates = |run: &RunPlan, name: &str| run.coordinates().get(name).map(ToString::to_string);
+    let sets = [
+        ("learning_rate", "0.001,0.01"),
+        ("batch_symbols", "{ from = 128, to = 4096 }"),
+        ("losses", "R,R+NS"),
+        ("loss_weight", "0.5,2"),
+        ("languages", "parity"),
+    ];
+    let runs = read(SMALL, Scale::Smoke, &sets).unwrap().runs;
+    let all = |name: &str| -> Vec<Option<String>> {
+        let values: std::collections::BTreeSet<_> = runs.iter().map(|run| coordinates(run, name)).collect();
+        values.into_iter().collect()
+    };
+    assert_eq!(all("learning_rate"), [Some("0.001".to_owned()), Some("0.01".to_owned())]);
+    // Without an auxiliary loss there is nothing to weigh.
+    assert_eq!(all("loss_weight"), [None, Some("0.5".to_owned()), Some("2".to_owned())]);
+    assert_eq!(all("batch_symbols"), [None]);
+    // Workers read plans from a file.
+    let again: RunPlan = serde_json::from_value(serde_json::to_value(&runs[0]).unwrap()).unwrap();
+    assert_eq!((again.coordinates(), again.id()), (runs[0].coordinates(), runs[0].id()));
+    let own = "title = \"x\"\n[[generalization]]\nlanguages = \"an-bn\"\nseeds = 1\nfactors = 1\npriors = [0.2, 0.3]\n\
+               learners = [{ name = \"lstm\", hidden = 2 }, { name = \"lstm\", hidden = 4 }, \"gru\"]\n";
+    let runs = read(own, Scale::Paper, &[]).unwrap().runs;
+    let at: Vec<_> = runs.iter().map(|run| (coordinates(run, "hidden"), coordinates(run, "prior"))).collect();
+    assert_eq!(
+        at.iter().filter(|(hidden, prior)| hidden.as_deref() == Some("4") && prior.is_some()).count(),
+        2
+    );
+    assert!(at.iter().all(|(hidden, _)| hidden.is_some()), "{at:?}");
+}
+
+#[test]
+fn a_negative_number_is_refused_with_what_is_allowed() {
+    let error = read(SMALL, Scale::Smoke, &[("learning_rate", "-1")]).unwrap_err();
+    assert!(error.contains("`learning_rate`: cannot be -1; it must be a number above 0"), "{error}");
+}

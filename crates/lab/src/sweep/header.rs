@@ -10,6 +10,7 @@ use super::{PLAN, PlannedRun, RUNS};
 use crate::LabError;
 use crate::disk::read_own;
 use crate::plan::PLAN_FORMAT;
+use crate::spec::Scale;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -39,6 +40,9 @@ pub struct Header {
     pub about: String,
     /// The scale of the experiment.
     pub scale: String,
+    /// What was changed with `--set`, as typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// How many runs.
     pub runs: usize,
 }
@@ -47,6 +51,18 @@ impl Header {
     /// What made the sweep.
     pub fn made_by(&self) -> String {
         made_by(&self.version, &self.build, &self.instructions)
+    }
+
+    /// What is to be known of the sweep beside its title and scale, a line each: what was changed, and the experiment's description,
+    /// which is of the experiment at full scale as it is in its file.
+    pub fn lines(&self) -> Vec<String> {
+        let changed = (!self.changes.is_empty()).then(|| format!("changed: {}", self.changes.join(" ")));
+        let whole = self.changes.is_empty() && self.scale == Scale::Paper.name();
+        let about = Some(self.about.trim()).filter(|about| !about.is_empty());
+        let about = about.map(|about| {
+            if whole { about.to_owned() } else { format!("The experiment in full, at scale paper: {about}") }
+        });
+        changed.into_iter().chain(about).collect()
     }
 
     /// Whether this program made the sweep.

@@ -34,6 +34,12 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
+/// What the language of so many kinds and that depth is, in one line.
+pub(crate) fn summary(kinds: &str, depth: &str) -> String {
+    let kinds = if kinds == "1" { "1 kind".to_owned() } else { format!("{kinds} kinds") };
+    format!("balanced brackets of {kinds}, at most {depth} deep")
+}
+
 /// More states than this would only be a mistake: Dyck-(2,3) has 15.
 const MOST_STATES: usize = 200_000;
 

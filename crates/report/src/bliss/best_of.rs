@@ -9,7 +9,7 @@ use wug_score::{Acceptance, Estimate};
 use super::index_run::IndexRun;
 use super::index_table::{shown, solved_by_factor};
 use super::published::runs as paper_runs;
-use super::rows::{RowKey, RunGroup, margins, settings_notes, varying};
+use super::rows::{RowKey, RunGroup, margins, settings_notes};
 use crate::table::{Cell, Column, Decimals, IntervalKind, Row, Table, Value};
 
 const DECIMALS: Decimals = Decimals(3);
@@ -23,7 +23,7 @@ type Shares = Vec<(usize, Estimate)>;
 pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
     // Baselines are the same in every run.
     let by_row = group.rows(|run| run.has_index() && run.is_trained());
-    let (columns, margins) = (varying(&by_row), margins(&by_row));
+    let (columns, margins) = (group.varying(&by_row), margins(&by_row));
     let (name, title) = if group.of_paper {
         ("2-best-of", "Table 2: the best of how many")
     } else {

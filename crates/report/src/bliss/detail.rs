@@ -9,7 +9,7 @@ use wug_score::strata::Margin;
 use wug_score::{Aggregate, Metric, RunResult};
 
 use super::index_run::IndexRun;
-use super::rows::{RunGroup, RunsByRow, counted, margins, settings_notes, varying};
+use super::rows::{RunGroup, RunsByRow, counted, margins, settings_notes};
 use crate::parameters;
 use crate::plan_fields::spread_note;
 use crate::table::{Cell, Column, Decimals, Row, Table, Value, distinct, grouped};
@@ -33,7 +33,7 @@ fn table(group: &RunGroup<'_>, (language, measure): (&str, &str), all: &RunsByRo
         .filter(|(key, _)| (key.language, key.measure()) == (language, measure))
         .map(|(key, runs)| (key.clone(), runs.clone()))
         .collect();
-    let (columns, margins) = (varying(&rows), margins(&rows));
+    let (columns, margins) = (group.varying(&rows), margins(&rows));
     let deterministic = rows.values().flatten().any(|run| run.is_deterministic());
     let mut name = if group.of_paper { language.to_owned() } else { format!("index-{language}") };
     let mut title = format!("Behind the index: {language}");

@@ -7,7 +7,7 @@ use wug_score::{Acceptance, generalization_index};
 
 use super::index_run::IndexRun;
 use super::published::{learners, runs as paper_runs};
-use super::rows::{RowKey, RunGroup, RunsByRow, counted, margins, settings_notes, varying};
+use super::rows::{ORDER, RowKey, RunGroup, RunsByRow, counted, margins, settings_notes};
 use crate::table::{Cell, Column, Row, Table, Value};
 
 /// The column of the factors that were run.
@@ -17,7 +17,8 @@ const INDEX: &str = "Largest b so that a model trained on 10^N/b strings solves 
 /// When a test is solved, in short.
 const BOTH: &str = "All steps: at most a share ε of all steps is incorrect, as in the paper's Table 2. Every string: of each string by itself; at ε = 0 both are the same.";
 /// How an index is shown that is not known.
-const OPEN: &str = "<1: no factor was solved. ≥2, none of 1, 2: larger or other factors were not run.";
+const UNSOLVED: &str = "<1: no factor was solved.";
+const OPEN: &str = "≥2, none of 1, 2: larger or other factors were not run.";
 /// What the paper's figures are of.
 const PAPER: &str = "The paper's figures: at each factor the best of 63 LSTMs (21 configurations, 3 seeds), 12 Stack-LSTMs (4, 3) or 6 Baby-NTMs (2, 3); MDLRNN once per configuration, it does not say how many.";
 /// What is in brackets.
@@ -27,7 +28,7 @@ const BEST_OF: &str =
 /// The table; `None` without runs of the index.
 pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
     let by_row = index_runs(group);
-    let (columns, margins, factors) = (varying(&by_row), margins(&by_row), group.factors());
+    let (columns, margins, factors) = (group.varying(&by_row), margins(&by_row), group.factors());
     if margins.is_empty() {
         return None;
     }
@@ -47,7 +48,7 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
             Row { keys, cells: cells(group, &key, runs, &margins, &factors) }
         })
         .collect();
-    table.notes.extend(notes(group));
+    table.notes.extend(notes(group, open(&table.rows)));
     table.notes.extend(settings_notes(&columns));
     Some(table)
 }
@@ -105,8 +106,10 @@ pub(super) fn headline(group: &RunGroup<'_>) -> Option<Table> {
         table.columns.iter().map(|column| column.name != FACTORS_RUN && *column != again).collect();
     retain(&mut table.columns, &shown);
     table.rows.iter_mut().for_each(|row| retain(&mut row.cells, &shown));
-    let notes = [Some(INDEX), Some(BEST_OF), Some(BOTH), Some(OPEN), group.of_paper.then_some(PAPER)];
-    let notes = notes.into_iter().flatten().map(str::to_owned).chain(group.other_data()).collect();
+    let order = table.notes.iter().any(|note| note == ORDER).then_some(ORDER);
+    let notes = [INDEX, BEST_OF, BOTH].into_iter().chain(open(&table.rows)).chain(order);
+    let notes = notes.chain(group.of_paper.then_some(PAPER));
+    let notes = notes.map(str::to_owned).chain(group.other_data()).collect();
     Some(Table { notes, ..table })
 }
 
@@ -201,7 +204,17 @@ fn list(factors: &BTreeSet<usize>) -> String {
     factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn notes(group: &RunGroup<'_>) -> Vec<String> {
+/// What the signs in cells mean, where there are some.
+fn open(rows: &[Row]) -> Vec<&'static str> {
+    let cells = rows.iter().flat_map(|row| &row.cells);
+    let shown: Vec<String> =
+        cells.flat_map(|cell| [&cell.ours, &cell.paper]).flatten().map(Value::show).collect();
+    let any = |signs: &[&str]| shown.iter().any(|text| signs.iter().any(|sign| text.starts_with(sign)));
+    let notes = [any(&["<"]).then_some(UNSOLVED), any(&["≥", "none of"]).then_some(OPEN)];
+    notes.into_iter().flatten().collect()
+}
+
+fn notes(group: &RunGroup<'_>, open: Vec<&str>) -> Vec<String> {
     let paper = group.of_paper.then(|| PAPER.to_owned());
     let mut notes = vec![
         INDEX.to_owned(),
@@ -209,9 +222,9 @@ fn notes(group: &RunGroup<'_>) -> Vec<String> {
         "All steps: of all scored steps of all strings, at most a share ε is incorrect; only this fits the paper's Table 2. Every string: that holds for each string by itself, as its §3.5 says. At ε = 0 both are the same.".to_owned(),
         "Where no step has a single possible symbol (Dyck), ε is the probability above which a symbol counts as possible, and every step must be correct: at ε = 0 no softmax can pass unless it underflows.".to_owned(),
         "Baselines are rows too: a score that one of them reaches says nothing about a learner. Repeating the last symbol is incorrect once per string of aⁿbⁿ, which ε = 0.005 forgives over all steps.".to_owned(),
-        OPEN.to_owned(),
         "Runs: configurations × seeds at each factor. An evaluation that was stopped, because nothing could be solved any more, counts as not solved.".to_owned(),
     ];
+    notes.extend(open.into_iter().map(str::to_owned));
     notes.extend(paper);
     notes.extend(group.bad_note());
     notes

@@ -78,6 +78,11 @@ impl Suite for Bliss {
         result.run.plan.clone()
     }
 
+    /// The index is the best of these configurations.
+    fn pools(&self, setting: &str) -> bool {
+        rows::CONFIGURED.contains(&setting)
+    }
+
     fn data_key(&self, result: &RunResult) -> String {
         IndexRun::of(result).map_or_else(String::new, IndexRun::data_key)
     }

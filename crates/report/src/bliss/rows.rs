@@ -9,7 +9,8 @@ use super::departures::{FACTORS, all_departures, departures};
 use super::index_run::{Configuration, IndexRun};
 use super::published::{INDEX, PAPER, languages, learners};
 use super::{NAME, PROTOCOL};
-use crate::columns::VaryingColumns;
+use crate::columns::{VaryingColumns, coordinate_names};
+use crate::plan_fields::field_name;
 use crate::published::other_data;
 use crate::summary::bad_endings;
 use crate::table::{Scope, Table};
@@ -19,8 +20,9 @@ const BASELINES: [&str; 7] =
     ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar", "oracle"];
 
 /// What distinguishes rows besides language and learner: its name, and its pointer in a plan.
-const SETTINGS: [(&str, &str); 8] = [
+const SETTINGS: [(&str, &str); 9] = [
     ("measure", "/measure"),
+    ("size", "/size"),
     ("order", "/order"),
     ("prior", "/prior"),
     ("data seed", "/data_seed"),
@@ -30,10 +32,19 @@ const SETTINGS: [(&str, &str); 8] = [
     (SHUFFLED, "/settings/shuffle"),
 ];
 
-/// Whether training strings are read in a new order in every epoch.
-const SHUFFLED: &str = "shuffled";
+/// Those on which the training strings depend.
+const OF_DATA: [&str; 3] = ["order", "prior", "data seed"];
 
-const ORDER: &str = "Shuffled: true, the training strings are read in a new random order in every epoch; false, in the order of the released files, which are sorted by length. Networks that read one string at a time learn far more from strings in random order. The code of these networks that the paper used does not shuffle.";
+/// The settings of the paper's grids, among which an index is the best. Rows differ in others of which an experiment lists several
+/// values.
+pub(super) const CONFIGURED: [&str; 5] = ["hidden", "regularization", "lambda", "memory", "epochs"];
+/// The coordinates that every row has anyway: language and learner are its first keys, and it is of all factors.
+const OF_ROW: [&str; 3] = ["language", "learner", "factor"];
+
+/// Whether training strings are read in a new order in every epoch.
+pub(super) const SHUFFLED: &str = "shuffled";
+
+pub(super) const ORDER: &str = "Shuffled: true, the training strings are read in a new random order in every epoch; false, in the order of the released files, which are sorted by length. Networks that read one string at a time learn far more from strings in random order. The code of these networks that the paper used does not shuffle.";
 
 /// The index of the measure among them. It is shown only for languages that were evaluated by two.
 const MEASURE: usize = 0;
@@ -45,6 +56,8 @@ pub(super) struct RunGroup<'a> {
     pub(super) of_paper: bool,
     /// In the order of their configurations and seeds, on which ties depend.
     pub(super) runs: Vec<IndexRun<'a>>,
+    /// The names of other settings of which an experiment lists several values.
+    compared: Vec<&'a str>,
 }
 
 /// Which runs a row is of. Rows are in this order.
@@ -55,7 +68,7 @@ pub(super) struct RowKey<'a> {
     pub(super) language: &'a str,
     learner_rank: usize,
     pub(super) learner: &'a str,
-    /// The values of [`SETTINGS`]; none for a row that only the paper has.
+    /// The values of [`SETTINGS`] and of what else is compared; none for a row that only the paper has.
     pub(super) settings: Vec<String>,
 }
 
@@ -77,7 +90,18 @@ impl<'a> RunGroup<'a> {
             runs.sort_by_cached_key(|run| {
                 (run.configuration(), run.result.run.seed, run.result.run.plan.clone())
             });
-            Self { reading, of_paper: !other, runs }
+            let known = |name: &&str| {
+                let of_table = SETTINGS.iter().any(|(_, at)| at.ends_with(&format!("/{name}")));
+                of_table || CONFIGURED.contains(name) || OF_ROW.contains(name)
+            };
+            let names = coordinate_names(runs.iter().map(|run| &run.result.run));
+            // What baselines do not have, and all others have alike, is not compared.
+            let several = |name: &&str| {
+                let all = runs.iter().filter_map(|run| run.result.run.coordinates.get(name));
+                all.collect::<BTreeSet<_>>().len() > 1
+            };
+            let compared = names.into_iter().filter(|name| !known(name)).filter(several).collect();
+            Self { reading, of_paper: !other, runs, compared }
         };
         groups.into_iter().map(group).collect()
     }
@@ -91,12 +115,33 @@ impl<'a> RunGroup<'a> {
         let mut rows = RunsByRow::new();
         for run in self.runs.iter().copied().filter(|run| of(*run)) {
             let mut key = RowKey::of(run);
+            key.settings.extend(self.compared.iter().map(|name| run.result.run.coordinates.show(name)));
             if measures[key.language].len() == 1 {
                 key.settings[MEASURE].clear();
             }
             rows.entry(key).or_default().push(run);
         }
         rows
+    }
+
+    /// The settings that differ between rows. Baselines have few: where all rows that have a setting have it alike, the others make no
+    /// difference.
+    pub(super) fn varying(&self, rows: &RunsByRow<'_>) -> VaryingColumns {
+        let known = SETTINGS.iter().map(|(name, _)| (*name).to_owned());
+        let names: Vec<String> = known.chain(self.compared.iter().map(|name| field_name(name))).collect();
+        let mut values: Vec<Vec<String>> = rows.keys().map(|key| key.settings.clone()).collect();
+        for i in 0..names.len() {
+            let given: BTreeSet<String> = values
+                .iter()
+                .filter_map(|row| row.get(i))
+                .filter(|value| !value.is_empty())
+                .cloned()
+                .collect();
+            if let (1, Some(one)) = (given.len(), given.first()) {
+                values.iter_mut().filter_map(|row| row.get_mut(i)).for_each(|value| value.clone_from(one));
+            }
+        }
+        VaryingColumns::of(&names, values.iter().map(Vec::as_slice))
     }
 
     /// The factors of an index: the paper's, and others that were run.
@@ -136,9 +181,7 @@ impl<'a> RunGroup<'a> {
 
 impl<'a> RowKey<'a> {
     fn of(run: IndexRun<'a>) -> Self {
-        // In the order of the corpus is as in the paper, and is not said.
-        let said = |value: String| if value == "false" { String::new() } else { value };
-        let settings = SETTINGS.iter().map(|(_, at)| said(run.planned(at))).collect();
+        let settings = SETTINGS.iter().map(|(_, at)| run.planned(at)).collect();
         Self { settings, ..Self::in_print(run.language(), run.learner()) }
     }
 
@@ -148,9 +191,13 @@ impl<'a> RowKey<'a> {
         Self { language_rank, language, learner_rank, learner, settings: Vec::new() }
     }
 
-    /// A row below those of the learners.
+    /// A row below those of the learners, about their training strings alone.
     pub(super) fn below_learners(&self, name: &'a str) -> Self {
-        Self { learner_rank: usize::MAX, learner: name, ..self.clone() }
+        let of_data = |((setting, _), value): (&(&str, &str), &String)| {
+            if OF_DATA.contains(setting) { value.clone() } else { String::new() }
+        };
+        let settings = SETTINGS.iter().zip(&self.settings).map(of_data).collect();
+        Self { learner_rank: usize::MAX, learner: name, settings, ..self.clone() }
     }
 
     /// How the runs were evaluated, if runs of their language were evaluated in two ways.
@@ -177,16 +224,11 @@ fn rank(names: &[&str], name: &str) -> usize {
     names.iter().position(|known| *known == name).unwrap_or(names.len())
 }
 
-/// The settings that differ between rows.
-pub(super) fn varying(rows: &RunsByRow<'_>) -> VaryingColumns {
-    VaryingColumns::of(&SETTINGS.map(|(name, _)| name), rows.keys().map(|key| key.settings.as_slice()))
-}
-
-/// What the columns of settings say: those that are the same in all rows, and what the order of strings means where it differs.
+/// What the columns of settings say: those that are the same in all rows, and what the order of strings means.
 pub(super) fn settings_notes(columns: &VaryingColumns) -> Vec<String> {
     let constant = columns.constant(" ");
     let constant = (!constant.is_empty()).then(|| format!("All runs: {constant}."));
-    let order = columns.names().any(|name| name == SHUFFLED).then(|| ORDER.to_owned());
+    let order = columns.has(SHUFFLED).then(|| ORDER.to_owned());
     constant.into_iter().chain(order).collect()
 }
 

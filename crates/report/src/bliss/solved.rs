@@ -7,7 +7,7 @@ use wug_score::strata::Margin;
 
 use super::detail::solved_length;
 use super::index_run::IndexRun;
-use super::rows::{RunGroup, RunsByRow, margins, settings_notes, varying};
+use super::rows::{ORDER, RunGroup, RunsByRow, SHUFFLED, margins, settings_notes};
 use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, drawing};
 use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, Table, Value, distinct};
@@ -58,7 +58,7 @@ fn seen(runs: &[IndexRun<'_>]) -> Option<Value> {
 /// The figure as a table; `None` without runs from the first string on.
 pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
     let (rows, margin) = runs_from_first(group)?;
-    let columns = varying(&rows);
+    let columns = group.varying(&rows);
     let sizes: BTreeSet<usize> = rows.values().flat_map(|runs| by_size(runs).into_keys()).collect();
     let title = format!("{}, as a table", title(group));
     let mut table = group.blank(name(group), &title, &["language", "learner"]);
@@ -95,7 +95,9 @@ pub(super) fn table(group: &RunGroup<'_>) -> Option<Table> {
 pub(super) fn headline(group: &RunGroup<'_>) -> Option<Table> {
     let (_, margin) = runs_from_first(group)?;
     let table = table(group)?;
-    Some(Table { notes: notes(group, margin), ..table }.compact())
+    let order = table.keys.iter().any(|key| key == SHUFFLED).then(|| ORDER.to_owned());
+    let notes = notes(group, margin).into_iter().chain(order).collect();
+    Some(Table { notes, ..table }.compact())
 }
 
 /// The figure, a panel per language; `None` without runs from the first string on.

@@ -24,6 +24,11 @@ fn across(rows: &[&GroupRow<'_>], i: usize) -> f64 {
 
 /// The share of seeds that agree with each rule, a panel per learner.
 fn preferences(group: &Group<'_>) -> Option<Figure> {
+    // With one setting there is nothing to draw against: the table says it all.
+    let settings = distinct(group.rows.iter().map(|row| &row.values));
+    if settings.len() < 2 {
+        return None;
+    }
     let mut panels = Vec::new();
     for learner in distinct(group.rows.iter().map(|row| row.learner)) {
         let rows: Vec<&GroupRow<'_>> = group.rows.iter().filter(|row| row.learner == learner).collect();

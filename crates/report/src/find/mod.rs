@@ -1,6 +1,7 @@
 //! FIND (Kharitonov and Chaabouni 2021): Tables 1 to 8 and Figure 3 with the paper's values beside ours, and the same without them for any
 //! other task, learner or setting.
 
+mod derived;
 mod figures;
 mod group;
 mod published;
@@ -15,6 +16,7 @@ use runs::PreferenceRun;
 
 use crate::plot::Figure;
 use crate::published::PublishedTable;
+use crate::records::Derived;
 use crate::suite::Suite;
 use crate::table::Table;
 
@@ -51,6 +53,10 @@ impl Suite for Find {
 
     fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
         Group::all(results).iter().filter_map(tables::headline).collect()
+    }
+
+    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
+        derived::agreement(&Group::all(results))
     }
 
     /// Runs of one task and learner differ in their settings, which the tables tell apart.

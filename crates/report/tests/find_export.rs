@@ -1,0 +1,51 @@
+//! Runs of rule preference: what is derived from several of them, and when there is a figure.
+
+mod fixtures;
+
+use fixtures::recognition;
+use serde_json::json;
+use wug_report::{Logs, Rows, TableFormat, figures, records};
+use wug_score::metric::PERFECT_AGREEMENT;
+use wug_score::{Coordinates, Measurement, Ratio, RunResult, Stratum, Totals};
+
+/// A run that fits its training pairs or not, and agrees with the rule `count` or not.
+fn run(task: &str, seed: u64, fits: bool, counts: bool) -> RunResult {
+    let agreement = |split: &str, agrees: bool| {
+        let score = PERFECT_AGREEMENT.measured(Totals::of(&[Ratio::correct(agrees)]), None);
+        Measurement::new(split, Stratum::All, &score)
+    };
+    let scores = vec![agreement("training", fits), agreement("holdout/count", counts)];
+    let mut result = recognition(["", "lstm", "", ""], seed, scores);
+    "preference".clone_into(&mut result.run.protocol);
+    result.run.plan = format!("{task} {seed}");
+    result.run.coordinates = Coordinates::default().with("task", task).with("learner", "lstm");
+    result.plan = json!({ "task": task, "learner": "lstm", "settings": {} });
+    result.data = json!({ "rules": ["count"] });
+    result
+}
+
+#[test]
+fn agreement_over_seeds_is_exported() {
+    let results = [(true, true), (true, false), (false, true)]
+        .into_iter()
+        .enumerate()
+        .map(|(seed, (fits, counts))| run("mine", seed as u64, fits, counts));
+    let results: Vec<RunResult> = results.collect();
+    let mut out = Vec::new();
+    records(&results, &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let derived: Vec<_> = rows
+        .filter(|row| row["derived"] == true)
+        .map(|row| {
+            (row["metric"].as_str().unwrap().to_owned(), row["numerator"].as_f64(), row["runs"].as_u64())
+        })
+        .collect();
+    let expected = [("fpa_of_fitting", Some(1.0), Some(2)), ("fpa_of_all", Some(2.0), Some(3))];
+    assert_eq!(derived, expected.map(|(name, value, runs)| (name.to_owned(), value, runs)));
+}
+
+#[test]
+fn one_setting_has_no_figure() {
+    assert!(figures(&[run("mine", 1, true, true), run("mine", 2, true, false)]).is_empty());
+}
