@@ -356,7 +356,7 @@ fn cautions_and_curves_of_speed() {
         assert!(cautions.contains(expected), "{cautions}");
     }
     let mut rows = Vec::new();
-    records(&results, &Logs::new(), Rows::Curves, TableFormat::Jsonl, &mut rows).unwrap();
+    records(&results, &Logs::new(), RecordFormat::Curves, TableFormat::Jsonl, &mut rows).unwrap();
     let rows = String::from_utf8(rows).unwrap();
     assert_eq!(rows.lines().count(), 6);
     assert!(rows.lines().nth(1).unwrap().contains(r#""seen":8.0,"accuracy":0.5"#), "{rows}");

@@ -4,7 +4,7 @@ mod fixtures;
 
 use fixtures::recognition;
 use serde_json::json;
-use wug_report::{Logs, Rows, TableFormat, figures, records};
+use wug_report::{Logs, RecordFormat, TableFormat, figures, records};
 use wug_score::metric::PERFECT_AGREEMENT;
 use wug_score::{Coordinates, Measurement, Ratio, RunResult, Stratum, Totals};
 
@@ -32,7 +32,7 @@ fn agreement_over_seeds_is_exported() {
         .map(|(seed, (fits, counts))| run("mine", seed as u64, fits, counts));
     let results: Vec<RunResult> = results.collect();
     let mut out = Vec::new();
-    records(&results, &Logs::new(), Rows::Scores, TableFormat::Jsonl, &mut out).unwrap();
+    records(&results, &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let derived: Vec<_> = rows

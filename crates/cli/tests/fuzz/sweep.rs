@@ -12,7 +12,7 @@ use wug_lab::score::RunResult;
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
 use wug_lab::sweep::{PlannedRun, Status, Sweep};
 use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
-use wug_report::{Format, Logs, Rows, TableFormat, records, render};
+use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
 
 use super::{Fuzzed, Stopped, file, load, scratch, text, write};
 
@@ -150,7 +150,7 @@ fn report(results: &[RunResult], number: usize) {
         Some(format) => drop(render(results, *format)),
         None => {
             for format in TableFormat::ALL {
-                for rows in [Rows::Scores, Rows::Curves, Rows::Strings] {
+                for rows in [RecordFormat::Scores, RecordFormat::Curves, RecordFormat::Strings] {
                     // A number that no column can hold is an error, and no panic.
                     let _ = records(results, &Logs::new(), rows, format, std::io::sink());
                 }

@@ -1,7 +1,7 @@
 //! How fast does it learn? Measures of a learning curve ([`crate::wade`]). They are made of curves, not of examples.
 
 use super::{Direction, Metric, Score, Unit};
-use crate::wade::{Evaluated, Wade, above_chance};
+use crate::wade::{Evaluated, Wade};
 use crate::{Ratio, Totals};
 
 /// WADE as the plan of the run defines it.
@@ -79,7 +79,12 @@ pub fn learning_speed(wade: &Wade, curve: &[Evaluated], chance: Option<f64>) -> 
     let constant = |accuracy: f64| wade.of(&[Evaluated { step: 1.0, accuracy }]);
     let mut scores = vec![WADE.measured(once(wade.of(curve)), chance.map(constant))];
     if let Some(chance) = chance {
-        scores.push(WADE_ABOVE_CHANCE.measured(once(wade.of(&above_chance(curve, chance))), None));
+        // Shares, not counts: an accuracy that is exactly a threshold may be rounded to either side of it.
+        let above =
+            |accuracy: f64| if chance < 1.0 { (accuracy - chance).max(0.0) / (1.0 - chance) } else { 0.0 };
+        let curve: Vec<Evaluated> =
+            curve.iter().map(|p| Evaluated { accuracy: above(p.accuracy), ..*p }).collect();
+        scores.push(WADE_ABOVE_CHANCE.measured(once(wade.of(&curve)), None));
     }
     if let Some(highest) = curve.iter().map(|point| point.accuracy).max_by(f64::total_cmp) {
         scores.push(HIGHEST_ACCURACY.measured(once(highest), chance));
