@@ -74,7 +74,7 @@ pub(super) fn recognizer(model: &mut dyn Conversation) -> Result<Vec<Check>, Lab
     let member = |n: usize| [vec![1], rounds(n)].concat();
     let other = |n: usize| [vec![2], rounds(n)].concat();
     let mut findings = vec![(FINITE, finite(&mut ask, &[member(1), other(1), member(4), other(4)])?)];
-    findings.extend(consistent(&mut ask, &member(3), &[member(2), other(5), member(9)])?);
+    findings.extend(consistent(&mut ask, &member(3), &[member(2), other(5), other(9)])?);
     let strings: Vec<Vec<u32>> = (1..=4).flat_map(|n| [member(n), other(n)]).collect();
     findings.push((SIGN, sign(&mut ask, &strings)?));
     Ok(named("recognizer", findings))
@@ -202,12 +202,11 @@ fn permuted(alone: &[Vec<f64>], together: &[Vec<f64>]) -> bool {
         let n = a.len().min(b.len());
         differs(&a[..n], &b[..n]).is_none()
     };
-    let from = |answer: &Vec<f64>| alone.iter().position(|own| alike(own, answer));
-    let mut sources: Vec<usize> = together.iter().filter_map(from).collect();
-    let is_sorted = sources.is_sorted();
-    sources.sort_unstable();
-    sources.dedup();
-    !is_sorted && sources.len() == alone.len()
+    let mut left: Vec<&Vec<f64>> = alone.iter().collect();
+    together.iter().all(|answer| {
+        let from = left.iter().position(|own| alike(own, answer));
+        from.map(|at| left.swap_remove(at)).is_some()
+    })
 }
 
 /// Other or more symbols at the end must not change what was predicted before them.
