@@ -4,8 +4,8 @@
 use std::io::{Cursor, Read as _, Write as _};
 
 use wug_lab::dataset::bliss::{Archive, PASSWORD};
-use zip::{ZipArchive, ZipWriter};
 use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
 
 /// A kind of container, known by the file's name.
 #[derive(Clone, Copy)]
@@ -58,9 +58,9 @@ impl Container {
             Self::Zip => {
                 let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
                 // Readers of several arrays know them by name.
-                let name = ZipArchive::new(Cursor::new(old)).ok().and_then(|mut old| {
-                    Some(old.by_index(0).ok()?.name().ok()?.into_owned())
-                });
+                let name = ZipArchive::new(Cursor::new(old))
+                    .ok()
+                    .and_then(|mut old| Some(old.by_index(0).ok()?.name().ok()?.into_owned()));
                 let name = name.unwrap_or_else(|| "data.npy".to_owned());
                 zip.start_file(name, SimpleFileOptions::default()).unwrap();
                 zip.write_all(content).unwrap();

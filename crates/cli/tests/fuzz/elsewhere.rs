@@ -12,7 +12,9 @@ use wug_lab::dataset::reviews::read_csv;
 use wug_lab::dataset::wordpiece::Pieces;
 use wug_lab::foreign::read_reply;
 use wug_lab::language::Reading;
-use wug_lab::mdl::{CorpusRequest, SearchEvent, SearchRequest, certify, read_network, search, search_settings};
+use wug_lab::mdl::{
+    CorpusRequest, SearchEvent, SearchRequest, certify, read_network, search, search_settings,
+};
 use wug_lab::play::Game;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::Sweep;
@@ -34,10 +36,10 @@ fn named<T>(files: &MemoryFiles, read: impl FnOnce(&Path) -> T) -> T {
 
 /// Networks as JSON, checked by exact arithmetic.
 pub(crate) fn network() -> Fuzzed {
-    let files =
-        load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record/mdl")).0.into_iter().filter(|(name, _)| {
-            Path::new(name).extension().is_some_and(|extension| extension == "json")
-        });
+    let files = load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../record/mdl"))
+        .0
+        .into_iter()
+        .filter(|(name, _)| Path::new(name).extension().is_some_and(|extension| extension == "json"));
     let corpus = files.map(|(_, bytes)| file("network.json", &bytes)).collect();
     Fuzzed::new(corpus, |files| {
         let Ok(read) = named(files, read_network) else { return false };
@@ -163,7 +165,9 @@ pub(crate) fn tasks() -> Fuzzed {
     Fuzzed::new(corpus, |files| {
         named(files, |path| {
             let path = serde_json::Value::from(path.to_string_lossy());
-            let text = format!("title = \"t\"\n[[preference]]\nfiles = [{path}]\nlearners = [\"lstm\"]\nseeds = 1\n");
+            let text = format!(
+                "title = \"t\"\n[[preference]]\nfiles = [{path}]\nlearners = [\"lstm\"]\nseeds = 1\n"
+            );
             let read = Experiment::read("fuzz", "fuzz.toml", &text, Scale::Paper, &[]);
             read.inspect(|experiment| experiment.runs.iter().for_each(|run| drop(run.label()))).is_ok()
         })

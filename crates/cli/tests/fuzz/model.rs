@@ -2,9 +2,9 @@
 
 use wug_lab::dataset::{MemoryFiles, Seed};
 use wug_learner::interface::{LoadError, Model, NextSymbol as _, Recognizer as _, SavedModel, Trained};
+use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, RecognizerModel, TransducerModel};
 use wug_learner::registry::{LEARNERS, NextSymbolRole, RecognizerTask, Settings, TransducerTask};
-use wug_learner::kernel::Real;
 
 use super::Fuzzed;
 
@@ -21,7 +21,9 @@ fn networks() -> Vec<MemoryFiles> {
     let transduced = TransducerTask { inputs: 4, outputs: 4, end: 0, padding: None };
     let mut all = Vec::new();
     for learner in LEARNERS {
-        let small = |settings| Settings::defaults(settings).with_count("hidden", 8);
+        // A head that shares its weights with the embedding needs one that is as wide as the states.
+        let small =
+            |settings| Settings::defaults(settings).with_count("hidden", 8).with_count("embedding", 8);
         if let Some(role) = &learner.recognizer {
             let spec = || (role.build)(&small(role.settings), recognized);
             all.extend([saved::<RecognizerModel, f32>(spec()), saved::<RecognizerModel, f64>(spec())]);
@@ -31,8 +33,7 @@ fn networks() -> Vec<MemoryFiles> {
             all.extend([saved::<LanguageModel, f32>(spec()), saved::<LanguageModel, f64>(spec())]);
         }
         if let Some(role) = &learner.transducer {
-            let settings = small(role.settings).with_count("embedding", 8);
-            all.push(saved::<TransducerModel, f32>((role.build)(&settings, transduced)));
+            all.push(saved::<TransducerModel, f32>((role.build)(&small(role.settings), transduced)));
         }
     }
     all

@@ -49,7 +49,8 @@ pub(crate) fn experiment() -> Fuzzed {
         files.0.insert("scale".to_owned(), scale.name().as_bytes().to_vec());
         files
     };
-    let sets = ["seeds=1", "seeds=2\nhidden=8", "learners=[\"lstm\"]\nmax_epochs=3", "recognition.data.longest=200"];
+    let sets =
+        ["seeds=1", "seeds=2\nhidden=8", "learners=[\"lstm\"]\nmax_epochs=3", "recognition.data.longest=200"];
     let built_in = BUILT_IN.iter().flat_map(|(_, text)| Scale::ALL.map(|scale| (*text, "", scale)));
     let small = Scale::ALL.into_iter().flat_map(|scale| sets.map(|sets| (SMALL, sets, scale)));
     // The large grids are a third of the inputs, and most of the time.
