@@ -62,6 +62,7 @@ fn search_request(path: &Path) -> SearchRequest {
         threads: 1,
         checkpoint: Some(path.to_owned()),
         every: Duration::ZERO,
+        stop: std::sync::Arc::default(),
     }
 }
 
