@@ -18,6 +18,8 @@ mod container;
 mod data;
 #[path = "fuzz/directory.rs"]
 mod directory;
+#[path = "fuzz/elsewhere.rs"]
+mod elsewhere;
 #[path = "fuzz/language.rs"]
 mod language;
 #[path = "fuzz/model.rs"]
@@ -76,6 +78,14 @@ const READERS: &[(&str, u64, u64, Open)] = &[
     ("checkpoint", 100, 10, sweep::checkpoint),
     ("result", 50, 6, sweep::result),
     ("model", 300, 8, model::model),
+    ("kept", 100, 5, elsewhere::kept),
+    ("network", 100, 5, elsewhere::network),
+    ("search", 100, 4, elsewhere::search_checkpoint),
+    ("answers", 100, 5, elsewhere::answers),
+    ("tasks", 200, 4, elsewhere::tasks),
+    ("reviews", 200, 4, elsewhere::reviews),
+    ("play", 200, 4, elsewhere::play),
+    ("reply", 1000, 3, elsewhere::reply),
     ("name", 300, 5, language::name),
     ("string", 300, 6, language::string),
     ("command", 50, 8, language::command),

@@ -4,8 +4,8 @@
 use std::io::{Cursor, Read as _, Write as _};
 
 use wug_lab::dataset::bliss::{Archive, PASSWORD};
-use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
 
 /// A kind of container, known by the file's name.
 #[derive(Clone, Copy)]
@@ -57,7 +57,12 @@ impl Container {
         match self {
             Self::Zip => {
                 let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-                zip.start_file("data.npy", SimpleFileOptions::default()).unwrap();
+                // Readers of several arrays know them by name.
+                let name = ZipArchive::new(Cursor::new(old))
+                    .ok()
+                    .and_then(|mut old| Some(old.by_index(0).ok()?.name().ok()?.into_owned()));
+                let name = name.unwrap_or_else(|| "data.npy".to_owned());
+                zip.start_file(name, SimpleFileOptions::default()).unwrap();
                 zip.write_all(content).unwrap();
                 zip.finish().unwrap().into_inner()
             }

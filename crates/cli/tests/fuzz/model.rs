@@ -1,37 +1,61 @@
 //! The reader of saved models: a config and weights.
 
 use wug_lab::dataset::{MemoryFiles, Seed};
-use wug_learner::interface::{Model, NextSymbol as _, Recognizer as _, SavedModel, Trained};
-use wug_learner::model::{Initialization, LanguageModel, LanguageModelSpec, Output, RecognizerModel};
-use wug_learner::registry::recognizer;
+use wug_learner::interface::{LoadError, Model, NextSymbol as _, Recognizer as _, SavedModel, Trained};
+use wug_learner::kernel::Real;
+use wug_learner::model::{LanguageModel, RecognizerModel, TransducerModel};
+use wug_learner::registry::{LEARNERS, NextSymbolRole, RecognizerTask, Settings, TransducerTask};
 
 use super::Fuzzed;
 
-fn saved<M: Model>(spec: M::Spec) -> MemoryFiles {
+fn saved<M: Model, R: Real>(spec: M::Spec) -> MemoryFiles {
     let model = M::build(spec).unwrap();
     let params = model.layout().initialise(Seed::new(1));
-    let SavedModel { config, weights } = Trained::<M, f32>::new(model, params).save();
+    let SavedModel { config, weights } = Trained::<M, R>::new(model, params).save();
     MemoryFiles([("config.json".to_owned(), config), ("model.safetensors".to_owned(), weights)].into())
 }
 
+/// Every network of the registry in each of its roles, small, in both precisions.
+fn networks() -> Vec<MemoryFiles> {
+    let recognized = RecognizerTask { alphabet: 2, language_modeling: true, next_symbols: true };
+    let transduced = TransducerTask { inputs: 4, outputs: 4, end: 0, padding: None };
+    let mut all = Vec::new();
+    for learner in LEARNERS {
+        // A head that shares its weights with the embedding needs one that is as wide as the states.
+        let small =
+            |settings| Settings::defaults(settings).with_count("hidden", 8).with_count("embedding", 8);
+        if let Some(role) = &learner.recognizer {
+            let spec = || (role.build)(&small(role.settings), recognized);
+            all.extend([saved::<RecognizerModel, f32>(spec()), saved::<RecognizerModel, f64>(spec())]);
+        }
+        if let Some(role) = learner.next_symbol.as_ref().and_then(NextSymbolRole::network) {
+            let spec = || (role.build)(&small(role.settings), 4);
+            all.extend([saved::<LanguageModel, f32>(spec()), saved::<LanguageModel, f64>(spec())]);
+        }
+        if let Some(role) = &learner.transducer {
+            all.push(saved::<TransducerModel, f32>((role.build)(&small(role.settings), transduced)));
+        }
+    }
+    all
+}
+
+/// Loads a model as whatever it is, and asks it.
+fn ask<R: Real>(saved: &SavedModel) -> Result<(), LoadError> {
+    if let Ok(mut model) = Trained::<RecognizerModel, R>::load(saved) {
+        model.log_odds(&[&[], &[0, 0]]);
+        return Ok(());
+    }
+    if Trained::<TransducerModel, R>::load(saved).is_ok() {
+        return Ok(());
+    }
+    Trained::<LanguageModel, R>::load(saved)?.log_probs(&[0, 0]);
+    Ok(())
+}
+
 pub(crate) fn model() -> Fuzzed {
-    let families = ["rnn", "lstm", "gru", "transformer"];
-    let recognizers =
-        families.map(|family| saved::<RecognizerModel>(recognizer(family, 8, 2, (true, true), 0.1).unwrap()));
-    let models = families.map(|family| {
-        let body = recognizer(family, 8, 2, (false, false), 0.0).unwrap().body;
-        let (output, initialization) = (Output::Linear, Initialization::Torch);
-        saved::<LanguageModel>(LanguageModelSpec { body, vocabulary: 4, output, initialization })
-    });
-    Fuzzed::new(recognizers.into_iter().chain(models).collect(), |files| {
+    Fuzzed::new(networks(), |files| {
         let bytes = |name: &str| files.0.get(name).cloned().unwrap_or_default();
         let saved = SavedModel { config: bytes("config.json"), weights: bytes("model.safetensors") };
-        if let Ok(mut model) = Trained::<RecognizerModel, f32>::load(&saved) {
-            model.log_odds(&[&[], &[0, 0]]);
-            return true;
-        }
-        let Ok(mut model) = Trained::<LanguageModel, f32>::load(&saved) else { return false };
-        model.log_probs(&[0, 0]);
-        true
+        ask::<f32>(&saved).is_ok() || ask::<f64>(&saved).is_ok()
     })
 }

@@ -16,24 +16,24 @@ use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
 
 use super::{Fuzzed, Stopped, file, load, scratch, text, write};
 
-/// Both protocols, in seconds.
+/// Every protocol, in seconds.
 const SMALL: &str = include_str!("../../../../testdata/fuzz/small.toml");
 
-fn small(sets: &[(&str, &str)]) -> Experiment {
+pub(crate) fn small(sets: &[(&str, &str)]) -> Experiment {
     let sets: Vec<_> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     Experiment::read("small", "small.toml", SMALL, Scale::Paper, &sets).unwrap()
 }
 
 /// Data for an epoch that takes less than reading its checkpoint.
-const TINY: &[(&str, &str)] = &[
-    ("data.training", "8"),
-    ("data.validation", "4"),
-    ("data.test", "4"),
-    ("data.held_out", "2"),
-    ("data.distances", "1"),
-    ("data.short", "8"),
-    ("data.long", "10"),
-    ("data.longest", "12"),
+pub(crate) const TINY: &[(&str, &str)] = &[
+    ("recognition.data.training", "8"),
+    ("recognition.data.validation", "4"),
+    ("recognition.data.test", "4"),
+    ("recognition.data.held_out", "2"),
+    ("recognition.data.distances", "1"),
+    ("recognition.data.short", "8"),
+    ("recognition.data.long", "10"),
+    ("recognition.data.longest", "12"),
 ];
 
 /// A number that an input determines, to choose one of several things to do with it.
@@ -49,7 +49,8 @@ pub(crate) fn experiment() -> Fuzzed {
         files.0.insert("scale".to_owned(), scale.name().as_bytes().to_vec());
         files
     };
-    let sets = ["seeds=1", "seeds=2\nhidden=8", "learners=[\"lstm\"]\nmax_epochs=3", "data.longest=200"];
+    let sets =
+        ["seeds=1", "seeds=2\nhidden=8", "learners=[\"lstm\"]\nmax_epochs=3", "recognition.data.longest=200"];
     let built_in = BUILT_IN.iter().flat_map(|(_, text)| Scale::ALL.map(|scale| (*text, "", scale)));
     let small = Scale::ALL.into_iter().flat_map(|scale| sets.map(|sets| (SMALL, sets, scale)));
     // The large grids are a third of the inputs, and most of the time.
@@ -96,13 +97,28 @@ pub(crate) fn plan() -> Fuzzed {
     })
 }
 
-/// The experiment with three of its runs: a recognizer, a baseline and a next-symbol network. The fewer files, the more
-/// damage to each.
+/// The experiment with a few of its runs: a recognizer, a baseline, a next-symbol network, a search, and one of each other
+/// protocol. The fewer files, the more damage to each.
 fn smaller() -> Experiment {
     let mut experiment = small(TINY);
-    let runs = [0, 4, 6].map(|i| experiment.runs[i].clone());
-    experiment.runs = runs.to_vec();
+    let mut kinds = std::collections::BTreeSet::new();
+    experiment.runs.retain(|run| {
+        let run = run.run(String::new());
+        let learner = run.coordinates.show("learner");
+        let own = run.protocol == "generalization";
+        kinds.insert((run.protocol, if own { learner } else { String::new() }))
+    });
     experiment
+}
+
+/// Watches without a word.
+pub(crate) struct Quiet;
+
+impl Observer for Quiet {
+    fn begins(&self, _: usize, _: &PlannedRun) {}
+    fn epoch(&self, _: usize, _: usize, _: f64) {}
+    fn evaluating(&self, _: usize, _: &str) {}
+    fn ends(&self, _: usize, _: &RunResult, _: Duration, _: Progress) {}
 }
 
 /// Stops a sweep when a run begins, after two epochs, or never.
