@@ -21,11 +21,13 @@ fn networks() -> Vec<MemoryFiles> {
     let transduced = TransducerTask { inputs: 4, outputs: 4, end: 0, padding: None };
     let mut all = Vec::new();
     for learner in LEARNERS {
-        // A head that shares its weights with the embedding needs one that is as wide as the states.
         let small =
             |settings| Settings::defaults(settings).with_count("hidden", 8).with_count("embedding", 8);
         if let Some(role) = &learner.recognizer {
-            let spec = || (role.build)(&small(role.settings), recognized);
+            let built = |task| (role.build)(&small(role.settings), task);
+            // The head shares its weights with an embedding, which some learners do not have.
+            let language_modeling = <RecognizerModel as Model>::build(built(recognized)).is_ok();
+            let spec = || built(RecognizerTask { language_modeling, ..recognized });
             all.extend([saved::<RecognizerModel, f32>(spec()), saved::<RecognizerModel, f64>(spec())]);
         }
         if let Some(role) = learner.next_symbol.as_ref().and_then(NextSymbolRole::network) {
