@@ -374,7 +374,6 @@ fn failures_are_clear_and_leave_nothing_behind() {
     // A directory below a file.
     std::fs::write(path("file"), "x").unwrap();
     failed(&["data", "flare/parity", "--out", &path("file/below")], "file/below");
-    failed(&["validate", &path("nothing")], "nothing");
     // Files in the way.
     std::fs::create_dir(path("taken")).unwrap();
     std::fs::write(path("taken/README.md"), "mine").unwrap();
