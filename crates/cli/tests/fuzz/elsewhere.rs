@@ -126,7 +126,8 @@ pub(crate) fn answers() -> Fuzzed {
     let flare = read_splits(&dir.path().join("flare")).unwrap();
     let lines = |splits: &[SplitStrings], answer: &dyn Fn(&str) -> String| -> Vec<u8> {
         let strings = splits.iter().flat_map(|split| &split.strings);
-        strings.map(|s| format!("{{\"string\": \"{s}\", {}}}\n", answer(s))).collect::<String>().into()
+        let lines = strings.flat_map(|s| format!("{{\"string\": \"{s}\", {}}}\n", answer(s)).into_bytes());
+        lines.collect()
     };
     let log_odds = lines(&flare, &|_| "\"log_odds\": 1.5".to_owned());
     let probability = lines(&flare, &|_| "\"probability\": 0.25".to_owned());
