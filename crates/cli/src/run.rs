@@ -126,14 +126,13 @@ fn work_on(
 /// Says what became of the runs that were stopped: those that have a checkpoint go on, the others start again.
 fn interrupted(WorkSummary { interrupted, saved, .. }: WorkSummary) -> String {
     let verb = if saved == 1 { ("is", "goes") } else { ("are", "go") };
-    let mut message =
-        format!("wug: interrupted; {} {} saved and {} on with the same command", runs(saved), verb.0, verb.1);
-    if interrupted > saved {
-        let again = runs(interrupted - saved);
-        let verb = if interrupted - saved == 1 { "starts" } else { "start" };
-        message += &format!("; {again} had saved nothing and {verb} again");
-    }
-    message
+    let others = match interrupted - saved {
+        0 => String::new(),
+        1 => "; 1 run had saved nothing and starts again".to_owned(),
+        n => format!("; {} had saved nothing and start again", runs(n)),
+    };
+    let saved = runs(saved);
+    format!("wug: interrupted; {saved} {} saved and {} on with the same command{others}", verb.0, verb.1)
 }
 
 /// Says that results have not all beside them that is asked for, and what to do.
