@@ -310,7 +310,7 @@ fn runs_of_wade_with_other_settings_are_not_mixed() {
     let columns = |sections: &[&str], id: &str| -> Vec<String> {
         let all = tables(&sections.iter().flat_map(|section| learned_in(section)).collect::<Vec<_>>());
         let table = all.iter().find(|table| table.id == id);
-        table.map_or_else(Vec::new, |table| table.columns.iter().map(|column| column.full_name()).collect())
+        table.map_or_else(Vec::new, |table| table.columns.iter().map(wug_report::Column::full_name).collect())
     };
     let (corrected, published) = ("wade-corrected-4", "wade-published-4");
     let sized = "decoder_features = 1800\npasses = 10";

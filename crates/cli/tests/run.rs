@@ -167,7 +167,7 @@ fn the_index_at_scale_smoke_is_run_and_exported() {
     let sweep = dir.path().join("bliss");
     let sweep = sweep.to_str().unwrap();
     let (code, _, err) = output(&["run", "bliss_table2", "--scale", "smoke", "--out", sweep, "--jobs", "2"]);
-    assert!(code == 0 && err.contains("[68/68]"), "{err}");
+    assert!(code == 0 && err.contains("[76/76]"), "{err}");
     let (_, rows, _) = output(&["export", sweep, "--format", "jsonl"]);
     let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let known = rows.iter().filter(|row| row["learner"] == "true-grammar" && row["split"] == "test");

@@ -321,7 +321,7 @@ fn kills_and_damaged_checkpoints_change_no_result() {
     let wanted = number("WUG_KILLS", 20) as usize;
     let mut torture = Torture::new(number("WUG_KILL_SEED", 0));
     let (sweep, whole) = torture.sweep(0);
-    assert_eq!(whole.keys().filter(|name| name.starts_with("results/")).count(), 8);
+    assert_eq!(whole.keys().filter(|name| name.starts_with("results/")).count(), 16);
     let pages = [("report", "html"), ("report", "markdown"), ("export", "jsonl")];
     let calm_pages = pages.map(|(what, format)| torture.page(what, format, &sweep));
     let data = DATA.map(|what| CalmData::write(&torture, what));

@@ -60,7 +60,7 @@ pub trait MaskedSource: Send + Sync {
     /// Draws `n` distinct sequences, or as many as are found in five times as many draws, and splits them.
     fn draw(&self, n: usize, seed: Seed) -> Result<MaskedData, DataError>;
 
-    /// The mean number of answers of 500 fresh sequences: by it the released notebook of the ten tasks turns answers into sequences.
+    /// The mean number of answers of 500 fresh and distinct sequences: by it the released notebook of the ten tasks turns answers into sequences.
     fn answers_per_sequence(&self, seed: Seed) -> f64;
 }
 
@@ -146,9 +146,9 @@ impl MaskedSource for TaskSource {
             "periodic" => self.task.settings(Reading::Corrected),
             _ => self.settings.clone(),
         };
-        let mut rng = seed.derive("masked/answers").rng();
-        let count = |_| self.task.generate_with(&settings, &mut rng).mask.len();
-        (0..FRESH).map(count).sum::<usize>() as f64 / FRESH as f64
+        let data = wade::dataset_with(self.task, &settings, FRESH, seed.derive("masked/answers"));
+        let counts: Vec<usize> = data.train().chain(data.test()).map(|example| example.mask.len()).collect();
+        counts.iter().sum::<usize>() as f64 / counts.len().max(1) as f64
     }
 }
 

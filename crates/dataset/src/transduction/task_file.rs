@@ -326,7 +326,7 @@ mod tests {
         );
         assert!(error("y y", "x").contains("nothing tells them apart"));
         assert_eq!(
-            error(r#"}] }"#, r#"}, { "input": "b", "rules": { "r": "x", "s": "y" } }] }"#),
+            error(r"}] }", r#"}, { "input": "b", "rules": { "r": "x", "s": "y" } }] }"#),
             "rule `s` answers `y` to hold-out input 3, but `y y` to the same input before"
         );
         let seen = read(

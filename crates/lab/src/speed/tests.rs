@@ -237,7 +237,7 @@ fn reviews_are_learned_and_pieces_come_from_the_training_part() {
     let corpus = format!("corpus = {{ path = {:?}, pieces = 300, longest = 60 }}", fixture_reviews());
     let common =
         "seeds = 1\npasses = 6\nbatch = 8\nevaluate = { first = 0, every = 120 }\nlearning_rate = 0.01";
-    let learners = "learners = [{ name = \"rnn\", embedding = 16 }, { name = \"lstm\", embedding = 16 }, { name = \"gru\", embedding = 16 }, { name = \"transformer\", attention = \"pooled\", hidden = 16, feedforward_units = 32 }, \"bag-of-words\"]\nhidden = 24";
+    let learners = "learners = [{ name = \"rnn\", embedding = 16 }, { name = \"lstm\", embedding = 16 }, { name = \"gru\", embedding = 16 }, { name = \"transformer\", attention = \"pooled\", hidden = 16, feedforward_units = 32 }, { name = \"bag-of-words\", learning_rate = 0.2 }]\nhidden = 24";
     let all = plans(&format!("{corpus}\n{common}\n{learners}"));
     assert_eq!(all.len(), 5);
     for plan in &all {

@@ -232,7 +232,7 @@ impl WorkerContext<'_> {
     /// Says, once for each learner, that its models are not kept.
     fn say_unkept(&self) {
         let run = self.run.plan.run(String::new());
-        let learner = run.coordinates.iter().find(|(name, _)| name.to_string() == "learner");
+        let learner = run.coordinates.iter().find(|(name, _)| *name == "learner");
         let learner = learner.map_or_else(String::new, |(_, value)| value.to_string());
         let mut told = self.unkept.lock().unwrap_or_else(PoisonError::into_inner);
         if told.insert(learner.clone()) {

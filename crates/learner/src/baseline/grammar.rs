@@ -96,7 +96,7 @@ fn may_come(next: &NextSet, symbol: usize) -> bool {
     if symbol == 0 { next.end() } else { next.contains(Symbol(symbol as u16 - 1)) }
 }
 
-/// A number that is drawn from a prefix, as a number, and its next symbol (the finaliser of SplitMix64).
+/// A number that is drawn from a prefix, as a number, and its next symbol (the finaliser of `SplitMix64`).
 fn mixed(prefix: u64, symbol: u64) -> u64 {
     let mut z = prefix.wrapping_add(symbol.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
