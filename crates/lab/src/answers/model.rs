@@ -172,6 +172,7 @@ mod tests {
             languages = ["parity"]
             learners = ["lstm"]
             validation = ["short"]
+            losses = ["R"]
             sizes = [1000]
             seeds = 1
             max_epochs = 1
