@@ -200,7 +200,7 @@ class Arrays(unittest.TestCase):
     def test_errors_are_those_of_the_command_line(self):
         with self.assertRaises(wug.UsageError) as raised:
             wug.language("paritty")
-        self.assertEqual("wug: " + str(raised.exception), command("show", "paritty").stderr.strip()[: len(str(raised.exception)) + 5])
+        self.assertEqual("wug: " + str(raised.exception), command("sample", "paritty").stderr.strip()[: len(str(raised.exception)) + 5])
         with self.assertRaises(wug.UsageError):
             wug.run("no-such-experiment")
 
