@@ -1,4 +1,4 @@
-//! Learners from elsewhere: another process ([`child`]), or the program that runs the sweep ([`Host`]).
+//! Learners from elsewhere: another process (`child`), or the program that runs the sweep ([`Host`]).
 //!
 //! A [`Conversation`] is one run's talk with such a learner: it is fitted, and then asked. Ids are the same in all roles: 0 is
 //! the boundary (and padding), symbols are numbered from 1. `docs/models.md` is the contract in full.

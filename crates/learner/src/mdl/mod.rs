@@ -1,7 +1,7 @@
 //! Networks of minimum description length (Lan, Geyer, Chemla and Katzir 2022): small recurrent networks with rational weights,
 //! found by evolution, which minimize the bits of the network plus the bits of the data given the network.
 //!
-//! [`Network`] is what is evolved and saved; [`Program`] is a network in the order of evaluation; [`score`] is the objective as
+//! [`Network`] is what is evolved and saved; [`Program`] is a network in the order of evaluation; [`score()`] is the objective as
 //! it is defined. What the released code does, quirks included, is in `docs/errata.md`.
 
 #![expect(clippy::inline_always, reason = "what is not inlined is not compiled for wide registers")]
