@@ -1,9 +1,9 @@
 """An LSTM and a small transformer of PyTorch in the tables of wug.
 
     pip install . torch                       # in a clone of wug
-    python examples/torch_models.py           # a FLaRe language, an index of BLISS, minimal pairs: a few minutes
-    python examples/torch_models.py --small   # the same with few strings: well under a minute
-    python examples/torch_models.py --full    # with the sizes of the papers: hours
+    python examples/torch_models.py           # a FLaRe language, an index of BLISS, minimal pairs
+    python examples/torch_models.py --small   # the same with few strings
+    python examples/torch_models.py --full    # with the sizes of the papers
 
 What wug needs is between the two lines below each class: `fit`, and the method of the role.
 """
@@ -125,8 +125,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", default="runs/torch")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--small", action="store_true", help="few strings: well under a minute")
-    size.add_argument("--full", action="store_true", help="the sizes of the papers: hours")
+    size.add_argument("--small", action="store_true", help="few strings")
+    size.add_argument("--full", action="store_true", help="the sizes of the papers")
     options = parser.parse_args()
     torch.set_num_threads(1)  # small models gain nothing from more
     recognizers, models = [TorchLSTM, TorchTransformer], [TorchLSTMModel, TorchTransformerModel]
