@@ -34,7 +34,9 @@ mod _wug {
     #[pymodule_export]
     use super::run::{doctor, run};
     #[pymodule_export]
-    use super::score::{agreement, description_length, examples, index, pairs, perplexity, steps, wade};
+    use super::score::{
+        agreement, description_length, examples, index, next_symbols, pairs, perplexity, steps, wade,
+    };
     use super::{Bound, PyModule, PyResult};
     use pyo3::types::PyModuleMethods as _;
 

@@ -7,29 +7,32 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 use wug_lab::dataset::Labelled;
 use wug_lab::score::metric::{
-    EXAMPLE_METRICS, agreement as agreement_with, description_lengths, learning_speed, pair_accuracies,
-    perplexity_of,
+    EXAMPLE_METRICS, NextMarks, agreement as agreement_with, description_lengths, learning_speed,
+    next_symbol_scores, pair_accuracies, perplexity_of,
 };
 use wug_lab::score::strata::Margin;
 use wug_lab::score::wade::{Evaluated, StepUnit, Wade};
 use wug_lab::score::{
-    Acceptance, Example, NextAnswer, Prediction, Score, StepRule, StringSteps, Verdict, accepted_strings,
-    correct_steps, generalization_index, mean_inverse_length,
+    Acceptance, Example, Prediction, Score, StepRule, StringSteps, Verdict, accepted_strings, correct_steps,
+    generalization_index, mean_inverse_length,
 };
 
 use crate::errors::usage;
 use crate::language::Language;
 use crate::numbers::{reals, split, whole, words};
 
+/// How many numbers the strings have, with so many per prefix; there is one prefix more than symbols.
+fn prefixes(lengths: &[u8], each: usize) -> Vec<i64> {
+    whole(lengths).iter().map(|length| length.saturating_add(1).saturating_mul(each as i64)).collect()
+}
+
 fn shown(score: &Score) -> Value {
     json!({ "value": score.value(), "chance": score.chance, "n": score.totals.n, "unit": score.metric.unit.name() })
 }
 
-/// Does something for each of `0..n` on several threads; what comes of it, in order.
-fn on_threads<T: Send>(threads: usize, n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if threads < 2 {
-        return (0..n).map(each).collect();
-    }
+/// Does something for each of `0..n` on all processors; what comes of it, in order. Steps of a large test are many.
+fn on_threads<T: Send>(n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
     let (size, each) = (n.div_ceil(threads).max(1), &each);
     thread::scope(|scope| {
         let part =
@@ -40,7 +43,7 @@ fn on_threads<T: Send>(threads: usize, n: usize, each: impl Fn(usize) -> T + Syn
     })
 }
 
-/// Every metric that scores strings one by one and applies, by name, as JSON.
+/// Every metric of recognition and language modelling that applies, by name, as JSON.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "arrays")]
 pub(crate) fn examples(
@@ -51,12 +54,11 @@ pub(crate) fn examples(
     labels: &[u8],
     log_odds: Option<&[u8]>,
     log_probs: Option<&[u8]>,
-    next_logits: Option<&[u8]>,
     drawn: Option<(usize, usize)>,
 ) -> PyResult<String> {
     let alphabet = language.oracle.alphabet();
     let words = words(ids, lengths, alphabet)?;
-    let (n, choices) = (words.len(), alphabet.len() + 1);
+    let n = words.len();
     if labels.len() != n {
         return Err(usage(format!("there are {n} strings and {} labels", labels.len())));
     }
@@ -64,43 +66,27 @@ pub(crate) fn examples(
     if log_odds.as_ref().is_some_and(|all| all.len() != n) {
         return Err(usage(format!("there must be one number per string, {n}")));
     }
-    // One number, or one row, per prefix: one more than symbols.
-    let prefixes: Vec<i64> = whole(lengths).iter().map(|length| length + 1).collect();
     let log_probs = log_probs.map(reals);
-    let log_probs = log_probs.as_deref().map(|all| split(all, &prefixes)).transpose()?;
-    let next = next_logits.map(reals);
-    let cells: Vec<i64> = prefixes.iter().map(|n| n * choices as i64).collect();
-    let next = next.as_deref().map(|all| split(all, &cells)).transpose()?;
-    // Rows of a large test are many: building and scoring them is worth several threads.
-    let threads = if next.is_some() { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
-    let predicted = |i: usize| {
-        let member = labels[i] > 0;
-        // Rows have the end first; inside it comes last.
-        let row = |row: &[f64]| row[1..].iter().chain(&row[..1]).copied().collect();
-        let rows = |cells: &[f64]| NextAnswer::Logits(cells.chunks_exact(choices).map(row).collect());
-        Prediction {
-            recognition: log_odds.as_ref().map(|all| Verdict::Logit(all[i])),
-            log_probs: log_probs.as_ref().filter(|_| member).map(|all| all[i].to_vec()),
-            next: next.as_ref().filter(|_| member).map(|all| rows(all[i])),
-        }
-    };
-    let known = |i: usize| {
-        let (word, member) = (&words[i], labels[i] > 0);
-        let sets = (next.is_some() && member).then(|| language.oracle.next_sets(word));
-        Labelled { next: sets, ..Labelled::new(word.clone(), member) }
-    };
+    let log_probs = log_probs.as_deref().map(|all| split(all, &prefixes(lengths, 1))).transpose()?;
     let scored = py.detach(|| {
-        let both: Vec<(Labelled, Prediction)> = on_threads(threads, n, |i| (known(i), predicted(i)));
+        let truths: Vec<Labelled> =
+            words.into_iter().zip(labels).map(|(word, &label)| Labelled::new(word, label > 0)).collect();
+        let predicted = |i: usize| Prediction {
+            recognition: log_odds.as_ref().map(|all| Verdict::Logit(all[i])),
+            log_probs: log_probs.as_ref().filter(|_| truths[i].label).map(|all| all[i].to_vec()),
+            next: None,
+        };
+        let predictions: Vec<Prediction> = (0..n).map(predicted).collect();
         let sampler = match (drawn, &log_probs) {
             (Some((low, high)), Some(_)) => {
                 Some(language.oracle.by_length(low..=high).map_err(|error| error.to_string())?)
             }
             _ => None,
         };
-        let members = both.iter().map(|(truth, _)| truth).filter(|truth| truth.label);
+        let members = truths.iter().filter(|truth| truth.label);
         let inverse = mean_inverse_length(members.map(|truth| truth.word.len()));
         let mut examples = Vec::with_capacity(n);
-        for (truth, prediction) in &both {
+        for (truth, prediction) in truths.iter().zip(&predictions) {
             let example = Example::new(truth, prediction, alphabet).map_err(|error| error.to_string())?;
             examples.push(match (&sampler, inverse) {
                 (Some(sampler), Some(inverse)) if truth.label => {
@@ -109,15 +95,34 @@ pub(crate) fn examples(
                 _ => example,
             });
         }
-        let scores = EXAMPLE_METRICS.iter().map(|metric| {
-            let ratios = on_threads(threads, n, |i| metric.ratio(&examples[i]));
-            metric.score_of(&ratios.into_iter().flatten().collect::<Vec<_>>(), metric.chance(&examples))
-        });
-        let applies = scores.filter(|score| score.totals.n > 0);
-        Ok(applies.map(|score| (score.metric.name.to_owned(), shown(&score))).collect::<Map<_, _>>())
+        Ok(by_name(EXAMPLE_METRICS.iter().map(|metric| metric.score(&examples)).filter(|s| s.totals.n > 0)))
     });
-    let scored: Result<Map<String, Value>, String> = scored;
-    Ok(Value::Object(scored.map_err(usage)?).to_string())
+    scored.map_err(|error: String| usage(error))
+}
+
+/// The numbers of a row, which has the end first, with the end last.
+fn end_last(row: &[[u8; 8]]) -> impl Iterator<Item = f64> {
+    row[1..].iter().chain(&row[..1]).map(|cell| f64::from_ne_bytes(*cell))
+}
+
+/// Every metric of next-symbol sets, by name, as JSON.
+#[pyfunction]
+pub(crate) fn next_symbols(
+    py: Python<'_>,
+    language: &Language,
+    ids: &[u8],
+    lengths: &[u8],
+    logits: &[u8],
+) -> PyResult<String> {
+    let alphabet = language.oracle.alphabet();
+    let words = words(ids, lengths, alphabet)?;
+    let choices = alphabet.len() + 1;
+    let rows = split(logits.as_chunks::<8>().0, &prefixes(lengths, choices))?;
+    let marks = |i: usize| {
+        let sets = language.oracle.next_sets(&words[i]);
+        NextMarks::of_logits(&sets, choices, rows[i].chunks_exact(choices).map(end_last))
+    };
+    Ok(py.detach(|| by_name(next_symbol_scores(&on_threads(words.len(), marks)))))
 }
 
 /// Steps of strings scored by a rule: accuracy, acceptance, and for each string the steps scored and correct.
@@ -144,21 +149,19 @@ pub(crate) fn steps(
     let alphabet = language.oracle.alphabet();
     let words = words(ids, lengths, alphabet)?;
     let choices = alphabet.len() + 1;
-    let probs = reals(probs);
-    let cells: Vec<i64> = whole(lengths).iter().map(|length| (length + 1) * choices as i64).collect();
-    let probs = split(&probs, &cells)?;
-    let strings: Vec<StringSteps> = py.detach(|| {
-        let of = |(word, rows): (&wug_lab::language::Word, &&[f64])| {
-            let mut steps = StringSteps::default();
-            for (set, row) in language.oracle.next_sets(word).iter().zip(rows.chunks_exact(choices)) {
-                if rule.scores(set) {
-                    steps.count(rule.is_correct(set, row), 1);
-                }
+    let rows = split(probs.as_chunks::<8>().0, &prefixes(lengths, choices))?;
+    let of = |i: usize| {
+        let mut steps = StringSteps::default();
+        let mut probs = vec![0.0; choices];
+        for (set, row) in language.oracle.next_sets(&words[i]).iter().zip(rows[i].chunks_exact(choices)) {
+            if rule.scores(set) {
+                probs.iter_mut().zip(row).for_each(|(p, cell)| *p = f64::from_ne_bytes(*cell));
+                steps.count(rule.is_correct(set, &probs), 1);
             }
-            steps
-        };
-        words.iter().zip(&probs).map(of).collect()
-    });
+        }
+        steps
+    };
+    let strings: Vec<StringSteps> = py.detach(|| on_threads(words.len(), of));
     let solved = Acceptance::ALL
         .map(|rule_of| (rule_of.name().to_owned(), json!(rule_of.holds(&strings, rule.forgiven()))));
     Ok(json!({

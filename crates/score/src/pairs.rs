@@ -10,6 +10,7 @@
 use std::cmp::Ordering;
 
 use crate::Ratio;
+use crate::ratio::sorted;
 
 /// Two strings tie if what is compared of them differs by no more than this share of the greater one. A mean of a few hundred numbers
 /// is rounded by a thousandth of this; the output of a model in single precision by a thousand times as much.
@@ -58,12 +59,7 @@ impl Comparison {
     /// assert!((MeanProbability.of(&logs) - 0.375).abs() < 1e-12);
     /// ```
     pub fn of(self, log_probs: &[f64]) -> f64 {
-        let n = log_probs.len() as f64;
-        match self {
-            Self::Sum => ordered_sum(log_probs.to_vec()),
-            Self::Mean => ordered_sum(log_probs.to_vec()) / n,
-            Self::MeanProbability => ordered_sum(log_probs.iter().map(|&log| libm::exp(log)).collect()) / n,
-        }
+        Compared::new(log_probs).by(self)
     }
 
     /// What a pair counts: one if the good string is preferred. What is not a number is not preferred; what differs by no more than
@@ -76,17 +72,40 @@ impl Comparison {
     /// assert_eq!([Ties::Wrong, Ties::Half].map(|ties| value(-2.0, -2.0, ties)), [0.0, 0.5]);
     /// ```
     pub fn preference(self, good: &[f64], bad: &[f64], ties: Ties) -> Ratio {
-        match (order(self.of(good), self.of(bad)), ties) {
+        self.preferred(&Compared::new(good), &Compared::new(bad), ties)
+    }
+
+    /// The same of strings whose numbers are known.
+    pub(crate) fn preferred(self, good: &Compared, bad: &Compared, ties: Ties) -> Ratio {
+        match (order(good.by(self), bad.by(self)), ties) {
             (Some(Ordering::Equal), Ties::Half) => Ratio::once(0.5),
             (order, _) => Ratio::correct(order == Some(Ordering::Greater)),
         }
     }
 }
 
-/// A sum that does not depend on the order of its terms.
-fn ordered_sum(mut terms: Vec<f64>) -> f64 {
-    terms.sort_unstable_by(f64::total_cmp);
-    terms.iter().sum()
+/// What every comparison compares of one string.
+pub(crate) struct Compared {
+    sum: f64,
+    probabilities: f64,
+    n: f64,
+}
+
+impl Compared {
+    /// Terms are sorted once, so that no sum depends on their order.
+    pub(crate) fn new(log_probs: &[f64]) -> Self {
+        let terms = sorted(log_probs.iter().copied());
+        let probabilities = terms.iter().map(|&log| libm::exp(log)).sum();
+        Self { sum: terms.iter().sum(), probabilities, n: terms.len() as f64 }
+    }
+
+    fn by(&self, comparison: Comparison) -> f64 {
+        match comparison {
+            Comparison::Sum => self.sum,
+            Comparison::Mean => self.sum / self.n,
+            Comparison::MeanProbability => self.probabilities / self.n,
+        }
+    }
 }
 
 /// Which of two numbers is greater, or that they are equal but for rounding; `None` if one is not a number.

@@ -47,7 +47,7 @@ fn decoding(plan: &Plan) -> f64 {
     let is_trained = count(plan, "updates") >= count(plan, "warmup");
     let length = if is_trained { symbols.max(holdout_symbols).min(most) } else { most };
     let parameters = plan.parameters.unwrap_or(1_000_000) as f64;
-    (pairs + holdout) as f64 * length * (DECODED_OVERHEAD + DECODED * parameters)
+    (pairs as f64 + holdout as f64) * length * (DECODED_OVERHEAD + DECODED * parameters)
 }
 
 /// About how many seconds the run takes on one core of an ordinary machine; right to a factor of two.
@@ -69,11 +69,13 @@ pub(super) fn memory(plan: &Plan) -> f64 {
         Precision::F64 => 8.0,
     };
     let Work { pairs, holdout, rules, symbols, holdout_symbols, .. } = plan.work;
+    // Numbers of a damaged plan add up to more than fits into a whole number.
+    let (pairs, holdout, rules) = (pairs as f64, holdout as f64, rules as f64);
     let of = |name: &str| count(plan, name).unwrap_or(1.0);
-    let all = (pairs as f64 * symbols + holdout as f64 * holdout_symbols).max(1.0);
-    let batch = count(plan, "batch").map_or(1.0, |batch| (batch / (pairs + holdout).max(1) as f64).min(1.0));
+    let all = (pairs * symbols + holdout * holdout_symbols).max(1.0);
+    let batch = count(plan, "batch").map_or(1.0, |batch| (batch / (pairs + holdout).max(1.0)).min(1.0));
     let units = of("hidden") + of("embedding") * of("kernel");
-    let data = (pairs + holdout * (1 + rules)) as f64 * symbols.max(holdout_symbols) * 16.0;
+    let data = (pairs + holdout * (1.0 + rules)) * symbols.max(holdout_symbols) * 16.0;
     plan.parameters.unwrap_or(0) as f64 * COPIES * width
         + all * batch * of("layers") * units * SAVED * width
         + data

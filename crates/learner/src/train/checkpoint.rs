@@ -130,6 +130,12 @@ impl<'a> Tensors<'a> {
     }
 }
 
+/// A number of steps, unless no run can have taken so many: those of a damaged file must not overflow.
+fn possible(steps: u64) -> Result<u64, CheckpointError> {
+    const MOST: u64 = 1 << 53;
+    if steps <= MOST { Ok(steps) } else { Err(CheckpointError::State(format!("{steps} steps"))) }
+}
+
 /// Parameters as safetensors.
 pub fn save_weights<R: Real>(layout: &Layout, params: &[R]) -> Vec<u8> {
     write(layout.entries().iter().map(|e| (e.name.as_str(), e.shape.clone(), e.param.of(params))))
@@ -200,7 +206,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let (means, squares) = (mean.len(), square.len());
         let tensors = Tensors::parse(tensors)?;
         let (mean, square) = (tensors.get_as("mean", &[means])?, tensors.get_as("square", &[squares])?);
-        self.state.carried_steps = u64::from_le_bytes(*steps);
+        self.state.carried_steps = possible(u64::from_le_bytes(*steps))?;
         self.optimizer.restore(self.state.carried_steps, &mean, &square);
         Ok(())
     }
@@ -213,6 +219,12 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             let message = format!("{} epochs are done, but there are {}", state.epoch, spec.max_epochs);
             return Err(CheckpointError::State(message));
         }
+        let waited = state.bad.max(state.rate.waited());
+        if waited > state.epoch {
+            let message = format!("{waited} epochs without improvement, but {} are done", state.epoch);
+            return Err(CheckpointError::State(message));
+        }
+        possible(state.optimizer_steps)?;
         let mut trainer = Self::new(objective, spec, Seed::new(state.seed))
             .map_err(|e| CheckpointError::State(e.to_string()))?;
         let tensors = Tensors::parse(&saved.tensors)?;

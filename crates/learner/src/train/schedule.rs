@@ -63,6 +63,11 @@ impl Rate {
         }
     }
 
+    /// For how many epochs the validation loss has not become smaller.
+    pub(super) fn waited(&self) -> usize {
+        self.bad
+    }
+
     /// Updates the rate after an epoch with this validation loss.
     pub fn end_epoch(&mut self, loss: f64) {
         let Schedule::Plateau { factor, patience, .. } = self.schedule else { return };

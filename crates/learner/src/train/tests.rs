@@ -200,6 +200,24 @@ fn checkpoints_of_another_shape_or_truncated_are_errors() {
     assert!(matches!(resume(&small, spec, &truncated), CheckpointError::State(_)));
 }
 
+/// Each would overflow at the next step or epoch.
+#[test]
+fn checkpoints_with_impossible_counters_are_errors() {
+    let strings = strings();
+    let examples = labelled(&strings);
+    let model = RecognizerModel::new(recognizer("rnn", 4, 1, (false, false), 0.0).unwrap()).unwrap();
+    let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
+    let saved = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap().save();
+    let state: serde_json::Value = serde_json::from_str(&saved.state).unwrap();
+    for counter in ["/bad", "/rate/bad", "/optimizer_steps", "/epoch"] {
+        let mut state = state.clone();
+        *state.pointer_mut(counter).unwrap() = u64::MAX.into();
+        let saved = Saved { state: state.to_string(), ..saved.clone() };
+        let resumed = Trainer::<f32, _>::resume(&objective, spec(1e-2, 3), &saved).map(|_| ());
+        assert!(matches!(resumed, Err(CheckpointError::State(_))), "{counter}: {resumed:?}");
+    }
+}
+
 #[test]
 fn a_nan_loss_is_divergence_before_any_step() {
     let strings = strings();

@@ -11,6 +11,7 @@ from ._wug import agreement as _agreement
 from ._wug import description_length as _description_length
 from ._wug import examples as _examples
 from ._wug import index as _index
+from ._wug import next_symbols as _next_symbols
 from ._wug import pairs as _pairs
 from ._wug import perplexity as _perplexity
 from ._wug import steps as _steps
@@ -47,7 +48,7 @@ def recognition(log_odds, labels, *, spoken="parity", ids=None, lengths=None):
         ids, lengths = np.zeros((len(labels), 0), np.int64), np.zeros(len(labels), np.int64)
     data, sizes = flat(ids, lengths)
     return json.loads(
-        _examples(_core(spoken), data, sizes, labels.tobytes(), log_odds.tobytes(), None, None, None)
+        _examples(_core(spoken), data, sizes, labels.tobytes(), log_odds.tobytes(), None, None)
     )
 
 
@@ -66,7 +67,7 @@ def language_modeling(spoken, ids, lengths, log_probs, *, drawn=None):
     lengths = whole(sizes)
     labels = np.ones(len(lengths), bool)
     logs = _per_prefix(log_probs, lengths)
-    return json.loads(_examples(_core(spoken), data, sizes, labels.tobytes(), None, logs, None, drawn))
+    return json.loads(_examples(_core(spoken), data, sizes, labels.tobytes(), None, logs, drawn))
 
 
 def next_symbols(spoken, ids, lengths, logits):
@@ -80,10 +81,7 @@ def next_symbols(spoken, ids, lengths, logits):
     1.0
     """
     data, sizes = flat(np.asarray(ids), np.asarray(lengths))
-    lengths = whole(sizes)
-    labels = np.ones(len(lengths), bool)
-    cells = _per_prefix(logits, lengths)
-    return json.loads(_examples(_core(spoken), data, sizes, labels.tobytes(), None, None, cells, None))
+    return json.loads(_next_symbols(_core(spoken), data, sizes, _per_prefix(logits, whole(sizes))))
 
 
 def steps(spoken, ids, lengths, probs, *, measure="deterministic", margin=0.0):

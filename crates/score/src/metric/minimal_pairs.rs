@@ -5,7 +5,7 @@
 //! ceiling and chance level are those of the pairs at hand.
 
 use super::{Direction, Metric, Score, Unit};
-use crate::pairs::{Comparison, Ties};
+use crate::pairs::{Compared, Comparison, Ties};
 use crate::{Ratio, Totals};
 
 /// The share of pairs whose good string has the higher probability.
@@ -136,10 +136,11 @@ pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
 /// assert_eq!((scores[3].metric.name, scores[3].value()), ("pair_accuracy_sum_half_ties", Some(0.75)));
 /// ```
 pub fn pair_accuracies(pairs: &[[&[f64]; 2]]) -> Vec<Score> {
+    let pairs: Vec<[Compared; 2]> = pairs.iter().map(|pair| pair.map(Compared::new)).collect();
     let mut scores = Vec::new();
     for (ties, chance) in [(Ties::Wrong, None), (Ties::Half, Some(0.5))] {
         for comparison in Comparison::ALL {
-            let count = |[good, bad]: &[&[f64]; 2]| comparison.preference(good, bad, ties);
+            let count = |[good, bad]: &[Compared; 2]| comparison.preferred(good, bad, ties);
             let ratios: Vec<Ratio> = pairs.iter().map(count).collect();
             scores.push(pair_accuracy(comparison, ties).measured(Totals::of(&ratios), chance));
         }

@@ -10,10 +10,9 @@
 
 use wug_language::{NextSet, Symbol};
 
-use super::{Direction, ExampleMetric, Metric, Unit, mean_over};
+use super::{Direction, ExampleMetric, Metric, Score, Unit};
 use crate::chance::{majority_share, share_entropy};
-use crate::metric::binary_cross_entropy;
-use crate::{Example, NextAnswer, Ratio};
+use crate::{Aggregate, Example, NextAnswer, Ratio};
 
 /// Minus the log-probability of the correct yes or no for each symbol, averaged over symbols, then over
 /// prefixes, then over members.
@@ -39,8 +38,8 @@ pub static NEXT_SYMBOLS_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
         chance_of: Some("always giving the share of symbols that may come"),
         ..NEXT_SYMBOLS
     },
-    each: cross_entropy,
-    chance: Some(|examples| share_entropy(mean_over(examples, share_of)?, 1.0)),
+    each: |example| marked(example)?.cross_entropy(),
+    chance: Some(|examples| entropy_chance(&all_marked(examples))),
 };
 
 /// The share of correct answers to "may this symbol come here?", the end among the symbols.
@@ -67,8 +66,8 @@ pub static NEXT_SYMBOLS_SYMBOL_ACCURACY: ExampleMetric = ExampleMetric {
         chance_of: Some("always giving the commoner of yes and no"),
         ..NEXT_SYMBOLS
     },
-    each: |e| correct(e).map(|c| Ratio::new(c.symbols as f64, (e.prefixes() * e.choices()) as f64)),
-    chance: Some(symbol_chance),
+    each: |example| marked(example).map(|marks| marks.symbol_accuracy()),
+    chance: Some(|examples| symbol_chance(&all_marked(examples))),
 };
 
 /// The share of prefixes whose set is entirely correct. Worked by hand at [`NEXT_SYMBOLS_SYMBOL_ACCURACY`].
@@ -78,7 +77,7 @@ pub static NEXT_SYMBOLS_SET_ACCURACY: ExampleMetric = ExampleMetric {
         meaning: "share of prefixes whose next-symbol set is entirely correct",
         ..NEXT_SYMBOLS
     },
-    each: |e| correct(e).map(|c| Ratio::new(c.sets as f64, e.prefixes() as f64)),
+    each: |example| marked(example).map(|marks| marks.set_accuracy()),
     chance: None,
 };
 
@@ -90,7 +89,7 @@ pub static NEXT_SYMBOLS_STRING_ACCURACY: ExampleMetric = ExampleMetric {
         meaning: "share of members whose next-symbol sets are all correct",
         ..NEXT_SYMBOLS
     },
-    each: |e| correct(e).map(|c| Ratio::correct(c.sets == e.prefixes())),
+    each: |example| marked(example).map(|marks| marks.string_accuracy()),
     chance: None,
 };
 
@@ -104,10 +103,117 @@ const NEXT_SYMBOLS: Metric = Metric {
     cite: "Butoi et al. 2025, §3.3",
 };
 
-/// The true sets and the answers, where both are known.
-fn known<'a>(example: &Example<'a>) -> Option<(&'a [NextSet], &'a NextAnswer)> {
+/// How the answers at all prefixes of one member compare with its true sets: what the four metrics are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NextMarks {
+    /// How many prefixes the string has.
+    prefixes: usize,
+    /// How many answers there are in all.
+    answers: usize,
+    /// How many of them should be yes.
+    allowed: usize,
+    /// How many are correct.
+    correct: usize,
+    /// How many prefixes have no incorrect one.
+    sets: usize,
+    /// The cross-entropy of all answers, if they have probabilities.
+    nats: Option<f64>,
+}
+
+impl NextMarks {
+    /// Those of log-odds: for each prefix as many as there are choices, one per symbol, then one for the end.
+    ///
+    /// ```
+    /// use wug_dataset::language::{NextSet, Symbol};
+    /// use wug_score::metric::{NextMarks, next_symbol_scores};
+    /// let sets = [NextSet::of([Symbol(0)]), NextSet::only_end()];
+    /// let marks = NextMarks::of_logits(&sets, 2, [[1.0, -1.0], [2.0, 0.5]]);
+    /// let scores = next_symbol_scores(&[marks]);
+    /// assert_eq!((scores[1].metric.name, scores[1].value()), ("next_symbols_symbol_accuracy", Some(0.75)));
+    /// ```
+    pub fn of_logits(
+        truth: &[NextSet],
+        choices: usize,
+        rows: impl IntoIterator<Item = impl IntoIterator<Item = f64>>,
+    ) -> Self {
+        let mut nats = Softplus::default();
+        let answer = |z: f64, should: bool| {
+            nats.add(if should { -z } else { z });
+            // NaN is no answer.
+            !z.is_nan() && (z >= 0.0) == should
+        };
+        let marks = Self::of(truth, choices, rows, answer);
+        Self { nats: Some(nats.total()), ..marks }
+    }
+
+    /// Those of sets, which have no probabilities.
+    fn of_sets(truth: &[NextSet], choices: usize, rows: &[Vec<bool>]) -> Self {
+        Self::of(truth, choices, rows.iter().map(|row| row.iter().copied()), |yes, should| yes == should)
+    }
+
+    fn of<T>(
+        truth: &[NextSet],
+        choices: usize,
+        rows: impl IntoIterator<Item = impl IntoIterator<Item = T>>,
+        mut is_correct: impl FnMut(T, bool) -> bool,
+    ) -> Self {
+        let mut marks = Self::default();
+        for (set, row) in truth.iter().zip(rows) {
+            let answers = row.into_iter().enumerate();
+            let correct: usize =
+                answers.map(|(i, x)| usize::from(is_correct(x, allowed(set, i, choices)))).sum();
+            marks.prefixes += 1;
+            marks.answers += choices;
+            marks.allowed += set.size();
+            marks.correct += correct;
+            marks.sets += usize::from(correct == choices);
+        }
+        marks
+    }
+
+    fn cross_entropy(&self) -> Option<Ratio> {
+        Some(Ratio::once(self.nats? / self.answers as f64))
+    }
+
+    fn symbol_accuracy(&self) -> Ratio {
+        Ratio::new(self.correct as f64, self.answers as f64)
+    }
+
+    fn set_accuracy(&self) -> Ratio {
+        Ratio::new(self.sets as f64, self.prefixes as f64)
+    }
+
+    fn string_accuracy(&self) -> Ratio {
+        Ratio::correct(self.sets == self.prefixes)
+    }
+}
+
+/// The scores of members by each metric of next-symbol sets, in the order of [`METRICS`](super::METRICS).
+pub fn next_symbol_scores(members: &[NextMarks]) -> [Score; 4] {
+    let ratios = |each: fn(&NextMarks) -> Ratio| members.iter().map(each).collect::<Vec<_>>();
+    let entropies: Vec<Ratio> = members.iter().filter_map(NextMarks::cross_entropy).collect();
+    [
+        NEXT_SYMBOLS_CROSS_ENTROPY.score_of(&entropies, entropy_chance(members)),
+        NEXT_SYMBOLS_SYMBOL_ACCURACY.score_of(&ratios(NextMarks::symbol_accuracy), symbol_chance(members)),
+        NEXT_SYMBOLS_SET_ACCURACY.score_of(&ratios(NextMarks::set_accuracy), None),
+        NEXT_SYMBOLS_STRING_ACCURACY.score_of(&ratios(NextMarks::string_accuracy), None),
+    ]
+}
+
+/// The marks of an example whose true sets and answers are both known.
+fn marked(example: &Example<'_>) -> Option<NextMarks> {
     let truth = example.truth().next.as_ref().filter(|_| example.truth().label)?;
-    Some((truth, example.prediction().next.as_ref()?))
+    let choices = example.choices();
+    Some(match example.prediction().next.as_ref()? {
+        NextAnswer::Logits(rows) => {
+            NextMarks::of_logits(truth, choices, rows.iter().map(|row| row.iter().copied()))
+        }
+        NextAnswer::Sets(rows) => NextMarks::of_sets(truth, choices, rows),
+    })
+}
+
+fn all_marked(examples: &[Example<'_>]) -> Vec<NextMarks> {
+    examples.iter().filter_map(marked).collect()
 }
 
 /// Whether the choice at an index of a row may come: a symbol, or the end as the last choice.
@@ -115,72 +221,51 @@ fn allowed(set: &NextSet, index: usize, choices: usize) -> bool {
     if index + 1 == choices { set.end() } else { set.contains(Symbol(index as u16)) }
 }
 
-fn cross_entropy(example: &Example<'_>) -> Option<Ratio> {
-    let (truth, NextAnswer::Logits(rows)) = known(example)? else { return None };
-    let choices = example.choices();
-    let row_loss = |(set, row): (&NextSet, &Vec<f64>)| -> f64 {
-        let losses = row.iter().enumerate().map(|(i, &z)| binary_cross_entropy(allowed(set, i, choices), z));
-        losses.sum()
-    };
-    let total: f64 = truth.iter().zip(rows).map(row_loss).sum();
-    Some(Ratio::once(total / (example.prefixes() * choices) as f64))
+/// A sum of `ln(1 + exp(x))`, with one logarithm for many terms: `max(x, 0) + ln(1 + exp(-|x|))`, and the product of the second
+/// parts is kept less one, so that small terms keep their digits.
+#[derive(Default)]
+struct Softplus {
+    sum: f64,
+    product_less_one: f64,
+    terms: u32,
 }
 
-/// How many answers and how many whole sets are correct.
-struct Correct {
-    symbols: usize,
-    sets: usize,
+impl Softplus {
+    /// Each is at most two, so that their product stays far below the largest number.
+    const TERMS: u32 = 64;
+
+    fn add(&mut self, x: f64) {
+        let small = libm::exp(-x.abs());
+        self.sum += x.max(0.0);
+        self.product_less_one += small + small * self.product_less_one;
+        self.terms += 1;
+        if self.terms == Self::TERMS {
+            *self = Self { sum: self.total(), ..Self::default() };
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.sum + libm::log1p(self.product_less_one)
+    }
 }
 
-fn correct(example: &Example<'_>) -> Option<Correct> {
-    let (truth, answer) = known(example)?;
-    let choices = example.choices();
-    let correct: Vec<usize> = match answer {
-        NextAnswer::Logits(rows) => count_correct(truth, rows, choices, |&z| {
-            // NaN is no answer.
-            if z.is_nan() { None } else { Some(z >= 0.0) }
-        }),
-        NextAnswer::Sets(rows) => count_correct(truth, rows, choices, |&in_set| Some(in_set)),
-    };
-    let sets = correct.iter().filter(|&&n| n == choices).count();
-    Some(Correct { symbols: correct.iter().sum(), sets })
+/// The entropy of a yes with the mean share of answers that should be one, over members whose answers have probabilities.
+fn entropy_chance(members: &[NextMarks]) -> Option<f64> {
+    let shares = members.iter().filter(|marks| marks.nats.is_some());
+    let shares: Vec<f64> = shares.map(|marks| marks.allowed as f64 / marks.answers as f64).collect();
+    share_entropy(Aggregate::Mean.of(&shares)?, 1.0)
 }
 
-/// The number of correct answers at each prefix.
-fn count_correct<T>(
-    truth: &[NextSet],
-    rows: &[Vec<T>],
-    choices: usize,
-    in_set: impl Fn(&T) -> Option<bool>,
-) -> Vec<usize> {
-    let correct = |set: &NextSet, row: &[T]| {
-        row.iter().enumerate().filter(|(i, x)| in_set(x) == Some(allowed(set, *i, choices))).count()
-    };
-    truth.iter().zip(rows).map(|(set, row)| correct(set, row)).collect()
-}
-
-/// How many choices may come at the prefixes of an example, of how many.
-fn share(example: &Example<'_>) -> Option<(usize, usize)> {
-    let (truth, _) = known(example)?;
-    Some((truth.iter().map(NextSet::size).sum(), example.prefixes() * example.choices()))
-}
-
-/// The same as a fraction, of an example that has a cross-entropy.
-fn share_of(example: &Example<'_>) -> Option<f64> {
-    let (_, NextAnswer::Logits(_)) = known(example)? else { return None };
-    share(example).map(|(yes, n)| yes as f64 / n as f64)
-}
-
-fn symbol_chance(examples: &[Example<'_>]) -> Option<f64> {
-    let shares: Vec<(usize, usize)> = examples.iter().filter_map(share).collect();
-    let (yes, n) = shares.iter().fold((0, 0), |(yes, n), share| (yes + share.0, n + share.1));
-    majority_share(yes as f64, n as f64)
+fn symbol_chance(members: &[NextMarks]) -> Option<f64> {
+    let sum = |of: fn(&NextMarks) -> usize| members.iter().map(of).sum::<usize>() as f64;
+    majority_share(sum(|marks| marks.allowed), sum(|marks| marks.answers))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Prediction;
+    use crate::metric::binary_cross_entropy;
     use wug_dataset::Labelled;
     use wug_language::{Alphabet, Language, registry};
 
@@ -208,6 +293,22 @@ mod tests {
                 assert_eq!(metric.score(&example).value(), Some(accuracy), "{}", metric.metric.name);
             }
         }
+    }
+
+    #[test]
+    fn a_sum_of_many_terms_is_that_of_their_cross_entropies() {
+        let of = |terms: &[f64]| {
+            let mut sum = Softplus::default();
+            terms.iter().for_each(|&x| sum.add(x));
+            sum.total()
+        };
+        let terms: Vec<f64> = (0..1000).map(|i| f64::from((i * 7919) % 1000 - 500) / 10.0).collect();
+        let exact: f64 = terms.iter().map(|&x| binary_cross_entropy(false, x)).sum();
+        assert!((of(&terms) / exact - 1.0).abs() < 1e-14);
+        // Terms far below one keep their digits, huge ones do not overflow, and what is not a number stays none.
+        assert!((of(&[-40.0; 100]) / (100.0 * libm::exp(-40.0)) - 1.0).abs() < 1e-13);
+        assert_eq!(of(&[1e300, 1.0, f64::NEG_INFINITY]).to_bits(), 1e300_f64.to_bits());
+        assert!(of(&[0.0, f64::INFINITY]).is_infinite() && of(&[f64::NAN, 1.0]).is_nan());
     }
 
     #[test]
