@@ -143,9 +143,7 @@ def main():
         "default": "data = { training = 5000, validation = 200, test = 500, out_of_distribution = 500 }",
         "full": "",
     }[scale]
-    experiments = {"recognition": recognizers, "generalization": models}
-    if any(protocol["name"] == "pairs" for protocol in wug.protocols()):
-        experiments["pairs"] = models
+    experiments = {"recognition": recognizers, "generalization": models, "pairs": models}
     for protocol, learners in experiments.items():
         text = f'title = "Models of PyTorch"\n[[{protocol}]]\nseeds = 1\n' + {
             "recognition": 'languages = ["parity", "repeat-01"]\nvalidation = ["short"]\n' + sizes,
