@@ -10,6 +10,7 @@ use wug_lab::score::metric::{
     EXAMPLE_METRICS, NextMarks, agreement as agreement_with, description_lengths, learning_speed,
     next_symbol_scores, pair_accuracies, perplexity_of,
 };
+use wug_lab::score::pairs::Compared;
 use wug_lab::score::strata::Margin;
 use wug_lab::score::wade::{Evaluated, StepUnit, Wade};
 use wug_lab::score::{
@@ -193,8 +194,8 @@ pub(crate) fn pairs(
     if good.len() != bad.len() {
         return Err(usage(format!("there are {} good strings and {} bad ones", good.len(), bad.len())));
     }
-    let pairs: Vec<[&[f64]; 2]> = good.into_iter().zip(bad).map(<[&[f64]; 2]>::from).collect();
-    Ok(py.detach(|| by_name(pair_accuracies(&pairs))))
+    let pair = |i: usize| [good[i], bad[i]].map(Compared::new);
+    Ok(py.detach(|| by_name(pair_accuracies(&on_threads(good.len(), pair)))))
 }
 
 /// The perplexity of strings, from the log-probabilities of symbols.

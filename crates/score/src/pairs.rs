@@ -76,7 +76,7 @@ impl Comparison {
     }
 
     /// The same of strings whose numbers are known.
-    pub(crate) fn preferred(self, good: &Compared, bad: &Compared, ties: Ties) -> Ratio {
+    pub fn preferred(self, good: &Compared, bad: &Compared, ties: Ties) -> Ratio {
         match (order(good.by(self), bad.by(self)), ties) {
             (Some(Ordering::Equal), Ties::Half) => Ratio::once(0.5),
             (order, _) => Ratio::correct(order == Some(Ordering::Greater)),
@@ -85,15 +85,16 @@ impl Comparison {
 }
 
 /// What every comparison compares of one string.
-pub(crate) struct Compared {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
     sum: f64,
     probabilities: f64,
     n: f64,
 }
 
 impl Compared {
-    /// Terms are sorted once, so that no sum depends on their order.
-    pub(crate) fn new(log_probs: &[f64]) -> Self {
+    /// From the log-probabilities of its symbols. They are sorted once, so that no sum depends on their order.
+    pub fn new(log_probs: &[f64]) -> Self {
         let terms = sorted(log_probs.iter().copied());
         let probabilities = terms.iter().map(|&log| libm::exp(log)).sum();
         Self { sum: terms.iter().sum(), probabilities, n: terms.len() as f64 }

@@ -126,17 +126,16 @@ pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
     }
 }
 
-/// Every accuracy of pairs, each the log-probabilities of the symbols of its good and of its bad string. The chance level of strict
-/// accuracies depends on the strings themselves, and is left out.
+/// Every accuracy of pairs, each a good and a bad string. The chance level of strict accuracies depends on the strings themselves,
+/// and is left out.
 ///
 /// ```
-/// use wug_score::metric::pair_accuracies;
-/// let scores = pair_accuracies(&[[&[-1.0][..], &[-2.0]], [&[-1.0], &[-1.0]]]);
+/// use wug_score::{metric::pair_accuracies, pairs::Compared};
+/// let scores = pair_accuracies(&[[-1.0, -2.0], [-1.0, -1.0]].map(|pair| pair.map(|log| Compared::new(&[log]))));
 /// assert_eq!((scores[0].metric.name, scores[0].value()), ("pair_accuracy_sum", Some(0.5)));
 /// assert_eq!((scores[3].metric.name, scores[3].value()), ("pair_accuracy_sum_half_ties", Some(0.75)));
 /// ```
-pub fn pair_accuracies(pairs: &[[&[f64]; 2]]) -> Vec<Score> {
-    let pairs: Vec<[Compared; 2]> = pairs.iter().map(|pair| pair.map(Compared::new)).collect();
+pub fn pair_accuracies(pairs: &[[Compared; 2]]) -> Vec<Score> {
     let mut scores = Vec::new();
     for (ties, chance) in [(Ties::Wrong, None), (Ties::Half, Some(0.5))] {
         for comparison in Comparison::ALL {
