@@ -8,7 +8,7 @@ use wug_score::metric::{
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT,
     PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy, perplexity,
 };
-use wug_score::pairs::{Comparison, Ties};
+use wug_score::pairs::{Compared, Comparison, Ties};
 use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
 
@@ -112,33 +112,36 @@ pub(super) fn measured(
 
 /// One pair with all that is measured of it.
 #[derive(Clone, Copy)]
-struct Compared<'a> {
+struct ScoredPair<'a> {
     pair: &'a MinimalPair,
-    logs: &'a [Vec<f64>; 2],
+    strings: [Compared; 2],
     bounds: Bounds,
     dependency: Option<usize>,
 }
 
 fn accuracies(set: &PairSet, logs: &[[Vec<f64>; 2]]) -> Vec<Measurement> {
     let known = set.bounds.iter().zip(&set.dependencies);
-    let all: Vec<Compared<'_>> = (set.pairs.iter().zip(logs).zip(known))
-        .map(|((pair, logs), (&bounds, &dependency))| Compared { pair, logs, bounds, dependency })
+    let all: Vec<ScoredPair<'_>> = (set.pairs.iter().zip(logs).zip(known))
+        .map(|((pair, logs), (&bounds, &dependency))| {
+            let strings = logs.each_ref().map(|logs| Compared::new(logs));
+            ScoredPair { pair, strings, bounds, dependency }
+        })
         .collect();
     let mut scores = part(set.split, Stratum::All, &all, &[Ties::Wrong, Ties::Half]);
-    let strata = |compared: &Compared<'_>| {
-        let length = Stratum::Length(Window::of(compared.pair.good.len(), PART));
-        let dependency = compared.dependency.map(|distance| Stratum::Dependency(Window::of(distance, PART)));
+    let strata = |scored: &ScoredPair<'_>| {
+        let length = Stratum::Length(Window::of(scored.pair.good.len(), PART));
+        let dependency = scored.dependency.map(|distance| Stratum::Dependency(Window::of(distance, PART)));
         std::iter::once(length).chain(dependency)
     };
-    for (stratum, compared) in stratify(&all, strata) {
-        scores.extend(part(set.split, stratum, &compared, &[Ties::Wrong]));
+    for (stratum, pairs) in stratify(&all, strata) {
+        scores.extend(part(set.split, stratum, &pairs, &[Ties::Wrong]));
     }
     scores
 }
 
 /// The accuracies and the ceiling of a part of a split.
-fn part(split: &str, stratum: Stratum, pairs: &[Compared<'_>], rules: &[Ties]) -> Vec<Measurement> {
-    let bounds: Bounds = pairs.iter().map(|compared| compared.bounds).sum();
+fn part(split: &str, stratum: Stratum, pairs: &[ScoredPair<'_>], rules: &[Ties]) -> Vec<Measurement> {
+    let bounds: Bounds = pairs.iter().map(|scored| scored.bounds).sum();
     let mut scores = Vec::new();
     for &ties in rules {
         let (ceiling, most, chance) = match ties {
@@ -146,9 +149,8 @@ fn part(split: &str, stratum: Stratum, pairs: &[Compared<'_>], rules: &[Ties]) -
             Ties::Half => (&PAIR_CEILING_HALF_TIES, bounds.ceiling_with_noise(), 0.5),
         };
         for comparison in Comparison::ALL {
-            let count = |compared: &Compared<'_>| {
-                let [good, bad] = compared.logs;
-                comparison.preference(good, bad, ties)
+            let count = |ScoredPair { strings: [good, bad], .. }: &ScoredPair<'_>| {
+                comparison.preferred(good, bad, ties)
             };
             let ratios: Vec<Ratio> = pairs.iter().map(count).collect();
             let score = pair_accuracy(comparison, ties).measured(Totals::of(&ratios), Some(chance));
