@@ -26,7 +26,8 @@ pub struct MinimalPair {
 pub struct Bounds {
     /// How many pairs there are.
     pub pairs: usize,
-    /// How many bad strings are grammatical.
+    /// How many bad strings are grammatical, or the good string itself (of damaged data neither need be grammatical): knowing the
+    /// language does not tell them from the good ones.
     pub grammatical: usize,
     /// How many bad strings are the good string itself.
     pub identical: usize,
@@ -40,11 +41,9 @@ impl Bounds {
 
     /// The same of one pair.
     pub fn of_pair(pair: &MinimalPair, language: &dyn Language) -> Self {
-        Self {
-            pairs: 1,
-            grammatical: usize::from(language.contains(&pair.bad)),
-            identical: usize::from(pair.good == pair.bad),
-        }
+        let identical = pair.good == pair.bad;
+        let grammatical = identical || language.contains(&pair.bad);
+        Self { pairs: 1, grammatical: usize::from(grammatical), identical: usize::from(identical) }
     }
 
     fn share(self, count: usize) -> f64 {

@@ -91,6 +91,9 @@ struct Saved {
     islands: Vec<SavedIsland>,
 }
 
+/// No island scores so many networks; counts of a damaged file must not overflow.
+const MOST_SCORED: u64 = 1 << 48;
+
 #[derive(Serialize, Deserialize)]
 struct SavedIsland {
     /// The place in the stream of random words.
@@ -241,6 +244,7 @@ impl Search {
             None => None,
         };
         let fits = islands.len() == spec.islands
+            && saved.islands.iter().all(|island| island.scored <= MOST_SCORED)
             && saved.generation <= spec.generations
             && saved.improvements.iter().all(|found| found.generation <= saved.generation);
         let (generation, improvements) = (saved.generation, saved.improvements);
