@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use wug_score::metric::{HIGHEST_ACCURACY, WADE};
+use wug_score::metric::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE};
 use wug_score::wade::{StepUnit, Wade};
 use wug_score::{Aggregate, Reading, RunResult};
 
@@ -141,9 +141,12 @@ impl<'a> PaperRuns<'a> {
         self.best_rules(WADE.name)
     }
 
-    /// The same by the highest accuracy on the way, as the released notebook chooses.
+    /// The same by the accuracy that Table 5 shows: after the last sequence, or as the released notebook chooses, the highest on the way.
     pub(super) fn most_accurate_rules(&self) -> BTreeMap<&'a str, (u64, f64)> {
-        self.best_rules(HIGHEST_ACCURACY.name)
+        self.best_rules(match self.reading {
+            Reading::Published => HIGHEST_ACCURACY.name,
+            Reading::Corrected => LAST_ACCURACY.name,
+        })
     }
 
     fn best_rules(&self, metric: &str) -> BTreeMap<&'a str, (u64, f64)> {
