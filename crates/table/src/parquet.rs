@@ -1,5 +1,6 @@
 //! Tables as Parquet: rows are collected into row groups of bounded size, and each is written when it is full.
 
+mod bounded;
 mod read;
 
 use std::io::Write;

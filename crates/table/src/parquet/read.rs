@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
 use parquet::basic::{LogicalType, Type as Physical};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
+use super::bounded::Bounded;
 use crate::{Column, Kind, TableError, Value};
 
 /// A row of a table that was read.
@@ -19,7 +19,7 @@ type Row = Vec<Value<'static>>;
 pub fn read_parquet(
     bytes: Vec<u8>,
 ) -> Result<(Vec<Column>, impl Iterator<Item = Result<Row, TableError>>), TableError> {
-    let reader = SerializedFileReader::new(Bytes::from(bytes))?;
+    let reader = SerializedFileReader::new(Bounded::new(bytes))?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
     let columns = fields.iter().map(|field| column(field)).collect::<Result<_, _>>()?;
