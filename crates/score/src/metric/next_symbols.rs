@@ -39,7 +39,7 @@ pub static NEXT_SYMBOLS_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
         ..NEXT_SYMBOLS
     },
     each: |example| marked(example)?.cross_entropy(),
-    chance: Some(|examples| entropy_chance(&all_marked(examples))),
+    chance: Some(|examples| entropy_chance(&examples.iter().filter_map(marked).collect::<Vec<_>>())),
 };
 
 /// The share of correct answers to "may this symbol come here?", the end among the symbols.
@@ -66,8 +66,8 @@ pub static NEXT_SYMBOLS_SYMBOL_ACCURACY: ExampleMetric = ExampleMetric {
         chance_of: Some("always giving the commoner of yes and no"),
         ..NEXT_SYMBOLS
     },
-    each: |example| marked(example).map(|marks| marks.symbol_accuracy()),
-    chance: Some(|examples| symbol_chance(&all_marked(examples))),
+    each: |example| counted(example).map(|marks| marks.symbol_accuracy()),
+    chance: Some(|examples| symbol_chance(&examples.iter().filter_map(counted).collect::<Vec<_>>())),
 };
 
 /// The share of prefixes whose set is entirely correct. Worked by hand at [`NEXT_SYMBOLS_SYMBOL_ACCURACY`].
@@ -77,7 +77,7 @@ pub static NEXT_SYMBOLS_SET_ACCURACY: ExampleMetric = ExampleMetric {
         meaning: "share of prefixes whose next-symbol set is entirely correct",
         ..NEXT_SYMBOLS
     },
-    each: |example| marked(example).map(|marks| marks.set_accuracy()),
+    each: |example| counted(example).map(|marks| marks.set_accuracy()),
     chance: None,
 };
 
@@ -89,7 +89,7 @@ pub static NEXT_SYMBOLS_STRING_ACCURACY: ExampleMetric = ExampleMetric {
         meaning: "share of members whose next-symbol sets are all correct",
         ..NEXT_SYMBOLS
     },
-    each: |example| marked(example).map(|marks| marks.string_accuracy()),
+    each: |example| counted(example).map(|marks| marks.string_accuracy()),
     chance: None,
 };
 
@@ -139,8 +139,7 @@ impl NextMarks {
         let mut nats = Softplus::default();
         let answer = |z: f64, should: bool| {
             nats.add(if should { -z } else { z });
-            // NaN is no answer.
-            !z.is_nan() && (z >= 0.0) == should
+            is_correct(z, should)
         };
         let marks = Self::of(truth, choices, rows, answer);
         Self { nats: Some(nats.total()), ..marks }
@@ -202,18 +201,36 @@ pub fn next_symbol_scores(members: &[NextMarks]) -> [Score; 4] {
 
 /// The marks of an example whose true sets and answers are both known.
 fn marked(example: &Example<'_>) -> Option<NextMarks> {
-    let truth = example.truth().next.as_ref().filter(|_| example.truth().label)?;
+    match known(example)? {
+        (truth, NextAnswer::Logits(rows)) => {
+            let rows = rows.iter().map(|row| row.iter().copied());
+            Some(NextMarks::of_logits(truth, example.choices(), rows))
+        }
+        _ => counted(example),
+    }
+}
+
+/// The same without a cross-entropy, which costs more than all the rest.
+fn counted(example: &Example<'_>) -> Option<NextMarks> {
+    let (truth, answer) = known(example)?;
     let choices = example.choices();
-    Some(match example.prediction().next.as_ref()? {
+    Some(match answer {
         NextAnswer::Logits(rows) => {
-            NextMarks::of_logits(truth, choices, rows.iter().map(|row| row.iter().copied()))
+            NextMarks::of(truth, choices, rows.iter().map(|row| row.iter().copied()), is_correct)
         }
         NextAnswer::Sets(rows) => NextMarks::of_sets(truth, choices, rows),
     })
 }
 
-fn all_marked(examples: &[Example<'_>]) -> Vec<NextMarks> {
-    examples.iter().filter_map(marked).collect()
+/// The true sets and the answers, where both are known.
+fn known<'a>(example: &Example<'a>) -> Option<(&'a [NextSet], &'a NextAnswer)> {
+    let truth = example.truth().next.as_ref().filter(|_| example.truth().label)?;
+    Some((truth, example.prediction().next.as_ref()?))
+}
+
+/// Whether log-odds give the correct answer. NaN is no answer.
+fn is_correct(z: f64, should: bool) -> bool {
+    !z.is_nan() && (z >= 0.0) == should
 }
 
 /// Whether the choice at an index of a row may come: a symbol, or the end as the last choice.
