@@ -115,7 +115,7 @@ impl Network {
         let weight = |w: &[u32]| Weight { negative: w[0] == 1, numerator: w[1], denominator: w[2] };
         let mut units = Vec::new();
         for unit in numbers(&value[2])?.chunks(5) {
-            let [activation, product, .., denominator] = *unit else { return None };
+            let [activation, product, _, _, denominator] = *unit else { return None };
             units.push(Unit {
                 activation: *Activation::ALL.get(activation as usize)?,
                 kind: if product == 1 { UnitKind::Product } else { UnitKind::Sum },
