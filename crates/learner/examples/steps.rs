@@ -21,6 +21,7 @@ use wug_learner::model::{
 use wug_learner::optim::{Optimizer, OptimizerSpec};
 use wug_learner::params::{Init, Layout};
 use wug_learner::tape::{Layer, Mode, Recording, Tape};
+use wug_learner::train::parts;
 
 const ALPHABET: usize = 32;
 const BATCH: usize = 100;
@@ -204,14 +205,18 @@ fn tse(case: &str, body: BodySpec, optimizer: OptimizerSpec) {
     };
     let strings: Vec<Vec<u32>> = (0..512).map(string).collect();
     let targets = strings.iter().map(|string| string.len() - 1).sum::<usize>() as f64;
-    let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
-    let parts: Vec<&[&[u32]]> = strings.chunks(model.max_batch_strings(30)).collect();
+    let lengths: Vec<usize> = strings.iter().map(Vec::len).collect();
+    let batch: Vec<usize> = (0..strings.len()).collect();
+    let parts: Vec<Vec<&[u32]>> = parts(&batch, &lengths, |max_len| model.max_batch_strings(max_len))
+        .into_iter()
+        .map(|part| part.into_iter().map(|i| &strings[i][..]).collect())
+        .collect();
     time_in(case, Mode::Train { seed: 1 }, model.layout(), optimizer, parts.len(), |t, part| {
         let of = |(b, string): (usize, &&[u32])| {
             (1..string.len()).map(move |p| (b, p, 1.0 / targets)).collect::<Vec<_>>()
         };
         let predicted: Vec<(usize, usize, f64)> = parts[part].iter().enumerate().flat_map(of).collect();
-        model.loss(t, parts[part], &predicted);
+        model.loss(t, &parts[part], &predicted);
     });
 }
 

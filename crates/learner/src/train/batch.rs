@@ -75,6 +75,35 @@ fn by_length(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec
     batches
 }
 
+/// Examples that make good use of the kernels: smaller parts of a batch save less padding than they cost.
+const ENOUGH_EXAMPLES: usize = 64;
+
+/// Divides a batch into parts that are recorded one at a time; `max_batch` is the number of examples up to a length that a
+/// model reads at once. If much of the batch would be padding, examples of similar length go together, longest first.
+///
+/// ```text
+/// lengths 9 1 8 2, at most two at once:  (9 1)(8 2) has 14 positions of padding, (9 8)(2 1) has 2
+/// ```
+pub fn parts(batch: &[usize], lengths: &[usize], max_batch: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
+    let max_len = batch.iter().map(|&i| lengths[i]).max().unwrap_or(0);
+    let (padded, symbols) = (batch.len() * max_len, batch.iter().map(|&i| lengths[i]).sum::<usize>());
+    let most = max_batch(max_len);
+    let divisible = batch.len() > most || batch.len() >= 2 * ENOUGH_EXAMPLES;
+    if !divisible || padded - symbols <= padded / 8 {
+        return batch.chunks(most).map(<[usize]>::to_vec).collect();
+    }
+    let mut order = batch.to_vec();
+    order.sort_by_key(|&i| std::cmp::Reverse(lengths[i]));
+    let (mut rest, mut parts) = (&order[..], Vec::new());
+    while let Some(&longest) = rest.first() {
+        let count = max_batch(lengths[longest]).min(ENOUGH_EXAMPLES).min(rest.len());
+        let (part, others) = rest.split_at(count);
+        parts.push(part.to_vec());
+        rest = others;
+    }
+    parts
+}
+
 /// Symbols per batch in evaluation: enough to share steps, and little memory.
 const EVAL_SYMBOLS: usize = 1 << 16;
 
@@ -121,6 +150,35 @@ mod tests {
         let in_order: Vec<usize> = (0..200).collect();
         let batches = BatchSize::InOrder(48).epoch(&lengths, Seed::new(1));
         assert_eq!(batches, in_order.chunks(48).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn parts_of_a_batch_hold_every_example_once_and_little_padding() {
+        let lengths: Vec<usize> = (0..600).map(|i| i * 7 % 41).collect();
+        let batch: Vec<usize> = (0..600).rev().collect();
+        let padding = |parts: &[Vec<usize>]| -> usize {
+            let of = |part: &Vec<usize>| {
+                let max_len = part.iter().map(|&i| lengths[i]).max().unwrap();
+                part.iter().map(|&i| max_len - lengths[i]).sum::<usize>()
+            };
+            parts.iter().map(of).sum()
+        };
+        let cache = |max_len: usize| (160 / (max_len + 1)).max(1);
+        for (max_batch, share) in [(&cache as &dyn Fn(usize) -> usize, 8), (&|_| 1000, 4)] {
+            let parts = parts(&batch, &lengths, max_batch);
+            assert!(padding(&parts) * share < padding(&[batch.clone()]));
+            for part in &parts {
+                let max_len = part.iter().map(|&i| lengths[i]).max().unwrap();
+                assert!((1..=max_batch(max_len)).contains(&part.len()), "{part:?}");
+            }
+            let mut all: Vec<usize> = parts.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..600).collect::<Vec<_>>());
+        }
+        // What fits at once and is small, or has hardly any padding, stays as it is.
+        assert_eq!(parts(&batch[..200], &lengths, |_| 200), [batch[..200].to_vec()]);
+        assert_eq!(parts(&batch, &[40; 600], |_| 400), [batch[..400].to_vec(), batch[400..].to_vec()]);
+        assert_eq!(parts(&[], &lengths, |_| 1), Vec::<Vec<usize>>::new());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 
 pub(crate) use batch::eval_batches;
-pub use batch::{BatchSize, batches};
+pub use batch::{BatchSize, batches, parts};
 pub(crate) use checkpoint::load_weights_exact;
 pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
 pub use incremental::IncrementalNetwork;
@@ -48,8 +48,8 @@ pub trait Objective<R: Real> {
         self.layout().count()
     }
 
-    /// How many examples of up to `max_len` symbols to record in one forward pass. A larger batch is split into several,
-    /// whose gradients are summed.
+    /// How many examples of up to `max_len` symbols to record in one forward pass. A larger batch is divided into parts,
+    /// whose gradients are summed; see [`parts`].
     fn max_batch(&self, max_len: usize) -> usize;
 
     /// The denominator of the loss of a batch: the number of its examples, or of its predicted symbols.
@@ -317,9 +317,9 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
         let done = self.steps();
         let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
-        let max_len = batch.iter().map(|&i| self.objective.lengths()[0][i]).max().unwrap_or(0);
+        let parts = parts(batch, &self.objective.lengths()[0], |max_len| self.objective.max_batch(max_len));
         let mut loss = 0.0;
-        for (p, part) in batch.chunks(self.objective.max_batch(max_len)).enumerate() {
+        for (p, part) in parts.iter().enumerate() {
             let mode = Mode::Train { seed: dropout.nth(p).value() };
             let mut record = self.tape.record(&self.params, mode);
             self.objective.loss(&mut record, part, size);

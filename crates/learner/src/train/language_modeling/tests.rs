@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::optim::OptimizerSpec;
 use crate::tape::{Mode, Tape};
-use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer};
+use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer, parts};
 use wug_dataset::Seed;
 
 /// Symbol 0 for both ends.
@@ -109,6 +109,26 @@ fn each(model: &LanguageModel, string: &[u32], ends: Boundaries) -> Vec<f64> {
 
 fn close(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} {b}");
+}
+
+#[test]
+fn the_gradient_of_a_batch_in_parts_is_that_of_the_whole() {
+    let strings = strings(&(0..300).map(|i| i * 7 % 12).collect::<Vec<_>>());
+    let examples = weighted(&strings);
+    let all: Vec<usize> = (0..strings.len()).collect();
+    for model in models(0.0) {
+        let objective = LanguageModeling::new(&model, &examples, &[], ENDS, Average::Symbols).unwrap();
+        let lengths = &Objective::<f64>::lengths(&objective)[0];
+        assert!(parts(&all, lengths, |max_len| model.max_batch_strings(max_len)).len() > 1);
+        let mut trainer = Trainer::<f64, _>::new(&objective, spec(1e-3, 1), Seed::new(4)).unwrap();
+        trainer.params = model.layout().initialise(Seed::new(4)).into();
+        let loss = trainer.step(&all, Objective::<f64>::size(&objective, &all)).unwrap();
+        let (whole, gradients) = traced(&model, &examples, ENDS, Average::Symbols);
+        close(loss, whole);
+        for (part, whole) in trainer.gradients.iter().zip(gradients) {
+            close(*part, whole);
+        }
+    }
 }
 
 #[test]
