@@ -10,7 +10,7 @@ use wug_lab::score::metric::{
     EXAMPLE_METRICS, NextMarks, agreement as agreement_with, description_lengths, learning_speed,
     next_symbol_scores, pair_accuracies, perplexity_of,
 };
-use wug_lab::score::pairs::Compared;
+use wug_lab::score::pairs::StringScore;
 use wug_lab::score::strata::Margin;
 use wug_lab::score::wade::{Evaluated, StepUnit, Wade};
 use wug_lab::score::{
@@ -194,7 +194,7 @@ pub(crate) fn pairs(
     if good.len() != bad.len() {
         return Err(usage(format!("there are {} good strings and {} bad ones", good.len(), bad.len())));
     }
-    let pair = |i: usize| [good[i], bad[i]].map(Compared::new);
+    let pair = |i: usize| [good[i], bad[i]].map(StringScore::new);
     Ok(py.detach(|| by_name(pair_accuracies(&on_threads(good.len(), pair)))))
 }
 

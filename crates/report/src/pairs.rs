@@ -81,12 +81,12 @@ fn each(results: &[&RunResult], values: &str) -> Vec<Table> {
 }
 
 /// What an experiment lists several values of: sizes, and settings that runs of a section differ in.
-struct Compared {
+struct ListedSettings {
     names: Vec<String>,
     columns: VaryingColumns,
 }
 
-impl Compared {
+impl ListedSettings {
     fn of(runs: &[&RunResult]) -> Self {
         let varied = |run: &&RunResult| run.plan.get("varied").and_then(Json::as_array).cloned();
         let varied = runs.iter().filter_map(varied).flatten();
@@ -112,7 +112,7 @@ fn values(run: &RunResult, names: &[String]) -> Vec<String> {
 
 fn table(reading: Reading, runs: &[&RunResult], values: &str) -> Table {
     let learners = distinct(runs.iter().map(|run| run.run.learner()));
-    let listed = Compared::of(runs);
+    let listed = ListedSettings::of(runs);
     let mut rows = Vec::new();
     let keys = distinct(runs.iter().map(|run| (run.run.language(), listed.values(run))));
     let at = |language: &str, key: &[String]| -> Vec<&RunResult> {
@@ -181,7 +181,7 @@ fn cell(runs: &[&RunResult], split: &str) -> Cell {
 /// Accuracy against length, a panel per language: of each learner every run, and their mean.
 pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
     let figure = |((_, reading), runs): ((&str, Reading), Vec<&RunResult>)| {
-        let listed = Compared::of(&runs);
+        let listed = ListedSettings::of(&runs);
         let lines = distinct(runs.iter().map(|run| (run.run.learner(), listed.values(run))));
         let of_line = |learner: &str, key: &[String]| -> Vec<&RunResult> {
             let own = |run: &&&RunResult| run.run.learner() == learner && listed.values(run) == key;

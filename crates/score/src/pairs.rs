@@ -59,7 +59,7 @@ impl Comparison {
     /// assert!((MeanProbability.of(&logs) - 0.375).abs() < 1e-12);
     /// ```
     pub fn of(self, log_probs: &[f64]) -> f64 {
-        Compared::new(log_probs).by(self)
+        StringScore::new(log_probs).by(self)
     }
 
     /// What a pair counts: one if the good string is preferred. What is not a number is not preferred; what differs by no more than
@@ -72,11 +72,11 @@ impl Comparison {
     /// assert_eq!([Ties::Wrong, Ties::Half].map(|ties| value(-2.0, -2.0, ties)), [0.0, 0.5]);
     /// ```
     pub fn preference(self, good: &[f64], bad: &[f64], ties: Ties) -> Ratio {
-        self.preferred(&Compared::new(good), &Compared::new(bad), ties)
+        self.preferred(&StringScore::new(good), &StringScore::new(bad), ties)
     }
 
     /// The same of strings whose numbers are known.
-    pub fn preferred(self, good: &Compared, bad: &Compared, ties: Ties) -> Ratio {
+    pub fn preferred(self, good: &StringScore, bad: &StringScore, ties: Ties) -> Ratio {
         match (order(good.by(self), bad.by(self)), ties) {
             (Some(Ordering::Equal), Ties::Half) => Ratio::once(0.5),
             (order, _) => Ratio::correct(order == Some(Ordering::Greater)),
@@ -86,13 +86,13 @@ impl Comparison {
 
 /// What every comparison compares of one string.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct StringScore {
     sum: f64,
     probabilities: f64,
     n: f64,
 }
 
-impl Compared {
+impl StringScore {
     /// From the log-probabilities of its symbols. They are sorted once, so that no sum depends on their order.
     pub fn new(log_probs: &[f64]) -> Self {
         let terms = sorted(log_probs.iter().copied());

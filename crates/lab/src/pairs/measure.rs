@@ -8,7 +8,7 @@ use wug_score::metric::{
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT,
     PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy, perplexity,
 };
-use wug_score::pairs::{Compared, Comparison, Ties};
+use wug_score::pairs::{Comparison, StringScore, Ties};
 use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
 
@@ -114,7 +114,7 @@ pub(super) fn measured(
 #[derive(Clone, Copy)]
 struct ScoredPair<'a> {
     pair: &'a MinimalPair,
-    strings: [Compared; 2],
+    strings: [StringScore; 2],
     bounds: Bounds,
     dependency: Option<usize>,
 }
@@ -123,7 +123,7 @@ fn accuracies(set: &PairSet, logs: &[[Vec<f64>; 2]]) -> Vec<Measurement> {
     let known = set.bounds.iter().zip(&set.dependencies);
     let all: Vec<ScoredPair<'_>> = (set.pairs.iter().zip(logs).zip(known))
         .map(|((pair, logs), (&bounds, &dependency))| {
-            let strings = logs.each_ref().map(|logs| Compared::new(logs));
+            let strings = logs.each_ref().map(|logs| StringScore::new(logs));
             ScoredPair { pair, strings, bounds, dependency }
         })
         .collect();

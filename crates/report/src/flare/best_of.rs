@@ -16,7 +16,7 @@ use crate::table::{Cell, Column, IntervalKind, Row, Table, Value};
 const SOLVED: f64 = 0.99;
 
 /// The best of some runs beside the paper's.
-pub(super) struct Compared {
+pub(super) struct BestRow {
     /// The names of the row.
     pub(super) keys: Vec<String>,
     /// The scores of our runs by loss.
@@ -30,7 +30,7 @@ pub(super) fn table(
     runs: &PaperRuns<'_>,
     (name, title): (&str, &str),
     keys: &[&str],
-    rows: &[Compared],
+    rows: &[BestRow],
 ) -> Option<Table> {
     let mut table = blank(runs, &format!("{name}-best-of"), title, keys);
     let shares = [format!("at least {SOLVED}"), "at least the paper's best".to_owned()];
@@ -47,7 +47,7 @@ pub(super) fn table(
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn cells(row: &Compared) -> Vec<Cell> {
+fn cells(row: &BestRow) -> Vec<Cell> {
     let scores = row.ours.all_scores();
     let losses: Vec<&str> = row.ours.by_loss.iter().map(|(loss, _)| *loss).collect();
     let best = Cell {

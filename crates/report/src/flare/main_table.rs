@@ -3,7 +3,7 @@
 use wug_score::Reading;
 use wug_score::metric::RECOGNITION_ACCURACY;
 
-use super::best_of::{self, Compared};
+use super::best_of::{self, BestRow};
 use super::published::{Half, Printed, printed};
 use super::runs::{BestLoss, LOSSES, PaperRuns};
 use super::{blank, shortened};
@@ -49,7 +49,7 @@ pub(super) fn best_of(runs: &PaperRuns<'_>) -> Option<Table> {
         for learner in runs.learners() {
             let Some(ours) = runs.best_loss(Half::Expressivity, language, learner) else { continue };
             let paper = printed(Half::Expressivity, language, learner, &ours.losses());
-            rows.push(Compared { keys: [language, learner].map(str::to_owned).to_vec(), ours, paper });
+            rows.push(BestRow { keys: [language, learner].map(str::to_owned).to_vec(), ours, paper });
         }
     }
     best_of::table(

@@ -2,7 +2,7 @@
 
 use wug_score::{Aggregate, RunResult};
 
-use super::best_of::{self, Compared};
+use super::best_of::{self, BestRow};
 use super::main_table::DECIMALS;
 use super::published::{Printed, RUNS, SIZES, paper_column};
 use super::runs::{BestLoss, CellKey, PaperRuns};
@@ -74,7 +74,7 @@ pub(super) fn best_of(runs: &PaperRuns<'_>) -> Option<Table> {
         for at in &grid {
             let Some(ours) = best(runs, language, *at) else { continue };
             let keys = vec![language.to_owned(), at.0.to_owned(), thousands(at.1)];
-            rows.push(Compared { keys, ours, paper: printed(language, *at) });
+            rows.push(BestRow { keys, ours, paper: printed(language, *at) });
         }
     }
     let keys = ["language", "learner", "size"];

@@ -5,7 +5,7 @@
 //! ceiling and chance level are those of the pairs at hand.
 
 use super::{Direction, Metric, Score, Unit};
-use crate::pairs::{Compared, Comparison, Ties};
+use crate::pairs::{Comparison, StringScore, Ties};
 use crate::{Ratio, Totals};
 
 /// The share of pairs whose good string has the higher probability.
@@ -130,16 +130,16 @@ pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
 /// and is left out.
 ///
 /// ```
-/// use wug_score::{metric::pair_accuracies, pairs::Compared};
-/// let scores = pair_accuracies(&[[-1.0, -2.0], [-1.0, -1.0]].map(|pair| pair.map(|log| Compared::new(&[log]))));
+/// use wug_score::{metric::pair_accuracies, pairs::StringScore};
+/// let scores = pair_accuracies(&[[-1.0, -2.0], [-1.0, -1.0]].map(|pair| pair.map(|log| StringScore::new(&[log]))));
 /// assert_eq!((scores[0].metric.name, scores[0].value()), ("pair_accuracy_sum", Some(0.5)));
 /// assert_eq!((scores[3].metric.name, scores[3].value()), ("pair_accuracy_sum_half_ties", Some(0.75)));
 /// ```
-pub fn pair_accuracies(pairs: &[[Compared; 2]]) -> Vec<Score> {
+pub fn pair_accuracies(pairs: &[[StringScore; 2]]) -> Vec<Score> {
     let mut scores = Vec::new();
     for (ties, chance) in [(Ties::Wrong, None), (Ties::Half, Some(0.5))] {
         for comparison in Comparison::ALL {
-            let count = |[good, bad]: &[Compared; 2]| comparison.preferred(good, bad, ties);
+            let count = |[good, bad]: &[StringScore; 2]| comparison.preferred(good, bad, ties);
             let ratios: Vec<Ratio> = pairs.iter().map(count).collect();
             scores.push(pair_accuracy(comparison, ties).measured(Totals::of(&ratios), chance));
         }
