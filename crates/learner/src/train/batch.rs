@@ -166,7 +166,7 @@ mod tests {
         let cache = |max_len: usize| (160 / (max_len + 1)).max(1);
         for (max_batch, share) in [(&cache as &dyn Fn(usize) -> usize, 8), (&|_| 1000, 4)] {
             let parts = parts(&batch, &lengths, max_batch);
-            assert!(padding(&parts) * share < padding(&[batch.clone()]));
+            assert!(padding(&parts) * share < padding(std::slice::from_ref(&batch)));
             for part in &parts {
                 let max_len = part.iter().map(|&i| lengths[i]).max().unwrap();
                 assert!((1..=max_batch(max_len)).contains(&part.len()), "{part:?}");
