@@ -176,7 +176,7 @@ mod tests {
             assert_eq!(all, (0..600).collect::<Vec<_>>());
         }
         // What fits at once and is small, or has hardly any padding, stays as it is.
-        assert_eq!(parts(&batch[..200], &lengths, |_| 200), [batch[..200].to_vec()]);
+        assert_eq!(parts(&batch[..100], &lengths, |_| 100), [batch[..100].to_vec()]);
         assert_eq!(parts(&batch, &[40; 600], |_| 400), [batch[..400].to_vec(), batch[400..].to_vec()]);
         assert_eq!(parts(&[], &lengths, |_| 1), Vec::<Vec<usize>>::new());
     }
