@@ -435,6 +435,8 @@ class Learners(unittest.TestCase):
                 for _ in range(600):
                     time.sleep(0.05)
 
+        # Python ignores SIGINT if it was started by a shell in the background.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         started = threading.Event()
         threading.Thread(target=lambda: (started.wait(30), time.sleep(0.2), os.kill(os.getpid(), signal.SIGINT))).start()
         with tempfile.TemporaryDirectory() as folder:
