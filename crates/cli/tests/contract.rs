@@ -171,6 +171,7 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
         "bliss_table2",
         "bliss_figure3",
         "tse_table3",
+        "tse_table3_sgd",
         "wade_table4",
         "wade_rules",
         "find_table1",
@@ -463,6 +464,26 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
     assert_eq!(printed, 20 * 3 * 2, "the paper's figures are beside the published reading");
     assert!(tables.iter().all(|table| is_of(table, "tse")));
     assert!(wug_report::figures(&results).is_empty(), "nothing is known by length");
+}
+
+#[test]
+fn the_stack_rnn_has_cells_of_its_own_for_each_optimiser() {
+    let results = ["tse_table3", "tse_table3_sgd"].into_iter().flat_map(planned).map(|plan| {
+        let p = plan.of::<Pairs>().unwrap();
+        let sgd = p.learner == "joulin-stack-rnn" && p.settings.name("optimizer") == Some("sgd");
+        preferred(&plan, if sgd { 0.75 } else { 0.25 }, 5.0)
+    });
+    let tables = tables(&results.collect::<Vec<_>>());
+    let table = named(&tables, "tse-3");
+    for (learner, accuracy) in [("joulin-stack-rnn", "0.2500"), ("joulin-stack-rnn by SGD", "0.7500")] {
+        for reading in ["corrected", "published"] {
+            let column = format!("{learner} (1): out-of-dist {reading}");
+            assert_eq!(cell(table, &["np-vp", "5"], &column), accuracy, "{column}");
+        }
+    }
+    let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count();
+    assert_eq!(printed, 20 * 4 * 2, "the paper's figures are beside both Stack-RNNs");
+    assert!(table.notes.iter().any(|note| note.contains("exchanged in print")));
 }
 
 /// Everything that a plan has is in an export, so that runs which differ can be told apart without their hash.

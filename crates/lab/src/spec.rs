@@ -133,6 +133,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("find_table8", include_str!("../../../experiments/find_table8.toml")),
     ("find_figure3", include_str!("../../../experiments/find_figure3.toml")),
     ("tse_table3", include_str!("../../../experiments/tse_table3.toml")),
+    ("tse_table3_sgd", include_str!("../../../experiments/tse_table3_sgd.toml")),
 ];
 
 impl Experiment {

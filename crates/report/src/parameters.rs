@@ -17,8 +17,12 @@ pub(crate) fn range<'a>(runs: impl IntoIterator<Item = &'a RunResult>) -> Option
 
 /// A learner with the parameters of its runs, as a legend names it.
 pub(crate) fn labelled<'a>(learner: &str, runs: impl IntoIterator<Item = &'a RunResult>) -> String {
-    let own = runs.into_iter().filter(|run| run.run.learner() == learner);
-    range(own).map_or_else(|| learner.to_owned(), |range| format!("{learner} ({range})"))
+    label(learner, runs.into_iter().filter(|run| run.run.learner() == learner))
+}
+
+/// A name with the parameters of its runs.
+pub(crate) fn label<'a>(name: &str, own: impl IntoIterator<Item = &'a RunResult>) -> String {
+    range(own).map_or_else(|| name.to_owned(), |range| format!("{name} ({range})"))
 }
 
 /// Notes on the parameters of each learner, and on those that miss the size asked for.

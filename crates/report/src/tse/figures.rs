@@ -6,7 +6,6 @@ use wug_score::{Reading, RunResult, Stratum};
 use super::NAME;
 use super::runs::{CellKey, PaperRuns, comparison};
 use crate::pairs::{FIGURE_NOTE, chance, dependency, length, longest_trained, over, panel};
-use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 
 /// What a figure is drawn against.
@@ -57,8 +56,7 @@ fn figure(runs: &PaperRuns<'_>, reading: Reading, against: &Against) -> Option<F
     };
     let panels: Vec<Panel> = runs.rows().into_iter().filter_map(draw).collect();
     let title = format!("{} ({reading} reading)", against.title);
-    let series: Vec<String> =
-        learners.iter().map(|learner| parameters::labelled(learner, runs.all().iter().copied())).collect();
+    let series: Vec<String> = learners.iter().map(|learner| runs.label(learner)).collect();
     (!panels.is_empty()).then(|| Figure {
         id: format!("{NAME}-{reading}-{}", against.name),
         svg: drawing(&title, &series, &panels),

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use wug_score::metric::{PAIR_ACCURACY_MEAN_PROBABILITY, PAIR_ACCURACY_SUM, PERPLEXITY};
 use wug_score::select::best_by_validation;
 use wug_score::{Metric, Reading, RunResult};
 
 use super::departures::departures;
-use super::published::{LEARNERS, rows};
+use super::published::{LEARNERS, STACK_RNN, STACK_RNN_SGD, rows};
 use crate::pairs::PROTOCOL;
+use crate::parameters;
 use crate::table::distinct;
 
 /// Which runs a cell is of.
@@ -32,6 +34,15 @@ fn language(result: &RunResult) -> Option<(&str, usize)> {
     let (name, settings) =
         result.run.language().split_once(':').unwrap_or((result.run.language(), "terminals=10"));
     Some((name, settings.strip_prefix("terminals=")?.parse().ok()?))
+}
+
+/// The learner whose cells a run belongs to. What trains the Stack-RNN changes what it learns, so that each has cells of its own.
+pub(super) fn learner(result: &RunResult) -> &str {
+    let optimizer = result.plan.pointer("/settings/optimizer").and_then(Value::as_str);
+    match (result.run.learner(), optimizer) {
+        (STACK_RNN, Some("sgd")) => STACK_RNN_SGD,
+        (name, _) => name,
+    }
 }
 
 /// Whether a run is as in the paper, so that its table has a cell for it.
@@ -74,7 +85,7 @@ impl<'a> PaperRuns<'a> {
         let mut by_cell: BTreeMap<CellKey<'a>, Vec<usize>> = BTreeMap::new();
         for (i, run) in all.iter().enumerate() {
             if let Some((language, terminals)) = language(run) {
-                let (learner, reading) = (run.run.learner(), run.run.reading);
+                let (learner, reading) = (learner(run), run.run.reading);
                 by_cell.entry(CellKey { language, terminals, learner, reading }).or_default().push(i);
             }
         }
@@ -106,10 +117,15 @@ impl<'a> PaperRuns<'a> {
 
     /// The learners of the paper that were run, and then the others.
     pub(super) fn learners(&self) -> Vec<&'a str> {
-        let mut learners = distinct(self.all.iter().map(|run| run.run.learner()));
+        let mut learners = distinct(self.all.iter().map(|run| learner(run)));
         let place = |name: &str| LEARNERS.iter().position(|(learner, _)| *learner == name);
         learners.sort_by_key(|learner| place(learner).unwrap_or(LEARNERS.len()));
         learners
+    }
+
+    /// A learner with the parameters of its runs, as a legend names it.
+    pub(super) fn label(&self, name: &str) -> String {
+        parameters::label(name, self.all.iter().copied().filter(|run| learner(run) == name))
     }
 
     /// The readings that were run, corrected first.
