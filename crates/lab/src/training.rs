@@ -1,4 +1,4 @@
-//! Training in a run context: epoch by epoch, with a curve, and resumed from a checkpoint.
+//! Training in a run context: step by step, with a curve, and resumed from a checkpoint.
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
@@ -83,7 +83,10 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
         if let Some(outcome) = trainer.outcome() {
             break outcome;
         }
-        let progress = trainer.epoch();
+        let Some(progress) = trainer.step() else {
+            context.checkpoint(&mut || pack(&curve, &trainer.save()));
+            continue;
+        };
         let shown = progress.epoch.is_multiple_of(stride) || progress.outcome.is_some();
         if progress.validation.is_finite() && shown {
             curve.push(point(&progress, !validation.is_empty()));

@@ -52,7 +52,7 @@ pub enum CheckpointError {
     State(String),
 }
 
-/// The bytes of a run between two epochs.
+/// The bytes of a run between two steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
     /// Parameters, best parameters and the optimiser's moments, as safetensors.
@@ -174,7 +174,7 @@ fn weights<R: Real>(layout: &Layout, tensors: &Tensors<'_>) -> Result<Vec<R>, Ch
 }
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
-    /// The checkpoint of the run, between epochs.
+    /// The checkpoint of the run, between steps.
     pub fn save(&self) -> Saved {
         let (steps, mean, square) = self.optimizer.state();
         let tensors = [
@@ -238,6 +238,16 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         }
         trainer.optimizer.restore(state.optimizer_steps, &mean, &square);
         trainer.state = state;
+        if trainer.state.under_way.is_some() {
+            trainer.batches = trainer.epoch_batches();
+        }
+        if let Some(now) = &mut trainer.state.under_way {
+            let (done, count) = (now.batches, trainer.batches.len());
+            let impossible =
+                || CheckpointError::State(format!("{done} batches of an epoch are done, but it has {count}"));
+            let batches = trainer.batches.get(..done).filter(|_| done < count).ok_or_else(impossible)?;
+            now.examples = batches.iter().map(Vec::len).sum();
+        }
         Ok(trainer)
     }
 }

@@ -1,6 +1,6 @@
 //! The training loop: batches, gradients, optimiser steps, validation after every epoch, early stopping.
 //!
-//! A [`Trainer`] runs one epoch at a time. Between epochs it can be saved as bytes and resumed with bit-identical results:
+//! A [`Trainer`] takes one step at a time. Between steps it can be saved as bytes and resumed with bit-identical results:
 //! every random choice is drawn from a stream named after the epoch or step it is for. It reads no files and no clock.
 
 mod batch;
@@ -178,7 +178,27 @@ struct TrainerState {
     /// Steps that the optimiser had taken before this run, if its state was carried over.
     #[serde(default, skip_serializing_if = "is_zero")]
     carried_steps: u64,
+    /// The epoch that is under way, if it has begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    under_way: Option<UnderWay>,
     outcome: Option<Outcome>,
+}
+
+/// What is done of an epoch that is not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnderWay {
+    /// Batches that are done.
+    batches: usize,
+    /// Examples in them.
+    #[serde(skip)]
+    examples: usize,
+    /// Their losses, each weighted by its size, summed.
+    loss: f64,
+    /// Their sizes, summed.
+    size: f64,
+    /// Whether a validation in this epoch had the smallest loss so far.
+    improved: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -198,6 +218,8 @@ pub struct Trainer<'a, R, O> {
     optimizer: Optimizer<R>,
     gradients: Vec<R>,
     tape: Tape<R>,
+    /// The batches of the epoch that is under way; empty between epochs.
+    batches: Vec<Vec<usize>>,
 }
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
@@ -223,6 +245,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             bad: 0,
             optimizer_steps: 0,
             carried_steps: 0,
+            under_way: None,
             outcome: None,
         };
         Ok(Self {
@@ -234,6 +257,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             optimizer: Optimizer::new(spec.optimizer, objective.trained()),
             gradients: vec![R::ZERO; params.len()],
             tape: Tape::default(),
+            batches: Vec::new(),
             params: params.into(),
         })
     }
@@ -276,45 +300,59 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         }
     }
 
-    /// Trains for one epoch and validates.
+    /// Trains to the end of an epoch and validates.
     pub fn epoch(&mut self) -> Progress {
-        let seed = Seed::new(self.state.seed);
-        let order = seed.derive("train/shuffle").nth(self.state.epoch);
-        let [lengths, validated] = self.objective.lengths();
-        let batches = self.spec.batch.epoch(lengths, order);
-        let (mut total, mut sizes, mut improved) = (0.0, 0.0, false);
-        let mut examples = self.state.epoch * lengths.len();
-        for (i, batch) in batches.iter().enumerate() {
-            let size = self.objective.size(batch);
-            match self.step(batch, size) {
-                Some(loss) => total += loss * size,
-                None => return self.diverged(),
-            }
-            sizes += size;
-            examples += batch.len();
-            self.objective.anneal(&mut self.params, examples as u64);
-            if !validated.is_empty() && self.spec.validates_after(i + 1, batches.len()) {
-                let validation = self.objective.validate(&mut self.tape, &self.params);
-                if !validation.is_finite() {
-                    return self.diverged();
-                }
-                improved |= self.improve(validation);
+        loop {
+            if let Some(progress) = self.step() {
+                return progress;
             }
         }
-        let training = total / sizes;
-        let validation = match validated.len() {
-            0 => training,
-            _ => self.objective.validate(&mut self.tape, &self.params),
-        };
-        if !validation.is_finite() {
-            return self.diverged();
-        }
-        improved |= self.improve(validation);
-        self.end_epoch(training, validation, improved)
     }
 
-    /// One optimiser step. Gives the loss; none, and no step, if the loss or the gradient is not finite.
-    fn step(&mut self, batch: &[usize], size: f64) -> Option<f64> {
+    /// Takes one step, and validates where that is due. Gives what happened in the epoch if it is over.
+    pub fn step(&mut self) -> Option<Progress> {
+        let [lengths, validated] = self.objective.lengths();
+        if self.batches.is_empty() {
+            self.batches = self.epoch_batches();
+        }
+        let batches = std::mem::take(&mut self.batches);
+        let mut now = self.state.under_way.take().unwrap_or_default();
+        let batch = &batches[now.batches];
+        let size = self.objective.size(batch);
+        let Some(loss) = self.update(batch, size) else { return Some(self.diverged()) };
+        now.batches += 1;
+        now.examples += batch.len();
+        now.loss += loss * size;
+        now.size += size;
+        self.objective.anneal(&mut self.params, (self.state.epoch * lengths.len() + now.examples) as u64);
+        let over = now.batches == batches.len();
+        if over || (self.spec.validates_after(now.batches, batches.len()) && !validated.is_empty()) {
+            let training = now.loss / now.size;
+            let validation = match validated.len() {
+                0 => training,
+                _ => self.objective.validate(&mut self.tape, &self.params),
+            };
+            if !validation.is_finite() {
+                return Some(self.diverged());
+            }
+            now.improved |= self.improve(validation);
+            if over {
+                return Some(self.end_epoch(training, validation, now.improved));
+            }
+        }
+        self.batches = batches;
+        self.state.under_way = Some(now);
+        None
+    }
+
+    /// The batches of this epoch.
+    fn epoch_batches(&self) -> Vec<Vec<usize>> {
+        let order = Seed::new(self.state.seed).derive("train/shuffle").nth(self.state.epoch);
+        self.spec.batch.epoch(&self.objective.lengths()[0], order)
+    }
+
+    /// One update of the parameters. Gives the loss; none, and no update, if the loss or the gradient is not finite.
+    fn update(&mut self, batch: &[usize], size: f64) -> Option<f64> {
         let done = self.steps();
         let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
         let parts = parts(batch, &self.objective.lengths()[0], |max_len| self.objective.max_batch(max_len));

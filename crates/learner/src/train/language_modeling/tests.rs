@@ -122,7 +122,7 @@ fn the_gradient_of_a_batch_in_parts_is_that_of_the_whole() {
         assert!(parts(&all, lengths, |max_len| model.max_batch_strings(max_len)).len() > 1);
         let mut trainer = Trainer::<f64, _>::new(&objective, spec(1e-3, 1), Seed::new(4)).unwrap();
         trainer.params = model.layout().initialise(Seed::new(4)).into();
-        let loss = trainer.step(&all, Objective::<f64>::size(&objective, &all)).unwrap();
+        let loss = trainer.update(&all, Objective::<f64>::size(&objective, &all)).unwrap();
         let (whole, gradients) = traced(&model, &examples, ENDS, Average::Symbols);
         close(loss, whole);
         for (part, whole) in trainer.gradients.iter().zip(gradients) {
