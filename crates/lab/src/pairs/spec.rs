@@ -1,5 +1,7 @@
 //! The fields of `[[pairs]]` that are its own.
 
+use std::fmt::Display;
+
 use serde::Deserialize;
 use wug_dataset::pairs::Sizes;
 use wug_dataset::suite::parse_lengths;
@@ -207,15 +209,15 @@ impl DataSpec {
 
     /// Checks all that can be checked without drawing strings.
     fn subject(&self, named: &Named, reading: Reading) -> Result<Subject, Problem> {
-        let problem = |message: String| Problem::new("languages", named.entry.name, message);
-        let language = named.build(reading).map_err(|error| problem(error.to_string()))?;
+        let problem = |message: &dyn Display| Problem::of_language(named, message);
+        let language = named.build(reading).map_err(|error| problem(&error))?;
         let sizes = self.plan(0)?.sizes();
-        sizes.check(language.as_ref()).map_err(|error| problem(error.to_string()))?;
-        let hint = "; with `data.distinct = false` strings may be drawn again";
-        sizes.check_distinct(language.as_ref()).map_err(|error| problem(format!("{error}{hint}")))?;
-        for lengths in [sizes.lengths, sizes.greater_lengths] {
-            language.by_length(lengths).map_err(|error| problem(error.to_string()))?;
+        sizes.check(language.as_ref()).map_err(|error| problem(&error))?;
+        for lengths in [&sizes.lengths, &sizes.greater_lengths] {
+            language.by_length(lengths.clone()).map_err(|error| problem(&error))?;
         }
+        let hint = "with `data.distinct = false` strings may be drawn again";
+        sizes.check_distinct(language.as_ref()).map_err(|error| problem(&format_args!("{error}; {hint}")))?;
         Ok(Subject { spelled: named.spelled(), vocabulary: language.alphabet().len() + 1 })
     }
 }

@@ -244,7 +244,7 @@ fn errors_name_the_field_and_what_is_allowed() {
         ("data.lengths = \"9..3\"", "`data.lengths`: cannot be 9..3; it must be a range such as `4..30`"),
         ("loss = \"sigmoid-mse\"", "`loss`: cannot be sigmoid-mse; it must be `cross-entropy`"),
         ("optimizer = \"adagrad\"", "`optimizer`: cannot be adagrad; it must be one of adam, sgd"),
-        ("data.lengths = \"5..5\"", "`languages`"),
+        ("data.lengths = \"5..5\"", "`languages`: np-vp: no string of the language has a length in 5..5"),
         (
             "data.lengths = \"4..40\"",
             "`data.greater_lengths`: cannot be 31..100; it must be a range above `data.lengths`, which is 4..40",
@@ -254,10 +254,9 @@ fn errors_name_the_field_and_what_is_allowed() {
         assert!(error.contains(message), "{error}");
     }
     let error = read("languages = \"an-bn\"\nlearners = \"uniform\"\nseeds = 1").unwrap_err();
-    assert!(
-        error.contains("only 14 exist; with `data.distinct = false` strings may be drawn again"),
-        "{error}"
-    );
+    let message = "an-bn: asked for 110000 distinct strings of length 4..30, but only 14 exist; \
+                   with `data.distinct = false` strings may be drawn again";
+    assert!(error.contains(message), "{error}");
 }
 
 /// Most strings of majority have no near miss, at greater lengths even fewer: each split has a budget of its own.

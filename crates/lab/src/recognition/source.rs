@@ -131,8 +131,7 @@ impl DataSpec {
         }
         let plan = self.drawn();
         for length in [plan.short, plan.long, plan.longest] {
-            let problem = |message: String| Problem::new("languages", named.entry.name, message);
-            language.by_length(0..=length).map_err(|error| problem(error.to_string()))?;
+            language.by_length(0..=length).map_err(|error| Problem::of_language(named, &error))?;
         }
         Ok(plan)
     }

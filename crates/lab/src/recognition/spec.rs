@@ -127,8 +127,7 @@ impl Grid {
     }
 
     fn language(&self, named: &Named, reading: Reading) -> Result<LanguageData, Problem> {
-        let problem = |message: String| Problem::new("languages", named.entry.name, message);
-        let language = named.build(reading).map_err(|error| problem(error.to_string()))?;
+        let language = named.build(reading).map_err(|error| Problem::of_language(named, &error))?;
         let data = self.data.plan(named, reading, language.as_ref())?;
         Ok(LanguageData { spelled: named.spelled(), alphabet: language.alphabet().len(), data })
     }

@@ -1,7 +1,10 @@
 //! Errors in a spec: the field, the value, what is allowed, and the nearest name.
 
+use std::fmt::Display;
+
 use toml::de::DeValue;
 use wug_language::nearest_names;
+use wug_language::registry::Named;
 
 /// How messages about unknown fields begin, the parser's and ours.
 const UNKNOWN_FIELD: &str = "unknown field";
@@ -20,6 +23,12 @@ impl Problem {
     /// An error about a field with a value, which is `given` as in the file.
     pub fn new(field: &str, given: &str, message: String) -> Self {
         Self { field: field.to_owned(), given: given.to_owned(), message }
+    }
+
+    /// An error about one of the languages.
+    pub fn of_language(named: &Named, message: &dyn Display) -> Self {
+        let spelled = named.spelled();
+        Self::new("languages", &spelled, format!("{spelled}: {message}"))
     }
 
     /// A value that is not allowed.
