@@ -111,6 +111,7 @@ fn after(result: &RunResult) -> String {
     match (trainings, result.curve.last()) {
         (Some(trainings), _) if trainings > 1 => format!(" after {trainings} trainings"),
         (Some(_), Some(last)) => format!(" after {} updates", last.steps),
+        (None, Some(last)) if last.epoch == 1 => " after 1 epoch".to_owned(),
         (None, Some(last)) => format!(" after {} epochs", last.epoch),
         (_, None) => String::new(),
     }
