@@ -238,15 +238,15 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         }
         trainer.optimizer.restore(state.optimizer_steps, &mean, &square);
         trainer.state = state;
-        if trainer.state.under_way.is_some() {
+        if trainer.state.partial_epoch.is_some() {
             trainer.batches = trainer.epoch_batches();
         }
-        if let Some(now) = &mut trainer.state.under_way {
-            let (done, count) = (now.batches, trainer.batches.len());
+        if let Some(partial) = &mut trainer.state.partial_epoch {
+            let (done, count) = (partial.batches, trainer.batches.len());
             let impossible =
                 || CheckpointError::State(format!("{done} batches of an epoch are done, but it has {count}"));
             let batches = trainer.batches.get(..done).filter(|_| done < count).ok_or_else(impossible)?;
-            now.examples = batches.iter().map(Vec::len).sum();
+            partial.examples = batches.iter().map(Vec::len).sum();
         }
         Ok(trainer)
     }

@@ -180,14 +180,14 @@ struct TrainerState {
     carried_steps: u64,
     /// The epoch that is under way, if it has begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    under_way: Option<UnderWay>,
+    partial_epoch: Option<PartialEpoch>,
     outcome: Option<Outcome>,
 }
 
 /// What is done of an epoch that is not over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct UnderWay {
+struct PartialEpoch {
     /// Batches that are done.
     batches: usize,
     /// Examples in them.
@@ -245,7 +245,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             bad: 0,
             optimizer_steps: 0,
             carried_steps: 0,
-            under_way: None,
+            partial_epoch: None,
             outcome: None,
         };
         Ok(Self {
@@ -316,18 +316,18 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             self.batches = self.epoch_batches();
         }
         let batches = std::mem::take(&mut self.batches);
-        let mut now = self.state.under_way.take().unwrap_or_default();
-        let batch = &batches[now.batches];
+        let mut partial = self.state.partial_epoch.take().unwrap_or_default();
+        let batch = &batches[partial.batches];
         let size = self.objective.size(batch);
         let Some(loss) = self.update(batch, size) else { return Some(self.diverged()) };
-        now.batches += 1;
-        now.examples += batch.len();
-        now.loss += loss * size;
-        now.size += size;
-        self.objective.anneal(&mut self.params, (self.state.epoch * lengths.len() + now.examples) as u64);
-        let over = now.batches == batches.len();
-        if over || (self.spec.validates_after(now.batches, batches.len()) && !validated.is_empty()) {
-            let training = now.loss / now.size;
+        partial.batches += 1;
+        partial.examples += batch.len();
+        partial.loss += loss * size;
+        partial.size += size;
+        self.objective.anneal(&mut self.params, (self.state.epoch * lengths.len() + partial.examples) as u64);
+        let over = partial.batches == batches.len();
+        if over || (self.spec.validates_after(partial.batches, batches.len()) && !validated.is_empty()) {
+            let training = partial.loss / partial.size;
             let validation = match validated.len() {
                 0 => training,
                 _ => self.objective.validate(&mut self.tape, &self.params),
@@ -335,13 +335,13 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             if !validation.is_finite() {
                 return Some(self.diverged());
             }
-            now.improved |= self.improve(validation);
+            partial.improved |= self.improve(validation);
             if over {
-                return Some(self.end_epoch(training, validation, now.improved));
+                return Some(self.end_epoch(training, validation, partial.improved));
             }
         }
         self.batches = batches;
-        self.state.under_way = Some(now);
+        self.state.partial_epoch = Some(partial);
         None
     }
 

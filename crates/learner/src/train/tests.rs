@@ -215,7 +215,7 @@ fn checkpoints_with_impossible_counters_are_errors() {
     assert_eq!(trainer.step(), None);
     let saved = trainer.save();
     let state: serde_json::Value = serde_json::from_str(&saved.state).unwrap();
-    for counter in ["/bad", "/rate/bad", "/optimizer_steps", "/epoch", "/under_way/batches"] {
+    for counter in ["/bad", "/rate/bad", "/optimizer_steps", "/epoch", "/partial_epoch/batches"] {
         let mut state = state.clone();
         *state.pointer_mut(counter).unwrap() = u64::MAX.into();
         let saved = Saved { state: state.to_string(), ..saved.clone() };
