@@ -59,7 +59,7 @@ const ADAMW: [Field; 4] = [
 ];
 
 /// What the released configuration of the Stack-RNN has in place of AdamW, with the learning rates that the paper has for SGD. The
-/// released script takes all devices, 512 strings on each; four of them give the paper's figures.
+/// released script takes all devices, 512 strings on each; the batches of four give the paper's figures at T = 5.
 const SGD: [Field; 3] = [
     ("batches of 2,048 for SGD", "/settings/batch", Number(2048.0)),
     ("SGD", "/settings/optimizer", Text("sgd")),

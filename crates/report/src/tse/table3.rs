@@ -19,7 +19,7 @@ const DECIMALS: Decimals = Decimals(4);
 const KEYS: [&str; 2] = ["language", "terminals"];
 
 /// Why the paper's figures of two rows are not those to expect of its Stack-RNN.
-const EXCHANGED: &str = "The paper's Stack-RNN is perfect on cross-serial and at chance on nested, in and out of distribution. A stack returns the last item first, so that the opposite is to be expected, and our runs have it, with the printed figures exchanged (docs/errata.md): the two rows look exchanged in print.";
+const EXCHANGED: &str = "The paper's Stack-RNN is perfect on cross-serial and at chance on nested, in and out of distribution. A stack returns the last item first, so that the opposite is to be expected, and our recorded runs have it: the two rows look exchanged in print (docs/errata.md).";
 
 /// What a perfect model scores on the average: where a tie is wrong, and where noise decides it.
 const CEILINGS: [(&Metric, &str); 2] =
