@@ -1,5 +1,6 @@
 //! Doing the runs of a sweep: several at a time, by any number of processes.
 
+mod pace;
 mod run;
 
 use std::any::Any;
@@ -8,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wug_score::RunResult;
 
@@ -17,6 +18,7 @@ use crate::foreign::Learners;
 use crate::keep::Keep;
 use crate::plan::DataCache;
 use crate::sweep::{PlannedRun, RunState, Sweep};
+use pace::Pace;
 use run::RunEnd;
 
 /// Is told of progress, from several threads.
@@ -65,40 +67,12 @@ pub struct WorkSummary {
     pub waiting: usize,
 }
 
-/// How much of a sweep there was to do when work began, to estimate the rest.
-struct Pace {
-    begun: Instant,
-    open: f64,
-}
-
-impl Pace {
-    fn begin(sweep: &Sweep) -> Result<Self, LabError> {
-        Ok(Self { begun: Instant::now(), open: open(sweep)?.1 })
-    }
-
-    /// How far all workers on the sweep have come together.
-    fn progress(&self, sweep: &Sweep) -> Result<Progress, LabError> {
-        let (runs, cost) = open(sweep)?;
-        let done = (self.open - cost).max(f64::MIN_POSITIVE);
-        let left = Duration::try_from_secs_f64(self.begun.elapsed().as_secs_f64() * cost / done);
-        let total = sweep.runs.len();
-        Ok(Progress { done: total - runs, total, left: left.unwrap_or(Duration::MAX) })
-    }
-}
-
-/// How many runs have no result yet, and what they cost.
-fn open(sweep: &Sweep) -> Result<(usize, f64), LabError> {
-    let ended = sweep.ended()?;
-    let open = sweep.runs.iter().filter(|run| !ended.contains(&run.id));
-    Ok(open.fold((0, 0.0), |(runs, cost), run| (runs + 1, cost + run.plan.cost())))
-}
-
 /// How to work.
 #[derive(Clone)]
 pub struct WorkerOptions {
     /// Runs at a time.
     pub jobs: usize,
-    /// How often checkpoints are saved: a process that is killed loses at most this much and an epoch.
+    /// How often checkpoints are saved: a process that is killed loses at most this much and a step.
     pub checkpoint: Duration,
     /// Once this is set, every run saves a checkpoint and stops.
     pub stop: Arc<AtomicBool>,

@@ -60,6 +60,7 @@ impl WorkerPool<'_> {
         #[expect(clippy::disallowed_methods, reason = "the lab reads the clock, for logs")]
         let begun = SystemTime::now();
         let timer = RunTimer::begin(self.sweep.spent_path(&run.id));
+        self.pace.run_begins(worker, run);
         self.observer.begins(worker, run);
         let result = match attempt {
             None => failed(&run.plan, died(deaths)),
@@ -69,7 +70,7 @@ impl WorkerPool<'_> {
             },
         };
         self.sweep.keep(&result, &log(begun, &timer.spent()))?;
-        self.observer.ends(worker, &result, timer.clock.elapsed(), self.pace.progress(self.sweep)?);
+        self.observer.ends(worker, &result, timer.clock.elapsed(), self.pace.run_ended(worker, self.sweep)?);
         Ok(if matches!(result.ending, Ending::Failed { .. }) { RunEnd::Failed } else { RunEnd::Done })
     }
 
