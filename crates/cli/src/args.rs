@@ -27,7 +27,7 @@ First steps:
   wug check parity 0110                     is this a member?
   wug data flare/parity --out parity        a data set, with its manifest
   wug validate parity                       check it against the oracle
-  wug run quickstart                        train and measure: a tour of two minutes";
+  wug run quickstart                        train and measure: a tour, under a minute";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -263,7 +263,7 @@ pub(crate) struct Validate {
 #[derive(ClapArgs)]
 #[command(after_help = "\
 Examples:
-  wug run quickstart                                    a tour, two minutes
+  wug run quickstart                                    a tour, under a minute
   wug run flare_table2 --scale quick                    an evening on two cores
   wug run flare_table2 --scale quick --set languages=parity,dyck-2-3 --set seeds=1 --out here
   wug run my.toml --plan                                the runs, without running them

@@ -1,19 +1,25 @@
-//! Progress on stderr: a line per finished run, and on a terminal a line per worker.
+//! Progress on stderr: a line per finished run, and of runs in progress a line per worker on a terminal, or now and then a line in a log.
 
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wug_lab::score::{Ending, Measurement, RunResult};
 use wug_lab::sweep::{PlannedRun, Sweep};
-use wug_lab::work::{Observer, Progress};
+use wug_lab::work::{Observer, Progress, TimeLeft};
 
 use crate::exit::say;
 use crate::safe::{visible, visible_lines};
+
+/// How often a log has a line of a run in progress.
+const LOGGED: Duration = Duration::from_secs(60);
 
 /// Prints the progress of a sweep.
 pub(crate) struct Watch {
     bars: MultiProgress,
     workers: Vec<ProgressBar>,
+    /// When the log last had a line of each worker's run, where there is no terminal.
+    logged: Mutex<Vec<Instant>>,
     total: usize,
     terminal: bool,
 }
@@ -25,7 +31,8 @@ impl Watch {
         let style = ProgressStyle::with_template("  {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
         let workers =
             (0..jobs).map(|_| bars.add(ProgressBar::new_spinner().with_style(style.clone()))).collect();
-        let watch = Self { bars, workers, total: sweep.runs.len(), terminal };
+        let logged = Mutex::new(vec![Instant::now(); jobs]);
+        let watch = Self { bars, workers, logged, total: sweep.runs.len(), terminal };
         watch.say(&format!(
             "{} ({}, scale {})",
             sweep.header.title,
@@ -54,6 +61,23 @@ impl Watch {
             bar.set_message(visible(message).into_owned());
             bar.tick();
         }
+        if !self.terminal && self.is_due(worker) {
+            self.say(message);
+        }
+    }
+
+    /// Whether the log has had no line of a worker's run for a while.
+    fn is_due(&self, worker: usize) -> bool {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = logged.get_mut(worker).filter(|last| last.elapsed() >= LOGGED);
+        due.map(|last| *last = Instant::now()).is_some()
+    }
+
+    /// The next line of a worker's run is due a while after this.
+    fn restart(&self, worker: usize) {
+        if let Some(last) = self.logged.lock().unwrap_or_else(PoisonError::into_inner).get_mut(worker) {
+            *last = Instant::now();
+        }
     }
 
     fn label(&self, worker: usize) -> String {
@@ -66,6 +90,7 @@ impl Observer for Watch {
         if let Some(bar) = self.workers.get(worker) {
             bar.set_prefix(run.plan.label());
         }
+        self.restart(worker);
         self.show(worker, &run.plan.label());
     }
 
@@ -83,14 +108,10 @@ impl Observer for Watch {
             Ending::Failed { message } => format!("failed: {message}"),
             ending => format!("{}{}", ending.name(), after(result)),
         };
-        let accuracy = |m: &&Measurement| m.split == "test" && m.metric.ends_with("_accuracy");
+        let accuracy = |m: &&Measurement| m.split == "test" && m.metric.contains("_accuracy");
         let test = result.scores.iter().find(accuracy).and_then(|m| m.value);
         let test = test.map_or(String::new(), |x| format!(", test accuracy {x:.3}"));
-        let left = if progress.done == progress.total {
-            String::new()
-        } else {
-            format!(" · about {} left", span(progress.left))
-        };
+        let left = if progress.done == progress.total { String::new() } else { left(progress.left) };
         self.say(&format!(
             "[{:width$}/{}] {}: {ending}{test} ({}){left}",
             progress.done,
@@ -114,6 +135,15 @@ fn after(result: &RunResult) -> String {
         (None, Some(last)) if last.epoch == 1 => " after 1 epoch".to_owned(),
         (None, Some(last)) => format!(" after {} epochs", last.epoch),
         (_, None) => String::new(),
+    }
+}
+
+/// The estimate of the time left, if there is one.
+fn left(TimeLeft { time, at_least }: TimeLeft) -> String {
+    match at_least {
+        true if time < Duration::from_secs(1) => String::new(),
+        true => format!(" · more than {} left", span(time)),
+        false => format!(" · about {} left", span(time)),
     }
 }
 

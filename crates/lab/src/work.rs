@@ -47,7 +47,16 @@ pub struct Progress {
     /// Runs in all.
     pub total: usize,
     /// About how long the rest will take.
-    pub left: Duration,
+    pub left: TimeLeft,
+}
+
+/// An estimate of the time that is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLeft {
+    /// About how long.
+    pub time: Duration,
+    /// Whether there are runs beside of which nothing is known, because no run of their protocol has been timed.
+    pub at_least: bool,
 }
 
 /// What was done.
