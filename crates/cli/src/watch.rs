@@ -12,7 +12,7 @@ use crate::exit::say;
 use crate::safe::{visible, visible_lines};
 
 /// How often a log has a line of a run in progress.
-const LOGGED: Duration = Duration::from_secs(60);
+const LOGGED: Duration = Duration::from_mins(1);
 
 /// Prints the progress of a sweep.
 pub(crate) struct Watch {

@@ -462,6 +462,13 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
     }
     let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count();
     assert_eq!(printed, 20 * 3 * 2, "the paper's figures are beside the published reading");
+    let mut groups: Vec<&str> = table.columns.iter().map(|column| column.group.as_str()).collect();
+    groups.dedup();
+    let learners = ["lstm", "joulin-stack-rnn", "transformer", "uniform", "unigram", "bigram", "trigram"];
+    assert!(
+        groups.iter().zip(learners).all(|(group, name)| group.starts_with(name)),
+        "the order of the paper, then that of the experiment: {groups:?}"
+    );
     assert!(tables.iter().all(|table| is_of(table, "tse")));
     assert!(wug_report::figures(&results).is_empty(), "nothing is known by length");
 }

@@ -68,10 +68,10 @@ impl Axis {
     }
 }
 
-/// The round distance between ticks that makes three to five of them.
+/// The round distance between ticks that makes three to six of them.
 fn step(most: f64) -> f64 {
     let power = 10_f64.powf(most.log10().floor());
-    let fits = |factor: &f64| most / (factor * power) <= 5.0;
+    let fits = |factor: &f64| most / (factor * power) <= 5.5;
     [0.2, 0.5, 1.0, 2.0].into_iter().find(fits).unwrap_or(2.0) * power
 }
 
@@ -90,6 +90,7 @@ mod tests {
             (0.7, "0.0 0.2 0.4 0.6 0.8"),
             (1.0, "0.0 0.2 0.4 0.6 0.8 1.0"),
             (13.0, "0 5 10 15"),
+            (102.0, "0 20 40 60 80 100 120"),
             (0.012, "0.000 0.005 0.010 0.015"),
         ] {
             let axis = Axis::from_zero("x", [most].into_iter());

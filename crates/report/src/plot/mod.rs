@@ -29,22 +29,25 @@ const ENTRY: f64 = 20.0;
 /// The width of a sample with the blank around it, and of a character.
 const SAMPLE: (f64, f64) = (50.0, 6.2);
 
-/// Okabe and Ito's colours, and a lighter blue for dark pages. Shapes come after colours, to overrule them.
+/// Okabe and Ito's colours and a purple, and others for dark pages where these are too dark. Shapes come after colours, to overrule them.
 const STYLE: &str = ".wug{font:11px system-ui,sans-serif;color-scheme:light dark}.wug text{fill:#222}.wug .head{font-weight:600}\
 .wug .axis{stroke:#888;fill:none}.wug .grid{stroke:#888;stroke-opacity:.25}.wug .rule{stroke:#555;stroke-dasharray:5 3}\
 .wug .cross{stroke:#555;stroke-width:1.6;fill:none}\
-.wug .s0{stroke:#0072b2;fill:#0072b2}.wug .s1{stroke:#d55e00;fill:#d55e00;stroke-dasharray:6 2}\
-.wug .s2{stroke:#009e73;fill:#009e73;stroke-dasharray:2 2}.wug .s3{stroke:#cc79a7;fill:#cc79a7;stroke-dasharray:6 2 2 2}\
-.wug .s4{stroke:#e69f00;fill:#e69f00;stroke-dasharray:8 3}\
-@media(prefers-color-scheme:dark){.wug text{fill:#ddd}.wug .rule,.wug .cross{stroke:#bbb}.wug .s0{stroke:#56b4e9;fill:#56b4e9}}\
+.wug .s0{stroke:#0072b2;fill:#0072b2}.wug .s1{stroke:#d55e00;fill:#d55e00}.wug .s2{stroke:#009e73;fill:#009e73}\
+.wug .s3{stroke:#cc79a7;fill:#cc79a7}.wug .s4{stroke:#e69f00;fill:#e69f00}.wug .s5{stroke:#56b4e9;fill:#56b4e9}.wug .s6{stroke:#6a3d9a;fill:#6a3d9a}\
+.wug .d1{stroke-dasharray:6 2}.wug .d2{stroke-dasharray:2 2}.wug .d3{stroke-dasharray:6 2 2 2}.wug .d4{stroke-dasharray:8 3}\
+@media(prefers-color-scheme:dark){.wug text{fill:#ddd}.wug .rule,.wug .cross{stroke:#bbb}.wug .s0{stroke:#56b4e9;fill:#56b4e9}\
+.wug .s5{stroke:#f0e442;fill:#f0e442}.wug .s6{stroke:#b39ddb;fill:#b39ddb}}\
 .wug .line{fill:none;stroke-width:2;stroke-linejoin:round}.wug .thin{fill:none;stroke-width:.8;stroke-opacity:.4}\
 .wug .band{stroke:none;fill-opacity:.16}.wug .dot{fill-opacity:.35;stroke-dasharray:none}";
-/// How many series have a look of their own; others share.
-const LOOKS: usize = 5;
+/// How many colours there are.
+const COLOURS: usize = 7;
+/// How many kinds of lines there are, and as many shapes of points. With the colours, 35 series have a look of their own.
+const SHAPES: usize = 5;
 
-/// The class of a series.
+/// The classes of a series: its colour and its kind of line.
 fn look(series: usize) -> String {
-    format!("s{}", series % LOOKS)
+    format!("s{} d{}", series % COLOURS, series % SHAPES)
 }
 
 /// The drawing of panels in rows, below a legend of the series.
@@ -89,4 +92,25 @@ fn legend(series: &[String], panels: &[Panel], width: f64) -> (String, f64) {
     };
     let lines = shown.len().div_ceil(across).max(1);
     (shown.iter().enumerate().map(entry).collect(), 6.0 + ENTRY * lines as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_series_of_a_figure_look_the_same() {
+        let many = COLOURS * SHAPES;
+        assert_eq!((0..many).map(look).collect::<BTreeSet<_>>().len(), many);
+        let dots: BTreeSet<String> = (0..many).map(|series| panel::dot(series, 0.0, 0.0)).collect();
+        assert_eq!(dots.len(), many);
+        for series in 0..COLOURS {
+            assert!(STYLE.contains(&format!(".wug .s{series}{{stroke:")), "{series}");
+        }
+        for kind in 1..SHAPES {
+            assert!(STYLE.contains(&format!(".wug .d{kind}{{stroke-dasharray:")), "{kind}");
+        }
+    }
 }

@@ -234,7 +234,7 @@ impl Panel {
 
 /// A point of a series: a circle, a square, a triangle, a diamond or a bar.
 pub(super) fn dot(series: usize, x: f64, y: f64) -> String {
-    let shape = match series % super::LOOKS {
+    let shape = match series % super::SHAPES {
         0 => "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
         1 => "m-2.6-2.6h5.2v5.2h-5.2z",
         2 => "m0-3.4l3.4 6h-6.8z",

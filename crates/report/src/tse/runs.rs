@@ -27,6 +27,7 @@ pub(super) struct PaperRuns<'a> {
     all: Vec<&'a RunResult>,
     /// The indices of those of a cell.
     by_cell: BTreeMap<CellKey<'a>, Vec<usize>>,
+    learners: Vec<&'a str>,
 }
 
 /// The language and the number of terminals of each class; `None` if there are other settings.
@@ -89,7 +90,10 @@ impl<'a> PaperRuns<'a> {
                 by_cell.entry(CellKey { language, terminals, learner, reading }).or_default().push(i);
             }
         }
-        Self { all, by_cell }
+        let mut learners = distinct(results.iter().map(|run| learner(run)));
+        let place = |name: &str| LEARNERS.iter().position(|(learner, _)| *learner == name);
+        learners.sort_by_key(|learner| place(learner).unwrap_or(LEARNERS.len()));
+        Self { all, by_cell, learners }
     }
 
     /// All of them.
@@ -115,12 +119,9 @@ impl<'a> PaperRuns<'a> {
         rows().into_iter().filter(run).collect()
     }
 
-    /// The learners of the paper that were run, and then the others.
-    pub(super) fn learners(&self) -> Vec<&'a str> {
-        let mut learners = distinct(self.all.iter().map(|run| learner(run)));
-        let place = |name: &str| LEARNERS.iter().position(|(learner, _)| *learner == name);
-        learners.sort_by_key(|learner| place(learner).unwrap_or(LEARNERS.len()));
-        learners
+    /// The learners of the paper that were run, and then the others, in the order of the results.
+    pub(super) fn learners(&self) -> &[&'a str] {
+        &self.learners
     }
 
     /// A learner with the parameters of its runs, as a legend names it.

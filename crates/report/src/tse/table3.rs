@@ -35,7 +35,7 @@ pub(super) fn table(runs: &PaperRuns<'_>) -> Table {
     let mut table = blank(runs, "3", "Table 3: the grammatical string is preferred, in both readings", &KEYS);
     let readings = [Reading::Corrected, Reading::Published];
     let learners = runs.learners();
-    for learner in &learners {
+    for &learner in learners {
         let group = runs.label(learner);
         let columns =
             SPLITS.iter().flat_map(|split| readings.map(|reading| format!("{} {reading}", head(split))));
@@ -46,7 +46,7 @@ pub(super) fn table(runs: &PaperRuns<'_>) -> Table {
     }
     for (language, terminals) in runs.rows() {
         let mut cells = Vec::new();
-        for learner in &learners {
+        for &learner in learners {
             for split in SPLITS {
                 let key = |reading| CellKey { language, terminals, learner, reading };
                 cells.extend(readings.map(|reading| best(runs, key(reading), split)));
@@ -117,7 +117,8 @@ fn sgd(runs: &PaperRuns<'_>) -> Option<String> {
 fn other_learners(runs: &PaperRuns<'_>) -> Option<String> {
     let others: Vec<&str> = runs
         .learners()
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|learner| LEARNERS.iter().all(|(name, _)| name != learner))
         .collect();
     (!others.is_empty()).then(|| format!("Not in the paper: {}.", others.join(", ")))
@@ -133,7 +134,7 @@ pub(super) fn headline(runs: &PaperRuns<'_>) -> Table {
         .flat_map(|split| readings.iter().map(|reading| Column::of(head(split), reading.name())))
         .collect();
     for (language, terminals) in runs.rows() {
-        for learner in runs.learners() {
+        for &learner in runs.learners() {
             let key = |reading| CellKey { language, terminals, learner, reading };
             if readings.iter().all(|reading| runs.at(key(*reading)).is_empty()) {
                 continue;
@@ -168,7 +169,7 @@ pub(super) fn of_runs(runs: &PaperRuns<'_>) -> Table {
     .map(Column::new)
     .to_vec();
     for (language, terminals) in runs.rows() {
-        for learner in runs.learners() {
+        for &learner in runs.learners() {
             for reading in runs.readings() {
                 let key = CellKey { language, terminals, learner, reading };
                 let own = runs.at(key);
@@ -225,7 +226,7 @@ pub(super) fn comparisons(runs: &PaperRuns<'_>) -> Option<Table> {
     let names = ["probability", "mean log-probability", "mean probability"];
     table.columns = names.map(Column::new).to_vec();
     for (language, terminals) in runs.rows().into_iter().filter(|(language, _)| *language == "np-vp") {
-        for learner in runs.learners() {
+        for &learner in runs.learners() {
             for reading in runs.readings() {
                 let Some(run) = selected(&runs.at(CellKey { language, terminals, learner, reading })) else {
                     continue;
