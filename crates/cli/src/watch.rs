@@ -142,7 +142,7 @@ fn after(result: &RunResult) -> String {
 fn left(TimeLeft { time, at_least }: TimeLeft) -> String {
     match at_least {
         true if time < Duration::from_secs(1) => String::new(),
-        true => format!(" · more than {} left", span(time)),
+        true => format!(" · at least about {} left", span(time)),
         false => format!(" · about {} left", span(time)),
     }
 }
