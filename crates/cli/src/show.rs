@@ -107,12 +107,13 @@ fn unknown_name(given: &str, unknown: BuildError) -> Exit {
 fn language(named: &Named) -> Result<Facts, Exit> {
     let entry = named.entry;
     let language = named.build(Reading::Corrected)?;
-    let parameters: Vec<String> = entry
-        .parameters
-        .iter()
-        .map(|p| format!("{}={}: {}", p.name, named.value(p.name), p.meaning))
-        .collect();
-    let published: Vec<String> = entry.published.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let value = |p: &Parameter| {
+        named.settings.get_value(p.name).map_or_else(|| p.default.to_string(), ToString::to_string)
+    };
+    let parameters: Vec<String> =
+        entry.parameters.iter().map(|p| format!("{}={}: {}", p.name, value(p), p.meaning)).collect();
+    let published = entry.parameters.iter().filter_map(|p| Some(format!("{}={}", p.name, p.published?)));
+    let published: Vec<String> = published.collect();
     let alphabet = language.alphabet().tokens();
     let (members, nonmembers) = examples(named, language.as_ref());
     let mut facts = vec![

@@ -11,9 +11,7 @@ use wug_dataset::{MaskedSequence, Seed};
 use wug_language::{Reading, draw};
 use wug_score::metric::WADE;
 use wug_score::wade::{Evaluated, Wade, streaks};
-use wug_score::{
-    Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult, Stratum, Totals, reading_name,
-};
+use wug_score::{Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult, Stratum, Totals};
 
 use crate::LabError;
 use crate::disk::write_whole;
@@ -45,7 +43,6 @@ pub struct Answer {
     /// The seed of the game.
     pub seed: u64,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// The task that was asked for, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,6 @@
 pub mod automaton;
 mod big;
 pub mod draw;
-mod edit;
 pub mod grammar;
 mod language;
 mod languages;
@@ -16,14 +15,12 @@ pub mod limit;
 mod members;
 pub mod negative;
 mod next;
-mod reading;
 pub mod registry;
 mod symbol;
 
 pub use automaton::{Dfa, LengthSampler, Nearest, Regular, StateId};
-pub use edit::nearest_names;
 pub use language::{Distribution, Language, LengthError, LengthRange, Scanner};
 pub use members::Members;
 pub use next::NextSet;
-pub use reading::{Reading, UnknownReading};
 pub use symbol::{Alphabet, Symbol, UnknownToken, Word};
+pub use wug_parameter::{Reading, UnknownReading, nearest_names};

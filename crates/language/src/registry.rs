@@ -1,13 +1,11 @@
 //! Every language by name. Help, tables, data sets and tests derive from the one slice here, so adding a
 //! language is one file and one line.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use thiserror::Error;
+use wug_parameter::{FromValue, Key, Parameter, ParameterError, Settings, nearest_names};
 
-use crate::edit::nearest_names;
 use crate::languages::{
     adj_np, an_bm_cn_plus_m, an_bn, an_bn_cn, an_bn_cn_dn, binary_addition, binary_multiplication,
     bounded_dyck, bucket_sort, compute_sqrt, cross_serial, cycle_navigation, dyck_1, dyck_2, even_pairs,
@@ -47,6 +45,11 @@ pub const LANGUAGES: &[Entry] = &[
     nested::ENTRY,
     cross_serial::ENTRY,
 ];
+
+/// Parameters that other crates read.
+pub mod keys {
+    pub use crate::languages::{CLASSES, PRIOR};
+}
 
 pub(crate) const FLARE: &str = "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages (ICLR), Table 1 and App. E";
 pub(crate) const BLISS: &str =
@@ -89,17 +92,6 @@ impl fmt::Display for Class {
     }
 }
 
-/// A setting of a language, as `wug show` lists it.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// What is typed before the `=`.
-    pub name: &'static str,
-    /// Its value if it is not given.
-    pub default: &'static str,
-    /// What it does and which values it takes.
-    pub meaning: &'static str,
-}
-
 /// A language, described.
 #[derive(Debug)]
 pub struct Entry {
@@ -123,82 +115,18 @@ pub struct Entry {
     pub members: &'static [&'static str],
     /// Strings that do not.
     pub nonmembers: &'static [&'static str],
-    /// Settings that make it what the released code took it for, where that differs.
-    pub published: &'static [(&'static str, &'static str)],
     pub(crate) build: fn(&Settings) -> Result<Box<dyn Language>, BuildError>,
 }
 
 impl Entry {
     /// The language with default settings, in one of the two readings.
     pub fn build(&self, reading: Reading) -> Result<Box<dyn Language>, BuildError> {
-        self.build_with(reading, &BTreeMap::new())
+        self.build_with(reading, Settings::default())
     }
 
     /// The language with some settings given: those win over the reading's, which win over the defaults.
-    pub fn build_with(
-        &self,
-        reading: Reading,
-        given: &BTreeMap<String, String>,
-    ) -> Result<Box<dyn Language>, BuildError> {
-        if let Some(unknown) = given.keys().find(|key| self.parameters.iter().all(|p| p.name != **key)) {
-            let allowed = self.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-            return Err(BuildError(Problem::Parameter {
-                language: self.name,
-                unknown: unknown.clone(),
-                allowed: if allowed.is_empty() { "none".to_owned() } else { allowed },
-            }));
-        }
-        let mut values: BTreeMap<String, String> =
-            self.parameters.iter().map(|p| (p.name.to_owned(), p.default.to_owned())).collect();
-        if reading == Reading::Published {
-            values.extend(self.published.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
-        }
-        values.extend(given.iter().map(|(k, v)| (k.clone(), v.clone())));
-        (self.build)(&Settings { values })
-    }
-}
-
-/// The settings of a language: every parameter has a value.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    values: BTreeMap<String, String>,
-}
-
-impl Settings {
-    pub(crate) fn get(&self, name: &str) -> &str {
-        self.values.get(name).map_or("", String::as_str)
-    }
-
-    pub(crate) fn integer(
-        &self,
-        name: &'static str,
-        allowed: RangeInclusive<usize>,
-    ) -> Result<usize, BuildError> {
-        let given = self.get(name);
-        given.parse().ok().filter(|n| allowed.contains(n)).ok_or_else(|| {
-            BuildError::value(
-                name,
-                given,
-                &format!("an integer from {} to {}", allowed.start(), allowed.end()),
-            )
-        })
-    }
-
-    pub(crate) fn probability(&self, name: &'static str) -> Result<f64, BuildError> {
-        let given = self.get(name);
-        // Smaller ones would only make strings that nobody can store.
-        let value = given.parse().ok().filter(|p: &f64| *p >= 1e-4 && *p < 1.0);
-        value.ok_or_else(|| BuildError::value(name, given, "a number from 0.0001 to below 1"))
-    }
-
-    pub(crate) fn word(
-        &self,
-        name: &'static str,
-        allowed: &[&'static str],
-    ) -> Result<&'static str, BuildError> {
-        let given = self.get(name);
-        let value = allowed.iter().copied().find(|a| *a == given);
-        value.ok_or_else(|| BuildError::value(name, given, &format!("one of: {}", allowed.join(", "))))
+    fn build_with(&self, reading: Reading, given: Settings) -> Result<Box<dyn Language>, BuildError> {
+        (self.build)(&given.completed(self.parameters, reading))
     }
 }
 
@@ -211,14 +139,10 @@ pub struct BuildError(Problem);
 enum Problem {
     #[error("unknown language `{given}`{}; `wug list languages` shows all", did_you_mean(.nearest))]
     Name { given: String, nearest: Vec<&'static str> },
-    #[error("`{language}` has no parameter `{unknown}`; it has: {allowed}")]
-    Parameter { language: &'static str, unknown: String, allowed: String },
-    #[error("`{piece}` is not a setting; write NAME:key=value,key=value")]
-    Setting { piece: String },
-    #[error("`{key}` is set twice")]
-    Repeated { key: String },
-    #[error("`{name}` cannot be `{given}`; it must be {allowed}")]
-    Value { name: &'static str, given: String, allowed: String },
+    #[error("`{language}`: {problem}")]
+    Setting { language: &'static str, problem: ParameterError },
+    #[error(transparent)]
+    Value(ParameterError),
     #[error("{0}")]
     TooLarge(String),
 }
@@ -239,8 +163,12 @@ impl BuildError {
         }
     }
 
-    pub(crate) fn value(name: &'static str, given: &str, allowed: &str) -> Self {
-        Self(Problem::Value { name, given: given.to_owned(), allowed: allowed.to_owned() })
+    pub(crate) fn value(name: &str, given: &str, allowed: &str) -> Self {
+        Self(Problem::Value(ParameterError::Value {
+            name: name.to_owned(),
+            given: given.to_owned(),
+            allowed: allowed.to_owned(),
+        }))
     }
 
     pub(crate) fn too_large(message: String) -> Self {
@@ -249,25 +177,24 @@ impl BuildError {
 }
 
 /// A language's name as typed, taken apart: `NAME` or `NAME:key=value,…`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Named {
     /// The entry.
     pub entry: &'static Entry,
-    /// The settings given with it.
-    pub settings: BTreeMap<String, String>,
+    /// The settings given with it that are not at their defaults, so that a language has one spelling.
+    pub settings: Settings,
 }
 
 impl Named {
     /// Builds it in one of the two readings.
     pub fn build(&self, reading: Reading) -> Result<Box<dyn Language>, BuildError> {
-        self.entry.build_with(reading, &self.settings)
+        self.entry.build_with(reading, self.settings.clone())
     }
 
     /// The name with its settings, in one canonical spelling; of any bounded Dyck language `dyck-K-M`.
     pub fn spelled(&self) -> String {
         if self.entry.name == bounded_dyck::ENTRY.name {
-            let value = |p: &Parameter| self.value(p.name);
-            return format!("dyck-{}", self.entry.parameters.iter().map(value).collect::<Vec<_>>().join("-"));
+            return format!("dyck-{}-{}", self.get(&bounded_dyck::KINDS), self.get(&bounded_dyck::DEPTH));
         }
         let settings: Vec<String> = self.settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
         if settings.is_empty() {
@@ -275,21 +202,23 @@ impl Named {
         }
         format!("{}:{}", self.entry.name, settings.join(","))
     }
-}
 
-impl Named {
     /// What it is, in one line.
     pub fn summary(&self) -> String {
-        if self.entry.name == bounded_dyck::ENTRY.name && !self.settings.is_empty() {
-            return bounded_dyck::summary(self.value("kinds"), self.value("depth"));
+        if self.entry.name == bounded_dyck::ENTRY.name && self.settings.iter().next().is_some() {
+            return bounded_dyck::summary(self.get(&bounded_dyck::KINDS), self.get(&bounded_dyck::DEPTH));
         }
         self.entry.summary.to_owned()
     }
 
-    /// The value of a parameter: as given, or its default; empty if there is none of that name.
-    pub fn value(&self, name: &str) -> &str {
-        let default = || self.entry.parameters.iter().find(|p| p.name == name).map(|p| p.default);
-        self.settings.get(name).map(String::as_str).or_else(default).unwrap_or_default()
+    /// The value of a parameter: as given, or its default.
+    pub fn get<T: FromValue>(&self, key: &Key<T>) -> T {
+        self.settings.get(key)
+    }
+
+    /// Whether the language has a parameter of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.entry.parameters.iter().any(|parameter| parameter.name == name)
     }
 }
 
@@ -298,37 +227,19 @@ impl Named {
 pub fn find(text: &str) -> Result<Named, BuildError> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let canonical = name.trim().to_lowercase().replace(['_', ' '], "-");
-    let mut settings = BTreeMap::new();
+    let mut settings = rest.to_owned();
     let entry = LANGUAGES.iter().find(|e| e.name == canonical || e.aliases.contains(&canonical.as_str()));
     let entry = entry.or_else(|| {
         let (kinds, depth) = canonical.strip_prefix("dyck-")?.split_once('-')?;
-        for (key, value) in [("kinds", kinds), ("depth", depth)] {
-            value.parse::<usize>().ok()?;
-            settings.insert(key.to_owned(), canonical_value(value));
-        }
+        let [kinds, depth] = [kinds.parse::<usize>().ok()?, depth.parse::<usize>().ok()?];
+        settings = format!("kinds={kinds},depth={depth},{rest}");
         Some(&bounded_dyck::ENTRY)
     });
     let entry = entry
         .ok_or_else(|| BuildError(Problem::Name { given: name.to_owned(), nearest: nearest(&canonical) }))?;
-    for piece in rest.split(',').filter(|piece| !piece.trim().is_empty()) {
-        let (key, value) =
-            piece.split_once('=').ok_or_else(|| BuildError(Problem::Setting { piece: piece.to_owned() }))?;
-        let key = key.trim().to_owned();
-        if settings.insert(key.clone(), canonical_value(value.trim())).is_some() {
-            return Err(BuildError(Problem::Repeated { key }));
-        }
-    }
-    // Default values are left out, so that a language has one spelling.
-    settings.retain(|key, value| {
-        entry.parameters.iter().all(|p| p.name != key || canonical_value(p.default) != *value)
-    });
-    Ok(Named { entry, settings })
-}
-
-/// A number in its shortest spelling (`.30` is `0.3`, `02` is `2`); other words as they are.
-fn canonical_value(text: &str) -> String {
-    let integer = text.parse::<u64>().map(|n| n.to_string());
-    integer.or_else(|_| text.parse::<f64>().map(|x| x.to_string())).unwrap_or_else(|_| text.to_owned())
+    let refused = |problem| BuildError(Problem::Setting { language: entry.name, problem });
+    let settings = Settings::given(entry.parameters, &settings).map_err(refused)?;
+    Ok(Named { entry, settings: settings.unusual(entry.parameters, Reading::Corrected) })
 }
 
 /// Builds a language by name, in the corrected reading.
@@ -355,7 +266,10 @@ mod tests {
     fn settings_are_checked() {
         assert!(build("an-bn:prior=2").unwrap_err().to_string().contains("from 0.0001 to below 1"));
         assert!(
-            build("an-bn:p=0.3").unwrap_err().to_string().contains("has no parameter `p`; it has: prior")
+            build("an-bn:p=0.3")
+                .unwrap_err()
+                .to_string()
+                .contains("there is no setting `p`; there are: prior")
         );
         assert!(build("parity:x").unwrap_err().to_string().contains("not a setting"));
         assert!(build("dyck-2-99").unwrap_err().to_string().contains("states"));
@@ -385,7 +299,7 @@ mod tests {
         assert_eq!(find("dyck-02-03").unwrap().spelled(), "dyck-2-3");
         let dyck = find("dyck-3-5").unwrap();
         assert_eq!(dyck.summary(), "balanced brackets of 3 kinds, at most 5 deep");
-        assert_eq!((dyck.value("kinds"), dyck.value("depth")), ("3", "5"));
+        assert_eq!((dyck.get(&bounded_dyck::KINDS), dyck.get(&bounded_dyck::DEPTH)), (3, 5));
         assert!(find("an-bn:prior=.3,prior=.4").unwrap_err().to_string().contains("set twice"));
     }
 

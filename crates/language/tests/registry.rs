@@ -10,7 +10,7 @@ use rand_core::SeedableRng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use wug_language::grammar::{ContextFree, Grammar};
 use wug_language::negative::{Coin, Negatives};
-use wug_language::registry::{Entry, LANGUAGES};
+use wug_language::registry::{self, Entry, LANGUAGES};
 use wug_language::{
     Alphabet, Dfa, Distribution, Language, LengthRange, Reading, Regular, Symbol, Word, draw,
 };
@@ -21,8 +21,8 @@ fn languages() -> Vec<(String, Box<dyn Language>)> {
     for entry in LANGUAGES {
         for reading in Reading::ALL {
             for settings in variants(entry) {
-                let language = entry.build_with(reading, &settings).unwrap();
-                list.push((format!("{} {reading} {settings:?}", entry.name), language));
+                let named = registry::find(&format!("{}:{settings}", entry.name)).unwrap();
+                list.push((format!("{} {reading} {settings}", entry.name), named.build(reading).unwrap()));
             }
         }
     }
@@ -71,17 +71,12 @@ fn random_context_free(seed: u64) -> Option<Box<dyn Language>> {
     Some(Box::new(ContextFree::new(Grammar::new("S", &rules).ok()?)))
 }
 
-fn variants(entry: &Entry) -> Vec<BTreeMap<String, String>> {
-    let set =
-        |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+fn variants(entry: &Entry) -> &'static [&'static str] {
     match entry.name {
-        "adj-np" | "np-vp" => vec![set(&[("terminals", "2")]), set(&[("terminals", "3"), ("law", "zipf")])],
-        "nested" | "cross-serial" => vec![
-            set(&[("terminals", "1"), ("classes", "2")]),
-            set(&[("terminals", "2"), ("classes", "1"), ("law", "normal")]),
-        ],
-        "dyck-2-3" => vec![BTreeMap::new(), set(&[("kinds", "1"), ("depth", "2")])],
-        _ => vec![BTreeMap::new()],
+        "adj-np" | "np-vp" => &["terminals=2", "terminals=3,law=zipf"],
+        "nested" | "cross-serial" => &["terminals=1,classes=2", "terminals=2,classes=1,law=normal"],
+        "dyck-2-3" => &["", "kinds=1,depth=2"],
+        _ => &[""],
     }
 }
 

@@ -49,7 +49,7 @@ pub use estimate::Estimate;
 pub use metric::{EXAMPLE_METRICS, ExampleMetric, METRICS, Metric, Score, Unit};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
 pub use ratio::{Ratio, Totals};
-pub use record::{Measurement, Run, reading_name};
+pub use record::{Measurement, Run};
 pub use result::{Ending, FORMAT, Point, ResultError, RunResult, ScoredString};
 pub use steps::{
     Acceptance, StepRule, StringSteps, accepted_strings, correct_steps, first_rejected, generalization_index,

@@ -20,7 +20,6 @@ pub struct Run {
     /// The seed of the run.
     pub seed: u64,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// The version of wug.
     pub version: String,
@@ -89,22 +88,5 @@ impl Measurement {
     /// is let through, so that results of other versions stay readable.
     pub(crate) fn wrong_unit(&self) -> Option<Unit> {
         find(&self.metric).map(|metric| metric.unit).filter(|unit| *unit != self.unit)
-    }
-}
-
-/// A reading by its name, for `#[serde(with = …)]`.
-pub mod reading_name {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-    use wug_language::Reading;
-
-    /// Writes the name.
-    pub fn serialize<S: Serializer>(reading: &Reading, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(reading.name())
-    }
-
-    /// Reads the name.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reading, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }

@@ -1,9 +1,9 @@
 //! The training corpus of a language, in either reading.
 
-use wug_language::registry::Named;
+use wug_language::registry::{Named, keys};
 use wug_language::{Reading, Word};
 
-use super::{PRIOR, draw, released};
+use super::{draw, released};
 use crate::{DataError, Seed};
 
 /// The training corpus of a language, with the prior that its name says: of the released generator, or of the language's own
@@ -35,5 +35,5 @@ pub fn training(named: &Named, size: usize, reading: Reading, seed: u64) -> Resu
 
 /// The prior that a name says.
 pub(crate) fn prior(named: &Named) -> f64 {
-    named.settings.get("prior").and_then(|p| p.parse().ok()).unwrap_or(PRIOR)
+    named.get(&keys::PRIOR)
 }

@@ -1,7 +1,7 @@
 //! Ungrammatical neighbours of a string.
 
 use rand_core::Rng;
-use wug_language::registry::Named;
+use wug_language::registry::{Named, keys};
 use wug_language::{Distribution, Language, LengthRange, Reading, Symbol, Word, draw};
 
 use crate::DataError;
@@ -38,7 +38,7 @@ impl NearMissKind {
             "adj-np" => Some(Self::HeadFinal),
             "np-vp" => Some(Self::Count),
             name @ ("nested" | "cross-serial") => {
-                let classes: usize = named.settings.get("classes").and_then(|k| k.parse().ok()).unwrap_or(3);
+                let classes = named.get(&keys::CLASSES);
                 let terminals = language.alphabet().len() / (2 * classes);
                 Some(Self::Agreement { classes, terminals, nested: name == "nested" })
             }

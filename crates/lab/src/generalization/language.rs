@@ -1,6 +1,7 @@
 //! A language with a prior: what a learner is trained on.
 
 use wug_dataset::corpus::{released, test_from_first};
+use wug_language::registry::keys::PRIOR;
 use wug_language::registry::{self, Named};
 use wug_language::{Language, NextSet, Reading, Word};
 
@@ -25,10 +26,9 @@ impl LanguageWithPrior {
         reading: Reading,
         measure: Option<Measure>,
     ) -> Result<Vec<Self>, Problem> {
-        let own = named.settings.get("prior").and_then(|prior| prior.parse().ok());
-        let priors = own.map_or_else(|| priors.to_vec(), |prior| vec![prior]);
-        let mut bare = Named { entry: named.entry, settings: named.settings.clone() };
-        bare.settings.remove("prior");
+        let priors = named.settings.find(&PRIOR).map_or_else(|| priors.to_vec(), |prior| vec![prior]);
+        let mut bare = named.clone();
+        bare.settings.take(PRIOR.name());
         priors.into_iter().map(|prior| Self::of(&bare, prior, reading, measure)).collect()
     }
 
@@ -53,7 +53,7 @@ impl LanguageWithPrior {
 
 /// Whether strings of any length can be drawn: then there is a prior to draw them with.
 fn has_distribution(entry: &registry::Entry) -> bool {
-    entry.parameters.iter().any(|parameter| parameter.name == "prior")
+    entry.parameters.iter().any(|parameter| parameter.name == PRIOR.name())
 }
 
 fn with_distribution() -> String {

@@ -6,7 +6,7 @@ use wug_dataset::corpus::Slice;
 use wug_language::Reading;
 use wug_language::registry::{self, BuildError, Named};
 use wug_learner::registry::{Learner, NextSymbolRole, Role, Settings, find};
-use wug_score::{Coordinates, StepRule, reading_name};
+use wug_score::{Coordinates, StepRule};
 
 use super::data::Data;
 use super::fit::fit;
@@ -24,7 +24,6 @@ pub struct Plan {
     /// The language, in its canonical spelling, without its prior.
     pub language: String,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// N: sizes are multiples and fractions of 10ᴺ.
     pub order: u32,

@@ -5,7 +5,7 @@ use wug_dataset::Seed;
 use wug_dataset::pairs::Sizes;
 use wug_language::{LengthRange, Reading};
 use wug_learner::registry::{Learner, Role, Settings, find};
-use wug_score::{Coordinates, reading_name};
+use wug_score::Coordinates;
 
 use super::data::Data;
 use super::fit::fit;
@@ -23,7 +23,6 @@ pub struct Plan {
     /// The language, in its canonical spelling.
     pub language: String,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// The strings and pairs.
     pub data: DataPlan,

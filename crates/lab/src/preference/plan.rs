@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_language::Reading;
 use wug_learner::registry::Settings;
-use wug_score::{Coordinates, reading_name};
+use wug_score::Coordinates;
 
 use super::cost;
 use super::data::Data;
@@ -26,7 +26,6 @@ pub struct Plan {
     /// Where it is from.
     pub source: Source,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// The seed of tasks that are drawn.
     pub data_seed: u64,

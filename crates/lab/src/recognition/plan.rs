@@ -10,7 +10,7 @@ use wug_learner::model::{LossWeights, RecognizerModel, SpecError};
 use wug_learner::optim::OptimizerSpec;
 use wug_learner::registry::{self, Matching, RecognizerRole, RecognizerTask, Role, Settings, UnknownLearner};
 use wug_learner::train::{BatchSize, Schedule, TrainSpec};
-use wug_score::{Coordinates, reading_name};
+use wug_score::Coordinates;
 
 use super::data::Data;
 use super::fit::fit;
@@ -29,7 +29,6 @@ pub struct Plan {
     /// The language, in its canonical spelling.
     pub language: String,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// Where the strings come from.
     pub data: DataPlan,

@@ -1,12 +1,12 @@
 //! Parsing and checks that all grids share: names, languages, seeds, ranges of numbers.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use toml::Value;
 use wug_language::registry::{self, BuildError, LANGUAGES, Named};
+use wug_parameter::Settings;
 
 use super::Problem;
 
@@ -86,7 +86,7 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
         if all.is_empty() {
             return Err(problem(format!("there is no suite `{suite}` of languages")));
         }
-        found.extend(all.into_iter().map(|entry| Named { entry, settings: BTreeMap::new() }));
+        found.extend(all.into_iter().map(|entry| Named { entry, settings: Settings::default() }));
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@ use wug_dataset::language::LengthRange;
 use wug_language::Reading;
 use wug_learner::registry::{IncrementalTask, Matching, Role, SettingValue, Settings, find};
 use wug_score::wade::{StepUnit, Wade};
-use wug_score::{Coordinate, Coordinates, reading_name};
+use wug_score::{Coordinate, Coordinates};
 
 use super::corpus::{Corpus, LABELS};
 use super::data::Data;
@@ -24,7 +24,6 @@ pub struct Plan {
     /// The task or language, in its canonical spelling.
     pub language: String,
     /// As published, or corrected.
-    #[serde(with = "reading_name")]
     pub reading: Reading,
     /// Distinct sequences that are drawn; four fifths are for training.
     pub sequences: usize,

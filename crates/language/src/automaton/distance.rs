@@ -132,9 +132,9 @@ impl Dfa {
 mod tests {
     use super::*;
     use crate::automaton::random;
-    use crate::edit::levenshtein;
     use crate::{Language as _, Regular};
     use proptest::prelude::*;
+    use wug_parameter::levenshtein;
 
     proptest! {
         /// Against brute force: the least Levenshtein distance to any member of bounded length.

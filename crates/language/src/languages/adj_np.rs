@@ -19,9 +19,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "one or more adjectives, then a noun phrase",
     definition: "{ Adj^n NP | n >= 1 }, each class spelled by one of its T terminals",
     citation: TSE,
-    parameters: &[TERMINALS, LAW],
+    parameters: &[TERMINALS.parameter(), LAW.parameter()],
     members: &["0 10", "3 4 19"],
     nonmembers: &["", "0", "10", "10 0", "0 10 10"],
-    published: &[],
     build: |settings| Phrase::boxed(Skeleton::HeadFinal, settings),
 };

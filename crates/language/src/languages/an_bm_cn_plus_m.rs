@@ -25,12 +25,11 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "n times a, m times b, n+m times c",
     definition: "{ a^n b^m c^(n+m) | n, m >= 1 }, n and m geometric with parameter p",
     citation: BLISS,
-    parameters: &[PRIOR],
+    parameters: &[PRIOR.parameter()],
     members: &["a b c c", "a a b c c c", "a b b c c c"],
     nonmembers: &["", "a b c", "a c", "b c", "a a b c c"],
-    published: &[],
     build: |settings| {
-        let prior = settings.probability("prior")?;
+        let prior = settings.get(&PRIOR);
         Ok(Box::new(Addition { alphabet: Alphabet::new(["a", "b", "c"]), prior }))
     },
 };

@@ -19,9 +19,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "n times a, then n times b",
     definition: "{ a^n b^n | n >= 1 }, n geometric with parameter p",
     citation: BLISS,
-    parameters: &[PRIOR],
+    parameters: &[PRIOR.parameter()],
     members: &["a b", "a a a b b b"],
     nonmembers: &["", "a", "a a b", "b a", "a b a b"],
-    published: &[],
     build: |settings| Counting::boxed(&["a", "b"], settings),
 };

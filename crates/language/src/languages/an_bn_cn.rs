@@ -19,9 +19,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "n times a, then b, then c",
     definition: "{ a^n b^n c^n | n >= 1 }, n geometric with parameter p",
     citation: BLISS,
-    parameters: &[PRIOR],
+    parameters: &[PRIOR.parameter()],
     members: &["a b c", "a a b b c c"],
     nonmembers: &["", "a b", "a a b b c", "a c b"],
-    published: &[],
     build: |settings| Counting::boxed(&["a", "b", "c"], settings),
 };

@@ -19,9 +19,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "n times a, then b, then c, then d",
     definition: "{ a^n b^n c^n d^n | n >= 1 }, n geometric with parameter p",
     citation: BLISS,
-    parameters: &[PRIOR],
+    parameters: &[PRIOR.parameter()],
     members: &["a b c d", "a a b b c c d d"],
     nonmembers: &["", "a b c", "a b c d d", "a b d c"],
-    published: &[],
     build: |settings| Counting::boxed(&["a", "b", "c", "d"], settings),
 };

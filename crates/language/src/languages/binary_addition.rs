@@ -21,9 +21,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "x+y=z in binary, least significant bit first",
     definition: "{ <x>0^i + <y>0^j = <x+y>0^k | x, y, i, j, k >= 0 }, <n> the binary digits of n, lowest first",
     citation: FLARE,
-    parameters: &[CUT],
+    parameters: &[CUT.parameter()],
     members: &["0 + 0 = 0", "0 0 1 + 1 = 1 0 1", "1 + 1 1 = 0 0 1"],
     nonmembers: &["", "+ =", "0 0 1 + 1 = 0 1 1", "1 0 0 + 1 = 1 0 1", "0 0 1 1 1 0 1"],
-    published: &[("cut", "released")],
     build: |settings| BinaryOperation::boxed(Operator::Plus, settings),
 };

@@ -7,7 +7,9 @@ use rand_core::Rng;
 use super::answered::{Answer, Head, Read, Reader};
 use super::number::{Digits, Rounding, cut, greatest, ln_choices, uniform, width};
 use crate::automaton::log_sum;
-use crate::registry::{BuildError, Settings};
+use wug_parameter::Settings;
+
+use crate::registry::BuildError;
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -31,7 +33,7 @@ pub(super) struct BinaryOperation {
 
 impl BinaryOperation {
     pub(super) fn boxed(operator: Operator, settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
-        let rounding = Rounding::new(settings)?;
+        let rounding = Rounding::new(settings);
         let tokens = match operator {
             Operator::Plus => ["+", "0", "1", "="],
             Operator::Times => ["0", "1", "=", "×"],

@@ -12,8 +12,14 @@
 //! assert!(deeper.contains(&deeper.alphabet().parse("(0 (0 (0 (0 )0 )0 )0 )0").unwrap()));
 //! ```
 
-use crate::registry::{BuildError, Class, Entry, FLARE, Parameter, Settings};
+use wug_parameter::{Key, Settings};
+
+use crate::registry::{BuildError, Class, Entry, FLARE};
 use crate::{Alphabet, Dfa, Language, Regular};
+
+pub(crate) const KINDS: Key<usize> = Key::count("kinds", "number of bracket kinds, k", 1..=64, 2);
+/// A state is a stack of open brackets, so depth costs its square.
+pub(crate) const DEPTH: Key<usize> = Key::count("depth", "greatest nesting depth, m", 1..=2_000, 3);
 
 /// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -24,31 +30,23 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "balanced brackets of 2 kinds, at most 3 deep (any dyck-K-M)",
     definition: "S -> (i S )i S | ε for each kind i, with at most m brackets open at once",
     citation: FLARE,
-    parameters: &[
-        Parameter { name: "kinds", default: "2", meaning: "number of bracket kinds, k" },
-        Parameter { name: "depth", default: "3", meaning: "greatest nesting depth, m" },
-    ],
+    parameters: &[KINDS.parameter(), DEPTH.parameter()],
     members: &["", "(0 )0", "(0 (1 )1 )0 (1 )1"],
     nonmembers: &["(0", ")0 (0", "(0 )1", "(0 (0 (0 (0 )0 )0 )0 )0"],
-    published: &[],
     build,
 };
 
 /// What the language of so many kinds and that depth is, in one line.
-pub(crate) fn summary(kinds: &str, depth: &str) -> String {
-    let kinds = if kinds == "1" { "1 kind".to_owned() } else { format!("{kinds} kinds") };
+pub(crate) fn summary(kinds: usize, depth: usize) -> String {
+    let kinds = if kinds == 1 { "1 kind".to_owned() } else { format!("{kinds} kinds") };
     format!("balanced brackets of {kinds}, at most {depth} deep")
 }
 
 /// More states than this would only be a mistake: Dyck-(2,3) has 15.
 const MOST_STATES: usize = 200_000;
 
-/// A state is a stack of open brackets, so depth costs its square.
-const MOST_DEPTH: usize = 2_000;
-
 fn build(settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
-    let kinds = settings.integer("kinds", 1..=64)?;
-    let depth = settings.integer("depth", 1..=MOST_DEPTH)?;
+    let (kinds, depth) = (settings.get(&KINDS), settings.get(&DEPTH));
     let states = (0..=depth)
         .try_fold((0usize, 1usize), |(sum, power), _| {
             let sum = sum.checked_add(power)?;

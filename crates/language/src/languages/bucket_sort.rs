@@ -22,7 +22,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["#", "3 # 3", "4 5 1 3 4 # 1 3 4 4 5"],
     nonmembers: &["", "2 1 # 2 1", "1 2 1 2"],
-    published: &[],
     build: |_| {
         Ok(Box::new(Marked::new(&["1", "2", "3", "4", "5"], |u| {
             let mut sorted = u.to_vec();

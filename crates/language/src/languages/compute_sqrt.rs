@@ -17,10 +17,27 @@ use rand_core::Rng;
 
 use super::answered::{Answer, Head, Read, Reader};
 use super::number::{CUT, Digits, Rounding, cut, greatest, ln_choices, uniform, width};
-use crate::registry::{Class, Entry, FLARE, Parameter};
+use wug_parameter::{Constant, Key, choices};
+
+use crate::registry::{Class, Entry, FLARE};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
+
+const ROOT: Key<Root> = Key::choice(
+    "root",
+    "how the root is taken: `exact` or `float` (double precision, as in the released data)",
+    "exact",
+)
+.published(Constant::Name("float"));
+
+choices! {
+    /// How the root is taken.
+    pub enum Root {
+        Exact = "exact",
+        Float = "float",
+    }
+}
 
 /// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -31,20 +48,12 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "x=z in binary, least significant bit first, with z = ⌊√x⌋",
     definition: "{ <x>0^i = <⌊√x⌋>0^j | x, i, j >= 0 }, <n> the binary digits of n, lowest first",
     citation: FLARE,
-    parameters: &[
-        Parameter {
-            name: "root",
-            default: "exact",
-            meaning: "how the root is taken: `exact` or `float` (double precision, as in the released data)",
-        },
-        CUT,
-    ],
+    parameters: &[ROOT.parameter(), CUT.parameter()],
     members: &["0 = 0", "0 0 1 0 1 = 0 0 1", "0 0 1 0 1 0 0 0 = 0 0 1 0 0"],
     nonmembers: &["", "=", "0 1 1 = 1 1", "0 = 1 1 = 1"],
-    published: &[("root", "float"), ("cut", "released")],
     build: |settings| {
-        let float = settings.word("root", &["exact", "float"])? == "float";
-        let rounding = Rounding::new(settings)?;
+        let float = settings.get(&ROOT) == Root::Float;
+        let rounding = Rounding::new(settings);
         Ok(Box::new(ComputeSqrt { alphabet: Alphabet::new(["0", "1", "="]), float, rounding }))
     },
 };

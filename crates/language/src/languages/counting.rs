@@ -6,14 +6,23 @@
 use num_bigint::BigUint;
 use rand_core::Rng;
 
-use crate::registry::{BuildError, Parameter, Settings};
+use wug_parameter::{Key, Limits, Settings};
+
+use crate::registry::BuildError;
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
 };
 
 /// The prior of the geometric samplers.
-pub(super) const PRIOR: Parameter =
-    Parameter { name: "prior", default: "0.3", meaning: "probability p of stopping after each repetition" };
+pub const PRIOR: Key<f64> = Key::real(
+    "prior",
+    "probability p of stopping after each repetition",
+    Limits::Below(LEAST_PRIOR, 1.0),
+    0.3,
+);
+
+/// Smaller ones would only make strings that nobody can store.
+pub(super) const LEAST_PRIOR: f64 = 1e-4;
 
 #[derive(Debug)]
 pub(super) struct Counting {
@@ -23,7 +32,7 @@ pub(super) struct Counting {
 
 impl Counting {
     pub(super) fn boxed(letters: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
-        let prior = settings.probability("prior")?;
+        let prior = settings.get(&PRIOR);
         Ok(Box::new(Self { alphabet: Alphabet::new(letters.iter().copied()), prior }))
     }
 

@@ -23,7 +23,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["0", "> = > > < 2", "< = < = < 2"],
     nonmembers: &["3", "> = > > < 4", "< = < = <", "4 = 3 1 <"],
-    published: &[],
     build: |_| {
         let dfa = Dfa::explore(
             Alphabet::new(["0", "1", "2", "3", "4", "<", "=", ">"]),

@@ -8,16 +8,20 @@ use num_traits::Zero;
 use rand_core::Rng;
 
 use crate::big::{central_binomial, ln};
-use crate::registry::{BuildError, Parameter, Settings};
+use wug_parameter::{Key, Limits, Settings};
+
+use super::counting::LEAST_PRIOR;
+use crate::registry::BuildError;
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(super) const PRIOR: Parameter = Parameter {
-    name: "prior",
-    default: "0.3",
-    meaning: "probability p of a further pair of brackets, below 0.5",
-};
+pub(super) const PRIOR: Key<f64> = Key::real(
+    "prior",
+    "probability p of a further pair of brackets, below 0.5 so that strings end",
+    Limits::Between(LEAST_PRIOR, MOST_PRIOR),
+    0.3,
+);
 
 /// The mean length is 2p / (1 − 2p), and some strings are its square: nearer to 0.5 they do not fit into memory.
 const MOST_PRIOR: f64 = 0.4999;
@@ -39,14 +43,7 @@ fn closing(open: Symbol) -> Symbol {
 
 impl Dyck {
     pub(super) fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
-        let prior = settings.probability("prior")?;
-        if prior > MOST_PRIOR {
-            return Err(BuildError::value(
-                "prior",
-                settings.get("prior"),
-                &format!("a number above 0 and below 0.5, so that strings end: up to {MOST_PRIOR}"),
-            ));
-        }
+        let prior = settings.get(&PRIOR);
         Ok(Box::new(Self { alphabet: Alphabet::new(brackets.iter().copied()), prior }))
     }
 

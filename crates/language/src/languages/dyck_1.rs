@@ -19,9 +19,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "balanced brackets of one kind",
     definition: "S -> ( S ) S with probability p, S -> ε with 1-p",
     citation: BLISS,
-    parameters: &[PRIOR],
+    parameters: &[PRIOR.parameter()],
     members: &["", "( )", "( ( ) ( ) )"],
     nonmembers: &["(", ") (", "( ) )"],
-    published: &[],
     build: |settings| Dyck::boxed(&["(", ")"], settings),
 };

@@ -19,9 +19,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "balanced brackets of two kinds",
     definition: "S -> ( S ) S with probability p/2, S -> [ S ] S with p/2, S -> ε with 1-p",
     citation: BLISS,
-    parameters: &[PRIOR],
+    parameters: &[PRIOR.parameter()],
     members: &["", "( [ ] )", "[ ] ( )"],
     nonmembers: &["( ]", "( [ ) ]", "["],
-    published: &[],
     build: |settings| Dyck::boxed(&["(", ")", "[", "]"], settings),
 };

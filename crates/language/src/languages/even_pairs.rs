@@ -24,7 +24,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["", "0", "1 1", "0 1 0 1 0 0"],
     nonmembers: &["0 1", "1 0 1 0 0", "1 0 0 1 1 0"],
-    published: &[],
     build: |_| {
         let dfa = Dfa::explore(
             Alphabet::new(["0", "1"]),

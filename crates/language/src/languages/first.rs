@@ -22,7 +22,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["1", "1 0 1 1 1 0"],
     nonmembers: &["", "0", "0 1 1 1 0 1 0"],
-    published: &[],
     build: |_| {
         let bits = Alphabet::new(["0", "1"]);
         let arcs = [(0, "1", 1), (1, "0", 1), (1, "1", 1)];

@@ -30,7 +30,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["1", "1 1 0", "0 1 1 0 1 1 0 1 0"],
     nonmembers: &["", "0 0 1", "1 1 0 0"],
-    published: &[],
     build: |_| Ok(Box::new(Majority { alphabet: Alphabet::new(["0", "1"]) })),
 };
 

@@ -22,6 +22,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["#", "0 # 0", "0 1 1 # 0 1 1"],
     nonmembers: &["", "0 1 1 # 0 1", "0 1 1 0 1 1"],
-    published: &[],
     build: |_| Ok(Box::new(Marked::new(&["0", "1"], <[_]>::to_vec))),
 };

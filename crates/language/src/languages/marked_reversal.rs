@@ -22,6 +22,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["#", "0 # 0", "0 1 1 # 1 1 0"],
     nonmembers: &["", "0 1 1 # 1 0 1 1 0 1", "0 1 1 1 1 0"],
-    published: &[],
     build: |_| Ok(Box::new(Marked::new(&["0", "1"], |u| u.iter().rev().copied().collect()))),
 };

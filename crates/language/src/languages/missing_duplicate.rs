@@ -28,7 +28,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["_ 1", "0 0 1 0 0 0 _ 0", "1 1 _ 0 1 0 0 1 1 1 0 1 0 0"],
     nonmembers: &["", "0 0 1 0 0 _ 1 0", "_ 0 1 _ 1 _ 0 0", "1 1"],
-    published: &[],
     build: |_| Ok(Box::new(MissingDuplicate { alphabet: Alphabet::new(["0", "1", "_"]) })),
 };
 

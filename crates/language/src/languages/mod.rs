@@ -8,6 +8,9 @@ mod marked;
 mod number;
 mod phrase;
 
+pub use counting::PRIOR;
+pub use phrase::CLASSES;
+
 pub(crate) mod adj_np;
 pub(crate) mod an_bm_cn_plus_m;
 pub(crate) mod an_bn;

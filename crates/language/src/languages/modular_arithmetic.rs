@@ -24,7 +24,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["3 = 3", "2 + 4 + 0 - 3 = 3", "1 - 3 * 2 = 1"],
     nonmembers: &["", "1 = 4", "2 + 4 + 0 - 3 = 2", "1 - 3 * 2 = 0", "- 1 = 4"],
-    published: &[],
     build: |_| {
         let dfa = Dfa::explore(
             Alphabet::new(["*", "+", "-", "0", "1", "2", "3", "4", "="]),

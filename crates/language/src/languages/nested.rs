@@ -19,12 +19,11 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "noun phrases, then verb phrases that agree with them in reverse order",
     definition: "{ NP_i1 … NP_in VP_in … VP_i1 | n >= 0, classes 0…K-1 }, each class spelled by one of its T terminals",
     citation: TSE,
-    parameters: &[TERMINALS, CLASSES, LAW],
+    parameters: &[TERMINALS.parameter(), CLASSES.parameter(), LAW.parameter()],
     members: &["", "0 30", "0 10 40 30"],
     nonmembers: &["0", "30 0", "0 40", "0 10 30 40"],
-    published: &[],
     build: |settings| {
-        let classes = settings.integer("classes", 1..=1000)?;
+        let classes = settings.get(&CLASSES);
         Phrase::boxed(Skeleton::Agreement { classes, order: Order::Nested, empty: true }, settings)
     },
 };

@@ -19,10 +19,9 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "n noun phrases, then n verb phrases",
     definition: "{ NP^n VP^n | n >= 1 }, each class spelled by one of its T terminals",
     citation: TSE,
-    parameters: &[TERMINALS, LAW],
+    parameters: &[TERMINALS.parameter(), LAW.parameter()],
     members: &["0 10", "3 4 19 12"],
     nonmembers: &["", "0", "10 0", "0 10 0 10", "0 1 10"],
-    published: &[],
     build: |settings| {
         Phrase::boxed(Skeleton::Agreement { classes: 1, order: Order::Nested, empty: false }, settings)
     },

@@ -5,8 +5,8 @@ use num_bigint::BigUint;
 use num_traits::One;
 use rand_core::Rng;
 
-use crate::registry::{BuildError, Parameter, Settings};
 use crate::{Symbol, Word, draw};
+use wug_parameter::{Constant, Key, Settings, choices};
 
 /// The digits of an alphabet.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +59,21 @@ pub(super) fn uniform(rng: &mut dyn Rng, most: &BigUint) -> BigUint {
 }
 
 /// How the digits of a string are shared out between its numbers.
-pub(super) const CUT: Parameter = Parameter {
-    name: "cut",
-    default: "whole",
-    meaning: "how the sampler shares out digits: `whole` (every member can be drawn) or `released` (the last number of a \
-              string longer than the shortest gets at least two digits)",
-};
+pub(super) const CUT: Key<Cut> = Key::choice(
+    "cut",
+    "how the sampler shares out digits: `whole` (every member can be drawn) or `released` (the last number of a string longer \
+     than the shortest gets at least two digits)",
+    "whole",
+)
+.published(Constant::Name("released"));
+
+choices! {
+    /// How the digits of a string are shared out between its numbers.
+    pub enum Cut {
+        Whole = "whole",
+        Released = "released",
+    }
+}
 
 /// How cuts are rounded. The released code takes floor(n · point), so that the last of n digits is never cut
 /// off and a longer string's last number never stays at one digit, though such members exist; n + 1 cells
@@ -75,8 +84,8 @@ pub(super) struct Rounding {
 }
 
 impl Rounding {
-    pub(super) fn new(settings: &Settings) -> Result<Self, BuildError> {
-        Ok(Self { released: settings.word("cut", &["whole", "released"])? == "released" })
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self { released: settings.get(&CUT) == Cut::Released }
     }
 
     /// The number of equally wide cells into which a cut of `n` digits may fall.

@@ -23,7 +23,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["#", "1 # 1", "0 1 0 1 0 1 # 0 0 0 1 1 1"],
     nonmembers: &["", "0 1 0 1 0 1 # 0 0 0 1 1 0", "0 # 1 # #"],
-    published: &[],
     build: |_| Ok(Box::new(Marked::new(&["0", "1"], odds_first))),
 };
 

@@ -10,26 +10,38 @@ use num_traits::{One, Zero};
 use rand_core::Rng;
 
 use crate::automaton::log_sum;
-use crate::registry::{BuildError, Parameter, Settings};
+use wug_parameter::{Key, Settings, choices};
+
+use crate::registry::BuildError;
 use crate::{
     Alphabet, Dfa, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(super) const TERMINALS: Parameter = Parameter {
-    name: "terminals",
-    default: "10",
-    meaning: "terminals T of each class (the paper: 5, 10, 50, 100, 500)",
-};
+pub(super) const TERMINALS: Key<usize> = Key::count(
+    "terminals",
+    "terminals T of each class (the paper: 5, 10, 50, 100, 500)",
+    1..=u16::MAX as u64,
+    10,
+);
 
-pub(super) const CLASSES: Parameter =
-    Parameter { name: "classes", default: "3", meaning: "number K of agreeing noun and verb classes" };
+pub const CLASSES: Key<usize> =
+    Key::count("classes", "number K of agreeing noun and verb classes", 1..=1000, 3);
 
-pub(super) const LAW: Parameter = Parameter {
-    name: "law",
-    default: "uniform",
-    meaning: "how terminals are drawn inside a class: `uniform` (the released code), `zipf` (weight 1/rank) or `normal` (the \
-              paper's word; weight of a normal density with mean (T-1)/2 and standard deviation T/4)",
-};
+pub(super) const LAW: Key<Law> = Key::choice(
+    "law",
+    "how terminals are drawn inside a class: `uniform` (the released code), `zipf` (weight 1/rank) or `normal` (the paper's \
+     word; weight of a normal density with mean (T-1)/2 and standard deviation T/4)",
+    "uniform",
+);
+
+choices! {
+    /// How terminals are drawn inside a class.
+    pub enum Law {
+        Uniform = "uniform",
+        Zipf = "zipf",
+        Normal = "normal",
+    }
+}
 
 /// Which strings of classes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,14 +139,18 @@ pub(super) struct Phrase {
 impl Phrase {
     pub(super) fn boxed(skeleton: Skeleton, settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
         let most = usize::from(u16::MAX) / skeleton.width();
-        let terminals = settings.integer("terminals", 1..=most)?;
-        let law = settings.word("law", &["uniform", "zipf", "normal"])?;
+        let (terminals, law) = (settings.get(&TERMINALS), settings.get(&LAW));
+        if terminals > most {
+            // Symbols have 16 bits.
+            let allowed = format!("a whole number from 1 to {most}");
+            return Err(BuildError::value(TERMINALS.name(), &terminals.to_string(), &allowed));
+        }
         let weight = |i: usize| {
             let centred = (i as f64 - (terminals - 1) as f64 / 2.0) / (terminals as f64 / 4.0);
             match law {
-                "zipf" => 1.0 / (i + 1) as f64,
-                "normal" => libm::exp(-centred * centred / 2.0),
-                _ => 1.0,
+                Law::Uniform => 1.0,
+                Law::Zipf => 1.0 / (i + 1) as f64,
+                Law::Normal => libm::exp(-centred * centred / 2.0),
             }
         };
         let cumulative = (0..terminals)

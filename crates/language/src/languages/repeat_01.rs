@@ -22,7 +22,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["", "0 1", "0 1 0 1"],
     nonmembers: &["0", "1 0 1 0 1", "0 1 1 0 0 1"],
-    published: &[],
     build: |_| {
         let bits = Alphabet::new(["0", "1"]);
         Ok(Box::new(Regular::new(Dfa::new(bits, 2, 0, &[0], &[(0, "0", 1), (1, "1", 0)]))))

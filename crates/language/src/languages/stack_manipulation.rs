@@ -16,10 +16,27 @@ use num_bigint::BigUint;
 use rand_core::Rng;
 
 use super::answered::{Answer, Head, Read, Reader};
-use crate::registry::{Class, Entry, FLARE, Parameter};
+use wug_parameter::{Constant, Key, choices};
+
+use crate::registry::{Class, Entry, FLARE};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
+
+const NEXT: Key<NextSets> = Key::choice(
+    "next",
+    "next-symbol sets: `exact` (Eq. 7) or `released` (POP at the start; no PUSH after the word's last one)",
+    "exact",
+)
+.published(Constant::Name("released"));
+
+choices! {
+    /// Which next-symbol sets.
+    pub enum NextSets {
+        Exact = "exact",
+        Released = "released",
+    }
+}
 
 /// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
@@ -31,16 +48,11 @@ pub(crate) const ENTRY: Entry = Entry {
     definition: "{ s o # r | s in {0,1}* (bottom to top), o in (POP | PUSH 0 | PUSH 1)*, r = the stack after o, \
                  top to bottom; popping the empty stack is not allowed }",
     citation: FLARE,
-    parameters: &[Parameter {
-        name: "next",
-        default: "exact",
-        meaning: "next-symbol sets: `exact` (Eq. 7) or `released` (POP at the start; no PUSH after the word's last one)",
-    }],
+    parameters: &[NEXT.parameter()],
     members: &["#", "1 1 POP PUSH 0 # 0 1", "0 1 POP POP PUSH 0 PUSH 1 # 1 0"],
     nonmembers: &["", "1 1 # POP PUSH # 0 1", "0 1 POP POP POP PUSH 0 PUSH 1 # 1 0", "0 1 # 0 1"],
-    published: &[("next", "released")],
     build: |settings| {
-        let released = settings.word("next", &["exact", "released"])? == "released";
+        let released = settings.get(&NEXT) == NextSets::Released;
         Ok(Box::new(StackManipulation { alphabet: Alphabet::new(["#", "0", "1", "POP", "PUSH"]), released }))
     },
 };

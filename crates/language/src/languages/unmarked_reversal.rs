@@ -29,7 +29,6 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[],
     members: &["", "0 0", "0 1 1 1 1 0"],
     nonmembers: &["1", "0 1 1 1 0", "0 1 1 1 0 0"],
-    published: &[],
     build: |_| Ok(Box::new(Palindromes { alphabet: Alphabet::new(["0", "1"]) })),
 };
 

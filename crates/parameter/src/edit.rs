@@ -2,7 +2,7 @@
 
 /// The least number of insertions, replacements and deletions that turn one sequence into the other
 /// (Levenshtein).
-pub(crate) fn levenshtein<T: PartialEq>(u: &[T], v: &[T]) -> usize {
+pub fn levenshtein<T: PartialEq>(u: &[T], v: &[T]) -> usize {
     let mut row: Vec<usize> = (0..=v.len()).collect();
     for (i, a) in u.iter().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
@@ -17,7 +17,7 @@ pub(crate) fn levenshtein<T: PartialEq>(u: &[T], v: &[T]) -> usize {
 /// The names closest to a misspelt one: up to three equally close, none if all are far.
 ///
 /// ```
-/// use wug_language::nearest_names;
+/// use wug_parameter::nearest_names;
 /// assert_eq!(nearest_names("partiy", ["parity", "first"]), ["parity"]);
 /// assert!(nearest_names("wug", ["parity", "first"]).is_empty());
 /// ```

@@ -1,0 +1,72 @@
+//! Enums whose variants have names in experiments, plans and tables.
+
+/// An enum whose variants have names; made by [`choices!`](crate::choices).
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Every variant, in the order in which tables list them.
+    const ALL: &'static [Self];
+    /// Their names, in the same order.
+    const NAMES: &'static [&'static str];
+
+    /// The name of this variant.
+    fn name(self) -> &'static str {
+        let named = Self::ALL.iter().zip(Self::NAMES).find(|(variant, _)| **variant == self);
+        named.map_or("", |(_, name)| name)
+    }
+
+    /// The variant with a name.
+    fn named(name: &str) -> Option<Self> {
+        let found = Self::NAMES.iter().position(|known| *known == name)?;
+        Self::ALL.get(found).copied()
+    }
+}
+
+/// Defines an enum whose variants have names: it is written and read by them, and is a [`Choice`](crate::Choice).
+///
+/// ```
+/// wug_parameter::choices! {
+///     /// Which way to go.
+///     pub enum Direction {
+///         /// West.
+///         Left = "left",
+///         /// East.
+///         Right = "right",
+///     }
+/// }
+/// use wug_parameter::Choice as _;
+/// assert_eq!(Direction::Left.name(), "left");
+/// assert_eq!(Direction::named("right"), Some(Direction::Right));
+/// assert_eq!(serde_json::to_string(&Direction::Left).unwrap(), "\"left\"");
+/// ```
+#[macro_export]
+macro_rules! choices {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $($(#[$variant_meta])* $variant),+ }
+
+        impl $crate::Choice for $name {
+            const ALL: &'static [Self] = &[$(Self::$variant),+];
+            const NAMES: &'static [&'static str] = &[$($text),+];
+        }
+
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str($crate::Choice::name(*self))
+            }
+        }
+
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let name = <String as $crate::serde::Deserialize>::deserialize(from)?;
+                let unknown = || $crate::serde::de::Error::unknown_variant(&name, <Self as $crate::Choice>::NAMES);
+                <Self as $crate::Choice>::named(&name).ok_or_else(unknown)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad($crate::Choice::name(*self))
+            }
+        }
+    };
+}

@@ -1,0 +1,216 @@
+//! Declarations: untyped in lists, typed in code.
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use crate::{Choice, Constant, FromValue, Limits, ParameterError, Reading, Span, Value};
+
+/// One thing that can be set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// The name in experiments, plans and on the command line.
+    pub name: &'static str,
+    /// What it sets, in one line.
+    pub meaning: &'static str,
+    /// What each value must be.
+    pub limits: Limits,
+    /// The value that holds if nothing is said.
+    pub default: Constant,
+    /// The value in the published reading if nothing is said, where that differs.
+    pub published: Option<Constant>,
+    /// Another setting and the value with which this one has no effect; it is left out of plans then.
+    pub unless: Option<(&'static str, &'static str)>,
+    /// Whether it is a capacity for so many symbols: more than the longest string has changes nothing.
+    pub capacity: bool,
+    /// Whether its value is a list; one item stands for a list of one.
+    pub list: bool,
+}
+
+impl Parameter {
+    const fn new(name: &'static str, meaning: &'static str, limits: Limits, default: Constant) -> Self {
+        Self { name, meaning, limits, default, published: None, unless: None, capacity: false, list: false }
+    }
+
+    /// The value of a reading if nothing is said.
+    pub fn default_in(&self, reading: Reading) -> Constant {
+        match reading {
+            Reading::Published => self.published.unwrap_or(self.default),
+            Reading::Corrected => self.default,
+        }
+    }
+
+    /// A given value in its one spelling, if it is allowed.
+    pub fn check(&self, value: Value) -> Result<Value, ParameterError> {
+        if let Value::List(items) = value {
+            let refused = || self.refused(&Value::List(items.clone()));
+            if !self.list || items.is_empty() {
+                return Err(refused());
+            }
+            return items
+                .iter()
+                .map(|item| self.check(item.clone()))
+                .collect::<Result<_, _>>()
+                .map(Value::List);
+        }
+        let value = self.limits.canonical(value);
+        if self.limits.allow(&value) { Ok(value) } else { Err(self.refused(&value)) }
+    }
+
+    /// A value as it is typed, if it is allowed. Items of a list are separated by commas.
+    pub fn parse(&self, text: &str) -> Result<Value, ParameterError> {
+        if self.list && text.contains(',') {
+            return self.check(Value::List(text.split(',').map(|item| self.limits.parse(item)).collect()));
+        }
+        self.check(self.limits.parse(text))
+    }
+
+    fn refused(&self, value: &Value) -> ParameterError {
+        let allowed = match (self.list, value) {
+            (true, Value::List(items)) if items.is_empty() => format!("at least one, each {}", self.limits),
+            _ => self.limits.to_string(),
+        };
+        ParameterError::Value { name: self.name.to_owned(), given: value.to_string(), allowed }
+    }
+}
+
+/// A declaration that code reads values through, as a `T`.
+#[derive(Debug)]
+pub struct Key<T> {
+    parameter: Parameter,
+    read_as: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Key<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Key<T> {}
+
+impl<T> Key<T> {
+    const fn new(parameter: Parameter) -> Self {
+        Self { parameter, read_as: PhantomData }
+    }
+
+    pub const fn parameter(&self) -> Parameter {
+        self.parameter
+    }
+
+    pub const fn name(&self) -> &'static str {
+        self.parameter.name
+    }
+
+    /// The same with another default.
+    #[must_use]
+    pub const fn or(self, default: Constant) -> Self {
+        Self::new(Parameter { default, ..self.parameter })
+    }
+
+    /// The same with another meaning, where a learner or protocol says it more exactly.
+    #[must_use]
+    pub const fn meaning(self, meaning: &'static str) -> Self {
+        Self::new(Parameter { meaning, ..self.parameter })
+    }
+
+    /// The same with another default in the published reading.
+    #[must_use]
+    pub const fn published(self, value: Constant) -> Self {
+        Self::new(Parameter { published: Some(value), ..self.parameter })
+    }
+
+    /// The same, as a capacity for so many symbols.
+    #[must_use]
+    pub const fn as_capacity(self) -> Self {
+        Self::new(Parameter { capacity: true, ..self.parameter })
+    }
+
+    /// The same, without effect if another setting has a value.
+    #[must_use]
+    pub const fn unless(self, other: &'static str, value: &'static str) -> Self {
+        Self::new(Parameter { unless: Some((other, value)), ..self.parameter })
+    }
+
+    /// The same without a default: what is given otherwise decides, as `how` says.
+    #[must_use]
+    pub const fn derived(self, how: &'static str) -> Key<Option<T>> {
+        Key::new(Parameter { default: Constant::Derived(how), ..self.parameter })
+    }
+
+    /// A list of such values.
+    #[must_use]
+    pub const fn list(self, default: Constant) -> Key<Vec<T>> {
+        Key::new(Parameter { default, list: true, ..self.parameter })
+    }
+}
+
+impl<T: FromValue> Key<T> {
+    /// A checked value as its type; the default where there is none.
+    pub(crate) fn read(&self, value: Option<&Value>) -> T {
+        let given = value.and_then(T::from_value);
+        let default = || T::from_value(&self.parameter.default.value()?);
+        // A declaration whose default is not of its type is a mistake in the program, which the tests of every registry find.
+        given.or_else(default).or_else(T::absent).unwrap_or_else(|| {
+            panic!("the default of `{}` is not of the type that it is read as", self.parameter.name)
+        })
+    }
+}
+
+impl Key<bool> {
+    pub const fn switch(name: &'static str, meaning: &'static str, default: bool) -> Self {
+        Self::new(Parameter::new(name, meaning, Limits::Switch, Constant::Switch(default)))
+    }
+}
+
+impl Key<usize> {
+    pub const fn count(
+        name: &'static str,
+        meaning: &'static str,
+        limits: RangeInclusive<u64>,
+        default: u64,
+    ) -> Self {
+        let limits = Limits::Count(*limits.start(), *limits.end());
+        Self::new(Parameter::new(name, meaning, limits, Constant::Count(default)))
+    }
+
+    /// A count, or one of some names, which is read as `None`.
+    pub const fn count_or(
+        name: &'static str,
+        meaning: &'static str,
+        names: &'static [&'static str],
+        default: Constant,
+    ) -> Key<Option<usize>> {
+        Key::new(Parameter::new(name, meaning, Limits::NamesOrCount(names), default))
+    }
+}
+
+impl Key<f64> {
+    pub const fn real(name: &'static str, meaning: &'static str, limits: Limits, default: f64) -> Self {
+        Self::new(Parameter::new(name, meaning, limits, Constant::Real(default)))
+    }
+}
+
+impl Key<Span> {
+    pub const fn span(
+        name: &'static str,
+        meaning: &'static str,
+        limits: RangeInclusive<usize>,
+        default: RangeInclusive<usize>,
+    ) -> Self {
+        let default = Constant::Span(*default.start(), *default.end());
+        Self::new(Parameter::new(name, meaning, Limits::Span(*limits.start(), *limits.end()), default))
+    }
+}
+
+impl Key<String> {
+    /// A path or another text, which has no default.
+    pub const fn text(name: &'static str, meaning: &'static str) -> Key<Option<String>> {
+        Key::new(Parameter::new(name, meaning, Limits::Text, Constant::Derived("none")))
+    }
+}
+
+impl<T: Choice> Key<T> {
+    pub const fn choice(name: &'static str, meaning: &'static str, default: &'static str) -> Self {
+        Self::new(Parameter::new(name, meaning, Limits::Names(T::NAMES), Constant::Name(default)))
+    }
+}
