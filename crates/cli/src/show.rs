@@ -161,7 +161,7 @@ fn lengths(language: &dyn Language) -> Vec<String> {
 }
 
 fn wade_task(task: &wade::Task) -> Facts {
-    let settings = |reading| task.settings(reading).to_string();
+    let settings = |reading| task.spelled(&task.settings(reading), " ");
     vec![
         ("name", json!(task.name)),
         ("suite", json!("wade")),
@@ -181,10 +181,7 @@ fn find_task(name: &str) -> Result<Facts, Exit> {
     let usage = |error: find::TaskError| Exit::usage(error.to_string());
     let entry = find::entry(name.split(':').next().unwrap_or(name)).map_err(usage)?;
     let task = find::build(name, Seed::new(0)).map_err(usage)?;
-    let parameter = |p: &find::Parameter| {
-        let published = p.allowed.published().join(", ");
-        format!("{}: {} ({}; published: {published})", p.name, p.summary, p.allowed.describe())
-    };
+    let parameter = |p: &Parameter| format!("{}={}: {} ({})", p.name, p.default, p.meaning, p.limits);
     let parameters: Vec<String> = entry.parameters.iter().map(parameter).collect();
     let show = |input: &str, output: &str| format!("{input} -> {output}");
     let train = task

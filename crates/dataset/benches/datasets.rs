@@ -59,7 +59,7 @@ fn tse_strings(bencher: Bencher<'_, '_>, name: &str) {
 fn tse_growth(bencher: Bencher<'_, '_>, train: usize) {
     let named = registry::find("nested").expect("a language");
     let sizes =
-        pairs::Sizes { train, validation: 0, test: 0, out_of_distribution: 0, ..pairs::Sizes::default() };
+        pairs::Sizes { training, validation: 0, test: 0, out_of_distribution: 0, ..pairs::Sizes::default() };
     bencher.bench(|| pairs::generate(&named, &sizes, Reading::Corrected, Seed::new(0)).expect("data"));
 }
 

@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 
-use wug_dataset::suite::{OptionValues, Options, SUITES};
+use wug_dataset::suite::{SUITES, options};
 use wug_dataset::validation::Validation;
 use wug_dataset::{DataError, MemoryFiles, bliss, flare};
 use wug_language::{Reading, registry};
+use wug_parameter::Limits;
 
 fn memory(files: &[(&str, &[u8])]) -> MemoryFiles {
     MemoryFiles(files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect())
@@ -96,20 +97,21 @@ fn a_long_string_beside_a_short_test_is_not_compared() {
 fn absurd_sizes_are_refused_with_an_estimate_by_every_suite() {
     for suite in SUITES {
         for option in suite.options() {
-            let absurd = match option.values {
-                OptionValues::Count { .. } => "99999999999",
-                OptionValues::Counts { .. } => "50,99999999999",
-                OptionValues::Lengths { .. } => "0..99999999999",
-                OptionValues::Choice { .. } => continue,
+            let absurd = match option.limits {
+                Limits::Count(..) if option.list => "50,99999999999",
+                Limits::Count(..) => "99999999999",
+                Limits::Span(..) => "0..99999999999",
+                _ => continue,
             };
-            let given = BTreeMap::from([(option.name.clone(), absurd.to_owned())]);
+            let given = BTreeMap::from([(option.name.to_owned(), absurd.to_owned())]);
             for member in suite.published_members() {
-                let planned = suite.plan(&member, Reading::Corrected, &Options::new(*suite, &given));
+                let planned = options(*suite, Reading::Corrected, &given)
+                    .and_then(|options| suite.plan(&member, Reading::Corrected, &options));
                 let error = planned.err().unwrap_or_else(|| panic!("{member}: {} is planned", option.name));
                 let text = error.to_string();
                 assert!(matches!(error, DataError::Request(_)), "{text}");
                 let estimate = text.contains("would take about") && text.contains("the limit is 2.0 GiB");
-                let range = text.contains("up to 1000000") || text.contains("from 50 to 1000000");
+                let range = text.contains("within 0..1000000") || text.contains("from 50 to 1000000");
                 assert!(estimate || range, "{text}");
             }
         }
@@ -123,7 +125,7 @@ fn published_sizes_are_within_the_limits() {
         for (member, reading) in
             suite.published_members().iter().flat_map(|member| Reading::ALL.map(|reading| (member, reading)))
         {
-            if let Err(error) = suite.plan(member, reading, &Options::new(*suite, &given)) {
+            if let Err(error) = suite.plan(member, reading, &options(*suite, reading, &given).unwrap()) {
                 panic!("{}/{member}: {error}", suite.name());
             }
         }
@@ -135,7 +137,8 @@ fn corpora_of_long_strings_are_refused() {
     let given = BTreeMap::from([("sizes".to_owned(), "1000000".to_owned())]);
     let bliss = SUITES.iter().find(|suite| suite.name() == "bliss").unwrap();
     for name in ["an-bn-cn-dn:prior=0.0001", "dyck-2:prior=0.4999"] {
-        let planned = bliss.plan(name, Reading::Corrected, &Options::new(*bliss, &given));
+        let planned =
+            bliss.plan(name, Reading::Corrected, &options(*bliss, Reading::Corrected, &given).unwrap());
         assert!(planned.err().unwrap().to_string().contains("the limit is 2.0 GiB"), "{name}");
     }
 }

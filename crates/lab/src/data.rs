@@ -177,11 +177,10 @@ fn plan(request: &Request) -> Result<Vec<Job>, LabError> {
         Some(name) => vec![name.clone()],
         None => suite.published_members(),
     };
-    let options = Options::new(suite, &request.options);
+    let settings = options(suite, request.reading, &request.options)?;
     let mut jobs = Vec::new();
     for name in names {
-        let data = suite.plan(&name, request.reading, &options)?;
-        options.check_names()?;
+        let data = suite.plan(&name, request.reading, &settings)?;
         let folder = match request.name {
             Some(_) => String::new(),
             None => format!("{}/", folder_name(&name)),

@@ -2,9 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
+use wug_language::LengthError;
 use wug_language::negative::{Coin, Negatives};
 use wug_language::registry::{self, LANGUAGES};
-use wug_language::LengthError;
 
 #[test]
 fn long_strings_are_sampled_or_refused_with_an_estimate() {

@@ -8,10 +8,7 @@ pub trait Choice: Copy + PartialEq + 'static {
     const NAMES: &'static [&'static str];
 
     /// The name of this variant.
-    fn name(self) -> &'static str {
-        let named = Self::ALL.iter().zip(Self::NAMES).find(|(variant, _)| **variant == self);
-        named.map_or("", |(_, name)| name)
-    }
+    fn name(self) -> &'static str;
 
     /// The variant with a name.
     fn named(name: &str) -> Option<Self> {
@@ -44,9 +41,23 @@ macro_rules! choices {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name { $($(#[$variant_meta])* $variant),+ }
 
+        #[allow(dead_code, reason = "not every enum needs all of it")]
+        impl $name {
+            /// Every variant, in the order in which tables list them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+
         impl $crate::Choice for $name {
-            const ALL: &'static [Self] = &[$(Self::$variant),+];
+            const ALL: &'static [Self] = Self::ALL;
             const NAMES: &'static [&'static str] = &[$($text),+];
+
+            fn name(self) -> &'static str {
+                self.name()
+            }
         }
 
         impl $crate::serde::Serialize for $name {

@@ -24,11 +24,28 @@ pub struct Parameter {
     pub capacity: bool,
     /// Whether its value is a list; one item stands for a list of one.
     pub list: bool,
+    /// Names that it had in earlier versions, which are still read.
+    pub former: &'static [&'static str],
 }
 
 impl Parameter {
     const fn new(name: &'static str, meaning: &'static str, limits: Limits, default: Constant) -> Self {
-        Self { name, meaning, limits, default, published: None, unless: None, capacity: false, list: false }
+        Self {
+            name,
+            meaning,
+            limits,
+            default,
+            published: None,
+            unless: None,
+            capacity: false,
+            list: false,
+            former: &[],
+        }
+    }
+
+    /// Whether this is its name, or was in an earlier version.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.former.contains(&name)
     }
 
     /// The value of a reading if nothing is said.
@@ -129,6 +146,12 @@ impl<T> Key<T> {
     #[must_use]
     pub const fn unless(self, other: &'static str, value: &'static str) -> Self {
         Self::new(Parameter { unless: Some((other, value)), ..self.parameter })
+    }
+
+    /// The same, which had other names in earlier versions.
+    #[must_use]
+    pub const fn formerly(self, former: &'static [&'static str]) -> Self {
+        Self::new(Parameter { former, ..self.parameter })
     }
 
     /// The same without a default: what is given otherwise decides, as `how` says.

@@ -29,12 +29,12 @@ impl Settings {
 
     /// One value as it is typed.
     pub fn parse(all: &[Parameter], name: &str, text: &str) -> Result<(String, Value), ParameterError> {
-        let parameter = all.iter().find(|parameter| parameter.name == name);
         let unknown = || {
             let known = all.iter().map(|parameter| parameter.name).collect();
             ParameterError::Unknown { given: name.to_owned(), known }
         };
-        Ok((name.to_owned(), parameter.ok_or_else(unknown)?.parse(text)?))
+        let parameter = all.iter().find(|parameter| parameter.is_called(name)).ok_or_else(unknown)?;
+        Ok((parameter.name.to_owned(), parameter.parse(text)?))
     }
 
     /// The same with defaults for what has no value.

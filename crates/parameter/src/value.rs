@@ -62,7 +62,7 @@ pub enum Constant {
     Real(f64),
     Name(&'static str),
     Span(usize, usize),
-    Counts(&'static [u64]),
+    Counts(&'static [usize]),
     Reals(&'static [f64]),
     Names(&'static [&'static str]),
     /// No value of its own: what is given otherwise decides, and this says how.
@@ -78,7 +78,7 @@ impl Constant {
             Self::Real(x) => Value::Real(x),
             Self::Name(name) => Value::Name(name.to_owned()),
             Self::Span(first, last) => Value::Name(Span::new(first, last).to_string()),
-            Self::Counts(items) => Value::List(items.iter().map(|n| Value::Count(*n)).collect()),
+            Self::Counts(items) => Value::List(items.iter().map(|n| Value::Count(*n as u64)).collect()),
             Self::Reals(items) => Value::List(items.iter().map(|x| Value::Real(*x)).collect()),
             Self::Names(items) => Value::List(items.iter().map(|n| Value::Name((*n).to_owned())).collect()),
             Self::Derived(_) => return None,

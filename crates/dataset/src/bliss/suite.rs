@@ -8,12 +8,10 @@ use super::released::RELEASED;
 use super::{Layout, Published, validate, write};
 use crate::corpus::{ReleasedCorpus, SEED, SIZES, prior};
 use crate::manifest::Recorder;
-use crate::suite::{
-    DataOption, Descriptor, Format, JSONL, OptionValues, Options, PARQUET, PlannedData, Subject, Suite,
-    Written,
-};
+use crate::suite::{Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, Written};
 use crate::validation::Validation;
 use crate::{DataError, FileSource};
+use wug_parameter::{Constant, Key, Parameter, Settings, choices};
 
 /// Archives with a password, and masks.
 pub const ARCHIVES: Format = Format {
@@ -50,6 +48,19 @@ const ABOUT: Descriptor = Descriptor {
     seed: SEED as u64,
 };
 
+const CORPORA: Key<Vec<usize>> =
+    Key::count("sizes", "strings of the training corpora", 50..=1_000_000, 0).list(Constant::Counts(&SIZES));
+const TESTS: Key<Tests> =
+    Key::choice("tests", "whether test strings are described or written out", "described");
+
+choices! {
+    /// How test strings are kept.
+    pub enum Tests {
+        Described = "described",
+        Stored = "stored",
+    }
+}
+
 /// The suite.
 #[derive(Debug)]
 pub struct Bliss;
@@ -59,12 +70,8 @@ impl Suite for Bliss {
         &ABOUT
     }
 
-    fn options(&self) -> Vec<DataOption> {
-        let sizes = OptionValues::Counts { default: &SIZES, limits: (50, 1_000_000) };
-        let tests = OptionValues::Choice { names: &["described", "stored"] };
-        [("sizes", sizes), ("tests", tests)]
-            .map(|(name, values)| DataOption { name: name.to_owned(), values })
-            .to_vec()
+    fn options(&self) -> &'static [Parameter] {
+        const { &[CORPORA.parameter(), TESTS.parameter()] }
     }
 
     fn members(&self) -> Vec<&'static str> {
@@ -75,15 +82,16 @@ impl Suite for Bliss {
         &self,
         member: &str,
         reading: Reading,
-        options: &Options<'_>,
+        options: &Settings,
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
         named.build(reading)?;
-        let sizes = options.counts("sizes")?;
+        let mut sizes = options.get(&CORPORA);
+        sizes.dedup();
         if let (Ok(language), Some(&largest)) = (named.entry.name.parse::<Published>(), sizes.iter().max()) {
             language.check_corpus(largest, prior(&named)).map_err(DataError::too_large)?;
         }
-        let store_tests = options.choice("tests")? == "stored";
+        let store_tests = options.get(&TESTS) == Tests::Stored;
         Ok(Box::new(Planned { named, reading, sizes, store_tests }))
     }
 

@@ -1,10 +1,11 @@
 //! Primitives and one modifier: is what the modifier does carried over to new primitives?
 
 use wug_language::{Alphabet, Symbol, Word};
+use wug_parameter::Key;
 
 use super::RuleFunction;
 use super::registry::Entry;
-use super::setting::{Allowed, Parameter, Setting, TaskError};
+use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
 /// The modifier comes first in both source alphabets, so primitive `i` is source symbol `i + 1` and target
@@ -38,18 +39,8 @@ pub(super) const COMPOSITION_OR_MEMORIZATION: Entry = Entry {
     definition: "Train a_i -> b_i for i in 1..N and thrice a_i -> b_i b_i b_i for i in 1..M. \
                  Hold-out thrice a_i for i in M+1..N. comp: b_i b_i b_i. mem: b_i.",
     cite: super::CITE,
-    parameters: &[
-        Parameter {
-            name: "primitives",
-            summary: "N, how many primitives there are (40; 1000 in appendix F)",
-            allowed: Allowed::Count { lo: 2, hi: 10_000, default: 40, published: &[40] },
-        },
-        Parameter {
-            name: "shown",
-            summary: "M, how many are trained with the modifier, fewer than N",
-            allowed: Allowed::Count { lo: 1, hi: 9_999, default: 36, published: &[6, 24, 36] },
-        },
-    ],
+    parameters: &[PRIMITIVES.parameter(), SHOWN.parameter()],
+    published: &["primitives=40,shown=6", "primitives=40,shown=24", "primitives=40,shown=36"],
     make: |setting, _: Seed| composition_or_memorization(setting),
 };
 
@@ -73,19 +64,22 @@ pub(super) const DAX_COMPO: Entry = Entry {
                  primitive x. All rules map x to X and F a to A A A; else compo: F x -> X X X. \
                  mem_prim: F x -> X. mem_func: F x -> A A A.",
     cite: "Kharitonov & Chaabouni (2021), What they do when in doubt, ICLR, released code",
-    parameters: &[Parameter {
-        name: "primitives",
-        summary: "N, how many primitives there are",
-        allowed: Allowed::Count { lo: 2, hi: 26, default: 20, published: &[5, 10, 20] },
-    }],
+    parameters: &[LETTERS.parameter()],
+    published: &["primitives=5", "primitives=10", "primitives=20"],
     make: |setting, _: Seed| dax_compo(setting),
 };
 
+const PRIMITIVES: Key<usize> =
+    Key::count("primitives", "N, how many primitives there are (40; 1000 in appendix F)", 2..=10_000, 40);
+const SHOWN: Key<usize> =
+    Key::count("shown", "M, how many are trained with the modifier, fewer than N", 1..=9_999, 36);
+/// Primitives of the released task are letters.
+const LETTERS: Key<usize> = Key::count("primitives", "N, how many primitives there are", 2..=26, 20);
+
 fn composition_or_memorization(setting: &Setting) -> Result<RuleTask, TaskError> {
-    let (n, shown) = (setting.count("primitives"), setting.count("shown"));
+    let (n, shown) = (setting.get(&PRIMITIVES), setting.get(&SHOWN));
     if shown >= n {
-        let allowed = format!("1..{} (fewer than primitives={n})", n - 1);
-        return Err(setting.bad_value("shown", &shown.to_string(), allowed));
+        return Err(setting.refused(&SHOWN, shown, format!("fewer than `primitives`, which is {n}")));
     }
     let names = |letter: char| (1..=n).map(move |i| format!("{letter}{i}"));
     let source = Alphabet::new(std::iter::once("thrice".to_owned()).chain(names('a')));
@@ -102,7 +96,7 @@ fn composition_or_memorization(setting: &Setting) -> Result<RuleTask, TaskError>
 }
 
 fn dax_compo(setting: &Setting) -> Result<RuleTask, TaskError> {
-    let n = setting.count("primitives");
+    let n = setting.get(&LETTERS);
     let source = Alphabet::new(std::iter::once('F').chain(('a'..='z').take(n)));
     let target = Alphabet::new(('A'..='Z').take(n));
     let train = (0..n).map(primitive).chain([modified(0)]).collect();

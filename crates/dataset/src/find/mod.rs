@@ -39,7 +39,7 @@ pub use files::{read_prompts, read_rows, read_text, write_rows, write_text};
 pub use prompt::{PromptForm, prompt_form};
 pub use python_shuffle::{holdout_order, published_order};
 pub use registry::{Entry, TASKS, build, entry};
-pub use setting::{Allowed, Parameter, TaskError};
+pub use setting::TaskError;
 pub use suite::{FORMAT, Find, SCAN_FORMAT};
 pub use text::to_text;
 pub use validate::validate;

@@ -1,10 +1,11 @@
 //! The middle symbol, or the symbol at a fixed position?
 
 use wug_language::{Alphabet, Symbol, Word};
+use wug_parameter::Key;
 
 use super::RuleFunction;
 use super::registry::Entry;
-use super::setting::{Allowed, Parameter, Setting, TaskError};
+use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
 /// How far the hold-out depths reach on either side of the training depth.
@@ -36,16 +37,15 @@ pub(super) const HIERARCHICAL_OR_LINEAR: Entry = Entry {
     definition: "Train x^d y x^d -> y for x, y in a, b. Hold-out x^m y x^m for m in d-2..d+2 (not below \
                  d/2), d included. hierar: the middle symbol. linear: symbol d+1 of the input.",
     cite: super::CITE,
-    parameters: &[Parameter {
-        name: "depth",
-        summary: "d, the nesting depth of the training inputs",
-        allowed: Allowed::Count { lo: 1, hi: 10_000, default: 4, published: &[4] },
-    }],
+    parameters: &[DEPTH.parameter()],
+    published: &["depth=4"],
     make: |setting, _: Seed| hierarchical_or_linear(setting),
 };
 
+const DEPTH: Key<usize> = Key::count("depth", "d, the nesting depth of the training inputs", 1..=10_000, 4);
+
 fn hierarchical_or_linear(setting: &Setting) -> Result<RuleTask, TaskError> {
-    let d = setting.count("depth");
+    let d = setting.get(&DEPTH);
     let letters = Alphabet::new(["a", "b"]);
     let shallowest = d.saturating_sub(REACH).max(d.div_ceil(2));
     let holdout = (shallowest..=d + REACH).flat_map(nested).collect();

@@ -1,6 +1,8 @@
 //! Every task, by name.
 
-use super::setting::{Parameter, Setting, TaskError};
+use wug_parameter::Parameter;
+
+use super::setting::{Setting, TaskError};
 use super::{composition, nesting, scan, unary};
 use crate::{RuleTask, Seed};
 
@@ -19,6 +21,8 @@ pub struct Entry {
     pub cite: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
+    /// The settings with published results.
+    pub published: &'static [&'static str],
     pub(super) make: fn(&Setting, Seed) -> Result<RuleTask, TaskError>,
 }
 
@@ -34,29 +38,19 @@ pub const TASKS: &[Entry] = &[
 ];
 
 impl Entry {
-    /// The task with the given values and defaults for the rest. The seed matters to SCAN only.
-    pub fn build(&self, given: &[(&str, &str)], seed: Seed) -> Result<RuleTask, TaskError> {
-        (self.make)(&Setting::check(self.name, self.parameters, given)?, seed)
+    /// The task with what `key=value,key=value` says, and defaults for the rest. The seed matters to SCAN only.
+    pub fn build(&self, settings: &str, seed: Seed) -> Result<RuleTask, TaskError> {
+        (self.make)(&Setting::read(self.name, self.parameters, settings)?, seed)
     }
 
-    /// Every setting with published results, as [`build`] reads it.
+    /// The task with each of the published settings, as [`build`] reads it.
     ///
     /// ```
     /// let entry = wug_dataset::find::entry("comp-or-mem").unwrap();
     /// assert_eq!(entry.published()[0], "composition-or-memorization:primitives=40,shown=6");
     /// ```
     pub fn published(&self) -> Vec<String> {
-        let mut settings = vec![String::new()];
-        for parameter in self.parameters {
-            let mut longer = Vec::new();
-            for setting in &settings {
-                let separator = if setting.is_empty() { ":" } else { "," };
-                let values = parameter.allowed.published();
-                longer.extend(values.iter().map(|v| format!("{setting}{separator}{}={v}", parameter.name)));
-            }
-            settings = longer;
-        }
-        settings.iter().map(|setting| format!("{}{setting}", self.name)).collect()
+        self.published.iter().map(|settings| format!("{}:{settings}", self.name)).collect()
     }
 }
 
@@ -64,7 +58,7 @@ impl Entry {
 pub fn entry(name: &str) -> Result<&'static Entry, TaskError> {
     TASKS.iter().find(|entry| entry.name == name || entry.aliases.contains(&name)).ok_or_else(|| {
         let allowed = TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
-        TaskError::UnknownTask { given: name.to_owned(), allowed }
+        TaskError::Unknown { given: name.to_owned(), allowed }
     })
 }
 
@@ -73,16 +67,10 @@ pub fn entry(name: &str) -> Result<&'static Entry, TaskError> {
 /// ```
 /// use wug_dataset::{Seed, find};
 /// let error = find::build("count-or-mem:length=0", Seed::new(1)).unwrap_err();
-/// let text = "`length` of task `count-or-memorization` is `0`; allowed: 1..10000";
+/// let text = "task `count-or-memorization`: `length` cannot be 0; it must be a whole number from 1 to 10000";
 /// assert_eq!(error.to_string(), text);
 /// ```
 pub fn build(task: &str, seed: Seed) -> Result<RuleTask, TaskError> {
     let (name, settings) = task.split_once(':').unwrap_or((task, ""));
-    let entry = entry(name)?;
-    let mut given = Vec::new();
-    for setting in settings.split(',').filter(|s| !s.is_empty()) {
-        let malformed = || TaskError::Malformed { task: name.to_owned(), given: setting.to_owned() };
-        given.push(setting.split_once('=').ok_or_else(malformed)?);
-    }
-    entry.build(&given, seed)
+    entry(name)?.build(settings, seed)
 }

@@ -5,11 +5,10 @@ use wug_language::{Reading, registry};
 
 use super::{Entry, TASKS, build, entry, scan, validate, write_rows, write_text};
 use crate::manifest::Recorder;
-use crate::suite::{
-    Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, TaskSummary, Written,
-};
+use crate::suite::{Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, TaskSummary, Written};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
+use wug_parameter::Settings;
 
 /// Text files, source and target.
 pub const FORMAT: Format = Format {
@@ -77,7 +76,7 @@ impl Suite for Find {
         entry(name.split(':').next().unwrap_or(name)).is_ok()
     }
 
-    fn plan(&self, member: &str, _: Reading, _: &Options<'_>) -> Result<Box<dyn PlannedData>, DataError> {
+    fn plan(&self, member: &str, _: Reading, _: &Settings) -> Result<Box<dyn PlannedData>, DataError> {
         build(member, Seed::new(0)).map_err(DataError::request)?;
         Ok(Box::new(Planned { task: member.to_owned() }))
     }

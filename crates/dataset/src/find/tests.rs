@@ -185,15 +185,14 @@ fn bad_settings_say_what_was_given_and_what_is_allowed() {
     let unknown = "unknown task `counting`; there are: count-or-memorization, add-or-multiply, \
                    multiply-by-3, hierarchical-or-linear, composition-or-memorization, dax-compo, scan";
     assert_eq!(error("counting"), unknown);
-    assert_eq!(error("scan:jump"), "cannot read the setting `jump` of task `scan`; write it as key=value");
-    assert_eq!(error("scan:l=1"), "task `scan` has no parameter `l`; it has: split");
-    assert_eq!(error("scan:split=jump,split=jump"), "parameter `split` of task `scan` is given twice");
-    let names = "`split` of task `scan` is `right`; allowed: simple, jump, turn-left, length";
+    assert_eq!(error("scan:jump"), "task `scan`: `jump` is not a setting; write key=value");
+    assert_eq!(error("scan:l=1"), "task `scan`: there is no setting `l`; there are: split");
+    assert_eq!(error("scan:split=jump,split=jump"), "task `scan`: `split` is set twice");
+    let names = "task `scan`: `split` cannot be right; it must be one of simple, jump, turn-left, length";
     assert_eq!(error("scan:split=right"), names);
-    let letters = "`primitives` of task `dax-compo` is `27`; allowed: 2..26";
+    let letters = "task `dax-compo`: `primitives` cannot be 27; it must be a whole number from 2 to 26";
     assert_eq!(error("dax-compo:primitives=27"), letters);
-    let shown =
-        "`shown` of task `composition-or-memorization` is `36`; allowed: 1..9 (fewer than primitives=10)";
+    let shown = "task `composition-or-memorization`: `shown` cannot be 36; it must be fewer than `primitives`, which is 10";
     assert_eq!(error("comp-or-mem:primitives=10"), shown);
 }
 

@@ -1,10 +1,11 @@
 //! Tasks of one letter, where only lengths matter: counting, adding and multiplying from a single example.
 
 use wug_language::{Alphabet, Symbol, Word};
+use wug_parameter::{Constant, Key};
 
 use super::RuleFunction;
 use super::registry::Entry;
-use super::setting::{Allowed, Parameter, Setting, TaskError};
+use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
 /// A rule of one letter: how many `b` follow on `m` times `a`, given the training length.
@@ -35,7 +36,8 @@ pub(super) const COUNT_OR_MEMORIZATION: Entry = Entry {
     definition: "Train a^l -> b^l. Hold-out a^m for m in l-10..l+10 (not below 0), l included. \
                  count: a^m -> b^m. mem: a^m -> b^l.",
     cite: super::CITE,
-    parameters: &[length(40, &[10, 20, 30, 40])],
+    parameters: &[LENGTH.or(Constant::Count(40)).parameter()],
+    published: &["length=10", "length=20", "length=30", "length=40"],
     make: |setting, _: Seed| unary(setting, 10, &[("count", |_, m| m), ("mem", |l, _| l)]),
 };
 
@@ -57,7 +59,8 @@ pub(super) const ADD_OR_MULTIPLY: Entry = Entry {
     definition: "Train a^l -> b^2l. Hold-out a^m for m in l-3..l+3 (not below 0), l included. \
                  add: a^m -> b^(m+l). mul: a^m -> b^2m. mem: a^m -> b^2l.",
     cite: super::CITE,
-    parameters: &[length(20, &[5, 10, 15, 20])],
+    parameters: &[LENGTH.parameter()],
+    published: &["length=5", "length=10", "length=15", "length=20"],
     make: |setting, _: Seed| {
         unary(setting, 3, &[("add", |l, m| m + l), ("mul", |_, m| 2 * m), ("mem", |l, _| 2 * l)])
     },
@@ -80,7 +83,8 @@ pub(super) const MULTIPLY_BY_3: Entry = Entry {
     definition: "Train a^l -> b^3l. Hold-out a^m for m in l-3..l+3 (not below 0), l included. \
                  mul1: a^m -> b^(2l+m). mul2: a^m -> b^(l+2m). mul3: a^m -> b^3m. mem: a^m -> b^3l.",
     cite: "Kharitonov & Chaabouni (2021), What they do when in doubt, ICLR, appendix A (no released code)",
-    parameters: &[length(20, &[5, 10, 15, 20])],
+    parameters: &[LENGTH.parameter()],
+    published: &["length=5", "length=10", "length=15", "length=20"],
     make: |setting, _: Seed| {
         let rules: [(&str, LengthRule); 4] = [
             ("mul1", |l, m| 2 * l + m),
@@ -92,14 +96,11 @@ pub(super) const MULTIPLY_BY_3: Entry = Entry {
     },
 };
 
-const fn length(default: usize, published: &'static [usize]) -> Parameter {
-    let allowed = Allowed::Count { lo: 1, hi: 10_000, default, published };
-    Parameter { name: "length", summary: "l, the length of the only training input", allowed }
-}
+const LENGTH: Key<usize> = Key::count("length", "l, the length of the only training input", 1..=10_000, 20);
 
 /// A task that trains on length `l` alone and holds out the lengths up to `reach` away from it.
 fn unary(setting: &Setting, reach: usize, rules: &[(&str, LengthRule)]) -> Result<RuleTask, TaskError> {
-    let l = setting.count("length");
+    let l = setting.get(&LENGTH);
     let word = |n: usize| -> Word { vec![Symbol(0); n] };
     let holdout = (l.saturating_sub(reach)..=l + reach).map(word).collect();
     let functions: Vec<_> = rules

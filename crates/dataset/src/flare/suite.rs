@@ -6,13 +6,13 @@ use wug_language::{LengthRange, Reading};
 
 use super::{Ranges, validate, validate_rows};
 use crate::manifest::{Manifest, Recorder};
-use crate::recognition::{SplitSpec, check_sizes, default_splits, generate, write, write_rows};
+use crate::recognition::{SPLIT_PARAMETERS, SplitSpec, check_sizes, generate, splits, write, write_rows};
 use crate::suite::{
-    DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, Written,
-    parse_lengths, range_text,
+    Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, Written, parse_lengths, range_text,
 };
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
+use wug_parameter::{Parameter, Settings};
 
 /// Directories as published.
 pub const FORMAT: Format = Format {
@@ -55,29 +55,19 @@ impl Suite for Flare {
         &ABOUT
     }
 
-    fn options(&self) -> Vec<DataOption> {
-        let of = |split: SplitSpec| {
-            [
-                DataOption::count(size_option(&split.name), split.size),
-                DataOption::lengths(lengths_option(&split.name), split.lengths),
-            ]
-        };
-        default_splits().into_iter().flat_map(of).collect()
+    fn options(&self) -> &'static [Parameter] {
+        SPLIT_PARAMETERS
     }
 
     fn plan(
         &self,
         member: &str,
         reading: Reading,
-        options: &Options<'_>,
+        options: &Settings,
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
         let language = named.build(reading)?;
-        let mut splits = default_splits();
-        for split in &mut splits {
-            split.size = options.count(&size_option(&split.name))?;
-            split.lengths = options.lengths(&lengths_option(&split.name))?;
-        }
+        let splits = splits(options);
         check_sizes(language.as_ref(), &splits)?;
         Ok(Box::new(Planned { named, reading, splits }))
     }
@@ -87,14 +77,6 @@ impl Suite for Flare {
         let check = if subject.format == FORMAT { validate } else { validate_rows };
         check(files, subject.name, language.as_ref(), subject.reading, &ranges(subject.manifest))
     }
-}
-
-fn size_option(split: &str) -> String {
-    format!("{split}.size")
-}
-
-fn lengths_option(split: &str) -> String {
-    format!("{split}.lengths")
 }
 
 /// The length ranges of the splits, as the manifest has them.

@@ -92,10 +92,7 @@ pub fn find(
     }
     let (base, rest) = name.split_once(':').unwrap_or((name, ""));
     if let Ok(task) = wade::task(base) {
-        let mut settings = task.settings(reading);
-        for setting in rest.split(',').filter(|setting| !setting.is_empty()) {
-            settings = settings.with(setting).map_err(DataError::request)?;
-        }
+        let settings = task.settings_with(reading, rest).map_err(DataError::request)?;
         return Ok(vec![Box::new(TaskSource { task, settings })]);
     }
     let named = registry::find(name).map_err(|error| {
@@ -110,7 +107,7 @@ pub fn find(
 
 struct TaskSource {
     task: &'static wade::Task,
-    settings: wade::Settings,
+    settings: wade::TaskSettings,
 }
 
 /// How many fresh sequences a mean is taken over.
@@ -118,11 +115,10 @@ const FRESH: usize = 500;
 
 impl MaskedSource for TaskSource {
     fn spelled(&self) -> String {
-        let usual = self.task.settings(self.settings.reading());
-        if self.settings == usual {
+        if self.settings == self.task.settings(self.settings.reading) {
             return self.task.name.to_owned();
         }
-        format!("{}:{}", self.task.name, self.settings.to_string().replace(' ', ","))
+        format!("{}:{}", self.task.name, self.task.spelled(&self.settings, ","))
     }
 
     fn vocabulary(&self) -> usize {

@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use wug_language::limit::check_memory;
 use wug_language::registry::Named;
 use wug_language::{Language, LengthRange, Reading, Word};
+use wug_parameter::{Key, Parameter, Settings, Span};
 
 use super::{Bounds, MinimalPair, NearMissKind, NearMisses};
+use crate::suite::{lengths, size};
 use crate::{DataError, Seed};
 
 /// How many strings of each part, and how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Training strings.
-    pub train: usize,
-    /// Validation strings.
+    pub training: usize,
     pub validation: usize,
     /// Pairs at the lengths of training.
     pub test: usize,
@@ -30,7 +30,40 @@ pub struct Sizes {
     pub distinct: bool,
 }
 
+pub const TRAINING: Key<usize> = size("training", "training strings", 90_000).formerly(&["train"]);
+pub const VALIDATION: Key<usize> = size("validation", "validation strings", 10_000);
+pub const TEST: Key<usize> = size("test", "pairs at the lengths of training", 10_000);
+pub const OUT_OF_DISTRIBUTION: Key<usize> =
+    size("out_of_distribution", "pairs at greater lengths", 10_000).formerly(&["ood"]);
+pub const LENGTHS: Key<Span> = lengths("lengths", "lengths of training, validation and test", 4..=30);
+pub const GREATER_LENGTHS: Key<Span> =
+    lengths("greater_lengths", "lengths that begin above those of training", 31..=100)
+        .formerly(&["ood.lengths"]);
+
 impl Sizes {
+    /// What can be set of them.
+    pub const PARAMETERS: &[Parameter] = &[
+        TRAINING.parameter(),
+        VALIDATION.parameter(),
+        TEST.parameter(),
+        OUT_OF_DISTRIBUTION.parameter(),
+        LENGTHS.parameter(),
+        GREATER_LENGTHS.parameter(),
+    ];
+
+    /// The sizes that settings say.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            training: settings.get(&TRAINING),
+            validation: settings.get(&VALIDATION),
+            test: settings.get(&TEST),
+            out_of_distribution: settings.get(&OUT_OF_DISTRIBUTION),
+            lengths: settings.get(&LENGTHS).range(),
+            greater_lengths: settings.get(&GREATER_LENGTHS).range(),
+            distinct: true,
+        }
+    }
+
     /// An error if the greater lengths are not greater, or if the strings would take too much memory.
     pub fn check(&self, language: &dyn Language) -> Result<(), DataError> {
         if self.greater_lengths.start() <= self.lengths.end() {
@@ -48,13 +81,13 @@ impl Sizes {
             let mean = f64::midpoint(*lengths.start() as f64, *lengths.end() as f64);
             100.0 + mean * (2.0 * size_of::<wug_language::Symbol>() as f64 + token)
         };
-        let near = self.train as f64 + self.validation as f64 + 2.0 * self.test as f64;
+        let near = self.training as f64 + self.validation as f64 + 2.0 * self.test as f64;
         let far = 2.0 * self.out_of_distribution as f64;
         let bytes = near * string(&self.lengths) + far * string(&self.greater_lengths);
         check_memory(bytes, || {
-            let Self { train, validation, test, out_of_distribution, lengths, greater_lengths, .. } = self;
+            let Self { training, validation, test, out_of_distribution, lengths, greater_lengths, .. } = self;
             format!(
-                "{train} training strings, {validation} for validation and {test} pairs of {} to {} symbols, and {out_of_distribution} pairs of {} to {}",
+                "{training} training strings, {validation} for validation and {test} pairs of {} to {} symbols, and {out_of_distribution} pairs of {} to {}",
                 lengths.start(), lengths.end(), greater_lengths.start(), greater_lengths.end()
             )
         })
@@ -66,7 +99,7 @@ impl Sizes {
         if !self.distinct {
             return Ok(());
         }
-        enough(language, &self.lengths, self.train + self.validation + self.test)?;
+        enough(language, &self.lengths, self.training + self.validation + self.test)?;
         enough(language, &self.greater_lengths, self.out_of_distribution)
     }
 }
@@ -89,15 +122,7 @@ fn enough(language: &dyn Language, lengths: &LengthRange, wanted: usize) -> Resu
 impl Default for Sizes {
     /// The paper's.
     fn default() -> Self {
-        Self {
-            train: 90_000,
-            validation: 10_000,
-            test: 10_000,
-            out_of_distribution: 10_000,
-            lengths: 4..=30,
-            greater_lengths: 31..=100,
-            distinct: true,
-        }
+        Self::of(&Settings::default())
     }
 }
 
@@ -155,7 +180,7 @@ pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> R
     let seed = seed.derive("tse");
     let pool = |lengths, name| Pool::new(language.as_ref(), lengths, sizes.distinct, seed.derive(name));
     let mut pool_near = pool(&sizes.lengths, "in-distribution")?;
-    let train = (0..sizes.train).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
+    let train = (0..sizes.training).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let validation = (0..sizes.validation).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let (test, passed_near) = pairs(&mut pool_near, sizes.test, &near, seed.derive("test/near-miss"))?;
     let mut distant = pool(&sizes.greater_lengths, "out-of-distribution")?;

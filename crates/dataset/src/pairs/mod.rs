@@ -8,7 +8,9 @@ mod near_miss;
 
 use wug_language::{Language, Word};
 
-pub use generate::{PairData, Sizes, generate};
+pub use generate::{
+    GREATER_LENGTHS, LENGTHS, OUT_OF_DISTRIBUTION, PairData, Sizes, TEST, TRAINING, VALIDATION, generate,
+};
 pub use near_miss::{NearMissKind, NearMisses};
 
 /// One pair.

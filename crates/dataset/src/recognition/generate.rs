@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use wug_language::limit::check_memory;
 use wug_language::negative::{Coin, Negatives};
 use wug_language::{Distribution, Language, LengthRange, Reading, Word, draw};
+use wug_parameter::{Key, Parameter, Settings, Span};
 
 use super::{Labelled, Split, TRAINING};
+use crate::suite::{lengths, size};
 use crate::{DataError, Seed};
 
 /// How a split is made.
@@ -35,22 +37,80 @@ pub enum SplitKind {
     Distance,
 }
 
+/// What can be set of a split, and what is special about it.
+struct SplitKeys {
+    name: &'static str,
+    size: Key<usize>,
+    lengths: Key<Span>,
+    kind: SplitKind,
+}
+
 /// The splits of Butoi et al. (2025, §3.1 and §4): their five, and the one for edit distances.
-pub fn default_splits() -> Vec<SplitSpec> {
-    let split = |name: &str, size, longest, kind| SplitSpec {
-        name: name.to_owned(),
-        size,
-        lengths: 0..=longest,
-        kind,
+const SPLITS: [SplitKeys; 6] = [
+    SplitKeys {
+        name: TRAINING,
+        size: size("training.size", "training strings", 10_000),
+        lengths: lengths("training.lengths", "their lengths", 0..=40),
+        kind: SplitKind::Plain,
+    },
+    SplitKeys {
+        name: "validation-short",
+        size: size("validation-short.size", "validation strings as long as the training strings", 1_000),
+        lengths: lengths("validation-short.lengths", "their lengths", 0..=40),
+        kind: SplitKind::Plain,
+    },
+    SplitKeys {
+        name: "validation-long",
+        size: size("validation-long.size", "longer validation strings", 1_000),
+        lengths: lengths("validation-long.lengths", "their lengths", 0..=80),
+        kind: SplitKind::Plain,
+    },
+    SplitKeys {
+        name: "test",
+        size: size("test.size", "strings of the long test", 5_010),
+        lengths: lengths("test.lengths", "their lengths", 0..=500),
+        kind: SplitKind::Plain,
+    },
+    SplitKeys {
+        name: "test-short-held-out",
+        size: size("test-short-held-out.size", "short test strings, none of them in the training set", 1_000),
+        lengths: lengths("test-short-held-out.lengths", "their lengths", 0..=40),
+        kind: SplitKind::HeldOut,
+    },
+    SplitKeys {
+        name: "test-edit-distance",
+        size: size("test-edit-distance.size", "negatives with their distance from the language", 50),
+        lengths: lengths("test-edit-distance.lengths", "their lengths", 0..=500),
+        kind: SplitKind::Distance,
+    },
+];
+
+/// What can be set of the splits.
+pub(crate) static SPLIT_PARAMETERS: &[Parameter] = &{
+    let mut all = [SPLITS[0].size.parameter(); 2 * SPLITS.len()];
+    let mut i = 0;
+    while i < SPLITS.len() {
+        all[2 * i] = SPLITS[i].size.parameter();
+        all[2 * i + 1] = SPLITS[i].lengths.parameter();
+        i += 1;
+    }
+    all
+};
+
+/// The splits that settings say, in the published order.
+pub(crate) fn splits(settings: &Settings) -> Vec<SplitSpec> {
+    let split = |keys: &SplitKeys| SplitSpec {
+        name: keys.name.to_owned(),
+        size: settings.get(&keys.size),
+        lengths: settings.get(&keys.lengths).range(),
+        kind: keys.kind,
     };
-    vec![
-        split(TRAINING, 10_000, 40, SplitKind::Plain),
-        split("validation-short", 1_000, 40, SplitKind::Plain),
-        split("validation-long", 1_000, 80, SplitKind::Plain),
-        split("test", 5_010, 500, SplitKind::Plain),
-        split("test-short-held-out", 1_000, 40, SplitKind::HeldOut),
-        split("test-edit-distance", 50, 500, SplitKind::Distance),
-    ]
+    SPLITS.iter().map(split).collect()
+}
+
+/// The published splits.
+pub fn default_splits() -> Vec<SplitSpec> {
+    splits(&Settings::default())
 }
 
 /// The data of one language.

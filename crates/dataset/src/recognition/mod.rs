@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use wug_language::{NextSet, Symbol, Word};
 
 pub use files::{TRAINING, read, read_rows, write, write_rows};
-pub(crate) use generate::check_sizes;
 pub use generate::{Dataset, SplitKind, SplitSpec, default_splits, generate};
+pub(crate) use generate::{SPLIT_PARAMETERS, check_sizes, splits};
 pub use rows::{next_line, next_text, parse_next_line};
 
 /// One string and what is known of it. Everything about a string is in one row.

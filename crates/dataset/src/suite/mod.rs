@@ -12,6 +12,7 @@ use std::fmt::Debug;
 use serde_json::Value;
 use wug_language::Reading;
 use wug_language::registry::{self, Entry, LANGUAGES, Named};
+use wug_parameter::{Parameter, Settings};
 
 use crate::corpus::ReleasedCorpus;
 use crate::manifest::{Manifest, Recorder};
@@ -20,8 +21,8 @@ use crate::validation::Validation;
 use crate::{DataError, FileSource, bliss, find, flare, tse, wade};
 
 pub use format::{Format, JSONL, PARQUET};
-pub(crate) use options::range_text;
-pub use options::{DataOption, LONGEST, OptionValues, Options, parse_lengths};
+pub use options::{LONGEST, options, parse_lengths};
+pub(crate) use options::{lengths, range_text, size};
 
 /// Every suite, in the order of the design.
 pub const SUITES: &[&dyn Suite] = &[&bliss::Bliss, &wade::Wade, &flare::Flare, &tse::Tse, &find::Find];
@@ -59,8 +60,8 @@ pub trait Suite: Debug + Sync {
     }
 
     /// What can be set, in the order of messages.
-    fn options(&self) -> Vec<DataOption> {
-        Vec::new()
+    fn options(&self) -> &'static [Parameter] {
+        &[]
     }
 
     /// Its tasks, in the paper's order; none if its members are languages.
@@ -92,7 +93,7 @@ pub trait Suite: Debug + Sync {
         &self,
         member: &str,
         reading: Reading,
-        options: &Options<'_>,
+        options: &Settings,
     ) -> Result<Box<dyn PlannedData>, DataError>;
 
     /// Checks the files of a member against the oracle.

@@ -7,11 +7,10 @@ use wug_language::registry::{self, Named};
 use super::{LM_EVAL, lm_eval, validate, write, write_rows};
 use crate::manifest::Recorder;
 use crate::pairs::{Sizes, generate};
-use crate::suite::{
-    DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, Written, range_text,
-};
+use crate::suite::{Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, Written, range_text};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
+use wug_parameter::{Parameter, Settings};
 
 /// Rows as released.
 pub const FORMAT: Format = Format {
@@ -46,17 +45,8 @@ impl Suite for Tse {
         &ABOUT
     }
 
-    fn options(&self) -> Vec<DataOption> {
-        let Sizes { train, validation, test, out_of_distribution, lengths, greater_lengths, .. } =
-            Sizes::default();
-        vec![
-            DataOption::count("train", train),
-            DataOption::count("validation", validation),
-            DataOption::count("test", test),
-            DataOption::count("ood", out_of_distribution),
-            DataOption::lengths("lengths", lengths),
-            DataOption::lengths("ood.lengths", greater_lengths),
-        ]
+    fn options(&self) -> &'static [Parameter] {
+        Sizes::PARAMETERS
     }
 
     fn published_members(&self) -> Vec<String> {
@@ -68,19 +58,11 @@ impl Suite for Tse {
         &self,
         member: &str,
         reading: Reading,
-        options: &Options<'_>,
+        options: &Settings,
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
         let language = named.build(reading)?;
-        let sizes = Sizes {
-            train: options.count("train")?,
-            validation: options.count("validation")?,
-            test: options.count("test")?,
-            out_of_distribution: options.count("ood")?,
-            lengths: options.lengths("lengths")?,
-            greater_lengths: options.lengths("ood.lengths")?,
-            distinct: true,
-        };
+        let sizes = Sizes::of(options);
         sizes.check(language.as_ref())?;
         Ok(Box::new(Planned { named, reading, sizes }))
     }
@@ -111,7 +93,7 @@ impl PlannedData for Planned {
             None => write(&data, language.alphabet(), out)?,
         }
         let spec = json!({
-            "train": sizes.train, "validation": sizes.validation, "test": sizes.test,
+            "train": sizes.training, "validation": sizes.validation, "test": sizes.test,
             "ood": sizes.out_of_distribution,
             "lengths": range_text(&sizes.lengths), "ood.lengths": range_text(&sizes.greater_lengths),
         });

@@ -9,7 +9,7 @@ use crate::table::TableFormat;
 use crate::{Bounds, MemoryFiles, Seed};
 
 fn small() -> Sizes {
-    Sizes { train: 900, validation: 100, test: 2_000, out_of_distribution: 2_000, ..Sizes::default() }
+    Sizes { training: 900, validation: 100, test: 2_000, out_of_distribution: 2_000, ..Sizes::default() }
 }
 
 const LANGUAGES: [&str; 4] = ["adj-np", "np-vp", "nested", "cross-serial"];

@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use wug_language::limit::{TooLarge, check_memory};
 use wug_language::{Reading, draw};
 
-use super::settings::Settings;
 use super::task::Task;
+use super::task::TaskSettings;
 use crate::{MaskedSequence, Seed};
 
 /// How many draws are made at most for each sequence that is wanted.
 const DRAWS_PER_SEQUENCE: usize = 5;
 
 /// The sequences of a task, no two with the same text, and their split.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TaskData {
     /// The task's name.
     pub task: &'static str,
     /// What the sequences were drawn with.
-    pub settings: Settings,
+    pub settings: TaskSettings,
     /// In the order of their first draw.
     pub sequences: Vec<MaskedSequence>,
     /// How many distinct sequences were wanted.
@@ -56,7 +56,7 @@ impl TaskData {
 }
 
 /// An error if `n` sequences would take too much memory, as a few draws show.
-pub(crate) fn check_size(task: &Task, settings: &Settings, n: usize) -> Result<(), TooLarge> {
+pub(crate) fn check_size(task: &Task, settings: &TaskSettings, n: usize) -> Result<(), TooLarge> {
     const DRAWS: usize = 8;
     let mut rng = Seed::new(0).derive("wade/size").rng();
     let draws = (0..DRAWS).map(|_| task.generate_with(settings, &mut rng));
@@ -75,7 +75,7 @@ pub fn dataset(task: &Task, reading: Reading, n: usize, seed: Seed) -> TaskData 
 ///
 /// Sequences are distinct if their tokens are: of two that differ in the mask alone only the first counts.
 /// Repetition makes short sequences rarer than the generator does.
-pub fn dataset_with(task: &Task, settings: &Settings, n: usize, seed: Seed) -> TaskData {
+pub fn dataset_with(task: &Task, settings: &TaskSettings, n: usize, seed: Seed) -> TaskData {
     let mut rng = seed.derive(&format!("wade/{}/draw", task.name)).rng();
     let (mut known, mut sequences, mut drawn) = (BTreeSet::new(), Vec::new(), 0);
     while sequences.len() < n && drawn < n.saturating_mul(DRAWS_PER_SEQUENCE) {

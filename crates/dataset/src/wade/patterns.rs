@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use rand_core::Rng;
 use wug_language::{Reading, draw};
+use wug_parameter::{Key, Span};
 
-use super::settings::{Knob, Settings};
+use super::task::TaskSettings;
 use super::task::{Generate, Task};
 use super::text::{DIGITS, Text};
 
@@ -43,15 +44,12 @@ pub const HARD_SYM_CT: Task = Task {
                  some decoys that do not occur: the group, y, its count in the prompt (predicted); at last a \
                  full stop.",
     example: "A B y C y A B x A B y [2] B A y [0] C y [1] .",
-    knobs: &[Knob {
-        name: "prompt",
-        what: "n, where 2.5 n symbols are drawn and then tidied",
-        published: (1, 45),
-        corrected: (1, 45),
-        limits: (1, 10_000),
-    }],
+    parameters: &[PROMPT.parameter()],
     generator: &Patterns,
 };
+
+const PROMPT: Key<Span> =
+    Key::span("prompt", "n, where 2.5 n symbols are drawn and then tidied", 1..=10_000, 1..=45);
 
 const LETTERS: [&str; 5] = ["A", "B", "C", "D", "E"];
 /// Of 18 equal chances, these give a separator and the rest one letter each.
@@ -68,8 +66,8 @@ impl Generate for Patterns {
         [&LETTERS[..], &["x", "y", "."], &DIGITS].concat()
     }
 
-    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text {
-        let raw = settings.draw("prompt", rng) * 5 / 2;
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+        let raw = settings.draw(&PROMPT, rng) * 5 / 2;
         let groups = prompt(rng, raw);
         let mut counts: BTreeMap<Group, usize> = BTreeMap::new();
         for group in &groups {
@@ -86,7 +84,7 @@ impl Generate for Patterns {
             ask(&mut text, &group, count);
             if draw::chance(rng, DECOY_CHANCE) {
                 let decoy = decoy(rng, &group);
-                let taken = match settings.reading() {
+                let taken = match settings.reading {
                     Reading::Published => !is_substring(&decoy, &group),
                     Reading::Corrected => !counts.contains_key(&decoy),
                 };

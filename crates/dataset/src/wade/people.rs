@@ -2,9 +2,10 @@
 
 use rand_core::Rng;
 use wug_language::draw;
+use wug_parameter::{Constant, Key, Span};
 
 use super::facts::{Fact, ask_whether, assign};
-use super::settings::{Knob, Settings};
+use super::task::TaskSettings;
 use super::task::{Generate, Task};
 use super::text::{NUMBERS, Text};
 
@@ -31,7 +32,7 @@ pub const QA: Task = Task {
     definition: "One statement says whom of some people I do and do not see (or hear); one question asks \
                  about one of them. The answer is predicted.",
     example: "I SEE TOM AND I DO NOT SEE PAUL AND JOHN . DO I SEE JOHN ? [NO]",
-    knobs: &[names((1, 4), (1, 5), 5)],
+    parameters: &[names(5, 5).published(Constant::Span(1, 4)).parameter()],
     generator: &People { names: 5, verbs: 2, world: false, counting: false },
 };
 
@@ -52,7 +53,7 @@ pub const HARD_QA: Task = Task {
     summary: "Answer simple YES/NO questions from a single prompt with a more extensive vocabulary.",
     definition: "As task 5, with eleven names and five verbs.",
     example: "I DO NOT SMELL LISA BUT I SMELL MARC . DO I SMELL MARC ? [YES]",
-    knobs: &[names((1, 10), (1, 5), 11)],
+    parameters: &[names(5, 11).published(Constant::Span(1, 10)).parameter()],
     generator: &People { names: 11, verbs: 5, world: false, counting: false },
 };
 
@@ -79,7 +80,7 @@ pub const QA_WORLD_DEF: Task = Task {
     definition: "Statements as in task 5, one for each of one to seven verbs and separated by full stops, \
                  with thirteen names in all; then one question about a verb and one of its names.",
     example: "I TOUCH LEO . I DO NOT CALL PETER . DO I CALL PETER ? [NO]",
-    knobs: &[names((1, 12), (1, 12), 13)],
+    parameters: &[names(12, 13).parameter()],
     generator: &People { names: 13, verbs: 7, world: true, counting: false },
 };
 
@@ -101,12 +102,13 @@ pub const QA_WORLD_DEF_CT: Task = Task {
                  by a number word.",
     example: "I CALL JOHN AND LEO BUT I DO NOT CALL MARC . I HEAR TOM . HOW MANY PEOPLE DO I CALL ? [TWO]",
     // A thirteenth name could make a count that has no word.
-    knobs: &[names((1, 12), (1, 12), 12)],
+    parameters: &[names(12, 12).parameter()],
     generator: &People { names: 13, verbs: 7, world: true, counting: true },
 };
 
-const fn names(published: (usize, usize), corrected: (usize, usize), most: usize) -> Knob {
-    Knob { name: "names", what: "names drawn for a sequence", published, corrected, limits: (1, most) }
+/// One to `usual` names, or to at most `most`.
+const fn names(usual: usize, most: usize) -> Key<Span> {
+    Key::span("names", "names drawn for a sequence", 1..=most, 1..=usual)
 }
 
 const NAMES: [&str; 13] = [
@@ -129,8 +131,8 @@ struct People {
 }
 
 impl People {
-    fn facts(&self, settings: &Settings, rng: &mut dyn Rng) -> Vec<Fact<&'static str>> {
-        let count = settings.draw("names", rng);
+    fn facts(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Vec<Fact<&'static str>> {
+        let count = settings.draw(&names(self.names, self.names), rng);
         let people = draw::subset(rng, &NAMES[..self.names], count);
         let verbs = &VERBS[..self.verbs];
         if self.world {
@@ -152,7 +154,7 @@ impl Generate for People {
         words
     }
 
-    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
         let facts = self.facts(settings, rng);
         let mut text = Text::default();
         for fact in &facts {

@@ -2,8 +2,9 @@
 
 use rand_core::Rng;
 use wug_language::draw;
+use wug_parameter::{Constant, Key, Span};
 
-use super::settings::{Knob, Settings};
+use super::task::TaskSettings;
 use super::task::{Generate, Task};
 use super::text::{DIGITS, Text};
 
@@ -32,7 +33,7 @@ pub const PERIODIC: Task = Task {
     definition: "A random binary pattern of random length p is repeated to the sequence's length. Everything \
                  from position 2p + u on is predicted, where u is uniform in 0..p-2 (0 for p up to 2).",
     example: "0 1 1 0 1 1 [0] [1] [1] [0] [1]",
-    knobs: &[pattern((1, 5)), LENGTH],
+    parameters: &[PATTERN.published(Constant::Span(1, 5)).parameter(), LENGTH.parameter()],
     generator: &Repeat { stretched: false },
 };
 
@@ -58,22 +59,13 @@ pub const INC_PER: Task = Task {
     definition: "As task 1, but in the k-th copy of the pattern every symbol stands k times, and prediction \
                  starts at position 3p + u.",
     example: "0 1 0 0 1 1 [0] [0] [0] [1] [1]",
-    knobs: &[pattern((1, 10)), LENGTH],
+    parameters: &[PATTERN.parameter(), LENGTH.parameter()],
     generator: &Repeat { stretched: true },
 };
 
-/// The limits of the two knobs leave something to predict in every combination: 4·25 - 2 < 100.
-const fn pattern(published: (usize, usize)) -> Knob {
-    Knob { name: "pattern", what: "symbols in the pattern", published, corrected: (1, 10), limits: (1, 25) }
-}
-
-const LENGTH: Knob = Knob {
-    name: "length",
-    what: "tokens in a sequence",
-    published: (100, 100),
-    corrected: (100, 100),
-    limits: (100, 100_000),
-};
+// The limits of the two leave something to predict in every combination: 4·25 - 2 < 100.
+const PATTERN: Key<Span> = Key::span("pattern", "symbols in the pattern", 1..=25, 1..=10);
+const LENGTH: Key<Span> = Key::span("length", "tokens in a sequence", 100..=100_000, 100..=100);
 
 #[derive(Debug)]
 struct Repeat {
@@ -86,12 +78,12 @@ impl Generate for Repeat {
         DIGITS[..2].to_vec()
     }
 
-    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text {
-        let period = settings.draw("pattern", rng);
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+        let period = settings.draw(&PATTERN, rng);
         let pattern: Vec<&str> = (0..period).map(|_| DIGITS[usize::from(draw::coin(rng))]).collect();
         let hidden = if period > 1 { draw::below(rng, period - 1) } else { 0 };
         let shown = if self.stretched { 3 * period } else { 2 * period } + hidden;
-        let length = settings.draw("length", rng);
+        let length = settings.draw(&LENGTH, rng);
 
         let copies = (1..).flat_map(|k| {
             let times = if self.stretched { k } else { 1 };

@@ -5,14 +5,14 @@ use wug_language::Reading;
 use wug_table::TableFormat;
 
 use super::check_size;
-use super::{CITATION, Settings, TASKS, Task, dataset_with, task, validate, write};
+use super::{CITATION, TASKS, Task, TaskSettings, dataset_with, task, validate, write};
 use crate::manifest::Recorder;
 use crate::suite::{
-    DataOption, Descriptor, Format, JSONL, Options, PARQUET, PlannedData, Subject, Suite, TaskSummary,
-    Written,
+    Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, TaskSummary, Written, size,
 };
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
+use wug_parameter::{Key, Parameter, Settings};
 
 const ABOUT: Descriptor = Descriptor {
     name: "wade",
@@ -23,6 +23,8 @@ const ABOUT: Descriptor = Descriptor {
     seed: 0,
 };
 
+const SEQUENCES: Key<usize> = size("n", "distinct sequences of a task", 1_200);
+
 /// The suite.
 #[derive(Debug)]
 pub struct Wade;
@@ -32,8 +34,8 @@ impl Suite for Wade {
         &ABOUT
     }
 
-    fn options(&self) -> Vec<DataOption> {
-        vec![DataOption::count("n", 1_200)]
+    fn options(&self) -> &'static [Parameter] {
+        const { &[SEQUENCES.parameter()] }
     }
 
     fn tasks(&self) -> Vec<TaskSummary> {
@@ -48,15 +50,12 @@ impl Suite for Wade {
         &self,
         member: &str,
         reading: Reading,
-        options: &Options<'_>,
+        options: &Settings,
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let (name, rest) = member.split_once(':').unwrap_or((member, ""));
         let task = task(name).map_err(DataError::request)?;
-        let mut settings = task.settings(reading);
-        for setting in rest.split(',').filter(|s| !s.is_empty()) {
-            settings = settings.with(setting).map_err(DataError::request)?;
-        }
-        let count = options.count("n")?;
+        let settings = task.settings_with(reading, rest).map_err(DataError::request)?;
+        let count = options.get(&SEQUENCES);
         check_size(task, &settings, count).map_err(DataError::too_large)?;
         Ok(Box::new(Planned { task, settings, count }))
     }
@@ -68,7 +67,7 @@ impl Suite for Wade {
 
 struct Planned {
     task: &'static Task,
-    settings: Settings,
+    settings: TaskSettings,
     count: usize,
 }
 
@@ -80,7 +79,7 @@ impl PlannedData for Planned {
             "drawn": data.drawn, "distinct": data.sequences.len(), "missing": data.missing(),
             "train": data.train.len(), "test": data.test.len(),
         });
-        let spec = json!({ "n": self.count, "settings": self.settings.to_string() });
+        let spec = json!({ "n": self.count, "settings": self.task.spelled(&self.settings, " ") });
         let Task { name, summary, definition, .. } = self.task;
         let description = format!("{summary}: {definition}");
         Ok(Written { name: (*name).to_owned(), description, cite: CITATION, spec, facts })

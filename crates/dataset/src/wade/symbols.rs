@@ -2,8 +2,9 @@
 
 use rand_core::Rng;
 use wug_language::draw;
+use wug_parameter::{Key, Span};
 
-use super::settings::{Knob, Settings};
+use super::task::TaskSettings;
 use super::task::{Generate, Task};
 use super::text::{DIGITS, Text};
 
@@ -28,24 +29,12 @@ pub const SYM_CT: Task = Task {
     definition: "A prompt of letters A, B, C; then for some different letters: x, the letter, its count in \
                  the prompt (predicted); at last a full stop.",
     example: "A B A x A [2] x C [0] .",
-    knobs: &[
-        Knob {
-            name: "prompt",
-            what: "letters in the prompt",
-            published: (1, 10),
-            corrected: (1, 10),
-            limits: (1, 10_000),
-        },
-        Knob {
-            name: "queries",
-            what: "letters asked about",
-            published: (1, 3),
-            corrected: (1, 3),
-            limits: (1, 3),
-        },
-    ],
+    parameters: &[PROMPT.parameter(), QUERIES.parameter()],
     generator: &Symbols,
 };
+
+const PROMPT: Key<Span> = Key::span("prompt", "letters in the prompt", 1..=10_000, 1..=10);
+const QUERIES: Key<Span> = Key::span("queries", "letters asked about", 1..=3, 1..=3);
 
 const LETTERS: [&str; 3] = ["A", "B", "C"];
 
@@ -57,9 +46,9 @@ impl Generate for Symbols {
         [&LETTERS[..], &["x", "."], &DIGITS].concat()
     }
 
-    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text {
-        let length = settings.draw("prompt", rng);
-        let queries = settings.draw("queries", rng);
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+        let length = settings.draw(&PROMPT, rng);
+        let queries = settings.draw(&QUERIES, rng);
         let prompt: Vec<&str> = (0..length).map(|_| *draw::choose(rng, &LETTERS)).collect();
 
         let mut text = Text::default();

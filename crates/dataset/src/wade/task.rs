@@ -4,10 +4,10 @@ use std::fmt;
 
 use rand_core::Rng;
 use thiserror::Error;
-use wug_language::{Alphabet, Reading, UnknownToken, Word};
+use wug_language::{Alphabet, Reading, UnknownToken, Word, draw};
+use wug_parameter::{Key, Parameter, ParameterError, Settings, Span};
 
 use super::oracle::{self, Disagreement, Malformed};
-use super::settings::{Knob, Settings};
 use super::text::Text;
 use super::{CITATION, TASKS};
 use crate::MaskedSequence;
@@ -34,8 +34,9 @@ pub struct Task {
     pub definition: &'static str,
     /// One short sequence, answers in brackets, as [`Task::parse`] reads it.
     pub example: &'static str,
-    /// What can be set, with the defaults of both readings.
-    pub knobs: &'static [Knob],
+    /// What can be set: ranges from which the generator draws uniformly, so that a published constant, a published range and a
+    /// user's variation are written alike.
+    pub parameters: &'static [Parameter],
     pub(super) generator: &'static dyn Generate,
 }
 
@@ -45,7 +46,7 @@ pub(super) trait Generate: fmt::Debug + Send + Sync {
     fn vocabulary(&self) -> Vec<&'static str>;
 
     /// Draws one sequence.
-    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text;
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text;
 }
 
 /// No task has this name or number.
@@ -63,6 +64,29 @@ impl UnknownTask {
         let all: Vec<String> = TASKS.iter().map(|task| format!("{} {}", task.number, task.name)).collect();
         Self { given: given.to_owned(), allowed: all.join(", ") }
     }
+}
+
+/// The settings of one task, complete and within limits, and the reading that its generator follows where they say nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskSettings {
+    pub reading: Reading,
+    pub values: Settings,
+}
+
+impl TaskSettings {
+    /// A uniform draw from the range of a setting.
+    pub(super) fn draw(&self, key: &Key<Span>, rng: &mut dyn Rng) -> usize {
+        let span = self.values.get(key);
+        draw::between(rng, span.first, span.last)
+    }
+}
+
+/// A setting that a task does not have or allow.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("task `{task}`: {problem}")]
+pub struct BadSetting {
+    task: &'static str,
+    problem: ParameterError,
 }
 
 /// A text that is not over the task's vocabulary.
@@ -87,8 +111,31 @@ impl Task {
     }
 
     /// The settings of a reading.
-    pub fn settings(&self, reading: Reading) -> Settings {
-        Settings::new(self, reading)
+    pub fn settings(&self, reading: Reading) -> TaskSettings {
+        TaskSettings { reading, values: Settings::defaults(self.parameters, reading) }
+    }
+
+    /// The settings of a reading with what `key=value,key=value` says.
+    ///
+    /// ```
+    /// use wug_dataset::wade::{PERIODIC, Reading};
+    /// let settings = PERIODIC.settings_with(Reading::Published, "pattern=3..4").unwrap();
+    /// assert_eq!(PERIODIC.spelled(&settings, " "), "pattern=3..4 length=100");
+    /// let error = PERIODIC.settings_with(Reading::Published, "pattern=0..4").unwrap_err();
+    /// let message = "task `periodic`: `pattern` cannot be 0..4; it must be a number or a range A..B within 1..25";
+    /// assert_eq!(error.to_string(), message);
+    /// ```
+    pub fn settings_with(&self, reading: Reading, text: &str) -> Result<TaskSettings, BadSetting> {
+        let refused = |problem| BadSetting { task: self.name, problem };
+        let values = Settings::read(self.parameters, reading, text).map_err(refused)?;
+        Ok(TaskSettings { reading, values })
+    }
+
+    /// All settings as they would be typed, such as `pattern=1..10 length=100`.
+    pub fn spelled(&self, settings: &TaskSettings, separator: &str) -> String {
+        let set = self.parameters.iter();
+        let set = set.filter_map(|p| Some(format!("{}={}", p.name, settings.values.get_value(p.name)?)));
+        set.collect::<Vec<_>>().join(separator)
     }
 
     /// Draws one sequence with the settings of a reading.
@@ -97,11 +144,7 @@ impl Task {
     }
 
     /// Draws one sequence.
-    ///
-    /// # Panics
-    /// If the settings are those of another task.
-    pub fn generate_with(&self, settings: &Settings, rng: &mut dyn Rng) -> MaskedSequence {
-        assert_eq!(settings.task(), self.name, "settings belong to one task");
+    pub fn generate_with(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> MaskedSequence {
         self.generator.draw(settings, rng).encode(&self.generator.vocabulary())
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rand_core::Rng;
 use wug_language::{Reading, draw};
+use wug_parameter::{Constant, Key, Span};
 
 use super::facts::{Fact, Mention, ask_whether, assign};
-use super::settings::{Knob, Settings};
+use super::task::TaskSettings;
 use super::task::{Generate, Task};
 use super::text::{NUMBERS, Text};
 
@@ -35,7 +36,7 @@ pub const ADJ_QA: Task = Task {
     definition: "Statements as in task 7 about objects that may have a size and a colour; then one question, \
                  either whether I see (hear, …) one of them or of what colour or size one is that I do see.",
     example: "I SEE A TINY RED CAR AND I DO NOT SEE AN APPLE . WHAT SIZE IS THE CAR I SEE ? [TINY]",
-    knobs: &[OBJECTS],
+    parameters: &[OBJECTS.parameter()],
     generator: &Things { sizes: 4, counting: false },
 };
 
@@ -63,26 +64,14 @@ pub const ADJ_QA_CT: Task = Task {
                  things I see (hear, …), answered by a number word.",
     example: "I CALL A BLUE PEAR . I DO NOT HEAR A TRAIN . HOW MANY THINGS DO I HEAR ? [ZERO] . DO I CALL A \
               BLUE PEAR ? [YES]",
-    knobs: &[
-        OBJECTS,
-        Knob {
-            name: "questions",
-            what: "questions tried; repeated ones are dropped",
-            published: (1, 7),
-            corrected: (1, 8),
-            limits: (1, 1000),
-        },
-    ],
+    parameters: &[OBJECTS.parameter(), QUESTIONS.parameter()],
     generator: &Things { sizes: 5, counting: true },
 };
 
-const OBJECTS: Knob = Knob {
-    name: "objects",
-    what: "objects drawn for a sequence",
-    published: (1, 7),
-    corrected: (1, 7),
-    limits: (1, 8),
-};
+const OBJECTS: Key<Span> = Key::span("objects", "objects drawn for a sequence", 1..=8, 1..=7);
+const QUESTIONS: Key<Span> =
+    Key::span("questions", "questions tried; repeated ones are dropped", 1..=1000, 1..=8)
+        .published(Constant::Span(1, 7));
 
 const NOUNS: [&str; 8] = ["BANANA", "APPLE", "PEAR", "PEACH", "APRICOT", "CAR", "PLANE", "TRAIN"];
 const VERBS: [&str; 6] = ["SEE", "HEAR", "CALL", "FEEL", "SMELL", "TOUCH"];
@@ -131,8 +120,8 @@ struct Things {
 }
 
 impl Things {
-    fn things(&self, settings: &Settings, rng: &mut dyn Rng) -> Vec<Thing> {
-        let count = settings.draw("objects", rng);
+    fn things(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Vec<Thing> {
+        let count = settings.draw(&OBJECTS, rng);
         let adjective = |rng: &mut dyn Rng, words: &[&'static str]| {
             draw::chance(rng, ADJECTIVE_CHANCE).then(|| *draw::choose(rng, words))
         };
@@ -173,7 +162,7 @@ impl Generate for Things {
         words
     }
 
-    fn draw(&self, settings: &Settings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
         let things = self.things(settings, rng);
         let facts = assign(rng, &things, &VERBS);
         let mut text = Text::default();
@@ -183,10 +172,10 @@ impl Generate for Things {
             }
             let shadowed =
                 |thing: &Thing| fact.yes.iter().any(|other| other.first_word() == thing.first_word());
-            fact.state(&mut text, rng, |thing| settings.reading() == Reading::Corrected || !shadowed(thing));
+            fact.state(&mut text, rng, |thing| settings.reading == Reading::Corrected || !shadowed(thing));
         }
         let mut asked = BTreeSet::new();
-        let attempts = if self.counting { settings.draw("questions", rng) } else { 1 };
+        let attempts = if self.counting { settings.draw(&QUESTIONS, rng) } else { 1 };
         for _ in 0..attempts {
             let question = self.ask(rng, &facts);
             if asked.insert(question.tokens().to_vec()) {

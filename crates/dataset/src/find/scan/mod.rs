@@ -13,6 +13,7 @@ mod tests;
 mod validate;
 
 use wug_language::{Alphabet, Word};
+use wug_parameter::Key;
 
 pub use files::write_scan;
 pub use grammar::commands;
@@ -22,7 +23,7 @@ pub use split::{Parts, Split};
 pub use validate::validate_scan;
 
 use super::registry::Entry;
-use super::setting::{Allowed, Parameter, Setting, TaskError};
+use super::setting::{Setting, TaskError};
 use crate::{Rule, RuleTask, Seed};
 
 /// The task's name.
@@ -61,17 +62,12 @@ pub(super) const SCAN: Entry = Entry {
                  action alone (for turn-left our analogy).",
     cite: "Lake & Baroni (2018), Generalization without systematicity, ICML; as a rule task: Kharitonov & \
            Chaabouni (2021), appendix D (no released code)",
-    parameters: &[Parameter {
-        name: "split",
-        summary: "what is held out",
-        allowed: Allowed::Name {
-            names: &["simple", "jump", "turn-left", "length"],
-            default: "jump",
-            published: &["jump"],
-        },
-    }],
+    parameters: &[SPLIT.parameter()],
+    published: &["split=jump"],
     make: rule_task,
 };
+
+const SPLIT: Key<Split> = Key::choice("split", "what is held out", "jump");
 
 /// The 13 words of commands.
 pub fn source() -> Alphabet {
@@ -87,10 +83,7 @@ pub fn target() -> Alphabet {
 }
 
 fn rule_task(setting: &Setting, seed: Seed) -> Result<RuleTask, TaskError> {
-    let name = setting.name("split");
-    let known = Split::ALL.into_iter().find(|split| split.name() == name);
-    let split =
-        known.ok_or_else(|| setting.bad_value("split", name, Split::ALL.map(Split::name).join(", ")))?;
+    let split = setting.get(&SPLIT);
     let Parts { train, test } = split.parts(seed);
     let (holdout, gold): (Vec<Word>, Vec<Word>) = test.into_iter().map(|p| (p.input, p.output)).unzip();
     let alone = split.primitive().map(|primitive| vec![primitive.output; gold.len()]);

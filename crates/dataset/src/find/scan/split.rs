@@ -1,6 +1,7 @@
 //! What is trained on and what is held out.
 
 use wug_language::{Symbol, draw};
+use wug_parameter::choices;
 
 use super::grammar::commands;
 use crate::{Pair, Seed};
@@ -8,17 +9,18 @@ use crate::{Pair, Seed};
 /// The longest action sequence that the length split trains on.
 const LONGEST_TRAINED: usize = 22;
 
-/// One of the published ways to split the commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// A random fifth is held out.
-    Simple,
-    /// Every use of `jump` but the bare command is held out.
-    Jump,
-    /// Every use of `turn left` but the bare command is held out.
-    TurnLeft,
-    /// Every command of more than 22 actions is held out.
-    Length,
+choices! {
+    /// One of the published ways to split the commands.
+    pub enum Split {
+        /// A random fifth is held out.
+        Simple = "simple",
+        /// Every use of `jump` but the bare command is held out.
+        Jump = "jump",
+        /// Every use of `turn left` but the bare command is held out.
+        TurnLeft = "turn-left",
+        /// Every command of more than 22 actions is held out.
+        Length = "length",
+    }
 }
 
 /// The two parts of a split.
@@ -31,19 +33,6 @@ pub struct Parts {
 }
 
 impl Split {
-    /// All splits.
-    pub const ALL: [Self; 4] = [Self::Simple, Self::Jump, Self::TurnLeft, Self::Length];
-
-    /// The split's name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Simple => "simple",
-            Self::Jump => "jump",
-            Self::TurnLeft => "turn-left",
-            Self::Length => "length",
-        }
-    }
-
     /// The bare command whose uses are held out, if any.
     pub fn primitive(self) -> Option<Pair> {
         let (words, action): (&[u16], u16) = match self {

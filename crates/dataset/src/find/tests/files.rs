@@ -216,5 +216,5 @@ fn planted_errors_in_text_are_found() {
 fn what_cannot_be_checked_is_an_error() {
     let error = |name: &str| validate(&MemoryFiles::default(), name, Seed::new(1)).unwrap_err().to_string();
     assert_eq!(error("scan"), "there is no `train.jsonl` nor train.src: not a FIND directory");
-    assert_eq!(error("scan:l=1"), "task `scan` has no parameter `l`; it has: split");
+    assert_eq!(error("scan:l=1"), "task `scan`: there is no setting `l`; there are: split");
 }

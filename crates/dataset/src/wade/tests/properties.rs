@@ -97,7 +97,7 @@ fn masks_ascend_and_are_never_empty() {
 
 #[test]
 fn counts_of_two_digits_are_masked_in_ascending_order() {
-    let settings = SYM_CT.settings(Reading::Published).with("prompt=60").unwrap();
+    let settings = SYM_CT.settings_with(Reading::Published, "prompt=60").unwrap();
     let data = dataset_with(&SYM_CT, &settings, 500, Seed::new(3));
     for sequence in &data.sequences {
         assert_eq!(SYM_CT.check(sequence), Ok(vec![]));
@@ -197,8 +197,7 @@ fn task_10_asks_up_to_eight_questions_when_corrected() {
 
 #[test]
 fn settings_change_what_is_drawn() {
-    let settings =
-        INC_PER.settings(Reading::Corrected).with("pattern=2").unwrap().with("length=120").unwrap();
+    let settings = INC_PER.settings_with(Reading::Corrected, "pattern=2,length=120").unwrap();
     let data = dataset_with(&INC_PER, &settings, 10, Seed::new(1));
     assert_eq!((data.sequences.len(), data.drawn, data.missing()), (4, 50, 6));
     assert!(data.sequences.iter().all(|sequence| sequence.word.len() == 120));
