@@ -19,6 +19,8 @@ mod size_table;
 mod transformer;
 
 #[cfg(test)]
+mod optimizer_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
@@ -34,7 +36,9 @@ use crate::model::{
 
 use size::Target;
 
-pub use gradient::{NextSymbolLoss, train_spec, trains_output, transduction_spec};
+pub use gradient::{
+    NextSymbolLoss, UpdateRule, optimizer_spec, train_spec, trains_output, transduction_spec,
+};
 pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
 pub use range::{Given, Range};
