@@ -328,6 +328,12 @@ impl Learner {
         }
     }
 
+    /// The values of settings that plans leave out because they go without saying.
+    pub fn implied(&self, role: Role) -> impl Iterator<Item = (&'static str, SettingValue)> {
+        let all = self.settings(role).unwrap_or_default().iter();
+        all.filter(|setting| setting.implied).map(|setting| (setting.name, setting.default.into()))
+    }
+
     /// Whether it comes out the same whatever the seed.
     pub fn is_deterministic(&self) -> bool {
         matches!(self.next_symbol, Some(NextSymbolRole::Baseline(_)))
