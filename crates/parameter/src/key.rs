@@ -226,6 +226,16 @@ impl Key<Span> {
 }
 
 impl Key<String> {
+    /// One of some names that are no enum's.
+    pub const fn one_of(
+        name: &'static str,
+        meaning: &'static str,
+        names: &'static [&'static str],
+        default: &'static str,
+    ) -> Self {
+        Self::new(Parameter::new(name, meaning, Limits::Names(names), Constant::Name(default)))
+    }
+
     /// A path or another text, which has no default.
     pub const fn text(name: &'static str, meaning: &'static str) -> Key<Option<String>> {
         Key::new(Parameter::new(name, meaning, Limits::Text, Constant::Derived("none")))
@@ -236,4 +246,12 @@ impl<T: Choice> Key<T> {
     pub const fn choice(name: &'static str, meaning: &'static str, default: &'static str) -> Self {
         Self::new(Parameter::new(name, meaning, Limits::Names(T::NAMES), Constant::Name(default)))
     }
+}
+
+/// A list of declarations from their keys.
+#[macro_export]
+macro_rules! parameters {
+    ($($key:expr),* $(,)?) => {
+        &[$($key.parameter()),*]
+    };
 }

@@ -98,6 +98,11 @@ impl Settings {
         self.0.get(name)
     }
 
+    /// A count whose name is known only at run time, such as that of a dimension.
+    pub fn count(&self, name: &str) -> Option<usize> {
+        self.0.get(name)?.count()
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

@@ -21,8 +21,11 @@ fn networks() -> Vec<MemoryFiles> {
     let transduced = TransducerTask { inputs: 4, outputs: 4, end: 0, padding: None };
     let mut all = Vec::new();
     for learner in LEARNERS {
-        let small =
-            |settings| Settings::defaults(settings).with_count("hidden", 8).with_count("embedding", 8);
+        let small = |settings| {
+            Settings::defaults(settings, Reading::Corrected)
+                .with_count("hidden", 8)
+                .with_count("embedding", 8)
+        };
         if let Some(role) = &learner.recognizer {
             let built = |task| (role.build)(&small(role.settings), task);
             // The head shares its weights with an embedding, which some learners do not have.

@@ -243,7 +243,7 @@ fn learner(
     given.retain(|name, _| all.iter().any(|setting| setting.name == name));
     let settings = Settings::grid(all, &given)
         .map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
-    let range = |setting: &Setting| match given.get(setting.name)? {
+    let range = |setting: &Parameter| match given.get(setting.name)? {
         Given::Range(range) => Some((*setting, *range)),
         Given::Values(_) => None,
     };

@@ -127,7 +127,8 @@ impl Plan {
     /// The settings in which it is another than the usual run of its learner and reading, and that were given.
     fn unusual(&self) -> Vec<(&str, &SettingValue)> {
         let usual = find(&self.learner, Role::Incremental).ok().and_then(|l| l.settings(Role::Incremental));
-        let usual = usual.map(|all| as_published(Settings::defaults(all), self.reading, |_| false));
+        let usual = usual
+            .map(|all| as_published(Settings::defaults(all, Reading::Corrected), self.reading, |_| false));
         let Some(usual) = usual else { return Vec::new() };
         let given = |name: &str| name != RULE && !self.found.iter().any(|found| found == name);
         self.settings.iter().filter(|(name, value)| given(name) && usual.get(name) != Some(value)).collect()

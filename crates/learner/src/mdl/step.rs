@@ -4,6 +4,7 @@
 use super::activation::Activation;
 use super::network::UnitKind;
 use super::program::{LIMIT, Program};
+use wug_parameter::choices;
 
 /// A floating-point type that networks can be evaluated in.
 pub trait Float: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
@@ -153,31 +154,21 @@ impl<R: Float> Values<R> {
     }
 }
 
-/// How outputs become probabilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outputs {
-    /// Negative ones are zero, and all are divided by their sum; if that is nothing, all are equal. A single output is clipped
-    /// to [0, 1] and is the probability of 1.
-    Normalized,
-    /// Softmax. A single output is clipped.
-    Softmax,
+choices! {
+    /// How outputs become probabilities.
+    pub enum Outputs {
+        /// Negative ones are zero, and all are divided by their sum; if that is nothing, all are equal. A single output is clipped
+        /// to [0, 1] and is the probability of 1.
+        Normalized = "normalized",
+        /// Softmax. A single output is clipped.
+        Softmax = "softmax",
+    }
 }
 
 /// A sum that counts as zero.
 pub(super) const NOTHING: f64 = 1e-8;
 
 impl Outputs {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Normalized, Self::Softmax];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Normalized => "normalized",
-            Self::Softmax => "softmax",
-        }
-    }
-
     /// Turns the values of the outputs into probabilities.
     pub fn probabilities(self, row: &mut [f64]) {
         if let [single] = row {

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use wug_dataset::Seed;
 
-use super::gradient::{LATER_OPTIMIZER, LEARNING_RATE, optimizer_spec};
+use wug_parameter::parameters;
+
+use super::gradient::{LEARNING_RATE, OPTIMIZER, optimizer_spec};
 use super::size::{Matched, Matching, Sizing, Target};
-use super::{Learner, NO_ROLES, Setting, Settings, SettingsCheck};
+use super::{Learner, NO_ROLES, Parameter, Settings, SettingsCheck};
 use crate::interface::Incremental;
 use crate::model::{AnswerBodySpec, AnswerModel, AnswerModelSpec, Counted as _, SpecError};
 use crate::train::IncrementalNetwork;
@@ -29,7 +31,7 @@ type Build = fn(&Settings, IncrementalTask, Seed) -> Result<Box<dyn Incremental>
 #[derive(Debug)]
 pub struct IncrementalRole {
     /// What can be set.
-    pub settings: &'static [Setting],
+    pub settings: &'static [Parameter],
     /// What settings have to do with each other, if anything.
     pub check: Option<SettingsCheck>,
     /// The number of parameters that are trained.
@@ -77,7 +79,7 @@ pub(super) fn network(
     task: IncrementalTask,
     seed: Seed,
 ) -> Result<Box<dyn Incremental>, SpecError> {
-    let rate = settings.real(LEARNING_RATE.name).unwrap_or(0.001);
+    let rate = settings.get(&LEARNING_RATE);
     let optimizer = optimizer_spec(settings);
     let model = AnswerModel::new(spec(body, task))?;
     Ok(if task.double {
@@ -108,7 +110,7 @@ pub(super) static BAG_OF_WORDS: Learner = Learner {
     summary: "logistic regression on which symbols there are, whatever their order",
     cite: "Cisneros et al. 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing",
     incremental: Some(IncrementalRole {
-        settings: &[LATER_OPTIMIZER, LEARNING_RATE],
+        settings: parameters![OPTIMIZER, LEARNING_RATE],
         check: None,
         parameters: |_, task| spec(AnswerBodySpec::BagOfWords, task).parameters(),
         build: |settings, task, seed| network(AnswerBodySpec::BagOfWords, settings, task, seed),

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use wug_language::Reading;
+use wug_parameter::{Key, Limits, Parameter, Settings, choices, parameters};
 
 use super::search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
-use super::setting::{Default, Limits};
-use super::{Learner, NO_ROLES, NextSymbolRole, Setting, Settings};
+use super::{Learner, NO_ROLES, NextSymbolRole};
 use crate::interface::AnyNextSymbol;
 use crate::mdl::{
     ACTIVATION_SETS, Alphabet, Annealing, Evolution, LaneCorpus, MAX_UNITS, NetworkModel, Objective, Outputs,
@@ -22,8 +22,7 @@ pub(super) static MDLRNN: Learner = Learner {
         begin: |settings, task| Box::new(MdlSearch::begin(settings, task)),
         resume: |settings, task, bytes| Some(Box::new(MdlSearch::resume(settings, task, bytes)?)),
         evaluations: |settings| {
-            let count = |name| settings.count(name).unwrap_or(1) as f64;
-            count("population") * count("islands") * count("generations")
+            [POPULATION, ISLANDS, GENERATIONS].iter().map(|key| settings.get(key) as f64).product()
         },
     })),
     ..NO_ROLES
@@ -33,145 +32,129 @@ pub(super) static MDLRNN: Learner = Learner {
 const SETS: &[&str] =
     &["bliss3", "linear_relu_sigmoid_tanh", "lan2022_default6", "lan2022_extended8", "tests4", "all15"];
 
-const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "search",
-        "evolution as published, or simulated annealing with as many evaluations",
-        Limits::Names(&["evolution", "annealing"]),
-        Default::Name("annealing"),
-    ),
-    Setting::new(
-        "cycle",
-        "generations of a cycle of annealing",
-        Limits::Count(1, 100_000_000),
-        Default::Count(400),
-    )
-    .unless("search", "evolution"),
-    Setting::new("hot", "the first temperature of a cycle, in bits", Limits::Positive, Default::Real(8.0))
-        .unless("search", "evolution"),
-    Setting::new("cold", "the last temperature of a cycle, in bits", Limits::Positive, Default::Real(0.7))
-        .unless("search", "evolution"),
-    Setting::new(
-        "activations",
-        "the activations that units may have",
-        Limits::Names(SETS),
-        Default::Name("bliss3"),
-    ),
-    Setting::new(
-        "units",
-        "whether units are sums, or may be products",
-        Limits::Names(&["sum", "sum-product"]),
-        Default::Name("sum"),
-    ),
-    Setting::new(
-        "outputs",
-        "how outputs become probabilities",
-        Limits::Names(&["normalized", "softmax"]),
-        Default::Name("normalized"),
-    ),
-    Setting::new("population", "networks per island", Limits::Count(4, 1_000_000), Default::Count(500)),
-    Setting::new(
-        "islands",
-        "populations that evolve by themselves",
-        Limits::Count(1, 10_000),
-        Default::Count(2),
-    ),
-    Setting::new(
-        "generations",
-        "as many offspring as networks, so many times",
-        Limits::Count(1, 100_000_000),
-        Default::Count(25_000),
-    ),
-    Setting::new(
-        "patience",
-        "stops after so many generations without improvement; 0: never",
-        Limits::Count(0, 100_000_000),
-        Default::Count(0),
-    ),
-    Setting::new("tournament", "networks per tournament", Limits::Count(2, 4), Default::Count(2)),
-    Setting::new(
-        "elite",
-        "the share of networks that only better ones replace",
-        Limits::Probability,
-        Default::Real(0.001),
-    ),
-    Setting::new(
-        "migration.interval",
-        "generations between exchanges of islands",
-        Limits::Count(1, 100_000_000),
-        Default::Count(1000),
-    ),
-    Setting::new(
-        "migration.share",
-        "the share of networks that emigrates",
-        Limits::Probability,
-        Default::Real(0.01),
-    ),
-    Setting::new(
-        "max_units",
-        "the most units of a network",
-        Limits::Count(2, MAX_UNITS as u64),
-        Default::Count(MAX_UNITS as u64),
-    ),
-    Setting::new(
-        "start_smooth",
-        "whether first networks have sigmoid outputs",
-        Limits::Switch,
-        Default::Switch(false),
-    ),
-    Setting::new(
-        "multiplier.grammar",
-        "what the bits of the network are multiplied by",
-        Limits::Positive,
-        Default::Real(1.0),
-    ),
-    Setting::new(
-        "multiplier.data",
-        "what the bits of the data are multiplied by",
-        Limits::Positive,
-        Default::Real(1.0),
-    ),
+choices! {
+    /// How networks are searched for.
+    pub enum SearchKind {
+        Evolution = "evolution",
+        Annealing = "annealing",
+    }
+}
+
+choices! {
+    /// What units compute.
+    pub enum UnitKinds {
+        Sum = "sum",
+        SumProduct = "sum-product",
+    }
+}
+
+const SEARCH: Key<SearchKind> = Key::choice(
+    "search",
+    "evolution as published, or simulated annealing with as many evaluations",
+    "annealing",
+);
+const CYCLE: Key<usize> = Key::count(
+    "cycle",
+    "generations of a cycle of annealing",
+    1..=100_000_000,
+    Annealing::USUAL.cycle as u64,
+)
+.unless("search", "evolution");
+const HOT: Key<f64> =
+    Key::real("hot", "the first temperature of a cycle, in bits", Limits::Positive, Annealing::USUAL.hot)
+        .unless("search", "evolution");
+const COLD: Key<f64> =
+    Key::real("cold", "the last temperature of a cycle, in bits", Limits::Positive, Annealing::USUAL.cold)
+        .unless("search", "evolution");
+const ACTIVATIONS: Key<String> =
+    Key::one_of("activations", "the activations that units may have", SETS, "bliss3");
+const UNITS: Key<UnitKinds> = Key::choice("units", "whether units are sums, or may be products", "sum");
+const OUTPUTS: Key<Outputs> = Key::choice("outputs", "how outputs become probabilities", "normalized");
+const POPULATION: Key<usize> = Key::count("population", "networks per island", 4..=1_000_000, 500);
+const ISLANDS: Key<usize> = Key::count("islands", "populations that evolve by themselves", 1..=10_000, 2);
+const GENERATIONS: Key<usize> =
+    Key::count("generations", "as many offspring as networks, so many times", 1..=100_000_000, 25_000);
+const PATIENCE: Key<usize> = Key::count(
+    "patience",
+    "stops after so many generations without improvement; 0: never",
+    0..=100_000_000,
+    0,
+);
+const TOURNAMENT: Key<usize> = Key::count("tournament", "networks per tournament", 2..=4, 2);
+const ELITE: Key<f64> =
+    Key::real("elite", "the share of networks that only better ones replace", Limits::Probability, 0.001);
+const MIGRATION_INTERVAL: Key<usize> =
+    Key::count("migration.interval", "generations between exchanges of islands", 1..=100_000_000, 1000);
+const MIGRATION_SHARE: Key<f64> =
+    Key::real("migration.share", "the share of networks that emigrates", Limits::Probability, 0.01);
+const MAX_UNITS_OF_NETWORK: Key<usize> =
+    Key::count("max_units", "the most units of a network", 2..=MAX_UNITS as u64, MAX_UNITS as u64);
+const START_SMOOTH: Key<bool> =
+    Key::switch("start_smooth", "whether first networks have sigmoid outputs", false);
+const MULTIPLIER_GRAMMAR: Key<f64> =
+    Key::real("multiplier.grammar", "what the bits of the network are multiplied by", Limits::Positive, 1.0);
+const MULTIPLIER_DATA: Key<f64> =
+    Key::real("multiplier.data", "what the bits of the data are multiplied by", Limits::Positive, 1.0);
+
+const SETTINGS: &[Parameter] = parameters![
+    SEARCH,
+    CYCLE,
+    HOT,
+    COLD,
+    ACTIVATIONS,
+    UNITS,
+    OUTPUTS,
+    POPULATION,
+    ISLANDS,
+    GENERATIONS,
+    PATIENCE,
+    TOURNAMENT,
+    ELITE,
+    MIGRATION_INTERVAL,
+    MIGRATION_SHARE,
+    MAX_UNITS_OF_NETWORK,
+    START_SMOOTH,
+    MULTIPLIER_GRAMMAR,
+    MULTIPLIER_DATA,
 ];
 
 /// The search that settings stand for.
 pub fn search_spec(settings: &Settings, reading: Reading) -> SearchSpec {
-    let count = |name: &str, otherwise: usize| settings.count(name).unwrap_or(otherwise);
-    let real = |name: &str, otherwise: f64| settings.real(name).unwrap_or(otherwise);
-    let set = ACTIVATION_SETS.iter().find(|set| Some(set.name) == settings.name("activations"));
+    let name = settings.get(&ACTIVATIONS);
+    let set = ACTIVATION_SETS.iter().find(|set| set.name == name);
     let activations = set.unwrap_or(&ACTIVATION_SETS[0]).activations.to_vec();
     let published = reading == Reading::Published;
-    let softmax = settings.name("outputs") == Some("softmax");
     SearchSpec {
         evolution: Evolution {
-            population: count("population", 500),
-            tournament: count("tournament", 2),
-            elite: real("elite", 0.001),
+            population: settings.get(&POPULATION),
+            tournament: settings.get(&TOURNAMENT),
+            elite: settings.get(&ELITE),
             tie_error: published,
-            annealing: (settings.name("search") == Some("annealing")).then(|| Annealing {
-                cycle: count("cycle", Annealing::USUAL.cycle),
-                hot: real("hot", Annealing::USUAL.hot),
-                cold: real("cold", Annealing::USUAL.cold),
+            annealing: (settings.get(&SEARCH) == SearchKind::Annealing).then(|| Annealing {
+                cycle: settings.get(&CYCLE),
+                hot: settings.get(&HOT),
+                cold: settings.get(&COLD),
                 ..Annealing::USUAL
             }),
             objective: Objective {
-                outputs: if softmax { Outputs::Softmax } else { Outputs::Normalized },
-                grammar_multiplier: real("multiplier.grammar", 1.0),
-                data_multiplier: real("multiplier.data", 1.0),
+                outputs: settings.get(&OUTPUTS),
+                grammar_multiplier: settings.get(&MULTIPLIER_GRAMMAR),
+                data_multiplier: settings.get(&MULTIPLIER_DATA),
                 early_rejection: published,
                 ..Objective::new(activations.len())
             },
             alphabet: Alphabet {
                 activations,
-                products: settings.name("units") == Some("sum-product"),
-                max_units: count("max_units", MAX_UNITS),
-                start_smooth: settings.is_on("start_smooth"),
+                products: settings.get(&UNITS) == UnitKinds::SumProduct,
+                max_units: settings.get(&MAX_UNITS_OF_NETWORK),
+                start_smooth: settings.get(&START_SMOOTH),
             },
         },
-        islands: count("islands", 2),
-        generations: count("generations", 25_000),
-        migration_interval: count("migration.interval", 1000),
-        migration_share: real("migration.share", 0.01),
-        patience: count("patience", 0),
+        islands: settings.get(&ISLANDS),
+        generations: settings.get(&GENERATIONS),
+        migration_interval: settings.get(&MIGRATION_INTERVAL),
+        migration_share: settings.get(&MIGRATION_SHARE),
+        patience: settings.get(&PATIENCE),
     }
 }
 

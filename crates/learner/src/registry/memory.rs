@@ -1,130 +1,129 @@
 //! Recurrent networks with a differentiable memory.
 
+use wug_parameter::{Constant, Key, Limits, Parameter, ParameterError, Settings, choices};
+
 use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LATER_OPTIMIZER, LEARNING_RATE, LOSS,
-    LOSS_WEIGHT, MAX, MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::recurrent::{EMBEDDING, HIDDEN};
-use super::setting::{Default, Limits, Setting, SettingError, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::{Learner, NO_ROLES, Network, NextSymbolRole, language_model};
 use crate::kernel::MemoryKind;
 use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, StackRnnSpec};
 
-const ROWS: Setting =
-    Setting::new("memory", "rows of the memory in training", Limits::Count(1, MAX), Default::Count(50));
+const ROWS: Key<usize> = Key::count("memory", "rows of the memory in training", 1..=MAX, 50);
 /// The setting that changes the memory after training; no weight depends on the number of rows.
-pub(super) const TEST_ROWS: Setting = Setting::new(
-    "test_memory",
-    "rows of the memory in evaluation",
-    Limits::Count(1, MAX),
-    Default::Count(2050),
-);
-const WIDTH: Setting =
-    Setting::new("memory_width", "elements per row", Limits::Count(1, MAX), Default::Count(5));
-const GATE: Setting = Setting::new(
+pub(super) const TEST_ROWS: Key<usize> =
+    Key::count("test_memory", "rows of the memory in evaluation", 1..=MAX, 2050);
+const WIDTH: Key<usize> = Key::count("memory_width", "elements per row", 1..=MAX, 5);
+choices! {
+    /// How an action is chosen.
+    pub enum GateKind {
+        Softmax = "softmax",
+        Temperature = "temperature",
+        Gumbel = "gumbel",
+    }
+}
+
+const GATE: Key<GateKind> = Key::choice(
     "gate",
     "how an action is chosen: by a softmax, with a falling temperature, or with Gumbel noise in training too",
-    Limits::Names(&["softmax", "temperature", "gumbel"]),
-    Default::Name("softmax"),
+    "softmax",
 );
-const START: Setting =
-    Setting::new("temperature.start", "temperature at first", Limits::Positive, Default::Real(1.0))
-        .unless("gate", "softmax");
-const RATE: Setting = Setting::new(
+const START: Key<f64> =
+    Key::real("temperature.start", "temperature at first", Limits::Positive, 1.0).unless("gate", "softmax");
+const RATE: Key<f64> = Key::real(
     "temperature.rate",
     "each training string multiplies the temperature by e^−rate",
     Limits::NotNegative,
-    Default::Real(1e-4),
+    1e-4,
 )
 .unless("gate", "softmax");
-const LEAST: Setting =
-    Setting::new("temperature.least", "lowest temperature", Limits::Positive, Default::Real(0.5))
-        .unless("gate", "softmax");
+const LEAST: Key<f64> =
+    Key::real("temperature.least", "lowest temperature", Limits::Positive, 0.5).unless("gate", "softmax");
 
 /// Room for every string of up to 500 symbols.
-const RECOGNIZER: &[Setting] = &[
-    HIDDEN,
-    ROWS.or(Default::Count(500)),
-    WIDTH,
-    GATE,
-    START,
-    RATE,
-    LEAST,
-    LATER_OPTIMIZER,
-    LEARNING_RATE.or(Default::Real(0.005)),
-    BATCH_SYMBOLS,
-    LOSS_WEIGHT,
-    CLIP,
-    DECAY,
-    DECAY_PATIENCE,
-    PATIENCE,
-    MAX_EPOCHS,
+const RECOGNIZER: &[Parameter] = &[
+    HIDDEN.parameter(),
+    ROWS.or(Constant::Count(500)).parameter(),
+    WIDTH.parameter(),
+    GATE.parameter(),
+    START.parameter(),
+    RATE.parameter(),
+    LEAST.parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.or(Constant::Real(0.005)).parameter(),
+    BATCH_SYMBOLS.parameter(),
+    LOSS_WEIGHT.parameter(),
+    CLIP.parameter(),
+    DECAY.parameter(),
+    DECAY_PATIENCE.parameter(),
+    PATIENCE.parameter(),
+    MAX_EPOCHS.parameter(),
 ];
 
 const SIZING: Sizing = Sizing {
-    width: HIDDEN.name,
+    width: HIDDEN.name(),
     divisor: None,
     ratio: None,
-    others: &[Dimension { setting: WIDTH.name, steps: Steps::Around, cost: 1 }],
+    others: &[Dimension { setting: WIDTH.name(), steps: Steps::Around, cost: 1 }],
 };
 
-const fn next_symbol_settings(rows: Setting) -> [Setting; 18] {
+const fn next_symbol_settings(rows: Key<usize>) -> [Parameter; 18] {
     [
-        LOSS,
-        HIDDEN.or(Default::Count(8)),
-        REGULARIZATION,
-        LAMBDA,
-        EPOCHS.or(Default::Count(50)),
-        OPTIMIZER,
-        LEARNING_RATE.or(Default::Real(0.01)),
-        WEIGHT_DECAY,
-        TRAIN_OUTPUT,
-        BATCH.or(Default::Count(1)),
-        SHUFFLE,
-        rows,
-        TEST_ROWS,
-        WIDTH,
-        GATE,
-        START,
-        RATE,
-        LEAST,
+        LOSS.parameter(),
+        HIDDEN.or(Constant::Count(8)).parameter(),
+        REGULARIZATION.parameter(),
+        LAMBDA.parameter(),
+        EPOCHS.or(Constant::Count(50)).parameter(),
+        OPTIMIZER.parameter(),
+        LEARNING_RATE.or(Constant::Real(0.01)).parameter(),
+        WEIGHT_DECAY.parameter(),
+        TRAIN_OUTPUT.parameter(),
+        BATCH.or(Constant::Count(1)).parameter(),
+        SHUFFLE.parameter(),
+        rows.parameter(),
+        TEST_ROWS.parameter(),
+        WIDTH.parameter(),
+        GATE.parameter(),
+        START.parameter(),
+        RATE.parameter(),
+        LEAST.parameter(),
     ]
 }
 
 /// A stack never holds more elements than were pushed; a tape that rotates depends on its length.
-const STACK: &[Setting] = &next_symbol_settings(ROWS.as_capacity());
-const TAPE: &[Setting] = &next_symbol_settings(ROWS.or(Default::Count(2050)));
+const STACK: &[Parameter] = &next_symbol_settings(ROWS.as_capacity());
+const TAPE: &[Parameter] = &next_symbol_settings(ROWS.or(Constant::Count(2050)));
 
 /// A memory that is smaller in evaluation than in training is a slip.
-fn enough_rows(settings: &Settings) -> Result<(), SettingError> {
-    match (settings.count(ROWS.name), settings.count(TEST_ROWS.name)) {
-        (Some(rows), Some(test)) if test < rows => Err(SettingError {
-            name: TEST_ROWS.name,
-            given: test.to_string(),
-            allowed: format!("at least the {rows} rows of `memory`"),
-        }),
-        _ => Ok(()),
+fn enough_rows(settings: &Settings) -> Result<(), ParameterError> {
+    let (rows, test) = (settings.get(&ROWS), settings.get(&TEST_ROWS));
+    if test >= rows {
+        return Ok(());
     }
+    let allowed = format!("at least the {rows} rows of `memory`");
+    Err(ParameterError::Value { name: TEST_ROWS.name().to_owned(), given: test.to_string(), allowed })
 }
 
 fn gate(settings: &Settings) -> Gate {
-    let real = |setting: Setting| settings.real(setting.name).unwrap_or(1.0);
-    let annealing = Annealing { start: real(START), rate: real(RATE), least: real(LEAST) };
-    match settings.name(GATE.name) {
-        Some("temperature") => Gate::Temperature(annealing),
-        Some("gumbel") => Gate::Gumbel(annealing),
-        _ => Gate::Softmax,
+    let annealing =
+        Annealing { start: settings.get(&START), rate: settings.get(&RATE), least: settings.get(&LEAST) };
+    match settings.get(&GATE) {
+        GateKind::Softmax => Gate::Softmax,
+        GateKind::Temperature => Gate::Temperature(annealing),
+        GateKind::Gumbel => Gate::Gumbel(annealing),
     }
 }
 
 fn body(cell: Cell, device: MemoryKind, settings: &Settings) -> BodySpec {
     BodySpec::Augmented(AugmentedSpec {
         cell,
-        hidden: settings.count(HIDDEN.name).unwrap_or(8),
+        hidden: settings.get(&HIDDEN),
         device,
-        rows: settings.count(ROWS.name).unwrap_or(1),
-        width: settings.count(WIDTH.name).unwrap_or(1),
+        rows: settings.get(&ROWS),
+        width: settings.get(&WIDTH),
         gate: gate(settings),
     })
 }
@@ -185,49 +184,47 @@ with_memory!(
 );
 
 /// A stack as deep as the published one, which holds every string of up to 150 symbols.
-const INPUT_STACK: [Setting; 3] = [
-    ROWS.or(Default::Count(150)).as_capacity(),
-    TEST_ROWS.or(Default::Count(150)),
-    WIDTH.or(Default::Count(8)),
+const INPUT_ROWS: Key<usize> = ROWS.or(Constant::Count(150)).as_capacity();
+const INPUT_TEST_ROWS: Key<usize> = TEST_ROWS.or(Constant::Count(150));
+const INPUT_WIDTH: Key<usize> = WIDTH.or(Constant::Count(8));
+const JOULIN: &[Parameter] = &[
+    LOSS.parameter(),
+    HIDDEN.parameter(),
+    EMBEDDING.parameter(),
+    REGULARIZATION.parameter(),
+    LAMBDA.parameter(),
+    EPOCHS.parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.parameter(),
+    WEIGHT_DECAY.parameter(),
+    TRAIN_OUTPUT.parameter(),
+    BATCH.parameter(),
+    SHUFFLE.parameter(),
+    INPUT_ROWS.parameter(),
+    INPUT_TEST_ROWS.parameter(),
+    INPUT_WIDTH.parameter(),
 ];
-const JOULIN: &[Setting] = &[
-    LOSS,
-    HIDDEN,
-    EMBEDDING,
-    REGULARIZATION,
-    LAMBDA,
-    EPOCHS,
-    OPTIMIZER,
-    LEARNING_RATE,
-    WEIGHT_DECAY,
-    TRAIN_OUTPUT,
-    BATCH,
-    SHUFFLE,
-    INPUT_STACK[0],
-    INPUT_STACK[1],
-    INPUT_STACK[2],
-];
-const JOULIN_RECOGNIZER: &[Setting] = &[
-    HIDDEN,
-    ROWS.or(Default::Count(500)),
-    INPUT_STACK[2],
-    LATER_OPTIMIZER,
-    LEARNING_RATE,
-    BATCH_SYMBOLS,
-    LOSS_WEIGHT,
-    CLIP,
-    DECAY,
-    DECAY_PATIENCE,
-    PATIENCE,
-    MAX_EPOCHS,
+const JOULIN_RECOGNIZER: &[Parameter] = &[
+    HIDDEN.parameter(),
+    ROWS.or(Constant::Count(500)).parameter(),
+    INPUT_WIDTH.parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.parameter(),
+    BATCH_SYMBOLS.parameter(),
+    LOSS_WEIGHT.parameter(),
+    CLIP.parameter(),
+    DECAY.parameter(),
+    DECAY_PATIENCE.parameter(),
+    PATIENCE.parameter(),
+    MAX_EPOCHS.parameter(),
 ];
 
 fn input_stack(settings: &Settings) -> BodySpec {
     BodySpec::StackRnn(StackRnnSpec {
-        hidden: settings.count(HIDDEN.name).unwrap_or(32),
-        embedding: settings.count(EMBEDDING.name),
-        rows: settings.count(ROWS.name).unwrap_or(1),
-        width: settings.count(WIDTH.name).unwrap_or(1),
+        hidden: settings.get(&HIDDEN),
+        embedding: settings.get(&EMBEDDING),
+        rows: settings.get(&ROWS),
+        width: settings.get(&WIDTH),
     })
 }
 

@@ -13,7 +13,6 @@ mod recurrent;
 mod reservoir;
 mod search;
 mod seq2seq;
-pub mod setting;
 mod size;
 mod size_table;
 mod transformer;
@@ -26,7 +25,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use wug_dataset::Seed;
-use wug_language::nearest_names;
+use wug_language::{Reading, nearest_names};
 
 use crate::baseline::Grammar;
 use crate::interface::AnyNextSymbol;
@@ -41,11 +40,11 @@ pub use gradient::{
 };
 pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
-pub use range::{Given, Range};
+pub use range::drawn;
 pub use search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
-pub use setting::{Setting, SettingError, SettingValue, Settings};
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
 pub use size_table::{SizeRow, size_table};
+pub use wug_parameter::{Given, Parameter, ParameterError, Range, Settings, Value as SettingValue};
 
 /// What a trained learner can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,13 +139,13 @@ fn language_model(body: BodySpec, vocabulary: usize) -> LanguageModelSpec {
 }
 
 /// Checks what settings have to do with each other.
-pub type SettingsCheck = fn(&Settings) -> Result<(), SettingError>;
+pub type SettingsCheck = fn(&Settings) -> Result<(), ParameterError>;
 
 /// How a network is built for a task, from its settings or from a size.
 #[derive(Debug)]
 pub struct Network<T, S> {
     /// What can be set.
-    pub settings: &'static [Setting],
+    pub settings: &'static [Parameter],
     /// What settings have to do with each other, if anything.
     pub check: Option<SettingsCheck>,
     /// The network.
@@ -171,7 +170,7 @@ impl<T: Copy, S: Counted> Network<T, S> {
     /// let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: false };
     /// let matched = |name, size, matching| {
     ///     let role = find(name, Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
-    ///     role.matched(&Settings::defaults(role.settings), &BTreeSet::new(), size, task, matching).unwrap()
+    ///     role.matched(&Settings::defaults(role.settings, Reading::Corrected), &BTreeSet::new(), size, task, matching).unwrap()
     /// };
     /// // The widths of Butoi et al. 2025: 64,000 parameters, two symbols.
     /// let published = |name| matched(name, 64_000, Matching::Published).settings.count("hidden").unwrap();
@@ -216,7 +215,7 @@ pub enum NextSymbolRole {
 
 impl NextSymbolRole {
     /// What can be set.
-    pub fn settings(&self) -> &'static [Setting] {
+    pub fn settings(&self) -> &'static [Parameter] {
         match self {
             Self::Network(network) => network.settings,
             Self::Baseline(_) => &[],
@@ -319,19 +318,13 @@ impl Learner {
     }
 
     /// What can be set of it in a role; `None` if it cannot play it.
-    pub fn settings(&self, role: Role) -> Option<&'static [Setting]> {
+    pub fn settings(&self, role: Role) -> Option<&'static [Parameter]> {
         match role {
             Role::Recognizer => self.recognizer.as_ref().map(|role| role.settings),
             Role::NextSymbol => self.next_symbol.as_ref().map(NextSymbolRole::settings),
             Role::Transducer => self.transducer.as_ref().map(|role| role.settings),
             Role::Incremental => self.incremental.as_ref().map(|role| role.settings),
         }
-    }
-
-    /// The values of settings that plans leave out because they go without saying.
-    pub fn implied(&self, role: Role) -> impl Iterator<Item = (&'static str, SettingValue)> {
-        let all = self.settings(role).unwrap_or_default().iter();
-        all.filter(|setting| setting.implied).map(|setting| (setting.name, setting.default.into()))
     }
 
     /// Whether it comes out the same whatever the seed.
@@ -376,7 +369,8 @@ pub fn recognizer(
     let unable = || UnknownLearner { given: name.to_owned(), role: Role::Recognizer, known: Some(learner) };
     let role = learner.recognizer.as_ref().ok_or_else(unable)?;
     let (language_modeling, next_symbols) = heads;
-    let settings = Settings::defaults(role.settings).with("dropout", SettingValue::Real(dropout));
+    let settings =
+        Settings::defaults(role.settings, Reading::Corrected).with("dropout", SettingValue::Real(dropout));
     let task = RecognizerTask { alphabet, language_modeling, next_symbols };
     Ok((role.build)(&settings.with_count("hidden", hidden), task))
 }

@@ -2,7 +2,8 @@
 
 use wug_dataset::Seed;
 
-use super::setting::{Limits, SettingValue};
+use wug_parameter::Limits;
+
 use super::*;
 use crate::interface::Sequence;
 use crate::model::{LabelledString, LanguageModel, LossWeights, Pair, RecognizerModel, TransducerModel};
@@ -16,14 +17,14 @@ const OPTIMIZER: &str = "optimizer";
 const RATE: f64 = 0.01;
 
 /// What has a step size takes steps along a gradient.
-fn gradient_learners(role: Role) -> impl Iterator<Item = (&'static Learner, &'static [Setting])> {
+fn gradient_learners(role: Role) -> impl Iterator<Item = (&'static Learner, &'static [Parameter])> {
     let settings = move |learner: &'static Learner| Some((learner, learner.settings(role)?));
     let all = LEARNERS.iter().copied().filter_map(settings);
     all.filter(|(_, settings)| settings.iter().any(|setting| setting.name == "learning_rate"))
 }
 
-fn settings(all: &[Setting], rule: UpdateRule) -> Settings {
-    Settings::defaults(all)
+fn settings(all: &[Parameter], rule: UpdateRule) -> Settings {
+    Settings::defaults(all, Reading::Corrected)
         .with("learning_rate", SettingValue::Real(RATE))
         .with(OPTIMIZER, SettingValue::Name(rule.name().to_owned()))
 }
@@ -50,7 +51,7 @@ fn five_steps(objective: &impl Objective<f32>, spec: TrainSpec, name: &str) -> S
 
 /// Checks that each rule leads elsewhere, and is what the training spec has.
 fn compare(name: &str, objective: &impl Objective<f32>, spec: impl Fn(UpdateRule) -> TrainSpec) {
-    let [adam, sgd] = UpdateRule::ALL.map(|rule| {
+    let [adam, sgd] = [UpdateRule::Adam, UpdateRule::Sgd].map(|rule| {
         let spec = TrainSpec { batch: BatchSize::Examples(1), max_epochs: 3, ..spec(rule) };
         let is_sgd = matches!(spec.optimizer.rule, Rule::Sgd { .. });
         assert_eq!(is_sgd, rule == UpdateRule::Sgd, "{name}");
@@ -68,9 +69,8 @@ fn every_gradient_learner_has_an_optimizer_in_every_role() {
             let setting = all.iter().find(|setting| setting.name == OPTIMIZER);
             let setting = setting.unwrap_or_else(|| panic!("{name} has no optimizer"));
             let Limits::Names(names) = setting.limits else { panic!("{name}") };
-            assert_eq!(names, UpdateRule::ALL.map(UpdateRule::name), "{name}");
+            assert_eq!(names, <UpdateRule as wug_parameter::Choice>::NAMES, "{name}");
             // Only plans of next-symbol models have had it from the start.
-            assert_eq!(setting.implied, role != Role::NextSymbol, "{name}");
             *count += 1;
         }
     }
@@ -84,7 +84,8 @@ fn recognizers_resume_to_the_same_bytes_with_every_optimizer() {
     let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: false };
     for (learner, all) in gradient_learners(Role::Recognizer) {
         let role = learner.recognizer.as_ref().unwrap();
-        let model = RecognizerModel::new((role.build)(&Settings::defaults(all), task)).unwrap();
+        let model =
+            RecognizerModel::new((role.build)(&Settings::defaults(all, Reading::Corrected), task)).unwrap();
         let objective = Recognition::new(&model, &examples, &[], LossWeights::default());
         compare(learner.name, &objective, |rule| TrainSpec {
             optimizer: optimizer_spec(&settings(all, rule)),
@@ -101,7 +102,8 @@ fn next_symbol_models_resume_to_the_same_bytes_with_every_optimizer() {
     let ends = Boundaries { start: Some(0), end: Some(0) };
     for (learner, all) in gradient_learners(Role::NextSymbol) {
         let role = learner.next_symbol.as_ref().unwrap().network().unwrap();
-        let model = LanguageModel::new((role.build)(&Settings::defaults(all), 3)).unwrap();
+        let model =
+            LanguageModel::new((role.build)(&Settings::defaults(all, Reading::Corrected), 3)).unwrap();
         let objective = LanguageModeling::new(&model, &weighted, &[], ends, Average::Symbols).unwrap();
         compare(learner.name, &objective, |rule| train_spec(&settings(all, rule)));
     }
@@ -114,7 +116,8 @@ fn transducers_resume_to_the_same_bytes_with_every_optimizer() {
     let task = TransducerTask { inputs: 5, outputs: 5, end: 2, padding: Some(1) };
     for (learner, all) in gradient_learners(Role::Transducer) {
         let role = learner.transducer.as_ref().unwrap();
-        let model = TransducerModel::new((role.build)(&Settings::defaults(all), task)).unwrap();
+        let model =
+            TransducerModel::new((role.build)(&Settings::defaults(all, Reading::Corrected), task)).unwrap();
         let objective = Transduction::new(&model, &pairs, &[]).unwrap();
         compare(learner.name, &objective, |rule| transduction_spec(&settings(all, rule)));
     }
@@ -135,7 +138,7 @@ fn incremental_learners_start_again_to_the_same_scores_with_every_optimizer() {
             sequences.chunks(2).for_each(|batch| one.observe(batch).unwrap());
             one.scores(&sequences).unwrap().unwrap()
         };
-        let [adam, sgd] = UpdateRule::ALL.map(|rule| {
+        let [adam, sgd] = [UpdateRule::Adam, UpdateRule::Sgd].map(|rule| {
             let settings = settings(all, rule);
             let scores = run(&settings);
             assert_eq!(scores, run(&settings), "{}", learner.name);
@@ -143,7 +146,7 @@ fn incremental_learners_start_again_to_the_same_scores_with_every_optimizer() {
         });
         assert_ne!(adam, sgd, "{}", learner.name);
         let rate = SettingValue::Real(RATE);
-        let unsaid = run(&Settings::defaults(all).with("learning_rate", rate));
+        let unsaid = run(&Settings::defaults(all, Reading::Corrected).with("learning_rate", rate));
         // Decoders of reservoirs have always learned by stochastic gradient descent, networks by Adam.
         let is_reservoir = all.iter().any(|setting| setting.name == "decoder");
         assert_eq!(unsaid, if is_reservoir { sgd } else { adam }, "{}", learner.name);

@@ -1,10 +1,11 @@
 //! Recurrent networks without a memory beside them.
 
+use wug_parameter::{Constant, Key, Limits, Parameter, Settings};
+
 use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LATER_OPTIMIZER, LEARNING_RATE, LOSS,
-    LOSS_WEIGHT, MAX, MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
-use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::{
     IncrementalRole, Learner, Network, NextSymbolRole, RecognizerTask, incremental, language_model, seq2seq,
@@ -13,88 +14,85 @@ use crate::model::{
     AnswerBodySpec, BodySpec, Cell, Counted as _, Initialization, RecognizerSpec, RecurrentSpec, Start,
 };
 
-pub(super) const HIDDEN: Setting =
-    Setting::new("hidden", "units per layer", Limits::Count(1, MAX), Default::Count(32));
-pub(super) const LAYERS: Setting =
-    Setting::new("layers", "layers, one on top of the other", Limits::Count(1, 1000), Default::Count(1));
-pub(super) const DROPOUT: Setting = Setting::new(
+pub(super) const HIDDEN: Key<usize> = Key::count("hidden", "units per layer", 1..=MAX, 32);
+pub(super) const LAYERS: Key<usize> = Key::count("layers", "layers, one on top of the other", 1..=1000, 1);
+pub(super) const DROPOUT: Key<f64> = Key::real(
     "dropout",
     "probability with which an element of a layer's output is dropped in training",
     Limits::Probability,
-    Default::Real(0.0),
+    0.0,
 );
 
 /// Five layers and dropout, as Butoi et al. have them.
-const fn recognizer_settings(rate: f64) -> [Setting; 12] {
+const fn recognizer_settings(rate: f64) -> [Parameter; 12] {
     [
-        LAYERS.or(Default::Count(5)),
-        HIDDEN,
-        DROPOUT.or(Default::Real(0.1)),
-        LATER_OPTIMIZER,
-        LEARNING_RATE.or(Default::Real(rate)),
-        BATCH_SYMBOLS,
-        LOSS_WEIGHT,
-        CLIP,
-        DECAY,
-        DECAY_PATIENCE,
-        PATIENCE,
-        MAX_EPOCHS,
+        LAYERS.or(Constant::Count(5)).parameter(),
+        HIDDEN.parameter(),
+        DROPOUT.or(Constant::Real(0.1)).parameter(),
+        OPTIMIZER.parameter(),
+        LEARNING_RATE.or(Constant::Real(rate)).parameter(),
+        BATCH_SYMBOLS.parameter(),
+        LOSS_WEIGHT.parameter(),
+        CLIP.parameter(),
+        DECAY.parameter(),
+        DECAY_PATIENCE.parameter(),
+        PATIENCE.parameter(),
+        MAX_EPOCHS.parameter(),
     ]
 }
 
-pub(super) const EMBEDDING: Setting = Setting::new(
+pub(super) const EMBEDDING: Key<Option<usize>> = Key::count_or(
     "embedding",
     "elements per embedded symbol, or `one-hot`: no embedding",
-    Limits::NamesOrCount(&["one-hot"]),
-    Default::Name("one-hot"),
+    &["one-hot"],
+    Constant::Name("one-hot"),
 );
-pub(super) const SCORING_DROPOUT: Setting = Setting::new(
+pub(super) const SCORING_DROPOUT: Key<bool> = Key::switch(
     "scoring_dropout",
     "whether dropout stays on where trained models score whole strings",
-    Limits::Switch,
-    Default::Switch(false),
+    false,
 );
 
-const NEXT_SYMBOL: &[Setting] = &[
-    LOSS,
-    HIDDEN,
-    LAYERS,
-    EMBEDDING,
-    DROPOUT,
-    SCORING_DROPOUT,
-    REGULARIZATION,
-    LAMBDA,
-    EPOCHS,
-    OPTIMIZER,
-    LEARNING_RATE,
-    WEIGHT_DECAY,
-    TRAIN_OUTPUT,
-    BATCH,
-    SHUFFLE,
+const NEXT_SYMBOL: &[Parameter] = &[
+    LOSS.parameter(),
+    HIDDEN.parameter(),
+    LAYERS.parameter(),
+    EMBEDDING.parameter(),
+    DROPOUT.parameter(),
+    SCORING_DROPOUT.parameter(),
+    REGULARIZATION.parameter(),
+    LAMBDA.parameter(),
+    EPOCHS.parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.parameter(),
+    WEIGHT_DECAY.parameter(),
+    TRAIN_OUTPUT.parameter(),
+    BATCH.parameter(),
+    SHUFFLE.parameter(),
 ];
 
-pub(super) const EMBEDDED: Setting = Setting::new(
-    "embedding",
-    "elements per embedded symbol; 0 for one-hot input",
-    Limits::Count(0, MAX),
-    Default::Count(0),
-);
+pub(super) const EMBEDDED: Key<usize> =
+    Key::count("embedding", "elements per embedded symbol; 0 for one-hot input", 0..=MAX, 0);
 
-const INCREMENTAL: &[Setting] =
-    &[HIDDEN.or(Default::Count(128)), LAYERS, EMBEDDED, DROPOUT, LATER_OPTIMIZER, LEARNING_RATE];
+const INCREMENTAL: &[Parameter] = &[
+    HIDDEN.or(Constant::Count(128)).parameter(),
+    LAYERS.parameter(),
+    EMBEDDED.parameter(),
+    DROPOUT.parameter(),
+    LEARNING_RATE.parameter(),
+];
 
 const SIZING: Sizing = Sizing {
-    width: HIDDEN.name,
+    width: HIDDEN.name(),
     divisor: None,
     ratio: None,
-    others: &[Dimension { setting: LAYERS.name, steps: Steps::Around, cost: 1 }],
+    others: &[Dimension { setting: LAYERS.name(), steps: Steps::Around, cost: 1 }],
 };
 
 /// The embedding is as wide as the states, which start at a learned vector.
 fn recognizer(cell: Cell, biases: usize, settings: &Settings, task: RecognizerTask) -> RecognizerSpec {
-    let hidden = settings.count(HIDDEN.name).unwrap_or(32);
+    let hidden = settings.get(&HIDDEN);
     let body = RecurrentSpec {
-        layers: settings.count(LAYERS.name).unwrap_or(5),
         embedding: Some(hidden),
         biases,
         start: Start::Learned,
@@ -107,18 +105,18 @@ fn recognizer(cell: Cell, biases: usize, settings: &Settings, task: RecognizerTa
 fn next_symbol(cell: Cell, settings: &Settings) -> RecurrentSpec {
     RecurrentSpec {
         cell,
-        layers: settings.count(LAYERS.name).unwrap_or(1),
-        hidden: settings.count(HIDDEN.name).unwrap_or(32),
-        embedding: settings.count(EMBEDDING.name),
+        layers: settings.get(&LAYERS),
+        hidden: settings.get(&HIDDEN),
+        embedding: settings.get(&EMBEDDING),
         biases: 2,
         start: Start::Zero,
-        dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
+        dropout: settings.get(&DROPOUT),
     }
 }
 
 /// Symbols go in one-hot, or embedded if an embedding is given.
 fn answering(cell: Cell, settings: &Settings) -> AnswerBodySpec {
-    let embedding = settings.count(EMBEDDED.name).filter(|width| *width > 0);
+    let embedding = Some(settings.get(&EMBEDDED)).filter(|width| *width > 0);
     AnswerBodySpec::Prefix(BodySpec::Recurrent(RecurrentSpec { embedding, ..next_symbol(cell, settings) }))
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 use wug_dataset::Seed;
 use wug_language::Reading;
 
-use super::{Setting, Settings, SettingsCheck};
+use super::{Parameter, Settings, SettingsCheck};
 use crate::interface::AnyNextSymbol;
 
 /// Goes on with a search that was saved; none if the bytes do not fit.
@@ -14,7 +14,7 @@ pub(super) type ResumeSearch = fn(&Settings, &SearchTask, &[u8]) -> Option<Box<d
 #[derive(Debug)]
 pub struct SearchRole {
     /// What can be set.
-    pub settings: &'static [Setting],
+    pub settings: &'static [Parameter],
     /// What settings have to do with each other, if anything.
     pub check: Option<SettingsCheck>,
     /// Begins a search.

@@ -1,8 +1,9 @@
 //! Encoder–decoder networks, as Kharitonov and Chaabouni have them (fairseq).
 
-use super::gradient::{CLIP_PAIRS, INITIAL_RATE, LATER_OPTIMIZER, PAIRS, PEAK_RATE, UPDATES, WARMUP};
+use wug_parameter::{Constant, Key, Parameter, Settings, parameters};
+
+use super::gradient::{CLIP_PAIRS, INITIAL_RATE, OPTIMIZER, PAIRS, PEAK_RATE, UPDATES, WARMUP};
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
-use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::transformer::HEADS;
 use super::{Learner, NO_ROLES, Network, TransducerRole, TransducerTask};
@@ -12,74 +13,66 @@ use crate::model::{
     TransducerSpec, TransformerDropout, TransformerSpec,
 };
 
-const EMBEDDING: Setting =
-    Setting::new("embedding", "elements per embedded symbol", Limits::Count(1, 100_000), Default::Count(16));
-const KERNEL: Setting =
-    Setting::new("kernel", "positions that a layer sees at once", Limits::Count(1, 1000), Default::Count(3));
+const EMBEDDING: Key<usize> = Key::count("embedding", "elements per embedded symbol", 1..=100_000, 16);
+const KERNEL: Key<usize> = Key::count("kernel", "positions that a layer sees at once", 1..=1000, 3);
 
-const OUTPUT: Setting = Setting::new(
+const OUTPUT: Key<Option<usize>> = Key::count_or(
     "output",
     "elements that the output layer reads; if not `hidden`, there is a linear layer before it",
-    Limits::NamesOrCount(&["hidden"]),
-    Default::Name("hidden"),
+    &["hidden"],
+    Constant::Name("hidden"),
 );
-const CNN_OUTPUT: Setting = Setting::new(
-    "output",
-    "elements that the output layer reads",
-    Limits::Count(1, 100_000),
-    Default::Count(256),
-);
+const CNN_OUTPUT: Key<usize> = Key::count("output", "elements that the output layer reads", 1..=100_000, 256);
 
-const DAMPED: Setting = Setting::new(
+const DAMPED: Key<bool> = Key::switch(
     "damped",
     "whether the encoder's gradient is divided by twice the number of layers of the decoder, as in fairseq",
-    Limits::Switch,
-    Default::Switch(true),
+    false,
 )
-.corrected(Default::Switch(false));
+.published(Constant::Switch(true));
 
-const HALF: Setting = DROPOUT.or(Default::Real(0.5));
-const WIDE: Setting = HIDDEN.or(Default::Count(512));
+const HALF: Key<f64> = DROPOUT.or(Constant::Real(0.5));
+const WIDE: Key<usize> = HIDDEN.or(Constant::Count(512));
 
 /// Settings with those of training after them.
 macro_rules! trained {
     ($($setting:expr),+) => {
-        &[$($setting),+, UPDATES, PAIRS, LATER_OPTIMIZER, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS]
+        parameters![
+            $($setting),+, UPDATES, PAIRS, OPTIMIZER, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS
+        ]
     };
 }
 
-const LSTM: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, OUTPUT, HALF];
-const CNN_SETTINGS: &[Setting] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF, DAMPED];
-const FEEDFORWARD: Setting =
-    Setting { meaning: "hidden units of the feed-forward sublayer", ..HIDDEN.or(Default::Count(512)) };
-const CROSS_SELF: Setting = Setting::new(
+const LSTM: &[Parameter] = trained![LAYERS, WIDE, EMBEDDING, OUTPUT, HALF];
+const CNN_SETTINGS: &[Parameter] = trained![LAYERS, WIDE, EMBEDDING, KERNEL, CNN_OUTPUT, HALF, DAMPED];
+const FEEDFORWARD: Key<usize> = WIDE.meaning("hidden units of the feed-forward sublayer");
+const CROSS_SELF: Key<bool> = Key::switch(
     "cross_self_attention",
     "whether the decoder's self-attention attends to the encoder's states as well, as in `transformer_lm_small` of the released code",
-    Limits::Switch,
-    Default::Switch(false),
+    false,
 );
-const TRANSFORMER: &[Setting] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
-const ENCODER_DECODER: &[Setting] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF, CROSS_SELF];
+const TRANSFORMER: &[Parameter] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF];
+const ENCODER_DECODER: &[Parameter] = trained![LAYERS, FEEDFORWARD, EMBEDDING, HEADS, HALF, CROSS_SELF];
 
-const SMALLER_EMBEDDING: Dimension = Dimension { setting: EMBEDDING.name, steps: Steps::Halves, cost: 1 };
+const SMALLER_EMBEDDING: Dimension = Dimension { setting: EMBEDDING.name(), steps: Steps::Halves, cost: 1 };
 const LSTM_SIZING: Sizing =
-    Sizing { width: HIDDEN.name, divisor: None, ratio: None, others: &[SMALLER_EMBEDDING] };
+    Sizing { width: HIDDEN.name(), divisor: None, ratio: None, others: &[SMALLER_EMBEDDING] };
 /// Small networks can afford neither the embeddings of 1,024 positions nor the output layer of the published one, which is
 /// half as wide as the others.
 const CNN_SIZING: Sizing = Sizing {
-    ratio: Some((CNN_OUTPUT.name, 1, 1000)),
+    ratio: Some((CNN_OUTPUT.name(), 1, 1000)),
     others: &[
-        Dimension { setting: CNN_OUTPUT.name, steps: Steps::Halves, cost: 1 },
+        Dimension { setting: CNN_OUTPUT.name(), steps: Steps::Halves, cost: 1 },
         Dimension { cost: 2, ..SMALLER_EMBEDDING },
     ],
     ..LSTM_SIZING
 };
 /// The published feed-forward sublayer is 32 times as wide as the embedding.
 const TRANSFORMER_SIZING: Sizing = Sizing {
-    ratio: Some((EMBEDDING.name, 2, 64)),
+    ratio: Some((EMBEDDING.name(), 2, 64)),
     others: &[
-        Dimension { setting: EMBEDDING.name, steps: Steps::Doubles, cost: 1 },
-        Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 2 },
+        Dimension { setting: EMBEDDING.name(), steps: Steps::Doubles, cost: 1 },
+        Dimension { setting: HEADS.name(), steps: Steps::Halves, cost: 2 },
     ],
     ..LSTM_SIZING
 };
@@ -89,31 +82,27 @@ fn spec(body: TransducerBodySpec, initialization: Initialization, task: Transduc
     TransducerSpec { body, inputs, outputs, end, padding, initialization }
 }
 
-fn count(settings: &Settings, setting: Setting) -> usize {
-    settings.count(setting.name).unwrap_or(1)
-}
-
 fn lstm(attention: bool, settings: &Settings, task: TransducerTask) -> TransducerSpec {
     let body = LstmTransducerSpec {
-        layers: count(settings, LAYERS),
-        hidden: count(settings, HIDDEN),
-        embedding: count(settings, EMBEDDING),
-        output: settings.count(OUTPUT.name).unwrap_or_else(|| count(settings, HIDDEN)),
+        layers: settings.get(&LAYERS),
+        hidden: settings.get(&HIDDEN),
+        embedding: settings.get(&EMBEDDING),
+        output: settings.get(&OUTPUT).unwrap_or_else(|| settings.get(&HIDDEN)),
         attention,
-        dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
+        dropout: settings.get(&DROPOUT),
     };
     spec(TransducerBodySpec::Lstm(body), Initialization::FindLstm, task)
 }
 
 fn cnn(settings: &Settings, task: TransducerTask) -> TransducerSpec {
     let body = CnnTransducerSpec {
-        layers: count(settings, LAYERS),
-        channels: count(settings, HIDDEN),
-        kernel: count(settings, KERNEL),
-        embedding: count(settings, EMBEDDING),
-        output: count(settings, CNN_OUTPUT),
-        dropout: settings.real(DROPOUT.name).unwrap_or(0.0),
-        damped: settings.is_on(DAMPED.name),
+        layers: settings.get(&LAYERS),
+        channels: settings.get(&HIDDEN),
+        kernel: settings.get(&KERNEL),
+        embedding: settings.get(&EMBEDDING),
+        output: settings.get(&CNN_OUTPUT),
+        dropout: settings.get(&DROPOUT),
+        damped: settings.get(&DAMPED),
         ..CnnTransducerSpec::published()
     };
     spec(TransducerBodySpec::Cnn(body), Initialization::FindCnn, task)
@@ -121,12 +110,12 @@ fn cnn(settings: &Settings, task: TransducerTask) -> TransducerSpec {
 
 /// fairseq drops no attention weights and no hidden units of the feed-forward sublayer.
 fn transformer_spec(settings: &Settings) -> TransformerSpec {
-    let (width, dropout) = (count(settings, EMBEDDING), settings.real(DROPOUT.name).unwrap_or(0.0));
+    let (width, dropout) = (settings.get(&EMBEDDING), settings.get(&DROPOUT));
     TransformerSpec {
-        layers: count(settings, LAYERS),
+        layers: settings.get(&LAYERS),
         width,
-        heads: count(settings, HEADS),
-        feedforward: count(settings, FEEDFORWARD),
+        heads: settings.get(&HEADS),
+        feedforward: settings.get(&FEEDFORWARD),
         norm: NormPlace::Post,
         final_norm: false,
         positions: Positions::Sinusoidal { layout: Sinusoid::Halves, first: 2 },
@@ -140,7 +129,7 @@ fn transformer_spec(settings: &Settings) -> TransformerSpec {
 }
 
 fn transformer(settings: &Settings, task: TransducerTask) -> TransducerSpec {
-    let cross_self = settings.is_on(CROSS_SELF.name);
+    let cross_self = settings.get(&CROSS_SELF);
     let body =
         if cross_self { TransducerBodySpec::CrossSelfTransformer } else { TransducerBodySpec::Transformer };
     let body = body(transformer_spec(settings));
@@ -158,7 +147,7 @@ fn prompt(settings: &Settings, task: TransducerTask) -> TransducerSpec {
 }
 
 const fn role(
-    settings: &'static [Setting],
+    settings: &'static [Parameter],
     build: fn(&Settings, TransducerTask) -> TransducerSpec,
     sizing: &'static Sizing,
 ) -> TransducerRole {

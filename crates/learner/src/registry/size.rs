@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::setting::Settings;
+use wug_parameter::Settings;
+
 use crate::model::SpecError;
 
 /// How far the true count may be from the size that was asked for, as a share of it.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use wug_language::Reading;
+
 use super::size::{Matched, Matching, Sizing};
 use super::{
     IncrementalRole, IncrementalTask, LEARNERS, Network, NextSymbolRole, RecognizerTask, Settings,
@@ -63,14 +65,14 @@ pub fn size_table() -> Vec<SizeRow> {
 
 /// None for a task that the network cannot be built for.
 fn each_size<T: Copy, S: Counted>(network: &Network<T, S>, task: T) -> Option<Vec<SizeRow>> {
-    let settings = Settings::defaults(network.settings);
+    let settings = Settings::defaults(network.settings, Reading::Corrected);
     let matched = |size| network.matched(&settings, &BTreeSet::new(), size, task, Matching::Nearest).ok();
     rows(network.sizing, matched)
 }
 
 /// The same of an incremental learner; none if it has no dimensions to decide.
 fn each_incremental_size(role: &IncrementalRole, task: IncrementalTask) -> Option<Vec<SizeRow>> {
-    let settings = Settings::defaults(role.settings);
+    let settings = Settings::defaults(role.settings, Reading::Corrected);
     let matched = |size| role.matched(&settings, &BTreeSet::new(), size, task, Matching::Nearest).ok();
     rows(role.sizing?, matched)
 }

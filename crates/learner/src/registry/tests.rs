@@ -51,7 +51,9 @@ fn entries_are_complete_and_names_are_unique() {
             let names: BTreeSet<&str> = settings.iter().map(|setting| setting.name).collect();
             assert_eq!(names.len(), settings.len(), "{}", learner.name);
             for setting in settings {
-                setting.check(setting.default.into()).unwrap();
+                for reading in Reading::ALL {
+                    setting.check(setting.default_in(reading).value().unwrap()).unwrap();
+                }
                 assert!(!setting.meaning.is_empty(), "{}: {}", learner.name, setting.name);
             }
         }
@@ -62,7 +64,7 @@ fn entries_are_complete_and_names_are_unique() {
 fn recognizers_are_built_trained_saved_and_loaded() {
     for learner in with_role(Role::Recognizer) {
         let role = learner.recognizer.as_ref().unwrap();
-        let settings = Settings::defaults(role.settings);
+        let settings = Settings::defaults(role.settings, Reading::Corrected);
         let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: true };
         let model = RecognizerModel::new((role.build)(&settings, task)).unwrap();
         let next = [0b111; 5];
@@ -86,7 +88,9 @@ fn next_symbol_networks_are_built_trained_saved_and_loaded() {
     let ends = Boundaries { start: Some(0), end: Some(0) };
     for learner in with_role(Role::NextSymbol) {
         let Some(role) = learner.next_symbol.as_ref().unwrap().network() else { continue };
-        let model = LanguageModel::new((role.build)(&Settings::defaults(role.settings), 3)).unwrap();
+        let model =
+            LanguageModel::new((role.build)(&Settings::defaults(role.settings, Reading::Corrected), 3))
+                .unwrap();
         let weighted: Vec<WeightedString<'_>> = strings.iter().map(|s| WeightedString::new(s)).collect();
         let objective = LanguageModeling::new(&model, &weighted, &[], ends, Average::Symbols).unwrap();
         let [mut one, mut other] = trained(&model, &objective);
@@ -137,7 +141,9 @@ fn transducers_are_built_trained_saved_and_loaded() {
     for learner in with_role(Role::Transducer) {
         let role = learner.transducer.as_ref().unwrap();
         let task = TransducerTask { inputs: 5, outputs: 5, end: 2, padding: Some(1) };
-        let model = TransducerModel::new((role.build)(&Settings::defaults(role.settings), task)).unwrap();
+        let model =
+            TransducerModel::new((role.build)(&Settings::defaults(role.settings, Reading::Corrected), task))
+                .unwrap();
         let objective = Transduction::new(&model, &pairs, &[]).unwrap();
         let [mut one, mut other] = trained(&model, &objective);
         assert_eq!(one.log_probs(&pairs), other.log_probs(&pairs), "{}", learner.name);
@@ -160,7 +166,7 @@ fn incremental_learners_are_built_observe_and_answer() {
         let role = learner.incremental.as_ref().unwrap();
         for double in [false, true] {
             let task = IncrementalTask { vocabulary: 7, answers: 2, double };
-            let settings = Settings::defaults(role.settings)
+            let settings = Settings::defaults(role.settings, Reading::Corrected)
                 .with("learning_rate", SettingValue::Real(0.02))
                 .with_count("units", 100);
             let run = || {

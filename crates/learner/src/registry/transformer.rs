@@ -1,11 +1,12 @@
 //! Transformers.
 
+use wug_parameter::{Constant, Key, Parameter, Settings, choices};
+
 use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LATER_OPTIMIZER, LEARNING_RATE, LOSS,
-    LOSS_WEIGHT, MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS, SCORING_DROPOUT};
-use super::setting::{Default, Limits, Setting, SettingValue, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::{IncrementalRole, Learner, Network, NextSymbolRole, incremental, language_model, seq2seq};
 use crate::kernel::Sinusoid;
@@ -14,103 +15,118 @@ use crate::model::{
     TransformerDropout, TransformerSpec,
 };
 
-pub(super) const HEADS: Setting = Setting::new(
-    "heads",
-    "heads of attention; the width is a multiple of them",
-    Limits::Count(1, 1000),
-    Default::Count(8),
-);
-const FEEDFORWARD: Setting = Setting::new(
+pub(super) const HEADS: Key<usize> =
+    Key::count("heads", "heads of attention; the width is a multiple of them", 1..=1000, 8);
+const FEEDFORWARD: Key<usize> = Key::count(
     "feedforward",
     "hidden units of the feed-forward sublayer, as a multiple of the width",
-    Limits::Count(1, 100),
-    Default::Count(4),
+    1..=100,
+    4,
 );
-const WIDTH: Setting = Setting { meaning: "elements per position, a multiple of `heads`", ..HIDDEN };
+const WIDTH: Key<usize> = HIDDEN.meaning("elements per position, a multiple of `heads`");
 
 /// Five layers of eight heads, as Butoi et al. have them.
-const RECOGNIZER: &[Setting] = &[
-    LAYERS.or(Default::Count(5)),
-    WIDTH,
-    HEADS,
-    FEEDFORWARD,
-    DROPOUT.or(Default::Real(0.1)),
-    LATER_OPTIMIZER,
-    LEARNING_RATE,
-    BATCH_SYMBOLS,
-    LOSS_WEIGHT,
-    CLIP,
-    DECAY,
-    DECAY_PATIENCE,
-    PATIENCE,
-    MAX_EPOCHS,
+const RECOGNIZER: &[Parameter] = &[
+    LAYERS.or(Constant::Count(5)).parameter(),
+    WIDTH.parameter(),
+    HEADS.parameter(),
+    FEEDFORWARD.parameter(),
+    DROPOUT.or(Constant::Real(0.1)).parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.parameter(),
+    BATCH_SYMBOLS.parameter(),
+    LOSS_WEIGHT.parameter(),
+    CLIP.parameter(),
+    DECAY.parameter(),
+    DECAY_PATIENCE.parameter(),
+    PATIENCE.parameter(),
+    MAX_EPOCHS.parameter(),
 ];
 
 /// Layers stay as they are for longest. With these costs, small transformers keep several heads.
 const SIZING: Sizing = Sizing {
-    width: WIDTH.name,
-    divisor: Some(HEADS.name),
+    width: WIDTH.name(),
+    divisor: Some(HEADS.name()),
     ratio: None,
     others: &[
-        Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 3 },
-        Dimension { setting: FEEDFORWARD.name, steps: Steps::Around, cost: 2 },
-        Dimension { setting: LAYERS.name, steps: Steps::Around, cost: 4 },
+        Dimension { setting: HEADS.name(), steps: Steps::Halves, cost: 3 },
+        Dimension { setting: FEEDFORWARD.name(), steps: Steps::Around, cost: 2 },
+        Dimension { setting: LAYERS.name(), steps: Steps::Around, cost: 4 },
     ],
 };
 
-const NORM: Setting = Setting::new(
+choices! {
+    /// Where layers are normalised.
+    pub enum Norm {
+        Pre = "pre",
+        Post = "post",
+    }
+}
+
+choices! {
+    /// The order of sines and cosines.
+    pub enum SinusoidOrder {
+        Interleaved = "interleaved",
+        Halves = "halves",
+    }
+}
+
+choices! {
+    /// How matrices are initialised.
+    pub enum MatrixInitialization {
+        Torch = "torch",
+        Xavier = "xavier",
+    }
+}
+
+choices! {
+    /// To what a position attends.
+    pub enum Attention {
+        Causal = "causal",
+        Pooled = "pooled",
+        Leaky = "leaky",
+    }
+}
+
+const NORM: Key<Norm> = Key::choice(
     "norm",
     "whether layers are normalised before each sublayer, and once more at the end, or after each residual sum",
-    Limits::Names(&["pre", "post"]),
-    Default::Name("pre"),
+    "pre",
 );
-const POSITIONS: Setting = Setting::new(
-    "positions",
-    "the order of sines and cosines in the encoding of a position",
-    Limits::Names(&["interleaved", "halves"]),
-    Default::Name("interleaved"),
-);
-const SCALE_EMBEDDING: Setting = Setting::new(
-    "scale_embedding",
-    "whether embeddings are multiplied by the square root of the width",
-    Limits::Switch,
-    Default::Switch(true),
-);
-const EMBEDDING_DROPOUT: Setting = Setting::new(
-    "embedding_dropout",
-    "whether dropout is applied to embeddings too",
-    Limits::Switch,
-    Default::Switch(true),
-);
-const INITIALIZATION: Setting = Setting::new(
+const POSITIONS: Key<SinusoidOrder> =
+    Key::choice("positions", "the order of sines and cosines in the encoding of a position", "interleaved");
+const SCALE_EMBEDDING: Key<bool> =
+    Key::switch("scale_embedding", "whether embeddings are multiplied by the square root of the width", true);
+const EMBEDDING_DROPOUT: Key<bool> =
+    Key::switch("embedding_dropout", "whether dropout is applied to embeddings too", true);
+const INITIALIZATION: Key<MatrixInitialization> = Key::choice(
     "initialization",
     "the defaults of PyTorch's modules, or every matrix of a block by Glorot and Bengio (Xavier)",
-    Limits::Names(&["torch", "xavier"]),
-    Default::Name("torch"),
+    "torch",
 );
 
-const NEXT_SYMBOL: &[Setting] = &[
-    LOSS,
-    WIDTH,
-    LAYERS.or(Default::Count(2)),
-    HEADS.or(Default::Count(4)),
-    FEEDFORWARD,
-    NORM,
-    POSITIONS,
-    SCALE_EMBEDDING,
-    INITIALIZATION,
-    DROPOUT,
-    EMBEDDING_DROPOUT,
-    SCORING_DROPOUT,
-    REGULARIZATION,
-    LAMBDA,
-    EPOCHS,
-    OPTIMIZER,
-    LEARNING_RATE,
-    WEIGHT_DECAY,
-    TRAIN_OUTPUT,
-    BATCH,
-    SHUFFLE,
+const NEXT_SYMBOL: &[Parameter] = &[
+    LOSS.parameter(),
+    WIDTH.parameter(),
+    LAYERS.or(Constant::Count(2)).parameter(),
+    HEADS.or(Constant::Count(4)).parameter(),
+    FEEDFORWARD.parameter(),
+    NORM.parameter(),
+    POSITIONS.parameter(),
+    SCALE_EMBEDDING.parameter(),
+    INITIALIZATION.parameter(),
+    DROPOUT.parameter(),
+    EMBEDDING_DROPOUT.parameter(),
+    SCORING_DROPOUT.parameter(),
+    REGULARIZATION.parameter(),
+    LAMBDA.parameter(),
+    EPOCHS.parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.parameter(),
+    WEIGHT_DECAY.parameter(),
+    TRAIN_OUTPUT.parameter(),
+    BATCH.parameter(),
+    SHUFFLE.parameter(),
 ];
 
 fn body(settings: &Settings) -> BodySpec {
@@ -118,25 +134,25 @@ fn body(settings: &Settings) -> BodySpec {
 }
 
 fn usual(settings: &Settings) -> TransformerSpec {
-    let count = |setting: Setting| settings.count(setting.name).unwrap_or(1);
-    let width = settings.count(WIDTH.name).unwrap_or(32);
-    let is_off = |setting: Setting| settings.get(setting.name) == Some(&SettingValue::Switch(false));
-    let post = settings.name(NORM.name) == Some("post");
-    let halves = settings.name(POSITIONS.name) == Some("halves");
-    let layout = if halves { Sinusoid::Halves } else { Sinusoid::Interleaved };
-    let mut dropout = TransformerDropout::everywhere(settings.real(DROPOUT.name).unwrap_or(0.0));
-    if is_off(EMBEDDING_DROPOUT) {
+    let width = settings.get(&WIDTH);
+    let post = settings.get(&NORM) == Norm::Post;
+    let layout = match settings.get(&POSITIONS) {
+        SinusoidOrder::Interleaved => Sinusoid::Interleaved,
+        SinusoidOrder::Halves => Sinusoid::Halves,
+    };
+    let mut dropout = TransformerDropout::everywhere(settings.get(&DROPOUT));
+    if !settings.get(&EMBEDDING_DROPOUT) {
         dropout.embedding = 0.0;
     }
     TransformerSpec {
-        layers: count(LAYERS),
+        layers: settings.get(&LAYERS),
         width,
-        heads: count(HEADS),
-        feedforward: count(FEEDFORWARD) * width,
+        heads: settings.get(&HEADS),
+        feedforward: settings.get(&FEEDFORWARD) * width,
         norm: if post { NormPlace::Post } else { NormPlace::Pre },
         final_norm: !post,
         positions: Positions::Sinusoidal { layout, first: 0 },
-        scale_embedding: !is_off(SCALE_EMBEDDING),
+        scale_embedding: settings.get(&SCALE_EMBEDDING),
         dropout,
     }
 }
@@ -144,52 +160,49 @@ fn usual(settings: &Settings) -> TransformerSpec {
 /// The width of the transformer of Cisneros et al., whatever the task.
 const PUBLISHED_WIDTH: usize = 80;
 
-const ATTENTION: Setting = Setting::new(
+const ATTENTION: Key<Attention> = Key::choice(
     "attention",
     "to what a position attends: `causal`, to itself and those before it; `pooled`, to all before the answer, over which the mean is taken; `leaky`, to the whole sequence, the answer included, as published by mistake",
-    Limits::Names(&["causal", "pooled", "leaky"]),
-    Default::Name("causal"),
+    "causal",
 );
-const FEEDFORWARD_UNITS: Setting = Setting::new(
-    "feedforward_units",
-    "hidden units of the feed-forward sublayer",
-    Limits::Count(1, 1_000_000),
-    Default::Count(50),
-);
+const FEEDFORWARD_UNITS: Key<usize> =
+    Key::count("feedforward_units", "hidden units of the feed-forward sublayer", 1..=1_000_000, 50);
 
 /// One small layer, as Cisneros et al. have it, but for dropout.
-const INCREMENTAL: &[Setting] = &[
-    ATTENTION,
-    WIDTH.or(Default::Count(PUBLISHED_WIDTH as u64)),
-    LAYERS,
-    HEADS,
-    FEEDFORWARD_UNITS,
-    DROPOUT,
-    LATER_OPTIMIZER,
-    LEARNING_RATE,
+const INCREMENTAL: &[Parameter] = &[
+    ATTENTION.parameter(),
+    WIDTH.or(Constant::Count(PUBLISHED_WIDTH as u64)).parameter(),
+    LAYERS.parameter(),
+    HEADS.parameter(),
+    FEEDFORWARD_UNITS.parameter(),
+    DROPOUT.parameter(),
+    OPTIMIZER.parameter(),
+    LEARNING_RATE.parameter(),
 ];
 
 const INCREMENTAL_SIZING: Sizing = Sizing {
-    width: WIDTH.name,
-    divisor: Some(HEADS.name),
+    width: WIDTH.name(),
+    divisor: Some(HEADS.name()),
     ratio: None,
-    others: &[Dimension { setting: HEADS.name, steps: Steps::Halves, cost: 1 }],
+    others: &[Dimension { setting: HEADS.name(), steps: Steps::Halves, cost: 1 }],
 };
 
 /// Normalised after each sum, as PyTorch's encoder layers are.
 fn answering(settings: &Settings) -> AnswerBodySpec {
-    let feedforward = settings.count(FEEDFORWARD_UNITS.name).unwrap_or(1);
+    let feedforward = settings.get(&FEEDFORWARD_UNITS);
     let spec = TransformerSpec { feedforward, norm: NormPlace::Post, final_norm: false, ..usual(settings) };
-    match settings.name(ATTENTION.name) {
-        Some("leaky") => AnswerBodySpec::Leaky(spec),
-        Some("pooled") => AnswerBodySpec::Pooled(spec),
-        _ => AnswerBodySpec::Prefix(BodySpec::Transformer(spec)),
+    match settings.get(&ATTENTION) {
+        Attention::Leaky => AnswerBodySpec::Leaky(spec),
+        Attention::Pooled => AnswerBodySpec::Pooled(spec),
+        Attention::Causal => AnswerBodySpec::Prefix(BodySpec::Transformer(spec)),
     }
 }
 
 fn next_symbol(settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
-    let xavier = settings.name(INITIALIZATION.name) == Some("xavier");
-    let initialization = if xavier { Initialization::Tse } else { Initialization::Torch };
+    let initialization = match settings.get(&INITIALIZATION) {
+        MatrixInitialization::Torch => Initialization::Torch,
+        MatrixInitialization::Xavier => Initialization::Tse,
+    };
     LanguageModelSpec { initialization, ..language_model(body(settings), vocabulary) }
 }
 

@@ -1,28 +1,32 @@
 //! Linear decoders that learn from one answer at a time: softmax regression, or a logistic regression for each label against the
 //! rest. Stochastic gradient descent with a constant rate, or Adam; weights start at zero.
 
+use wug_parameter::choices;
+
 use super::features::Rows;
 use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};
 
-/// What is learned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecoderKind {
-    /// Softmax regression.
-    Softmax,
-    /// For each label a logistic regression that tells it from the rest; one for both of two labels (the published decoder).
-    OneVsRest,
+choices! {
+    /// What is learned.
+    pub enum DecoderKind {
+        /// Softmax regression.
+        Softmax = "softmax",
+        /// For each label a logistic regression that tells it from the rest; one for both of two labels (the published decoder).
+        OneVsRest = "one-vs-rest",
+    }
 }
 
-/// What features are made to have mean 0 and variance 1 with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standardization {
-    /// Nothing: they stay as they are.
-    None,
-    /// The mean and variance of all training features, known before the first step (published).
-    Prior,
-    /// The mean and variance of the features seen so far.
-    Running,
+choices! {
+    /// What features are made to have mean 0 and variance 1 with.
+    pub enum Standardization {
+        /// Nothing: they stay as they are.
+        None = "none",
+        /// The mean and variance of all training features, known before the first step (published).
+        Prior = "prior",
+        /// The mean and variance of the features seen so far.
+        Running = "running",
+    }
 }
 
 /// A decoder, as settings say it.

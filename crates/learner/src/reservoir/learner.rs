@@ -2,20 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wug_parameter::choices;
+
 use super::Reservoir;
 use super::decoder::{Decoder, DecoderSpec, Standardization};
 use super::features::Rows as _;
 use crate::interface::{Incremental, IncrementalError, Known, Sequence};
 use crate::kernel::Real;
 
-/// What a decoder chooses from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Labels {
-    /// Every symbol that can be an answer.
-    All,
-    /// The answers of the training sequences, known before the first step (published). An answer that is none of them is never
-    /// given.
-    OfTraining,
+choices! {
+    /// What a decoder chooses from.
+    pub enum Labels {
+        /// Every symbol that can be an answer.
+        All = "all",
+        /// The answers of the training sequences, known before the first step (published). An answer that is none of them is
+        /// never given.
+        OfTraining = "training",
+    }
 }
 
 /// Of each sequence its first row and its answers.

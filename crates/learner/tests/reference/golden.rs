@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use wug_language::Reading;
 use wug_learner::kernel::{Real, Sinusoid, head_order};
 use wug_learner::model::{
     BodySpec, Cell, Initialization, LabelledString, LossWeights, NormPlace, Positions, RecognizerModel,
@@ -263,7 +264,14 @@ fn strings_are_batched_as_published() {
 fn matched(name: &str, size: usize, alphabet: usize, heads: (bool, bool), matching: Matching) -> Matched {
     let role = find(name, Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
     let task = RecognizerTask { alphabet, language_modeling: heads.0, next_symbols: heads.1 };
-    role.matched(&Settings::defaults(role.settings), &BTreeSet::new(), size, task, matching).unwrap()
+    role.matched(
+        &Settings::defaults(role.settings, Reading::Corrected),
+        &BTreeSet::new(),
+        size,
+        task,
+        matching,
+    )
+    .unwrap()
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn each(check: Check<'_>) {
         built: impl Fn(S) -> usize,
         check: Check<'_>,
     ) {
-        let defaults = Settings::defaults(network.settings);
+        let defaults = Settings::defaults(network.settings, Reading::Corrected);
         if network.parameters(&defaults, task).is_err() {
             return;
         }
@@ -115,7 +115,9 @@ fn what_is_given_stays_and_the_rest_is_searched() {
     let role = find("transformer", Role::Recognizer).unwrap().recognizer.as_ref().unwrap();
     let matched = |given: &[(&str, usize)], size: usize| {
         let settings =
-            given.iter().fold(Settings::defaults(role.settings), |s, (name, n)| s.with_count(name, *n));
+            given.iter().fold(Settings::defaults(role.settings, Reading::Corrected), |s, (name, n)| {
+                s.with_count(name, *n)
+            });
         let names = given.iter().map(|(name, _)| (*name).to_owned()).collect();
         role.matched(&settings, &names, size, task, Matching::Nearest).unwrap()
     };
