@@ -6,7 +6,6 @@ mod aligned;
 pub mod baseline;
 pub mod interface;
 pub mod kernel;
-pub mod mdl;
 pub mod model;
 pub mod optim;
 pub mod params;
@@ -16,3 +15,4 @@ pub mod tape;
 pub mod train;
 
 pub use aligned::Aligned;
+pub use wug_mdl as mdl;

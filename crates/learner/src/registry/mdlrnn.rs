@@ -6,10 +6,10 @@ use wug_parameter::{Key, Limits, Parameter, Settings, choices, parameters};
 
 use super::search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
 use super::{Learner, NO_ROLES, NextSymbolRole};
-use crate::interface::AnyNextSymbol;
+use crate::interface::{AnyNextSymbol, NextSymbol};
 use crate::mdl::{
-    ACTIVATION_SETS, Alphabet, Annealing, Evolution, LaneCorpus, MAX_UNITS, NetworkModel, Objective, Outputs,
-    Search, SearchSpec, Stop, in_turn,
+    ACTIVATION_SETS, Alphabet, Annealing, Evolution, Float, LaneCorpus, MAX_UNITS, NetworkModel,
+    NetworkState, Objective, Outputs, Search, SearchSpec, Stop, in_turn,
 };
 
 pub(super) static MDLRNN: Learner = Learner {
@@ -155,6 +155,30 @@ pub fn search_spec(settings: &Settings, reading: Reading) -> SearchSpec {
         migration_interval: settings.get(&MIGRATION_INTERVAL),
         migration_share: settings.get(&MIGRATION_SHARE),
         patience: settings.get(&PATIENCE),
+    }
+}
+
+impl<R: Float> NextSymbol for NetworkModel<R> {
+    type State = NetworkState<R>;
+
+    fn start(&mut self) -> NetworkState<R> {
+        Self::start(self)
+    }
+
+    fn push(&mut self, state: &mut NetworkState<R>, symbol: u32) {
+        Self::push(self, state, symbol);
+    }
+
+    fn next(&mut self, state: &NetworkState<R>) -> Vec<f64> {
+        Self::next(self, state)
+    }
+
+    fn advance_batch(&mut self, states: &mut [NetworkState<R>], pieces: &[&[u32]]) -> Vec<f64> {
+        Self::advance_batch(self, states, pieces)
+    }
+
+    fn same(&self, a: &NetworkState<R>, b: &NetworkState<R>) -> bool {
+        Self::same(self, a, b)
     }
 }
 

@@ -8,7 +8,7 @@ use wug_language::{Reading, registry};
 
 use super::*;
 
-const GOLDEN: &str = include_str!("../../../../testdata/learner/mdlrnn.json");
+const GOLDEN: &str = include_str!("../../../testdata/learner/mdlrnn.json");
 
 pub(super) fn golden() -> Value {
     serde_json::from_str(GOLDEN).unwrap()

@@ -167,7 +167,6 @@ fn a_search_without_improvement_stops() {
 
 #[test]
 fn models_predict_what_the_definition_says() {
-    use crate::interface::NextSymbol;
     for network in random_networks(60, 3) {
         let (mut model, program) =
             (NetworkModel::<f64>::new(network.clone(), Outputs::Normalized), Program::of(&network));

@@ -5,93 +5,41 @@
 
 use std::cmp::Ordering;
 
+use num_traits::{CheckedAdd as _, CheckedDiv as _, CheckedMul as _, CheckedSub as _, Signed as _};
+
 use super::activation::Activation;
 use super::network::{Network, UnitKind};
 use super::program::{LIMIT, Program};
 use super::step::NOTHING;
 use super::weight::Weight;
 
-/// A fraction in lowest terms; the denominator is positive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ratio {
-    numerator: i128,
-    denominator: i128,
+/// A fraction. Sums and products are checked: numbers that become too large end a proof.
+pub type Ratio = num_rational::Ratio<i128>;
+
+/// A sum of outputs that counts as zero, as [`NOTHING`] is.
+fn nothing() -> Ratio {
+    Ratio::new_raw(1, 100_000_000)
 }
 
-fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a.abs()
+fn ratio(weight: Weight) -> Ratio {
+    let numerator = i128::from(weight.numerator);
+    Ratio::new(if weight.negative { -numerator } else { numerator }, i128::from(weight.denominator))
 }
 
-impl Ratio {
-    /// Zero.
-    pub const ZERO: Self = Self::whole(0);
-    const ONE: Self = Self::whole(1);
-    const LIMIT: Self = Self::whole(LIMIT as i128);
-    /// A sum of outputs that counts as zero, as [`NOTHING`] is.
-    const NOTHING: Self = Self { numerator: 1, denominator: 100_000_000 };
+/// Not beyond the limit.
+fn clipped(x: Ratio) -> Ratio {
+    let limit = Ratio::from_integer(LIMIT as i128);
+    x.clamp(-limit, limit)
+}
 
-    const fn whole(numerator: i128) -> Self {
-        Self { numerator, denominator: 1 }
-    }
+/// The remainder in [0, n); none if the numbers become too large.
+fn modulo(x: Ratio, n: i128) -> Option<Ratio> {
+    let times = x.checked_div(&Ratio::from_integer(n))?.floor();
+    x.checked_sub(&times.checked_mul(&Ratio::from_integer(n))?)
+}
 
-    fn new(numerator: i128, denominator: i128) -> Self {
-        let common = gcd(numerator, denominator).max(1);
-        Self { numerator: numerator / common, denominator: denominator / common }
-    }
-
-    fn of(weight: Weight) -> Self {
-        let numerator = i128::from(weight.numerator);
-        Self::new(if weight.negative { -numerator } else { numerator }, i128::from(weight.denominator))
-    }
-
-    /// None if the numbers become too large.
-    fn plus(self, other: Self) -> Option<Self> {
-        let a = self.numerator.checked_mul(other.denominator)?;
-        let b = other.numerator.checked_mul(self.denominator)?;
-        Some(Self::new(a.checked_add(b)?, self.denominator.checked_mul(other.denominator)?))
-    }
-
-    fn times(self, other: Self) -> Option<Self> {
-        let numerator = self.numerator.checked_mul(other.numerator)?;
-        Some(Self::new(numerator, self.denominator.checked_mul(other.denominator)?))
-    }
-
-    fn compare(self, other: Self) -> Option<Ordering> {
-        let a = self.numerator.checked_mul(other.denominator)?;
-        Some(a.cmp(&other.numerator.checked_mul(self.denominator)?))
-    }
-
-    fn minus(self) -> Self {
-        Self { numerator: -self.numerator, ..self }
-    }
-
-    fn floor(self) -> Self {
-        Self::whole(self.numerator.div_euclid(self.denominator))
-    }
-
-    /// Not beyond the limit.
-    fn clipped(self) -> Option<Self> {
-        if self.compare(Self::LIMIT)? == Ordering::Greater {
-            return Some(Self::LIMIT);
-        }
-        if self.compare(Self::LIMIT.minus())? == Ordering::Less {
-            return Some(Self::LIMIT.minus());
-        }
-        Some(self)
-    }
-
-    /// The remainder in [0, n).
-    fn modulo(self, n: i128) -> Option<Self> {
-        let times = Self::new(self.numerator, self.denominator.checked_mul(n)?).floor();
-        self.plus(times.times(Self::whole(-n))?)
-    }
-
-    fn approximate(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
-    }
+fn approximation(x: Ratio) -> f64 {
+    *x.numer() as f64 / *x.denom() as f64
 }
 
 /// The value of an output: a fraction, or a function of one.
@@ -112,7 +60,7 @@ impl ExactOutput {
     /// Whether it is above zero, so that it has a probability.
     pub fn is_positive(self) -> bool {
         match self {
-            Self::Ratio(x) | Self::Tanh(x) => x.numerator > 0,
+            Self::Ratio(x) | Self::Tanh(x) => x.is_positive(),
             Self::Sigmoid(_) => true,
         }
     }
@@ -128,10 +76,10 @@ impl ExactOutput {
         match (self, other) {
             (Self::Ratio(a), Self::Ratio(b))
             | (Self::Tanh(a), Self::Tanh(b))
-            | (Self::Sigmoid(a), Self::Sigmoid(b)) => a.compare(b),
+            | (Self::Sigmoid(a), Self::Sigmoid(b)) => Some(a.cmp(&b)),
             // Tanh and sigmoid stay below one.
-            (Self::Ratio(a), _) if a.compare(Ratio::ONE)? != Ordering::Less => Some(Ordering::Greater),
-            (_, Self::Ratio(b)) if b.compare(Ratio::ONE)? != Ordering::Less => Some(Ordering::Less),
+            (Self::Ratio(a), _) if a >= Ratio::ONE => Some(Ordering::Greater),
+            (_, Self::Ratio(b)) if b >= Ratio::ONE => Some(Ordering::Less),
             _ => {
                 let (a, b) = (self.approximate(), other.approximate());
                 if (a - b).abs() < UNCERTAIN { None } else { a.partial_cmp(&b) }
@@ -141,9 +89,9 @@ impl ExactOutput {
 
     fn approximate(self) -> f64 {
         match self {
-            Self::Ratio(x) => x.approximate(),
-            Self::Tanh(x) => libm::tanh(x.approximate()),
-            Self::Sigmoid(x) => 1.0 / (1.0 + libm::exp(-x.approximate())),
+            Self::Ratio(x) => approximation(x),
+            Self::Tanh(x) => libm::tanh(approximation(x)),
+            Self::Sigmoid(x) => 1.0 / (1.0 + libm::exp(-approximation(x))),
         }
     }
 }
@@ -170,9 +118,9 @@ fn sum_is_nothing(outputs: &[ExactOutput]) -> Option<bool> {
             let sum: f64 = positive().map(|output| output.approximate()).sum();
             return ((sum - NOTHING).abs() > NOTHING * UNCERTAIN).then_some(sum < NOTHING);
         };
-        exact = exact.plus(*x)?;
+        exact = exact.checked_add(x)?;
     }
-    Some(exact.compare(Ratio::NOTHING)? != Ordering::Greater)
+    Some(exact <= nothing())
 }
 
 /// Why exact arithmetic cannot go on.
@@ -229,13 +177,13 @@ impl ExactNetwork {
             let (recurrent, forward): (Vec<_>, Vec<_>) =
                 kept.map(|(_, edge)| edge).partition(|edge| edge.recurrent);
             let terms = |edges: Vec<&super::network::Edge>| {
-                edges.into_iter().map(|edge| (edge.source, Ratio::of(edge.weight))).collect()
+                edges.into_iter().map(|edge| (edge.source, ratio(edge.weight))).collect()
             };
             instructions.push(ExactInstruction {
                 unit,
                 kind: instruction.kind,
                 activation: instruction.activation,
-                bias: network.units[usize::from(unit)].bias.map(Ratio::of),
+                bias: network.units[usize::from(unit)].bias.map(ratio),
                 forward: terms(forward),
                 recurrent: terms(recurrent),
             });
@@ -293,11 +241,12 @@ impl ExactInstruction {
     fn value(&self, current: &[Ratio], previous: &[Ratio], started: bool, is_input: bool) -> Option<Ratio> {
         let unit = usize::from(self.unit);
         let join = |a: Ratio, b: Ratio| match self.kind {
-            UnitKind::Sum => a.plus(b),
-            UnitKind::Product => a.times(b),
+            UnitKind::Sum => a.checked_add(&b),
+            UnitKind::Product => a.checked_mul(&b),
         };
         let combined = |terms: &[(u16, Ratio)], values: &[Ratio]| -> Option<Ratio> {
-            let mut all = terms.iter().map(|(source, weight)| weight.times(values[usize::from(*source)]));
+            let mut all =
+                terms.iter().map(|(source, weight)| weight.checked_mul(&values[usize::from(*source)]));
             let first = all.next()??;
             all.try_fold(first, |sum, term| join(sum, term?))
         };
@@ -310,17 +259,17 @@ impl ExactInstruction {
             value = join(value, combined(&self.recurrent, previous)?)?;
         }
         if let Some(bias) = self.bias {
-            value = value.plus(bias)?;
+            value = value.checked_add(&bias)?;
         }
-        value.clipped()
+        Some(clipped(value))
     }
 }
 
 fn activated(activation: Activation, x: Ratio) -> Option<Ratio> {
-    let positive = x.numerator > 0;
+    let positive = x.is_positive();
     Some(match activation {
         Activation::Relu if !positive => Ratio::ZERO,
-        Activation::Square => x.times(x)?,
+        Activation::Square => x.checked_mul(&x)?,
         Activation::Floor => x.floor(),
         Activation::Step => {
             if positive {
@@ -329,17 +278,17 @@ fn activated(activation: Activation, x: Ratio) -> Option<Ratio> {
                 Ratio::ZERO
             }
         }
-        Activation::Inverse => x.minus(),
+        Activation::Inverse => -x,
         Activation::Abs => {
             if positive {
                 x
             } else {
-                x.minus()
+                -x
             }
         }
-        Activation::Mod2 => x.modulo(2)?,
-        Activation::Mod3 => x.modulo(3)?,
-        Activation::ShiftRight => Ratio::new(x.numerator, x.denominator.checked_mul(2)?).floor(),
+        Activation::Mod2 => modulo(x, 2)?,
+        Activation::Mod3 => modulo(x, 3)?,
+        Activation::ShiftRight => x.checked_div(&Ratio::from_integer(2))?.floor(),
         // Linear and positive relu; the others have no exact values and do not get here.
         _ => x,
     })

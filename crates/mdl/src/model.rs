@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use super::network::Network;
 use super::program::Program;
 use super::step::{Float, Outputs, Values};
-use crate::interface::NextSymbol;
 
 /// The most states that are numbered; later ones are carried as they are.
 const MAX_STATES: usize = 1 << 17;
@@ -157,14 +156,14 @@ impl<R: Float> NetworkModel<R> {
     }
 }
 
-impl<R: Float> NextSymbol for NetworkModel<R> {
-    type State = NetworkState<R>;
-
-    fn start(&mut self) -> NetworkState<R> {
+/// The questions of a next-symbol model.
+impl<R: Float> NetworkModel<R> {
+    pub fn start(&self) -> NetworkState<R> {
         NetworkState { at: At::Numbered(0), row: Row::Known(0) }
     }
 
-    fn push(&mut self, state: &mut NetworkState<R>, symbol: u32) {
+    /// Reads a symbol.
+    pub fn push(&mut self, state: &mut NetworkState<R>, symbol: u32) {
         if let At::Numbered(number) = state.at
             && let Some((next, row)) = self.known(number, symbol)
         {
@@ -174,14 +173,16 @@ impl<R: Float> NextSymbol for NetworkModel<R> {
         self.discover(state, symbol);
     }
 
-    fn next(&mut self, state: &NetworkState<R>) -> Vec<f64> {
+    /// The probabilities of what comes next.
+    pub fn next(&self, state: &NetworkState<R>) -> Vec<f64> {
         match &state.row {
             Row::Known(row) => self.probabilities(*row).to_vec(),
             Row::Own(row) => row.to_vec(),
         }
     }
 
-    fn advance_batch(&mut self, states: &mut [NetworkState<R>], pieces: &[&[u32]]) -> Vec<f64> {
+    /// Reads a piece from each state; the probabilities after every symbol of every piece.
+    pub fn advance_batch(&mut self, states: &mut [NetworkState<R>], pieces: &[&[u32]]) -> Vec<f64> {
         let steps: usize = pieces.iter().map(|piece| piece.len()).sum();
         let mut all = Vec::with_capacity(steps * self.program.outputs);
         for (state, piece) in states.iter_mut().zip(pieces) {
@@ -197,7 +198,7 @@ impl<R: Float> NextSymbol for NetworkModel<R> {
     }
 
     /// What follows depends on the memory alone, not on the last prediction.
-    fn same(&self, a: &NetworkState<R>, b: &NetworkState<R>) -> bool {
+    pub fn same(&self, a: &NetworkState<R>, b: &NetworkState<R>) -> bool {
         a.at == b.at
     }
 }
