@@ -26,7 +26,7 @@ impl Weight {
     /// The length of its code: a sign and two integers.
     ///
     /// ```
-    /// use wug_learner::mdl::Weight;
+    /// use wug_mdl::Weight;
     /// assert_eq!(Weight::ONE.bits(), 7);
     /// ```
     pub fn bits(self) -> u32 {
@@ -47,7 +47,7 @@ impl std::fmt::Display for Weight {
 /// The length of the self-delimiting code of an integer: its binary digits, as many ones, and a zero between them.
 ///
 /// ```
-/// use wug_learner::mdl::integer_bits;
+/// use wug_mdl::integer_bits;
 /// assert_eq!([0, 1, 2, 7, 8, 1024].map(integer_bits), [1, 3, 5, 7, 9, 23]);
 /// ```
 pub fn integer_bits(n: u32) -> u32 {
