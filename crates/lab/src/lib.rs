@@ -13,6 +13,8 @@ pub mod generalization;
 mod keep;
 pub mod mdl;
 pub mod names;
+#[cfg(test)]
+mod optimizer_tests;
 pub mod pairs;
 pub mod plan;
 pub mod play;

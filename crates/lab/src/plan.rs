@@ -9,6 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use wug_learner::kernel::instruction_set;
+use wug_learner::registry;
 use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
@@ -109,7 +110,7 @@ impl RunPlan {
     /// section lists several values are coordinates too.
     pub(crate) fn with_varied(mut self, varied: &BTreeSet<String>, compared: &BTreeSet<String>) -> Self {
         let value = self.plan.value();
-        self.varied = varied.iter().filter(|name| setting(&value, name).is_some()).cloned().collect();
+        self.varied = varied.iter().filter(|name| self.setting(&value, name).is_some()).cloned().collect();
         self.compared =
             compared.iter().filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
         self
@@ -117,8 +118,19 @@ impl RunPlan {
 
     /// The value of a setting that is compared, as a coordinate; none if it has none or is a coordinate already.
     fn compared_value(&self, plan: &Value, name: &str) -> Option<Coordinate> {
-        let value = setting(plan, name).cloned().or_else(|| self.plan.setting(name))?;
+        let value = self.setting(plan, name).or_else(|| self.plan.setting(name))?;
         coordinate(&value).filter(|_| self.plan.coordinates().get(name).is_none())
+    }
+
+    /// The value of a setting of the plan, or the default that goes without saying.
+    fn setting(&self, plan: &Value, name: &str) -> Option<Value> {
+        let implied = || {
+            let role = protocol::find(self.protocol)?.role;
+            let learner = registry::find(plan.get("learner")?.as_str()?, role).ok()?;
+            let (_, value) = learner.implied(role).find(|(implied, _)| *implied == name)?;
+            serde_json::to_value(value).ok()
+        };
+        setting(plan, name).cloned().or_else(implied)
     }
 
     /// What tells the run apart from others of its grid.
@@ -152,7 +164,7 @@ impl RunPlan {
     pub fn label(&self) -> String {
         let (label, value) = (self.plan.label(), self.plan.value());
         let values: Vec<String> = (self.varied.iter())
-            .filter_map(|name| Some(format!("{name} {}", shown(setting(&value, name)?))))
+            .filter_map(|name| Some(format!("{name} {}", shown(&self.setting(&value, name)?))))
             .collect();
         if values.is_empty() { label } else { format!("{label} ({})", values.join(", ")) }
     }

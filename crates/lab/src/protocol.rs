@@ -180,7 +180,7 @@ impl Entry {
             plans: |table| {
                 let section = Section::read::<P>(table)?;
                 P::check(&section)?;
-                let (varied, mut compared) = (section.varied(), section.compared());
+                let (varied, mut compared) = (section.varied(), section.compared(P::ROLE));
                 compared.extend(P::compared(&section).into_iter().map(str::to_owned));
                 let run = |plan| RunPlan::new::<P>(plan).with_varied(&varied, &compared);
                 Ok(P::plans(&section)?.into_iter().map(run).collect())

@@ -132,6 +132,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("find_table7", include_str!("../../../experiments/find_table7.toml")),
     ("find_table8", include_str!("../../../experiments/find_table8.toml")),
     ("find_figure3", include_str!("../../../experiments/find_figure3.toml")),
+    ("find_appendix_c", include_str!("../../../experiments/find_appendix_c.toml")),
+    ("find_appendix_d", include_str!("../../../experiments/find_appendix_d.toml")),
     ("tse_table3", include_str!("../../../experiments/tse_table3.toml")),
     ("tse_table3_sgd", include_str!("../../../experiments/tse_table3_sgd.toml")),
 ];

@@ -7,8 +7,9 @@ use wug_dataset::Seed;
 use wug_dataset::recognition::{SplitSpec, default_splits};
 use wug_language::Reading;
 use wug_learner::model::{LossWeights, RecognizerModel, SpecError};
-use wug_learner::optim::OptimizerSpec;
-use wug_learner::registry::{self, Matching, RecognizerRole, RecognizerTask, Role, Settings, UnknownLearner};
+use wug_learner::registry::{
+    self, Matching, RecognizerRole, RecognizerTask, Role, Settings, UnknownLearner, optimizer_spec,
+};
 use wug_learner::train::{BatchSize, Schedule, TrainSpec};
 use wug_score::{Coordinates, reading_name};
 
@@ -50,7 +51,7 @@ pub struct Plan {
     pub validation: Validation,
     /// The seed of this run: every stream of randomness derives from it and from what the run is.
     pub seed: u64,
-    /// The learning rate of Adam.
+    /// The learning rate; which optimiser it is of is one of the settings.
     pub learning_rate: f64,
     /// Symbols in a batch.
     pub batch_symbols: usize,
@@ -225,7 +226,7 @@ impl Plan {
     /// How to train.
     pub fn training(&self) -> TrainSpec {
         TrainSpec {
-            optimizer: OptimizerSpec { clip: Some(self.clip), ..OptimizerSpec::adam() },
+            optimizer: optimizer_spec(&self.settings).clipped(self.clip),
             schedule: Schedule::Plateau {
                 rate: self.learning_rate,
                 factor: self.decay,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 use wug_language::Reading;
 use wug_language::registry::Named;
-use wug_learner::registry::{Matching, Settings};
+use wug_learner::registry::{Matching, Role, SettingValue};
 
 use super::grid::{self, ensure, named, one_or_more};
 use super::learners::{LearnerGrid, TakenLearners, take_learners};
@@ -120,11 +120,16 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
 
     /// The names of settings of which some learner has several values that the section lists, in one table or in several. Runs with
     /// different values are compared with each other. What each run draws from a range varies too, but is not compared.
-    pub(crate) fn compared(&self) -> BTreeSet<String> {
+    pub(crate) fn compared(&self, role: Role) -> BTreeSet<String> {
         let mut values: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
         for grid in &self.learners {
-            for (name, value) in grid.settings.iter().flat_map(Settings::iter) {
-                values.entry((grid.learner.name, name)).or_default().insert(format!("{value:?}"));
+            for settings in &grid.settings {
+                let mut add = |name, value: &SettingValue| {
+                    values.entry((grid.learner.name, name)).or_default().insert(format!("{value:?}"));
+                };
+                settings.iter().for_each(|(name, value)| add(name, value));
+                let unsaid = grid.learner.implied(role).filter(|(name, _)| settings.get(name).is_none());
+                unsaid.for_each(|(name, value)| add(name, &value));
             }
         }
         let drawn = |name: &str| self.learners.iter().any(|grid| grid.draws(name));

@@ -32,6 +32,42 @@ impl NextSymbolLoss {
     }
 }
 
+/// The update rule of a learner that is trained by gradient descent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateRule {
+    /// Adam; with weight decay, `AdamW`.
+    Adam,
+    /// Stochastic gradient descent without momentum.
+    Sgd,
+}
+
+impl UpdateRule {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Adam, Self::Sgd];
+
+    /// Its name in experiments and plans.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Adam => "adam",
+            Self::Sgd => "sgd",
+        }
+    }
+
+    /// The rule that settings name. They do not where it is the default of a role whose plans leave that out.
+    pub fn of(settings: &Settings) -> Option<Self> {
+        let given = settings.name(OPTIMIZER.name)?;
+        Self::ALL.into_iter().find(|rule| given == rule.name())
+    }
+}
+
+/// The optimiser of a network with some settings, without regularisation or clipping.
+pub fn optimizer_spec(settings: &Settings) -> OptimizerSpec {
+    match UpdateRule::of(settings) {
+        None | Some(UpdateRule::Adam) => OptimizerSpec::adam(),
+        Some(UpdateRule::Sgd) => OptimizerSpec::sgd(),
+    }
+}
+
 /// The most epochs, units, rows and so on that can be asked for.
 pub(super) const MAX: u64 = 1_000_000;
 const LARGE: u64 = 1_000_000_000;
@@ -58,9 +94,11 @@ pub(super) const LEARNING_RATE: Setting =
 pub(super) const OPTIMIZER: Setting = Setting::new(
     "optimizer",
     "the update rule; Adam with `weight_decay` is AdamW",
-    Limits::Names(&["adam", "sgd"]),
-    Default::Name("adam"),
+    Limits::Names(&[UpdateRule::Adam.name(), UpdateRule::Sgd.name()]),
+    Default::Name(UpdateRule::Adam.name()),
 );
+/// The same in roles whose plans did not have it at first.
+pub(super) const LATER_OPTIMIZER: Setting = OPTIMIZER.implied();
 pub(super) const WEIGHT_DECAY: Setting = Setting::new(
     "weight_decay",
     "decoupled weight decay: each step multiplies parameters by 1 − learning_rate·weight_decay",
@@ -123,7 +161,7 @@ pub(super) const PAIRS: Setting = Setting::new(
 );
 pub(super) const PEAK_RATE: Setting = Setting::new(
     "learning_rate",
-    "largest step size of Adam, which falls with the square root of the updates after it",
+    "largest step size, which falls with the square root of the updates after it",
     Limits::Positive,
     Default::Real(0.001),
 );
@@ -153,9 +191,12 @@ pub fn transduction_spec(settings: &Settings) -> TrainSpec {
             warmup: warmup.unwrap_or(1000) as u64,
         },
     };
-    let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: true };
+    let mut optimizer = optimizer_spec(settings).clipped(real(CLIP_PAIRS, 25.0));
+    if let Rule::Adam { epsilon_first, .. } = &mut optimizer.rule {
+        *epsilon_first = true;
+    }
     TrainSpec {
-        optimizer: OptimizerSpec { rule, ..OptimizerSpec::adam().clipped(real(CLIP_PAIRS, 25.0)) },
+        optimizer,
         schedule,
         batch: settings.count(PAIRS.name).map_or(BatchSize::All, BatchSize::Drawn),
         max_epochs: settings.count(UPDATES.name).unwrap_or(1),
@@ -173,13 +214,9 @@ pub fn train_spec(settings: &Settings) -> TrainSpec {
         Some(count) if settings.is_on(SHUFFLE.name) => BatchSize::Examples(count),
         Some(count) => BatchSize::InOrder(count),
     };
-    let rule = match settings.name(OPTIMIZER.name) {
-        Some("sgd") => OptimizerSpec::sgd(),
-        _ => OptimizerSpec::adam(),
-    };
     let weight_decay = settings.real(WEIGHT_DECAY.name).unwrap_or(0.0);
     TrainSpec {
-        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), weight_decay, ..rule },
+        optimizer: OptimizerSpec { l1: of("l1"), l2: of("l2"), weight_decay, ..optimizer_spec(settings) },
         schedule: Schedule::Constant { rate: settings.real(LEARNING_RATE.name).unwrap_or(0.001) },
         batch,
         max_epochs: settings.count(EPOCHS.name).unwrap_or(1),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wug_dataset::Seed;
 
-use super::gradient::LEARNING_RATE;
+use super::gradient::{LATER_OPTIMIZER, LEARNING_RATE, optimizer_spec};
 use super::size::{Matched, Matching, Sizing, Target};
 use super::{Learner, NO_ROLES, Setting, Settings, SettingsCheck};
 use crate::interface::Incremental;
@@ -78,11 +78,12 @@ pub(super) fn network(
     seed: Seed,
 ) -> Result<Box<dyn Incremental>, SpecError> {
     let rate = settings.real(LEARNING_RATE.name).unwrap_or(0.001);
+    let optimizer = optimizer_spec(settings);
     let model = AnswerModel::new(spec(body, task))?;
     Ok(if task.double {
-        Box::new(IncrementalNetwork::<f64>::new(model, rate, seed))
+        Box::new(IncrementalNetwork::<f64>::new(model, optimizer, rate, seed))
     } else {
-        Box::new(IncrementalNetwork::<f32>::new(model, rate, seed))
+        Box::new(IncrementalNetwork::<f32>::new(model, optimizer, rate, seed))
     })
 }
 
@@ -107,7 +108,7 @@ pub(super) static BAG_OF_WORDS: Learner = Learner {
     summary: "logistic regression on which symbols there are, whatever their order",
     cite: "Cisneros et al. 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing",
     incremental: Some(IncrementalRole {
-        settings: &[LEARNING_RATE],
+        settings: &[LATER_OPTIMIZER, LEARNING_RATE],
         check: None,
         parameters: |_, task| spec(AnswerBodySpec::BagOfWords, task).parameters(),
         build: |settings, task, seed| network(AnswerBodySpec::BagOfWords, settings, task, seed),

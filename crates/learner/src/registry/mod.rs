@@ -19,6 +19,8 @@ mod size_table;
 mod transformer;
 
 #[cfg(test)]
+mod optimizer_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
@@ -34,7 +36,9 @@ use crate::model::{
 
 use size::Target;
 
-pub use gradient::{NextSymbolLoss, train_spec, trains_output, transduction_spec};
+pub use gradient::{
+    NextSymbolLoss, UpdateRule, optimizer_spec, train_spec, trains_output, transduction_spec,
+};
 pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
 pub use range::{Given, Range};
@@ -322,6 +326,12 @@ impl Learner {
             Role::Transducer => self.transducer.as_ref().map(|role| role.settings),
             Role::Incremental => self.incremental.as_ref().map(|role| role.settings),
         }
+    }
+
+    /// The values of settings that plans leave out because they go without saying.
+    pub fn implied(&self, role: Role) -> impl Iterator<Item = (&'static str, SettingValue)> {
+        let all = self.settings(role).unwrap_or_default().iter();
+        all.filter(|setting| setting.implied).map(|setting| (setting.name, setting.default.into()))
     }
 
     /// Whether it comes out the same whatever the seed.

@@ -1,8 +1,8 @@
 //! Recurrent networks without a memory beside them.
 
 use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LATER_OPTIMIZER, LEARNING_RATE, LOSS,
+    LOSS_WEIGHT, MAX, MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
@@ -25,11 +25,12 @@ pub(super) const DROPOUT: Setting = Setting::new(
 );
 
 /// Five layers and dropout, as Butoi et al. have them.
-const fn recognizer_settings(rate: f64) -> [Setting; 11] {
+const fn recognizer_settings(rate: f64) -> [Setting; 12] {
     [
         LAYERS.or(Default::Count(5)),
         HIDDEN,
         DROPOUT.or(Default::Real(0.1)),
+        LATER_OPTIMIZER,
         LEARNING_RATE.or(Default::Real(rate)),
         BATCH_SYMBOLS,
         LOSS_WEIGHT,
@@ -79,7 +80,8 @@ pub(super) const EMBEDDED: Setting = Setting::new(
     Default::Count(0),
 );
 
-const INCREMENTAL: &[Setting] = &[HIDDEN.or(Default::Count(128)), LAYERS, EMBEDDED, DROPOUT, LEARNING_RATE];
+const INCREMENTAL: &[Setting] =
+    &[HIDDEN.or(Default::Count(128)), LAYERS, EMBEDDED, DROPOUT, LATER_OPTIMIZER, LEARNING_RATE];
 
 const SIZING: Sizing = Sizing {
     width: HIDDEN.name,

@@ -2,7 +2,7 @@
 
 use wug_dataset::Seed;
 
-use super::gradient::{LEARNING_RATE, MAX};
+use super::gradient::{LATER_OPTIMIZER, LEARNING_RATE, MAX, UpdateRule};
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
 use super::{IncrementalRole, IncrementalTask, Learner, NO_ROLES};
@@ -32,6 +32,10 @@ const LABELS: Setting = Setting::new(
     Limits::Names(&["all", "training"]),
     Default::Name("all"),
 );
+const OPTIMIZER: Setting = Setting {
+    meaning: "the decoder's update rule: stochastic gradient descent (published) or Adam",
+    ..LATER_OPTIMIZER.or(Default::Name(UpdateRule::Sgd.name()))
+};
 const RATE: Setting = Setting { meaning: "step size of the decoder", ..LEARNING_RATE };
 const WEIGHT_DECAY: Setting = Setting::new(
     "weight_decay",
@@ -127,6 +131,7 @@ fn decoder(settings: &Settings) -> DecoderSpec {
         },
         rate: real(RATE),
         weight_decay: real(WEIGHT_DECAY),
+        adam: UpdateRule::of(settings) == Some(UpdateRule::Adam),
     }
 }
 
@@ -191,6 +196,7 @@ pub(super) static RECA: Learner = Learner {
             DECODER,
             STANDARDIZATION,
             LABELS,
+            OPTIMIZER,
             RATE,
             WEIGHT_DECAY,
         ],
@@ -231,6 +237,7 @@ pub(super) static ESN: Learner = Learner {
             DECODER,
             STANDARDIZATION,
             LABELS,
+            OPTIMIZER,
             RATE,
             WEIGHT_DECAY,
         ],

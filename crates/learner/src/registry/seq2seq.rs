@@ -1,6 +1,6 @@
 //! Encoder–decoder networks, as Kharitonov and Chaabouni have them (fairseq).
 
-use super::gradient::{CLIP_PAIRS, INITIAL_RATE, PAIRS, PEAK_RATE, UPDATES, WARMUP};
+use super::gradient::{CLIP_PAIRS, INITIAL_RATE, LATER_OPTIMIZER, PAIRS, PEAK_RATE, UPDATES, WARMUP};
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::setting::{Default, Limits, Setting, Settings};
 use super::size::{Dimension, Sizing, Steps};
@@ -44,7 +44,7 @@ const WIDE: Setting = HIDDEN.or(Default::Count(512));
 /// Settings with those of training after them.
 macro_rules! trained {
     ($($setting:expr),+) => {
-        &[$($setting),+, UPDATES, PAIRS, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS]
+        &[$($setting),+, UPDATES, PAIRS, LATER_OPTIMIZER, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS]
     };
 }
 

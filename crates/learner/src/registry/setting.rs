@@ -147,12 +147,23 @@ pub struct Setting {
     pub unless: Option<(&'static str, &'static str)>,
     /// Whether it is a capacity for so many symbols: more than the longest string has changes nothing.
     pub capacity: bool,
+    /// Whether plans leave it out at its default: those of earlier versions, which did not have it, keep their ids.
+    pub implied: bool,
 }
 
 impl Setting {
     /// A setting that always has an effect.
     pub const fn new(name: &'static str, meaning: &'static str, limits: Limits, default: Default) -> Self {
-        Self { name, meaning, limits, default, corrected: None, unless: None, capacity: false }
+        Self {
+            name,
+            meaning,
+            limits,
+            default,
+            corrected: None,
+            unless: None,
+            capacity: false,
+            implied: false,
+        }
     }
 
     /// The same with another default.
@@ -171,6 +182,12 @@ impl Setting {
     #[must_use]
     pub const fn as_capacity(self) -> Self {
         Self { capacity: true, ..self }
+    }
+
+    /// The same, left out of plans at its default.
+    #[must_use]
+    pub const fn implied(self) -> Self {
+        Self { implied: true, ..self }
     }
 
     /// The same, without effect if another setting has a value.
@@ -231,7 +248,7 @@ impl Settings {
                 if !settings.has_effect(setting) {
                     return vec![settings];
                 }
-                values.iter().map(|value| settings.clone().with(setting.name, value.clone())).collect()
+                values.iter().map(|value| settings.clone().with_setting(setting, value.clone())).collect()
             };
             grid = grid.into_iter().flat_map(with).collect();
         }
@@ -242,10 +259,18 @@ impl Settings {
         let mut settings = Self::default();
         for setting in all {
             if settings.has_effect(setting) {
-                settings.0.insert(setting.name.to_owned(), value(setting));
+                settings = settings.with_setting(setting, value(setting));
             }
         }
         settings
+    }
+
+    /// The same with the value of a setting, unless it goes without saying.
+    fn with_setting(self, setting: &Setting, value: SettingValue) -> Self {
+        if setting.implied && value == setting.default.into() {
+            return self;
+        }
+        self.with(setting.name, value)
     }
 
     fn has_effect(&self, setting: &Setting) -> bool {
@@ -340,6 +365,16 @@ mod tests {
         let lambdas: Vec<Option<f64>> = grid.iter().map(|settings| settings.real("lambda")).collect();
         assert_eq!(lambdas, [None, Some(1.0), Some(2.0)]);
         assert!(grid.iter().all(|settings| settings.count("hidden") == Some(8)));
+    }
+
+    #[test]
+    fn implied_settings_are_left_out_at_their_default() {
+        let all = [ALL[0], ALL[1].implied()];
+        assert_eq!(Settings::defaults(&all), Settings::defaults(&ALL[..1]));
+        let values = ["none", "l1"].map(|name| SettingValue::Name(name.to_owned()));
+        let grid = Settings::grid(&all, &given("regularization", &values)).unwrap();
+        let names: Vec<Option<&str>> = grid.iter().map(|settings| settings.name("regularization")).collect();
+        assert_eq!(names, [None, Some("l1")]);
     }
 
     #[test]

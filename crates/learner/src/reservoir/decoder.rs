@@ -1,8 +1,9 @@
 //! Linear decoders that learn from one answer at a time: softmax regression, or a logistic regression for each label against the
-//! rest. Stochastic gradient descent with a constant rate; weights start at zero.
+//! rest. Stochastic gradient descent with a constant rate, or Adam; weights start at zero.
 
 use super::features::Rows;
 use crate::kernel::Real;
+use crate::optim::{Optimizer, OptimizerSpec};
 
 /// What is learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,39 @@ pub struct DecoderSpec {
     pub rate: f64,
     /// The factor of ½·|w|² in the loss; biases are free.
     pub weight_decay: f64,
+    /// Whether steps are those of Adam.
+    pub adam: bool,
+}
+
+/// Adam over weights and biases.
+#[derive(Clone, Debug)]
+struct Adam<R> {
+    weights: Optimizer<R>,
+    biases: Optimizer<R>,
+    /// The gradient by the weights.
+    gradient: Vec<R>,
+}
+
+impl<R: Real> Adam<R> {
+    fn new(weight_decay: f64, weights: usize, biases: usize) -> Self {
+        let decayed = OptimizerSpec { l2: weight_decay / 2.0, ..OptimizerSpec::adam() };
+        Self {
+            weights: Optimizer::new(decayed, weights),
+            biases: Optimizer::new(OptimizerSpec::adam(), biases),
+            gradient: vec![R::ZERO; weights],
+        }
+    }
+
+    /// One step from the derivative of the loss by the score of each unit.
+    fn step(&mut self, [weights, biases]: [&mut [R]; 2], grads: &[f64], row: &[R], rate: f64) {
+        let grads: Vec<R> = grads.iter().map(|&grad| R::of(grad)).collect();
+        for (gradient, grad) in self.gradient.chunks_exact_mut(row.len()).zip(&grads) {
+            gradient.iter_mut().zip(row).for_each(|(gradient, x)| *gradient = *grad * *x);
+        }
+        // A step can only fail where gradients are clipped.
+        let _ = self.weights.step(weights, &self.gradient, rate, 1.0);
+        let _ = self.biases.step(biases, &grads, rate, 1.0);
+    }
 }
 
 /// Means and variances.
@@ -105,6 +139,8 @@ pub struct Decoder<R> {
     /// `[K, width]`.
     weights: Vec<R>,
     biases: Vec<R>,
+    /// None for plain gradient descent.
+    adam: Option<Adam<R>>,
     moments: Moments,
     /// Mean and factor of each feature, as now used.
     mean: Vec<R>,
@@ -122,6 +158,7 @@ impl<R: Real> Decoder<R> {
             labels,
             weights: vec![R::ZERO; units * width],
             biases: vec![R::ZERO; units],
+            adam: spec.adam.then(|| Adam::new(spec.weight_decay, units * width, units)),
             moments: Moments::new(width),
             mean: vec![R::ZERO; width],
             factors: vec![R::ONE; width],
@@ -153,6 +190,10 @@ impl<R: Real> Decoder<R> {
             *x = (*x - *mean) * *factor;
         }
         let grads = self.grads(label);
+        if let Some(adam) = &mut self.adam {
+            adam.step([&mut self.weights, &mut self.biases], &grads, &self.row, self.spec.rate);
+            return;
+        }
         let keep = R::of(1.0 - self.spec.rate * self.spec.weight_decay);
         for ((weights, bias), grad) in
             self.weights.chunks_exact_mut(self.width).zip(&mut self.biases).zip(grads)
@@ -304,7 +345,8 @@ mod tests {
     fn decoder(case: &Value, rate: f64, weight_decay: f64) -> Decoder<f64> {
         let labels = numbers(&case["classes"]).iter().map(|&x| x as u32).collect();
         let (kind, standardization) = (DecoderKind::OneVsRest, Standardization::Prior);
-        let mut decoder = Decoder::new(DecoderSpec { kind, standardization, rate, weight_decay }, 6, labels);
+        let spec = DecoderSpec { kind, standardization, rate, weight_decay, adam: false };
+        let mut decoder = Decoder::new(spec, 6, labels);
         decoder.prepare(&rows(&case["X_raw"]));
         decoder
     }
@@ -363,11 +405,29 @@ mod tests {
         }
     }
 
+    const ALL: [Standardization; 3] =
+        [Standardization::None, Standardization::Running, Standardization::Prior];
+
+    fn softmax(standardization: Standardization, adam: bool) -> DecoderSpec {
+        DecoderSpec { kind: DecoderKind::Softmax, standardization, rate: 0.1, weight_decay: 0.0, adam }
+    }
+
+    /// Whatever the size of the gradient, which differs from weight to weight.
+    #[test]
+    fn the_first_step_of_adam_is_the_learning_rate() {
+        let mut rows = DenseRows::<f64>::zeros(1, 3);
+        rows.row_mut(0).copy_from_slice(&[0.25, -4.0, 0.0]);
+        let mut decoder = Decoder::new(softmax(Standardization::None, true), 3, vec![2, 5]);
+        decoder.learn(&rows, 0, 5);
+        let expected = [-0.1, 0.1, 0.0, 0.1, -0.1, 0.0];
+        assert!(decoder.weights.iter().zip(expected).all(|(w, e)| (w - e).abs() < 1e-7), "{decoder:?}");
+        assert!((decoder.biases[0] + 0.1).abs() < 1e-7 && (decoder.biases[1] - 0.1).abs() < 1e-7);
+    }
+
     #[test]
     fn softmax_learns_what_can_be_told_apart() {
-        for standardization in [Standardization::None, Standardization::Running, Standardization::Prior] {
-            let spec =
-                DecoderSpec { kind: DecoderKind::Softmax, standardization, rate: 0.1, weight_decay: 0.0 };
+        for (standardization, adam) in ALL.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+            let spec = softmax(standardization, adam);
             let mut rows = DenseRows::<f32>::zeros(3, 4);
             (0..3).for_each(|i| rows.row_mut(i)[i] = 1.0);
             let mut decoder = Decoder::new(spec, 4, vec![2, 5, 7]);
@@ -376,7 +436,7 @@ mod tests {
             for _ in 0..200 {
                 [2, 5, 7].into_iter().enumerate().for_each(|(i, label)| decoder.learn(&rows, i, label));
             }
-            assert_eq!(decoder.predict(&rows), [2, 5, 7], "{standardization:?}");
+            assert_eq!(decoder.predict(&rows), [2, 5, 7], "{standardization:?} {adam}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::model::{AnswerModel, PrefixTree};
 use crate::optim::{Optimizer, OptimizerSpec};
 use crate::tape::{Mode, Tape};
 
-/// A network that takes a step of Adam for each batch that it observes. The loss is the cross-entropy of answers: the mean over those
+/// A network that takes a step of its optimiser for each batch that it observes. The loss is the cross-entropy of answers: the mean over those
 /// of a sequence, summed over sequences.
 #[derive(Debug)]
 pub struct IncrementalNetwork<R> {
@@ -26,10 +26,10 @@ pub struct IncrementalNetwork<R> {
 
 impl<R: Real> IncrementalNetwork<R> {
     /// Before the first step. Parameters are initialised from the seed.
-    pub fn new(model: AnswerModel, rate: f64, seed: Seed) -> Self {
+    pub fn new(model: AnswerModel, optimizer: OptimizerSpec, rate: f64, seed: Seed) -> Self {
         let params: Vec<R> = model.layout().initialise(seed.derive("init"));
         Self {
-            optimizer: Optimizer::new(OptimizerSpec::adam(), params.len()),
+            optimizer: Optimizer::new(optimizer, params.len()),
             gradients: vec![R::ZERO; params.len()],
             params: params.into(),
             tape: Tape::default(),
@@ -202,7 +202,8 @@ mod tests {
             };
             let body = AnswerBodySpec::Prefix(BodySpec::Recurrent(body));
             let model = AnswerModel::new(AnswerModelSpec { body, vocabulary: 5, answers: 5 }).unwrap();
-            let mut network = IncrementalNetwork::<f32>::new(model, 0.01, Seed::new(1));
+            let mut network =
+                IncrementalNetwork::<f32>::new(model, OptimizerSpec::adam(), 0.01, Seed::new(1));
             for batch in all.chunks(8) {
                 network.observe(batch).unwrap();
                 let whole: Vec<u32> = network.logits(&all).chunks_exact(5).map(likeliest).collect();

@@ -1,4 +1,4 @@
-//! FIND (Kharitonov and Chaabouni 2021): Tables 1 to 8 and Figure 3 with the paper's values beside ours, and the same without them for any
+//! FIND (Kharitonov and Chaabouni 2021): Tables 1 to 8, Figure 3 and Appendices C and D with the paper's values beside ours, and the same without them for any
 //! other task, learner or setting.
 
 mod derived;

@@ -38,7 +38,7 @@ pub(super) fn main(group: &Group<'_>) -> Option<Table> {
     }
     let agreement = group.results().iter().any(|r| PreferenceRun::of(r).is_some_and(|r| r.fits().is_some()));
     let described = group.rows.iter().any(|row| group.rules.iter().any(|rule| !row.nats(rule).is_empty()));
-    let accuracy = matches!(&group.sheet, Sheet::Printed(id, _) if id == "7");
+    let accuracy = group.sheet.is_accuracy();
     let comparisons = group.comparisons();
     let mut table = blank(group, "", &group.sheet.name());
     let rules = || group.rules.iter().copied();

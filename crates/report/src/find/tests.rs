@@ -110,6 +110,7 @@ fn only_runs_as_in_the_paper_are_beside_its_values() {
         ("/data_seed", json!(3)),
         ("/settings/damped", json!(false)),
         ("/settings/updates", json!(30)),
+        ("/settings/warmup", json!(0)),
     ];
     for change in changes {
         let other = with(plain.clone(), std::slice::from_ref(&change));

@@ -51,5 +51,8 @@ fn other_plan(plan: &Value) -> impl Iterator<Item = &'static str> {
         (!same && (!foreign || at.starts_with("/data/"))).then_some(words)
     };
     let width = !foreign && plan.get("matching").and_then(Value::as_str) != Some("published");
-    PLANNED.iter().filter_map(other).chain(width.then_some("widths as published"))
+    // Plans do not say it where it is Adam.
+    let optimizer = !foreign && plan.pointer("/settings/optimizer").is_some_and(|name| name != "adam");
+    let others = [width.then_some("widths as published"), optimizer.then_some("Adam")];
+    PLANNED.iter().filter_map(other).chain(others.into_iter().flatten())
 }
