@@ -126,7 +126,7 @@ fn from_lines(
         let mut line = &text[..];
         if number == 1 {
             if let Some(message) = no_lines(line) {
-                return Err(LabError::Usage(format!("{source}: {message}")));
+                return Err(LabError::Usage(format!("{source} {message}")));
             }
             // Editors of Windows begin files with a byte-order mark.
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -303,11 +303,8 @@ pub(super) mod tests {
         let marked = [&b"\xef\xbb\xbf"[..], line].concat();
         assert_eq!(read_text(&marked).unwrap().1, read_text(line).unwrap().1);
         for (start, expected) in [
-            (
-                &b"\x1f\x8b\x08\x00"[..],
-                "stdin: is compressed by gzip; unpack it: `gunzip -c FILE | wug score",
-            ),
-            (b"\xff\xfe{\x00", "stdin: is UTF-16; write it as UTF-8"),
+            (&b"\x1f\x8b\x08\x00"[..], "stdin is compressed by gzip; unpack it: `gunzip -c FILE | wug score"),
+            (b"\xff\xfe{\x00", "stdin is UTF-16; write it as UTF-8"),
             (b"PK\x03\x04", "a file whose name ends with .npz"),
             (b"\x93NUMPY\x01", "numpy.savez"),
         ] {
