@@ -50,15 +50,15 @@ pub(super) fn read(
         open_regular(path).map_err(LabError::disk(path))?.ok_or_else(missing)
     };
     let file = open()?;
-    if path.extension().is_none_or(|extension| extension != "npz") {
-        return from_lines(&source(path), BufReader::new(file), subject, &known);
-    }
     let size = file.metadata().map_err(LabError::disk(path))?.len();
     if size > LARGEST {
         return Err(LabError::Usage(format!(
             "{} has {size} bytes; at most {LARGEST} are read",
             path.display()
         )));
+    }
+    if path.extension().is_none_or(|extension| extension != "npz") {
+        return from_lines(&source(path), BufReader::new(file), subject, &known);
     }
     let mut hasher = hasher();
     hasher.update_reader(file).map_err(LabError::disk(path))?;
@@ -111,7 +111,7 @@ fn from_lines(
         text.clear();
         let wrong = |message: String| LabError::Usage(format!("{source}, line {number}: {message}"));
         let read = (&mut reader).take(LONGEST).read_until(b'\n', &mut text);
-        let read = read.map_err(|error| wrong(error.to_string()))? as u64;
+        let read = read.map_err(LabError::disk(Path::new(source)))? as u64;
         if read == 0 {
             break;
         }

@@ -97,7 +97,7 @@ pub(super) fn measured(
     let words: Vec<&Word> = data.validation.words.iter().collect();
     let logs = score_watched(scorer, &words, VALIDATION, context);
     let mut scores = perplexities(VALIDATION, &logs, data.validation.floor, vocabulary);
-    let kept = Kept { data, laws: if predictions.wanted() { data.laws()? } else { Vec::new() } };
+    let kept = StringRows { data, laws: if predictions.wanted() { data.laws()? } else { Vec::new() } };
     kept.validation(&logs, predictions)?;
     for set in &data.tests {
         // A pair after the other, so that noise in a model is that of one program run.
@@ -186,13 +186,13 @@ fn perplexities(split: &str, logs: &[Vec<f64>], floor: f64, vocabulary: usize) -
 }
 
 /// Keeps what was predicted of every string, if predictions are wanted.
-struct Kept<'d> {
+struct StringRows<'d> {
     data: &'d Data,
     /// None if nothing is kept.
     laws: Vec<(&'static str, Law<'d>)>,
 }
 
-impl Kept<'_> {
+impl StringRows<'_> {
     fn validation(&self, logs: &[Vec<f64>], predictions: &mut Predictions) -> Result<(), LabError> {
         let words = &self.data.validation.words;
         words.iter().zip(logs).try_for_each(|(word, logs)| {
