@@ -308,7 +308,7 @@ class Answers(unittest.TestCase):
             wrong = [
                 ({"string": third, "log_odds": "x"}, "line 3: "),
                 ({"string": "2", "log_odds": 1}, "line 3: unknown token `2`"),
-                ({"string": third, "probability": 1.5}, "line 3: `probability` is 1.5; it must be from 0 to 1"),
+                ({"string": third, "probability": 1.5}, "line 3: `probability` is 1.5; it must be above 0 and below 1"),
                 ({"string": third}, "line 3: an answer has either `log_odds` or `probability`"),
                 ({**good[1], "log_odds": 9}, "has another answer in line 2"),
                 ({"string": " ".join(["0"] * 999), "log_odds": 1}, "is no string of the data set"),

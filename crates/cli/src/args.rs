@@ -299,6 +299,7 @@ Examples:
   wug data flare/parity --out parity                    what is to be answered
   wug score parity answers.jsonl --learner mine --seed 3 --out runs/mine
   wug score parity answers.npz --learner mine --out runs/flare_table2-quick
+  gunzip -c answers.jsonl.gz | wug score parity - --learner mine
   wug score parity --model runs/quickstart/kept/0123456789abcdef --learner mine
 
 A line of answers about strings to recognise: {\"string\": \"0 1 1\", \"log_odds\": 1.5}. About what comes next: {\"string\": \"a b\", \"next\": [[0.1, 0.9, 0], …]},
@@ -306,7 +307,7 @@ a row after each prefix, the end of the string in the first column. docs/models.
 pub(crate) struct Score {
     /// The data set: a directory that `wug data` wrote
     pub(crate) data: PathBuf,
-    /// The answers, in any order: JSON lines, or arrays in an .npz file
+    /// The answers, in any order: JSON lines (`-` reads them from stdin), or arrays in an .npz file
     #[arg(required_unless_present = "model")]
     pub(crate) answers: Option<PathBuf>,
     /// A saved model (config.json and model.safetensors) in place of answers
