@@ -68,10 +68,9 @@ fn a_foreign_learner_is_planned_once_where_only_fields_differ_that_it_ignores() 
             };
             planned(&format!("title = \"x\"\n{}{}", section(""), section(differs)))
         };
-        // One of ours takes the settings.
-        let ours = if protocol == "preference" { ", \"seq2seq-lstm\"" } else { ", \"lstm\"" };
         let mine = |run: &&RunPlan| run.value()["learner"] == "mine";
-        let experiment = both(ours);
+        // One of ours takes the settings.
+        let experiment = both(", \"lstm\"");
         assert_eq!(experiment.runs.iter().filter(mine).count(), 1, "{protocol}");
         assert!(experiment.runs.iter().filter(|run| !mine(run)).count() >= 2, "{protocol}");
     }
