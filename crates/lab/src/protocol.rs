@@ -180,9 +180,11 @@ impl Entry {
             plans: |table| {
                 let section = Section::read::<P>(table)?;
                 P::check(&section)?;
-                let (varied, mut compared) = (section.varied(), section.compared(P::ROLE));
-                compared.extend(P::compared(&section).into_iter().map(str::to_owned));
-                let run = |plan| RunPlan::new::<P>(plan).with_varied(&varied, &compared);
+                let (varied, compared, fields) =
+                    (section.varied(), section.compared(P::ROLE), P::compared(&section));
+                let run = |plan| {
+                    RunPlan::new::<P>(plan).with_varied(&varied, &compared).with_compared_fields(&fields)
+                };
                 Ok(P::plans(&section)?.into_iter().map(run).collect())
             },
             read: |value| serde_json::from_value(value).map(RunPlan::new::<P>),

@@ -183,6 +183,8 @@ impl Experiment {
                 sections.iter_mut().for_each(|section| protocol.resolve_paths(section, directory));
             }
         }
+        // Those of `--set` are greeted with their section.
+        foreign::greet(file.sections.iter().flat_map(|(_, tables)| tables).flat_map(Table::values));
         let mut runs: Vec<RunPlan> = Vec::new();
         // Settings of `--set` that the learners of some section have, and messages about those that they do not have.
         let (mut used, mut unused) = (BTreeSet::new(), BTreeMap::new());

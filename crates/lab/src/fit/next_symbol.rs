@@ -40,6 +40,8 @@ pub(crate) struct Corpus<'a> {
     pub(crate) vocabulary: usize,
     /// As published, or corrected.
     pub(crate) reading: Reading,
+    /// The number of parameters that the run is about, if it is about one.
+    pub(crate) size: Option<usize>,
 }
 
 /// A training string.
@@ -158,6 +160,7 @@ fn fit_foreign<'a>(
     let alphabet = corpus.grammar.alphabet().tokens();
     let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
     task.validation = (!validation.strings.is_empty()).then_some(validation);
+    task.budget.parameters = corpus.size;
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
     Ok(Fitted { model: AnyNextSymbol::new(model), clean: None, summary })

@@ -10,6 +10,8 @@
 mod adapters;
 #[cfg(unix)]
 mod child;
+#[cfg(unix)]
+mod guard;
 mod message;
 #[cfg(unix)]
 mod pipes;
@@ -35,7 +37,7 @@ use crate::LabError;
 pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
 use plan::UNHEARD;
 pub use plan::{ForeignPlan, Limits, Where, planning_stops_with};
-pub(crate) use plan::{hello_of, interned};
+pub(crate) use plan::{VERSION, greet, hello_of, interned};
 use timed::Timed;
 pub(crate) use train::{begin, fit};
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -58,7 +59,8 @@ pub struct ForeignPlan {
 const PREFIX: &str = "foreign.";
 const COMMAND: &str = "foreign.command";
 const HOST: &str = "foreign.host";
-const VERSION: &str = "foreign.version";
+/// The setting that every foreign learner has, and no other.
+pub(crate) const VERSION: &str = "foreign.version";
 /// The names of the limits, in settings after the prefix and in experiments as they are.
 pub(crate) const LIMITS: [&str; 2] = ["fit_seconds", "answer_seconds"];
 
@@ -132,12 +134,36 @@ pub fn planning_stops_with(stop: &Arc<AtomicBool>) {
     *STOP.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Arc::clone(stop));
 }
 
+/// The hello of each command that was started, or `None` if it gave none that could be read.
+type Said = BTreeMap<Vec<String>, Option<Hello>>;
+
+fn said() -> MutexGuard<'static, Said> {
+    static SAID: Mutex<Said> = Mutex::new(BTreeMap::new());
+    SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// How many commands are greeted at the same time.
+const TOGETHER: usize = 32;
+
+/// Greets commands at the same time: silent ones are waited for together and not one after the other. What they say is known to
+/// [`hello_of`], which also says why one cannot be started.
+pub(crate) fn greet(commands: &BTreeMap<Vec<String>, Limits>) {
+    let known = said().clone();
+    let unknown: Vec<_> = commands.iter().filter(|(command, _)| !known.contains_key(*command)).collect();
+    for some in unknown.chunks(TOGETHER) {
+        thread::scope(|scope| {
+            for &(command, &limits) in some {
+                // Without a thread it is greeted later.
+                let _ = thread::Builder::new().spawn_scoped(scope, move || hello_of(command, limits));
+            }
+        });
+    }
+}
+
 /// What a command says of itself; `None` if it was started and gave no hello that could be read. Each command is started once: an
 /// experiment is read several times.
 pub(crate) fn hello_of(command: &[String], limits: Limits) -> Result<Option<Hello>, String> {
-    static SAID: Mutex<BTreeMap<Vec<String>, Option<Hello>>> = Mutex::new(BTreeMap::new());
-    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some(hello) = said.get(command) {
+    if let Some(hello) = said().get(command) {
         return Ok(hello.clone());
     }
     let stop = STOP.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone().unwrap_or_default();
@@ -148,7 +174,7 @@ pub(crate) fn hello_of(command: &[String], limits: Limits) -> Result<Option<Hell
         Err(Failure::Learner(message)) => return Err(message),
         Ok(Err(Failure::Stopped)) | Err(Failure::Stopped) => return Err("it was interrupted".to_owned()),
     };
-    said.insert(command.to_vec(), heard.clone());
+    said().insert(command.to_vec(), heard.clone());
     Ok(heard)
 }
 

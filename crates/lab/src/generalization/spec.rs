@@ -260,7 +260,7 @@ impl Grid {
             measure: language.measure,
             margins: self.margins.clone(),
             seed: cell.seed,
-            precision: section.precision,
+            precision: cell.learner.precision(section.precision),
             learner: cell.learner.learner.name.to_owned(),
             settings: cell.settings.clone(),
             size: cell.size,

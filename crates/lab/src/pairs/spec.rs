@@ -12,6 +12,7 @@ use wug_learner::registry::{NextSymbolLoss, Role, SettingValue, Settings};
 use super::Pairs;
 use super::plan::{DataPlan, Plan};
 use crate::fit::planned::built;
+use crate::names::Precision;
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::ensure;
 use crate::spec::sizes::Sizes as Dimensions;
@@ -121,9 +122,10 @@ impl Protocol for Pairs {
                             language: subject.spelled.clone(),
                             reading: section.reading,
                             data: grid.data.plan(data_seed)?,
-                            validations: grid.validations,
+                            // A learner from elsewhere validates as it likes.
+                            validations: if learner.is_foreign() { 1 } else { grid.validations },
                             seed,
-                            precision: section.precision,
+                            precision: precision(section, learner),
                             learner: learner.learner.name.to_owned(),
                             settings: settings.clone(),
                             size,
@@ -155,6 +157,14 @@ fn as_read(reading: Reading, learner: &LearnerGrid, settings: Settings) -> Setti
         Some(_) => settings.with(name, SettingValue::Switch(on)),
         None => settings,
     })
+}
+
+/// The precision of runs. In the published reading pairs are compared in it, whoever the learner is.
+fn precision(section: &Section<Grid>, learner: &LearnerGrid) -> Precision {
+    match section.reading {
+        Reading::Published => section.precision,
+        Reading::Corrected => learner.precision(section.precision),
+    }
 }
 
 /// The learners of a seed, in each size. Baselines have no size and are deterministic: one seed is enough for each set of strings.

@@ -119,7 +119,7 @@ impl Run<'_> {
             _ => OptimizerStart::Fresh,
         };
         let data = data.pairs(&pairs);
-        let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
+        let options = FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
         fit(&plan.learner, &plan.settings, data, options, &mut context)
     }
 

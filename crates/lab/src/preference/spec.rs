@@ -147,10 +147,9 @@ impl Grid {
 
     /// In the released code, the moments of Adam survive when parameters are set to their initial values.
     fn optimizer_state(&self, reading: Reading) -> Result<OptimizerState, Problem> {
-        match (&self.optimizer_state, reading) {
-            (Some(name), _) => named("optimizer_state", name, OptimizerState::ALL, OptimizerState::name),
-            (None, Reading::Published) => Ok(OptimizerState::Carried),
-            (None, Reading::Corrected) => Ok(OptimizerState::Reset),
+        match &self.optimizer_state {
+            Some(name) => named("optimizer_state", name, OptimizerState::ALL, OptimizerState::name),
+            None => Ok(OptimizerState::usual(reading)),
         }
     }
 
@@ -227,13 +226,14 @@ impl Cell<'_> {
             size: self.size,
             parameters: None,
             seed: self.seed,
-            precision: section.precision,
+            precision: self.learner.precision(section.precision),
             work: self.work,
         };
         let settings = self.learner.drawn(self.settings, plan.root().derive("hyperparameters"));
-        // What a learner from elsewhere is made of is its own affair.
+        // What a learner from elsewhere is made of, and its optimiser, is its own affair.
         if self.learner.is_foreign() {
             plan.settings = settings;
+            plan.optimizer_state = OptimizerState::usual(section.reading);
             return Ok(plan);
         }
         let name = self.learner.learner.name;

@@ -89,7 +89,8 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
                 OptimizerState::Reset => OptimizerStart::Fresh,
                 OptimizerState::Carried => OptimizerStart::Carried(carried.as_deref()),
             };
-            let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
+            let options =
+                FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
             let pairs = data.pairs(&pairs);
             let mut fitted =
                 fit(&plan.learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();

@@ -5,18 +5,15 @@ use wug_dataset::Seed;
 use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
-use wug_learner::registry::{Role, Settings};
+use wug_learner::registry::{Matching, Role, Settings};
 
 use super::Recognition;
-use super::plan::{DataPlan, Loss, ModelError, Plan, Validation};
+use super::plan::{DataPlan, Loss, ModelError, Plan, SIZE, Validation};
 use super::source::DataSpec;
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{each, names, one_or_more};
 use crate::spec::sizes::Sizes;
 use crate::spec::{LearnerGrid, Problem, Section};
-
-/// The number of parameters if neither `sizes` nor `hidden` is given.
-const SIZE: usize = 64_000;
 
 /// The fields as written in the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -101,7 +98,8 @@ impl Protocol for Recognition {
                     for (grid, settings) in
                         section.learners.iter().flat_map(|l| l.settings.iter().map(move |s| (l, s)))
                     {
-                        let size = size.or_else(|| (!grid.given.contains("hidden")).then_some(SIZE));
+                        let sized = grid.given.contains("hidden") || grid.is_foreign();
+                        let size = size.or((!sized).then_some(SIZE));
                         // A learner from elsewhere has a loss of its own.
                         let losses = if grid.is_foreign() { &[Loss::R][..] } else { &names.losses };
                         for &loss in losses {
@@ -146,7 +144,7 @@ impl Cell<'_> {
             data: language.data.clone().drawn_with(self.data_seed),
             learner: self.grid.learner.name.to_owned(),
             settings: self.settings.clone(),
-            size: self.size.unwrap_or_default(),
+            size: self.size,
             matching: section.matching,
             parameters: None,
             loss: self.loss,
@@ -160,10 +158,11 @@ impl Cell<'_> {
             decay_patience: 0,
             patience: 0,
             max_epochs: 0,
-            precision: section.precision,
+            precision: self.grid.precision(section.precision),
         };
         if self.grid.is_foreign() {
-            plan.size = self.size.unwrap_or(SIZE);
+            // Nobody finds its dimensions.
+            plan.matching = Matching::Nearest;
             return Ok(plan);
         }
         let seed = plan.root().derive("hyperparameters");
@@ -204,7 +203,7 @@ impl Cell<'_> {
         let found = sizes.matched(plan.role()?, (self.grid, settings), plan.loss.task(alphabet), how)?;
         plan.settings = found.settings;
         plan.parameters = Some(found.parameters);
-        plan.size = self.size.unwrap_or(found.parameters);
+        plan.size = self.size.or(Some(found.parameters));
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A learner from elsewhere in a section: `{ name = "mine", command = ["python", "mine.py"] }`, with limits and settings of its
 //! own. The program that runs a sweep has learners too: `{ name = "mine", host = "python", version = "1", roles = ["recognizer"] }`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toml::{Table, Value};
@@ -8,7 +9,7 @@ use wug_learner::registry::{Given, LEARNERS, Role, SettingValue, Settings};
 
 use super::Problem;
 use super::learners::{GivenSettings, LearnerGrid, values, varied};
-use crate::foreign::{ForeignPlan, Hello, Limits, Where, hello_of, interned};
+use crate::foreign::{self, ForeignPlan, Hello, Limits, Where, hello_of, interned};
 
 const FIELD: &str = "learners";
 const COMMAND: &str = "command";
@@ -19,6 +20,26 @@ const LONGEST: i64 = 366 * 24 * 3600;
 /// Whether a table is that of a learner from elsewhere.
 pub(super) fn is_foreign(table: &Table) -> bool {
     table.contains_key(COMMAND) || table.contains_key(HOST)
+}
+
+/// Greets all commands in some tables, at any depth, at the same time. What is wrong with a table is said when it is read.
+pub(super) fn greet<'t>(values: impl IntoIterator<Item = &'t Value>) {
+    let (mut found, mut open) = (BTreeMap::new(), values.into_iter().collect::<Vec<_>>());
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Table(table) => match table.get(COMMAND).cloned().and_then(words) {
+                Some(command) => {
+                    if let Ok(limits) = limits(&mut table.clone(), "") {
+                        found.insert(command, limits);
+                    }
+                }
+                None => open.extend(table.values()),
+            },
+            _ => {}
+        }
+    }
+    foreign::greet(&found);
 }
 
 /// The learner of a table.

@@ -12,6 +12,7 @@ use super::Problem;
 use super::foreign::{self, is_foreign};
 use super::grid::nonempty;
 use crate::foreign::ForeignPlan;
+use crate::names::Precision;
 
 /// A learner with every combination of its settings that a section asks for.
 #[derive(Clone, Debug)]
@@ -32,6 +33,11 @@ impl LearnerGrid {
     /// Whether the learner is from elsewhere.
     pub(crate) fn is_foreign(&self) -> bool {
         self.settings.iter().any(|settings| ForeignPlan::of(settings).is_some())
+    }
+
+    /// The precision of runs. A learner from elsewhere is not told of it: runs that differ in nothing else are one run.
+    pub(crate) fn precision(&self, given: Precision) -> Precision {
+        if self.is_foreign() { Precision::F32 } else { given }
     }
 
     /// Puts the defaults of the corrected reading in place of those of the published one.
@@ -103,6 +109,7 @@ pub(super) fn take_learners(
         one => vec![one],
     };
     nonempty("learners", &items)?;
+    foreign::greet(&items);
     let learners = items.into_iter().map(|item| learner(item, role, &common, &known));
     let learners: Vec<LearnerGrid> = learners.collect::<Result<_, _>>()?;
     let has = |name: &str| {

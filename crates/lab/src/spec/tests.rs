@@ -128,7 +128,7 @@ fn sizes_are_matched_and_those_that_are_missed_are_named() {
             .any(|line| line.starts_with("transformer has 4,409 parameters, not 8,000: the settings"))
     );
     let given = read(SMALL, Scale::Paper, &[("losses", "R"), ("learners", "rnn"), ("hidden", "10")]).unwrap();
-    assert!(given.runs.iter().all(|run| plan(run).size == 1131 && plan(run).parameters == Some(1131)));
+    assert!(given.runs.iter().all(|run| plan(run).size == Some(1131) && plan(run).parameters == Some(1131)));
 }
 
 #[test]

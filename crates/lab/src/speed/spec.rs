@@ -372,7 +372,7 @@ impl Grid {
             wade: way.wade,
             selection: self.selection,
             seed: cell.seed,
-            precision: section.precision,
+            precision: grid.precision(section.precision),
             learner: name.to_owned(),
             settings: Settings::default(),
             size: None,
