@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use wug_lab::Keep;
 use wug_lab::data::parse_lengths;
+use wug_lab::foreign::Limits;
 use wug_lab::language::{LengthRange, Reading};
 use wug_lab::spec::Scale;
 use wug_lab::suite::Format;
@@ -342,7 +343,7 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<String>,
     /// Seconds that the model may take to say hello, to be fitted and for each answer
-    #[arg(long, default_value_t = 600)]
+    #[arg(long, default_value_t = 600, value_parser = seconds)]
     pub(crate) seconds: u64,
     /// Print JSON
     #[arg(long)]
@@ -496,6 +497,12 @@ fn scale(text: &str) -> Result<Scale, String> {
 fn jobs(text: &str) -> Result<usize, String> {
     let n = text.parse().ok().filter(|n| (1..=1024).contains(n));
     n.ok_or_else(|| "from 1 to 1024 runs at a time".to_owned())
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    const LONGEST: u64 = Limits::LONGEST;
+    let n = text.parse().ok().filter(|n| (1..=LONGEST).contains(n));
+    n.ok_or_else(|| format!("from 1 to {LONGEST} seconds, a year"))
 }
 
 fn lengths(text: &str) -> Result<LengthRange, String> {

@@ -18,6 +18,7 @@ use wug_lab::suite;
 
 use crate::args::Show;
 use crate::exit::Exit;
+use crate::safe::write_json;
 
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
     if args.dot {
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
     if args.json {
         let object: serde_json::Map<String, Value> =
             facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-        writeln!(out, "{}", Value::Object(object))?;
+        write_json(&Value::Object(object), out)?;
         return Ok(());
     }
     for (key, value) in facts {

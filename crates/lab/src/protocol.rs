@@ -47,8 +47,8 @@ pub trait Protocol: Sized + 'static {
     /// One run with nothing left open.
     type Plan: Plan;
 
-    /// Checks names and numbers: all that [`plans`](Self::plans) checks without data.
-    fn check(section: &Section<Self::Grid>) -> Result<(), Problem>;
+    /// Checks names and numbers: all that [`plans`](Self::plans) checks without data. Returns the most runs that there can be.
+    fn check(section: &Section<Self::Grid>) -> Result<usize, Problem>;
 
     /// Every cell of the grid.
     fn plans(section: &Section<Self::Grid>) -> Result<Vec<Self::Plan>, Problem>;
@@ -162,7 +162,7 @@ pub struct Entry {
     pub(crate) paths: &'static [&'static str],
     /// The settings of a section that none of its learners has.
     pub(crate) unused: fn(Table) -> Result<Vec<String>, Problem>,
-    pub(crate) check: fn(Table) -> Result<(), Problem>,
+    pub(crate) check: fn(Table) -> Result<usize, Problem>,
     pub(crate) plans: fn(Table) -> Result<Vec<RunPlan>, Problem>,
     pub(crate) read: fn(Value) -> serde_json::Result<RunPlan>,
 }

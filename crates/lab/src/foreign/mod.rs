@@ -52,6 +52,18 @@ pub struct Hello {
     pub saves: bool,
 }
 
+impl Hello {
+    /// The part of a message that lists its roles.
+    pub fn can_be(&self) -> String {
+        let all = Role::ALL.map(Role::name).join(", ");
+        let roles: Vec<&str> = self.roles.iter().map(|role| role.name()).collect();
+        match roles.as_slice() {
+            [] => format!("its hello names no role; there are: {all}"),
+            roles => format!("it can be: {}", roles.join(", ")),
+        }
+    }
+}
+
 /// What a learner is fitted to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Task {

@@ -33,6 +33,9 @@ pub struct Limits {
 const HELLO: Duration = Duration::from_secs(20);
 
 impl Limits {
+    /// The most seconds that can be allowed: a year. Clocks cannot count to just any number.
+    pub const LONGEST: u64 = 366 * 24 * 3600;
+
     /// For the hello: as long as for any other answer if that was chosen, else less.
     pub(super) fn hello(self) -> Duration {
         if self.answer == Self::default().answer { HELLO } else { self.answer }
@@ -75,7 +78,7 @@ impl ForeignPlan {
         let default = Limits::default();
         let seconds = |name: &str, default: Duration| {
             let given = settings.count(&format!("{PREFIX}{name}"));
-            given.map_or(default, |n| Duration::from_secs(n as u64))
+            given.map_or(default, |n| Duration::from_secs((n as u64).min(Limits::LONGEST)))
         };
         Some(Self {
             place,

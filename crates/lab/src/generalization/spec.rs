@@ -76,7 +76,7 @@ impl Protocol for Generalization {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.names(section.reading)?;
         section.own.check_numbers(section.reading)?;
         let Grid { priors, factors, data_seed, .. } = &section.own;

@@ -87,7 +87,7 @@ impl Protocol for Pairs {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         let grid = &section.own;
         let within = (1..=MAX_VALIDATIONS).contains(&grid.validations);
         ensure(within, "validations", &grid.validations, &format!("from 1 to {MAX_VALIDATIONS}"))?;

@@ -73,11 +73,12 @@ impl Protocol for Preference {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.check()?;
+        let size = section.check_size([tasks::count(&section.own.tasks, &section.own.files)])?;
         let tasks = tasks::all(&section.own.tasks, &section.own.files, section.own.data_seed)?;
         tasks.iter().try_for_each(|task| section.own.check_output(task, section.reading))?;
-        section.check_size([tasks.len()])
+        Ok(size)
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind.

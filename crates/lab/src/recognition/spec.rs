@@ -72,7 +72,7 @@ impl Protocol for Recognition {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.data.check()?;
         let names = section.own.names()?;
         section.check_size([section.own.data.sets(), names.losses.len(), names.validations.len()])

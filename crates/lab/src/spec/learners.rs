@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::{Table, Value};
 use wug_dataset::Seed;
-use wug_learner::registry::{self, Given, Learner, Range, Role, Setting, SettingValue, Settings};
+use wug_learner::registry::{
+    self, Given, Learner, Range, Role, Setting, SettingError, SettingValue, Settings,
+};
 
 use super::Problem;
 use super::foreign::{self, is_foreign};
-use super::grid::nonempty;
+use super::grid::{Cells, nonempty};
 use crate::foreign::ForeignPlan;
 use crate::names::Precision;
 
@@ -30,9 +32,9 @@ pub struct LearnerGrid {
 }
 
 impl LearnerGrid {
-    /// Whether the learner is from elsewhere.
+    /// Whether the learner is from elsewhere. All combinations of its settings say the same.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.settings.iter().any(|settings| ForeignPlan::of(settings).is_some())
+        self.settings.first().is_some_and(|settings| ForeignPlan::of(settings).is_some())
     }
 
     /// The precision of runs. A learner from elsewhere is not told of it: runs that differ in nothing else are one run.
@@ -93,11 +95,12 @@ pub(super) struct TakenLearners {
     pub(super) unused: Vec<String>,
 }
 
-/// Takes learners and their settings out of a section.
+/// Takes learners and their settings out of a section, whose other cells are counted.
 pub(super) fn take_learners(
     table: &mut Table,
     role: Role,
     default: &[&str],
+    mut cells: Cells,
 ) -> Result<TakenLearners, Problem> {
     let known = setting_names(role);
     let common = take_settings(table, &known)?;
@@ -110,7 +113,7 @@ pub(super) fn take_learners(
     };
     nonempty("learners", &items)?;
     foreign::greet(&items);
-    let learners = items.into_iter().map(|item| learner(item, role, &common, &known));
+    let learners = items.into_iter().map(|item| learner(item, role, &common, &known, &mut cells));
     let learners: Vec<LearnerGrid> = learners.collect::<Result<_, _>>()?;
     let has = |name: &str| {
         let mut all = learners.iter().filter_map(|grid| grid.learner.settings(role)).flatten();
@@ -218,10 +221,11 @@ fn learner(
     role: Role,
     common: &GivenSettings,
     known: &[&'static str],
+    cells: &mut Cells,
 ) -> Result<LearnerGrid, Problem> {
     let field = "learners";
     let (name, own) = match item {
-        Value::Table(table) if is_foreign(&table) => return foreign::learner(table, role),
+        Value::Table(table) if is_foreign(&table) => return foreign::learner(table, role, cells),
         Value::String(name) => (name, GivenSettings::new()),
         Value::Table(mut table) => {
             let Some(Value::String(name)) = table.remove("name") else {
@@ -248,8 +252,9 @@ fn learner(
     let mut given = common.clone();
     given.extend(own);
     given.retain(|name, _| all.iter().any(|setting| setting.name == name));
-    let settings = Settings::grid(all, &given)
-        .map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+    let invalid = |error: SettingError| Problem::value(error.name, &error.given, &error.allowed);
+    cells.add(Settings::combinations(all, &given).map_err(invalid)?)?;
+    let settings = Settings::grid(all, &given).map_err(invalid)?;
     let range = |setting: &Setting| match given.get(setting.name)? {
         Given::Range(range) => Some((*setting, *range)),
         Given::Values(_) => None,

@@ -132,12 +132,14 @@ impl Protocol for Speed {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.check_numbers()?;
-        section.own.ways(section)?;
-        let subjects = subjects(section)?;
         let batches = section.own.batch.len().max(1);
-        section.check_size([subjects.len(), batches, section.own.data_seed.len()])
+        let size = |subjects: usize| section.check_size([subjects, batches, section.own.data_seed.len()]);
+        // Before subjects are looked up and each way has its list of batches; a name may stand for several subjects.
+        size(section.subjects.len().max(1))?;
+        section.own.ways(section)?;
+        size(subjects(section)?.len())
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same sequences follow each other.

@@ -4,6 +4,7 @@
 //! a new learner is a file here and a line in that list.
 
 mod baseline;
+mod combinations;
 mod gradient;
 mod incremental;
 mod mdlrnn;

@@ -273,7 +273,7 @@ impl Settings {
         self.with(setting.name, value)
     }
 
-    fn has_effect(&self, setting: &Setting) -> bool {
+    pub(super) fn has_effect(&self, setting: &Setting) -> bool {
         setting.unless.is_none_or(|(other, value)| self.name(other) != Some(value))
     }
 
