@@ -5,6 +5,7 @@ import doctest
 import importlib
 import json
 import os
+import pickle
 import pkgutil
 import signal
 import subprocess
@@ -205,6 +206,15 @@ class Arrays(unittest.TestCase):
             wug.run("no-such-experiment")
 
 
+class Languages(unittest.TestCase):
+    def test_a_language_can_be_pickled(self):
+        for reading in ("corrected", "published"):
+            language = wug.language("dyck-2-3", reading=reading)
+            copy = pickle.loads(pickle.dumps(language))
+            self.assertEqual((copy.name, copy._core.reading), ("dyck-2-3", reading))
+            self.assertEqual(copy.sample(5, seed=1)[0].tolist(), language.sample(5, seed=1)[0].tolist())
+
+
 class ThreeWays(unittest.TestCase):
     """A baseline and a network with fixed weights, asked through a file, a process and Python."""
 
@@ -308,7 +318,7 @@ class Answers(unittest.TestCase):
             wrong = [
                 ({"string": third, "log_odds": "x"}, "line 3: "),
                 ({"string": "2", "log_odds": 1}, "line 3: unknown token `2`"),
-                ({"string": third, "probability": 1.5}, "line 3: `probability` is 1.5; it must be from 0 to 1"),
+                ({"string": third, "probability": 1.5}, "line 3: `probability` is 1.5; it must be above 0 and below 1"),
                 ({"string": third}, "line 3: an answer has either `log_odds` or `probability`"),
                 ({**good[1], "log_odds": 9}, "has another answer in line 2"),
                 ({"string": " ".join(["0"] * 999), "log_odds": 1}, "is no string of the data set"),
@@ -444,6 +454,70 @@ class Learners(unittest.TestCase):
             with self.assertRaises(KeyboardInterrupt):
                 wug.run(INDEX, learners=[Slow], out=folder, quiet=True)
             self.assertLess(time.monotonic() - begun, 20)
+
+    def test_a_keyboard_interrupt_of_a_learner_itself_is_a_failed_run(self):
+        class Interrupts(Bigram):
+            def fit(self, task):
+                raise KeyboardInterrupt("mine")
+
+        with tempfile.TemporaryDirectory() as folder:
+            sweep = wug.run(INDEX, learners=[Interrupts], out=folder, quiet=True)
+            self.assertEqual(sweep.failed, 1)
+            status = command("status", folder).stdout
+            self.assertIn("KeyboardInterrupt: mine", status)
+            self.assertNotIn("waiting", status)
+
+    def test_answers_are_real_numbers(self):
+        def answering(make):
+            class Answering:
+                def fit(self, task):
+                    pass
+
+                def log_odds(self, ids, lengths):
+                    return make(len(ids))
+
+            return Answering
+
+        wrong = {
+            "masked array": lambda n: np.ma.masked_array(np.ones(n), mask=np.ones(n, bool)),
+            "datetime64[s]": lambda n: np.full(n, "2020-01-01", "M8[s]"),
+            "timedelta64[s]": lambda n: np.ones(n, "m8[s]"),
+            "<U3": lambda n: np.full(n, "1.5"),
+            "list of texts": lambda n: ["1.5"] * n,
+            "complex128": lambda n: np.ones(n, complex),
+            "object": lambda n: np.array(["1.5"] * n, object),
+        }
+        right = [lambda n: [1] * n, lambda n: np.ones(n, np.float32), lambda n: np.ones(n, np.int8)]
+        toml = '''
+title = "answers"
+[[recognition]]
+languages = ["parity"]
+seeds = 1
+validation = ["short"]
+data = { training = 51, validation = 20, test = 30, held_out = 10, distances = 5, longest = 60 }
+'''
+        for name, make in wrong.items():
+            with tempfile.TemporaryDirectory() as folder:
+                self.assertEqual(wug.run(toml, learners=[answering(make)], out=folder, quiet=True).failed, 1, name)
+                status = command("status", folder).stdout
+                expected = "returned a masked array" if "masked" in name else "it must be of real numbers"
+                self.assertIn(f"Answering.log_odds {expected}" if "masked" in name else expected, status)
+        for make in right:
+            with tempfile.TemporaryDirectory() as folder:
+                self.assertEqual(wug.run(toml, learners=[answering(make)], out=folder, quiet=True).failed, 0)
+
+    def test_a_learner_runs_once_where_only_what_it_ignores_differs(self):
+        class Mine(Bigram):
+            def fit(self, task):
+                super().fit(task)
+                self.parameters = self.table.size
+
+        with tempfile.TemporaryDirectory() as folder:
+            sweep = wug.run("tse_table3", scale="smoke", learners=[Mine], out=folder, quiet=True)
+            runs = {row["plan"]: (row["language"], row["reading"], row["seed"]) for row in sweep.scores()}
+            self.assertEqual(len(runs), 4)
+            self.assertEqual(len(set(runs.values())), 4)
+            self.assertNotIn("Runs per mean: 2", sweep.report().text())
 
     def test_a_report_shows_itself(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use wug_lab::Keep;
 use wug_lab::data::parse_lengths;
+use wug_lab::foreign::Limits;
 use wug_lab::language::{LengthRange, Reading};
 use wug_lab::spec::Scale;
 use wug_lab::suite::Format;
@@ -299,6 +300,7 @@ Examples:
   wug data flare/parity --out parity                    what is to be answered
   wug score parity answers.jsonl --learner mine --seed 3 --out runs/mine
   wug score parity answers.npz --learner mine --out runs/flare_table2-quick
+  gunzip -c answers.jsonl.gz | wug score parity - --learner mine
   wug score parity --model runs/quickstart/kept/0123456789abcdef --learner mine
 
 A line of answers about strings to recognise: {\"string\": \"0 1 1\", \"log_odds\": 1.5}. About what comes next: {\"string\": \"a b\", \"next\": [[0.1, 0.9, 0], …]},
@@ -306,7 +308,7 @@ a row after each prefix, the end of the string in the first column. docs/models.
 pub(crate) struct Score {
     /// The data set: a directory that `wug data` wrote
     pub(crate) data: PathBuf,
-    /// The answers, in any order: JSON lines, or arrays in an .npz file
+    /// The answers, in any order: JSON lines (`-` reads them from stdin), or arrays in an .npz file
     #[arg(required_unless_present = "model")]
     pub(crate) answers: Option<PathBuf>,
     /// A saved model (config.json and model.safetensors) in place of answers
@@ -341,7 +343,7 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<String>,
     /// Seconds that the model may take to say hello, to be fitted and for each answer
-    #[arg(long, default_value_t = 600)]
+    #[arg(long, default_value_t = 600, value_parser = seconds)]
     pub(crate) seconds: u64,
     /// Print JSON
     #[arg(long)]
@@ -495,6 +497,12 @@ fn scale(text: &str) -> Result<Scale, String> {
 fn jobs(text: &str) -> Result<usize, String> {
     let n = text.parse().ok().filter(|n| (1..=1024).contains(n));
     n.ok_or_else(|| "from 1 to 1024 runs at a time".to_owned())
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    const LONGEST: u64 = Limits::LONGEST;
+    let n = text.parse().ok().filter(|n| (1..=LONGEST).contains(n));
+    n.ok_or_else(|| format!("from 1 to {LONGEST} seconds, a year"))
 }
 
 fn lengths(text: &str) -> Result<LengthRange, String> {

@@ -7,6 +7,7 @@ use wug_lab::language::{Language, NextSet, Word, registry};
 
 use crate::args::Check;
 use crate::exit::Exit;
+use crate::safe::write_json;
 
 pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
     let language = registry::find(&args.language)?.build(args.reading)?;
@@ -53,7 +54,7 @@ fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) 
         row["log_prob"] = json!(language.natural().map(|d| d.log_prob(&word)).filter(|p| p.is_finite()));
     }
     if args.json {
-        writeln!(out, "{row}")?;
+        write_json(&row, out)?;
     } else {
         print(&row, out)?;
     }

@@ -7,6 +7,7 @@ use wug_lab::data::{self, Request};
 
 use crate::args::Data;
 use crate::exit::{Exit, say};
+use crate::safe::write_json;
 
 pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
     let mut request = Request::parse(&args.what)?;
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &Data, out: &mut dyn Write) -> Result<(), Exit> {
     let manifests = data::write(&request, &args.out, args.force, &mut progress)?;
     if args.json {
         let list: Vec<Value> = manifests.iter().map(|m| json!(m)).collect();
-        writeln!(out, "{}", Value::Array(list))?;
+        write_json(&Value::Array(list), out)?;
         return Ok(());
     }
     for manifest in &manifests {

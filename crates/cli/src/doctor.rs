@@ -12,7 +12,7 @@ use wug_lab::learners::Role;
 
 use crate::args::Doctor;
 use crate::exit::Exit;
-use crate::safe::visible;
+use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 
 pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> 
 }
 
 fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    let limit = Duration::from_secs(args.seconds.max(1));
+    let limit = Duration::from_secs(args.seconds);
     let limits = Limits { fit: limit, answer: limit };
     let hello = hello(&args.model, limits, host).map_err(wug_lab::LabError::from)?;
     let asked = match &args.role {
@@ -40,11 +40,8 @@ fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode,
     let roles: Vec<Role> =
         (hello.roles.iter().copied()).filter(|role| asked.is_none_or(|asked| asked == *role)).collect();
     if roles.is_empty() {
-        let names: Vec<&str> = hello.roles.iter().map(|role| role.name()).collect();
-        return Err(Exit::usage(format!(
-            "the model has the roles: {}; it was not examined",
-            names.join(", ")
-        )));
+        let asked = asked.map_or_else(String::new, |role| format!("the model is no {}; ", role.name()));
+        return Err(Exit::usage(format!("{asked}{}; it was not examined", hello.can_be())));
     }
     let plan = ForeignPlan { place: Where::Command(args.model.clone()), version: hello.version, limits };
     let mut checks = Vec::new();
@@ -53,7 +50,7 @@ fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode,
     }
     let mistakes = checks.iter().filter(|check| check.is_mistake()).count();
     if args.json {
-        writeln!(out, "{}", json!(checks))?;
+        write_json(&json!(checks), out)?;
     } else {
         checks.iter().try_for_each(|check| line(check, out))?;
         let plural = if mistakes == 1 { "mistake" } else { "mistakes" };

@@ -12,6 +12,7 @@ use wug_lab::suite::SUITES;
 
 use crate::args::{List, Listing};
 use crate::exit::Exit;
+use crate::safe::write_json;
 
 pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
     if args.sizes && !matches!(args.what, Listing::Learners) {
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
                 Value::Object(titles.iter().zip(row).map(|(t, v)| ((*t).to_owned(), json!(v))).collect())
             })
             .collect();
-        writeln!(out, "{}", Value::Array(objects))?;
+        write_json(&Value::Array(objects), out)?;
         return Ok(());
     }
     table(&titles, &rows, out)

@@ -20,6 +20,7 @@ use crate::mdl_args::{
     Drawing, Mdl, MdlCertify, MdlCommand, MdlCorpus, MdlDraw, MdlOutputs, MdlPrecision, MdlScore, MdlSearch,
     MdlShow,
 };
+use crate::safe::write_json;
 use crate::signals::Signals;
 
 pub(crate) fn run(args: &Mdl, out: &mut dyn Write) -> Result<ExitCode, Exit> {
@@ -75,7 +76,7 @@ fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         SearchEvent::Improved(found) => {
             if args.json {
                 let line = serde_json::to_string(found).unwrap_or_default();
-                broken = writeln!(out, "{line}").and_then(|()| out.flush()).err().or(broken.take());
+                broken = write_json(&line, out).and_then(|()| out.flush()).err().or(broken.take());
             }
         }
         SearchEvent::Advanced(state) => {
@@ -98,8 +99,8 @@ fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     }
     match &args.out {
         Some(path) => write_whole(path, format!("{file:#}\n").as_bytes())?,
-        None if args.json => writeln!(out, "{file}")?,
-        None => writeln!(out, "{file:#}")?,
+        None if args.json => write_json(&file, out)?,
+        None => write_json(&format!("{file:#}"), out)?,
     }
     let code = interrupted.and_then(|generation| Some((generation, signals.exit_code()?)));
     let Some((generation, code)) = code else { return Ok(ExitCode::SUCCESS) };
@@ -161,7 +162,7 @@ fn run_score(args: &MdlScore, out: &mut dyn Write) -> Result<(), Exit> {
         row["tests"] = tests(&network, &request, args)?.iter().map(test_row).collect();
     }
     if args.json {
-        writeln!(out, "{row}")?;
+        write_json(&row, out)?;
         return Ok(());
     }
     let bits = |x: f64| if x.is_finite() { format!("{x:.2}") } else { "infinite".to_owned() };
@@ -230,7 +231,7 @@ fn run_show(args: &MdlShow, out: &mut dyn Write) -> Result<(), Exit> {
         let parts: serde_json::Map<String, Value> =
             length.parts().into_iter().map(|(name, bits)| (name.to_owned(), json!(bits))).collect();
         let row = json!({ "net": network.to_json(), "grammar_bits": length.total(), "parts": parts });
-        writeln!(out, "{row:#}")?;
+        write_json(&format!("{row:#}"), out)?;
         return Ok(());
     }
     writeln!(out, "{}: {} bits", name_of(&args.network), length.total())?;
@@ -306,7 +307,7 @@ fn run_certify(args: &MdlCertify, out: &mut dyn Write) -> Result<ExitCode, Exit>
             "claim": found.claim, "bound_of": found.bound_of, "holds_up_to": found.holds_up_to, "asked": found.asked,
             "failure": found.failure, "steps": found.steps,
         });
-        writeln!(out, "{row}")?;
+        write_json(&row, out)?;
         return Ok(code);
     }
     match found.holds_up_to {

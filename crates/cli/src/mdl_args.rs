@@ -57,7 +57,7 @@ Examples:
   wug mdl search dyck-1 --seed 3 --set islands=8 --set generations=5000 --jobs 2 --checkpoint dyck.checkpoint
   wug mdl search an-bn-cn --set activations=lan2022_default6 --json         every improvement as a line of JSON
 
-The settings are those of the learner (wug show mdlrnn). The result is the same for any number of jobs, and after any interruption. A first SIGINT (Ctrl-C) or SIGTERM ends the search: the best network so far is written, marked as interrupted, and the checkpoint is saved.")]
+The settings are those of the learner (wug show mdlrnn). The result is the same for any number of jobs, and after any interruption. A first SIGINT (Ctrl-C), SIGTERM or SIGHUP ends the search: the best network so far is written, marked as interrupted, and the checkpoint is saved.")]
 pub(crate) struct MdlSearch {
     /// NAME or NAME:key=value,…
     pub(crate) language: String,

@@ -3,15 +3,17 @@
 use std::io::{self, BufRead as _, Write};
 
 use wug_lab::language::Reading;
-use wug_lab::play::{FULL, Game, Score};
+use wug_lab::play::{FULL, Game, LogLock, Score};
 
 use crate::args::Play;
 use crate::exit::{Exit, say};
+use crate::safe::write_json;
 
 const QUIT: &str = ":quit";
 
 /// Plays until the game is over, or until the player stops. The log is written after every answer.
 pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
+    let _lock = LogLock::take(&args.log)?;
     let mut game = begin(args)?;
     let is_new = !args.log.exists();
     // A log that cannot be written is to be known before the first answer.
@@ -22,11 +24,8 @@ pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
     play(args, &mut game, talk)?;
     let scores = game.scores();
     if args.json {
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&scores).map_err(|e| Exit::Failure(e.to_string()))?
-        )?;
+        let scores = serde_json::to_string_pretty(&scores).map_err(|e| Exit::Failure(e.to_string()))?;
+        write_json(&scores, out)?;
     } else {
         scores.iter().try_for_each(|score| writeln!(out, "{}", summary(score)))?;
     }

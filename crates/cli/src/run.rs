@@ -15,7 +15,7 @@ use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
 use crate::args::{Retry, Run, StatusArgs, Worker, WorkerArgs};
 use crate::exit::{Exit, say};
-use crate::safe::{visible, visible_lines};
+use crate::safe::{visible, visible_lines, write_json};
 use crate::signals::Signals;
 use crate::watch::Watch;
 
@@ -68,7 +68,7 @@ fn duration(seconds: f64) -> String {
 fn plan(experiment: &Experiment, json: bool, out: &mut dyn Write) -> Result<(), Exit> {
     if json {
         let run = |plan: &RunPlan| json!({ "id": plan.id(), "label": plan.label(), "plan": plan });
-        writeln!(out, "{}", Value::Array(experiment.runs.iter().map(run).collect()))?;
+        write_json(&Value::Array(experiment.runs.iter().map(run).collect()), out)?;
         return Ok(());
     }
     for plan in &experiment.runs {
@@ -97,7 +97,8 @@ fn work_on(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Exit> {
     let keep = workers.keep.keep;
-    let lacking = sweep.lacking(keep)?;
+    let mut lacking = sweep.lacking(keep)?;
+    lacking.retain(|run| !run.added);
     if !lacking.is_empty() {
         return Err(Exit::usage(lacks(sweep, lacking.len(), keep)));
     }
@@ -162,7 +163,7 @@ fn finish(
             "directory": dir.to_string(), "done": done, "failed": failed, "interrupted": interrupted,
             "saved": saved, "elsewhere": elsewhere, "waiting": waiting
         });
-        writeln!(out, "{line}")?;
+        write_json(&line, out)?;
         return Ok(());
     }
     if summary.elsewhere > 0 {
@@ -201,7 +202,7 @@ pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit>
         }).collect();
         let counts: serde_json::Map<String, Value> =
             counts.into_iter().map(|(name, n)| (name.to_owned(), json!(n))).collect();
-        writeln!(out, "{}", json!({ "plan": sweep.header, "counts": counts, "runs": runs }))?;
+        write_json(&json!({ "plan": sweep.header, "counts": counts, "runs": runs }), out)?;
         return Ok(());
     }
     let made_by = sweep.header.made_by();
@@ -275,7 +276,7 @@ pub(crate) fn retry(args: &Retry, out: &mut dyn Write) -> Result<(), Exit> {
     let again = sweep.retry_keeping(args.keep)?;
     if *json {
         let ids: Vec<&str> = again.iter().map(|run| run.id.as_str()).collect();
-        writeln!(out, "{}", json!({ "set_aside": ids }))?;
+        write_json(&json!({ "set_aside": ids }), out)?;
         return Ok(());
     }
     for run in &again {

@@ -9,6 +9,7 @@ use wug_lab::language::{Distribution, Language, registry};
 
 use crate::args::Sample;
 use crate::exit::Exit;
+use crate::safe::write_json;
 
 pub(crate) fn run(args: &Sample, out: &mut dyn Write) -> Result<(), Exit> {
     let language = registry::find(&args.language)?.build(args.reading)?;
@@ -39,7 +40,7 @@ fn positives(
         if args.json {
             let row =
                 json!({ "string": text, "length": word.len(), "log_prob": distribution.log_prob(&word) });
-            writeln!(out, "{row}")?;
+            write_json(&row, out)?;
         } else {
             writeln!(out, "{text}")?;
         }
@@ -55,11 +56,8 @@ fn negatives(args: &Sample, language: &dyn Language, out: &mut dyn Write) -> Res
         let negative = negatives.sample(&mut rng).map_err(|error| Exit::usage(error.to_string()))?;
         let text = language.alphabet().format(&negative.word);
         if args.json {
-            writeln!(
-                out,
-                "{}",
-                json!({ "string": text, "length": negative.word.len(), "edits": negative.edits })
-            )?;
+            let row = json!({ "string": text, "length": negative.word.len(), "edits": negative.edits });
+            write_json(&row, out)?;
         } else {
             writeln!(out, "{text}")?;
         }

@@ -14,6 +14,7 @@ use wug_lab::work::{WorkerOptions, work};
 
 use crate::args::Score;
 use crate::exit::Exit;
+use crate::safe::write_json;
 use crate::signals::Signals;
 use crate::watch::Watch;
 
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Score, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let dir = sweep.root().display();
     if args.json {
         let ids: Vec<&String> = ids.iter().collect();
-        writeln!(out, "{}", json!({ "directory": dir.to_string(), "runs": ids }))?;
+        write_json(&json!({ "directory": dir.to_string(), "runs": ids }), out)?;
         return Ok(ExitCode::SUCCESS);
     }
     writeln!(out, "{}", wug_report::render(&results, wug_report::Format::Table)?)?;

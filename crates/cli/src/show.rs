@@ -11,6 +11,7 @@ use wug_lab::language::negative::{Coin, Negatives};
 use wug_lab::language::registry::{self, BuildError, Named};
 use wug_lab::language::{Language, Reading, nearest_names};
 use wug_lab::learners::LEARNERS;
+use wug_lab::parameter::Parameter;
 use wug_lab::protocol::PROTOCOLS;
 use wug_lab::score::METRICS;
 use wug_lab::spec::{BUILT_IN, built_in};
@@ -18,6 +19,7 @@ use wug_lab::suite;
 
 use crate::args::Show;
 use crate::exit::Exit;
+use crate::safe::write_json;
 
 pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
     if args.dot {
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
     if args.json {
         let object: serde_json::Map<String, Value> =
             facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-        writeln!(out, "{}", Value::Object(object))?;
+        write_json(&Value::Object(object), out)?;
         return Ok(());
     }
     for (key, value) in facts {

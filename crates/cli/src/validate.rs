@@ -9,7 +9,7 @@ use wug_lab::validate::{Request, validate};
 
 use crate::args::Validate;
 use crate::exit::Exit;
-use crate::safe::visible;
+use crate::safe::{visible, write_json};
 
 pub(crate) fn run(args: &Validate, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let request = Request { format: args.format, language: args.language.clone(), reading: args.reading };
@@ -18,8 +18,8 @@ pub(crate) fn run(args: &Validate, out: &mut dyn Write) -> Result<ExitCode, Exit
     if args.json {
         // One data set is one object; a directory of many is a list.
         match reports.as_slice() {
-            [report] => writeln!(out, "{}", json!(report))?,
-            many => writeln!(out, "{}", json!(many))?,
+            [report] => write_json(&json!(report), out)?,
+            many => write_json(&json!(many), out)?,
         }
     } else {
         reports.iter().try_for_each(|report| print(report, out))?;

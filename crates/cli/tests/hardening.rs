@@ -165,7 +165,11 @@ learning_rate = 0.01
     let output = limited(dir.path(), None, "-v 300000", &run);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("its process died 3 times without any progress"), "{said}");
+    assert!(
+        said.contains("its process ended 3 times before the run had saved any progress")
+            && said.contains("`wug retry`"),
+        "{said}"
+    );
     let status = wug(dir.path(), &["status", "sweep"]).output().unwrap();
     let status = text(&status.stdout);
     assert!(status.contains("2 runs: 1 finished, 1 failed"), "{status}");

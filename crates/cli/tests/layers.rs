@@ -10,11 +10,13 @@ use serde_json::Value;
 /// Each crate and the only crates of the workspace that it may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("wug-table", &[]),
-    ("wug-language", &[]),
-    ("wug-dataset", &["wug-language", "wug-table"]),
-    ("wug-learner", &["wug-dataset", "wug-language"]),
+    ("wug-parameter", &[]),
+    ("wug-language", &["wug-parameter"]),
+    ("wug-dataset", &["wug-language", "wug-parameter", "wug-table"]),
+    ("wug-mdl", &["wug-dataset", "wug-language", "wug-parameter"]),
+    ("wug-learner", &["wug-dataset", "wug-language", "wug-mdl", "wug-parameter"]),
     ("wug-score", &["wug-dataset", "wug-language"]),
-    ("wug-lab", &["wug-language", "wug-dataset", "wug-learner", "wug-score", "wug-table"]),
+    ("wug-lab", &["wug-language", "wug-dataset", "wug-learner", "wug-parameter", "wug-score", "wug-table"]),
     ("wug-report", &["wug-score", "wug-table"]),
     ("wug", &["wug-lab", "wug-report", "wug-table"]),
     ("wug-python", &["wug-lab", "wug-report"]),

@@ -113,3 +113,80 @@ fn what_was_not_checked_is_never_without_errors() {
     let (code, said) = last("b", &["--language", "an-bn", "--reading", "published"]);
     assert_eq!((code, said.as_str()), (0, "no errors in what was checked; 1 thing was not checked"));
 }
+
+#[test]
+fn three_lists_of_a_thousand_values_are_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = (1..=1000).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "title = \"x\"\n[[generalization]]\nlanguages = \"an-bn\"\nlearners = \"lstm\"\nhidden = [{list}]\nepochs = [{list}]\nlayers = [{list}]\n"
+    );
+    std::fs::write(dir.path().join("x.toml"), text).unwrap();
+    let begun = std::time::Instant::now();
+    let (code, out, message) = wug(dir.path(), &["run", "x.toml", "--plan"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{message}");
+    assert!(
+        message.contains("3 seeds of 1000000000 cells are 3000000000 runs; an experiment has at most 100000"),
+        "{message}"
+    );
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn no_number_of_seconds_is_too_large_to_be_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let most = u64::MAX.to_string();
+    for seconds in [most.as_str(), "31622401", "0", "-1", "1e9"] {
+        let (code, out, message) = wug(dir.path(), &["doctor", "--seconds", seconds, "true"]);
+        assert_eq!((code, out.as_str()), (2, ""), "{message}");
+        assert!(seconds == "-1" || message.contains("from 1 to 31622400 seconds"), "{message}");
+    }
+    for field in ["fit_seconds", "answer_seconds"] {
+        let learner = format!(
+            "learners = [{{ name = \"mine\", command = [\"true\"], {field} = 9223372036854775807 }}]"
+        );
+        let text = format!("title = \"x\"\n[[recognition]]\nlanguages = \"parity\"\n{learner}\n");
+        std::fs::write(dir.path().join("x.toml"), text).unwrap();
+        let (code, _, message) = wug(dir.path(), &["run", "x.toml", "--plan"]);
+        assert_eq!(code, 2, "{message}");
+        assert!(message.contains("it must be from 1 to 31622400 seconds"), "{message}");
+    }
+    // Never, in effect: nothing is added to a clock.
+    let args =
+        ["run", "quickstart", "--scale", "smoke", "--out", "sweep", "--jobs", "1", "--checkpoint", &most];
+    let (code, _, message) = wug(dir.path(), &args);
+    assert_eq!(code, 0, "{message}");
+}
+
+#[test]
+fn status_as_json_has_no_character_that_a_terminal_obeys() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["run", "quickstart", "--scale", "smoke", "--out", "sweep", "--jobs", "1"];
+    assert_eq!(wug(dir.path(), &args).0, 0);
+    let plan = dir.path().join("sweep/plan.json");
+    let mut header: serde_json::Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
+    header["title"] = "a\u{9b}2Jb\u{202e}c".into();
+    std::fs::write(&plan, header.to_string()).unwrap();
+    let (code, out, message) = wug(dir.path(), &["status", "sweep", "--json"]);
+    assert_eq!(code, 0, "{message}");
+    assert!(out.contains(r"a\u009b2Jb\u202ec") && !out.contains(['\u{9b}', '\u{202e}']), "{out}");
+    let said: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(said["plan"]["title"], header["title"]);
+    let (_, out, _) = wug(dir.path(), &["status", "sweep"]);
+    assert!(out.contains(r"a\u{9b}2Jb\u{202e}c") && !out.contains(['\u{9b}', '\u{202e}']), "{out}");
+}
+
+#[test]
+fn a_model_without_a_role_is_told_which_roles_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let hello = r#"{"hello": {"protocol": 1, "roles": [], "version": "1"}}"#;
+    std::fs::write(dir.path().join("mine.sh"), format!("read line\necho '{hello}'\nread line\n")).unwrap();
+    let learner = "learners = [{ name = \"mine\", command = [\"sh\", \"mine.sh\"] }]";
+    let text = format!("title = \"x\"\n[[recognition]]\nlanguages = \"parity\"\n{learner}\n");
+    std::fs::write(dir.path().join("x.toml"), text).unwrap();
+    for args in [&["run", "x.toml", "--plan"][..], &["doctor", "sh", "mine.sh"]] {
+        let (code, _, message) = wug(dir.path(), args);
+        assert_eq!(code, 2, "{message}");
+        assert!(message.contains("its hello names no role; there are: recognizer, "), "{message}");
+    }
+}

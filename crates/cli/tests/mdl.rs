@@ -119,3 +119,18 @@ fn signals_leave_the_best_network_so_far() {
         assert!(dir.path().join("saved").exists());
     }
 }
+
+#[test]
+fn temporary_files_of_a_killed_search_are_removed_by_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("saved")).unwrap();
+    let left = [".wug-part-abc123", "saved/.wug-part-def456"].map(|name| dir.path().join(name));
+    left.iter().for_each(|path| std::fs::write(path, "half").unwrap());
+    std::fs::write(dir.path().join("mine"), "mine").unwrap();
+    let short = ["search", "an-bn", "--set", "generations=20", "--set", "population=20", "--jobs", "1"];
+    let short = [&short[..], &["--checkpoint", "saved/search", "--out", "net.json"]].concat();
+    let (code, _, err) = run(dir.path(), &short);
+    assert_eq!(code, 0, "{err}");
+    assert!(left.iter().all(|path| !path.exists()));
+    assert!(dir.path().join("mine").exists() && dir.path().join("net.json").exists());
+}

@@ -2,7 +2,9 @@
 //! one's own are computed from these without training again. Results do not depend on it.
 
 use wug_dataset::Labelled;
+use wug_language::{NextSet, Symbol};
 use wug_learner::interface::SavedModel;
+use wug_score::strata::NegativeKind;
 use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
 
 use crate::LabError;
@@ -59,38 +61,133 @@ pub(crate) struct Predicted<'a> {
     pub(crate) truth: Option<&'a Labelled>,
     /// How often it is in the split, where equal strings are one row.
     pub(crate) count: Option<usize>,
+    /// How a negative was made.
+    pub(crate) kind: Option<NegativeKind>,
+    /// Its minimal pair.
+    pub(crate) pair: Option<PairMember>,
+    /// The block, from 1 on, that a transducer's output is sent in.
+    pub(crate) block: Option<usize>,
     /// What it became, of a transducer.
     pub(crate) output: Option<String>,
+    /// What it should have become.
+    pub(crate) target: Option<String>,
     /// The log-odds that it is a member.
     pub(crate) log_odds: Option<f64>,
     /// The log-probability of each symbol, and of the end.
     pub(crate) log_probs: Option<&'a [f64]>,
+    /// Their sum, from a learner that tells no more.
+    pub(crate) log_prob: Option<f64>,
+    /// The exact log-probability with which it was drawn.
+    pub(crate) sampler_log_prob: Option<f64>,
+    /// How many things may come next: the symbols of the alphabet and the end.
+    pub(crate) choices: Option<usize>,
+    /// What may come after each prefix, and the log-odds that it may.
+    pub(crate) next: Option<NextSymbols<'a>>,
     /// The margin at which steps were scored.
     pub(crate) margin: Option<f64>,
     /// How many steps were scored, and how many of them are correct.
     pub(crate) steps: Option<(usize, usize)>,
 }
 
+/// One string of a minimal pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairMember {
+    /// The number of the pair in its split, from 0 on.
+    pub(crate) number: usize,
+    /// Whether it is the good string.
+    pub(crate) good: bool,
+    /// How far apart the two ends of the broken dependency are.
+    pub(crate) dependency: Option<usize>,
+}
+
+/// The sets of next symbols after each prefix: the truth, and log-odds for every symbol and then the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NextSymbols<'a> {
+    pub(crate) allowed: &'a [NextSet],
+    pub(crate) log_odds: &'a [Vec<f64>],
+}
+
+impl NextSymbols<'_> {
+    fn allowed(self) -> Value<'static> {
+        let rows = self.allowed.iter().zip(self.log_odds);
+        rows.flat_map(|(set, row)| {
+            let end = row.len().saturating_sub(1);
+            let may = move |i: usize| if i == end { set.end() } else { set.contains(Symbol(i as u16)) };
+            (0..row.len()).map(may)
+        })
+        .collect()
+    }
+}
+
 /// The columns of predictions.
 pub(crate) fn columns() -> Vec<Column> {
-    let column = |(name, kind): (&str, Kind)| Column::new(name, kind);
-    let first = [
+    let lists = ["log_probs", "next_log_odds", "next_allowed"];
+    let column = |(name, kind): (&str, Kind)| {
+        if lists.contains(&name) { Column::list(name, kind) } else { Column::new(name, kind) }
+    };
+    let all = [
         ("split", Kind::Text),
         ("string", Kind::Text),
         ("length", Kind::Integer),
         ("count", Kind::Integer),
         ("label", Kind::Boolean),
+        ("kind", Kind::Text),
         ("edits", Kind::Integer),
         ("distance", Kind::Integer),
+        ("pair", Kind::Integer),
+        ("role", Kind::Text),
+        ("dependency", Kind::Integer),
+        ("block", Kind::Integer),
         ("log_odds", Kind::Float),
         ("probability", Kind::Float),
         ("log_prob", Kind::Float),
+        ("sampler_log_prob", Kind::Float),
+        ("log_probs", Kind::Float),
+        ("choices", Kind::Integer),
+        ("next_log_odds", Kind::Float),
+        ("next_allowed", Kind::Boolean),
+        ("margin", Kind::Float),
+        ("steps_scored", Kind::Integer),
+        ("steps_correct", Kind::Integer),
+        ("output", Kind::Text),
+        ("target", Kind::Text),
     ];
-    let last = [("margin", Kind::Float), ("steps_scored", Kind::Integer), ("steps_correct", Kind::Integer)];
-    let list = Column::list("log_probs", Kind::Float);
-    let output = Column::new("output", Kind::Text);
-    let all = first.into_iter().map(column).chain([list]).chain(last.into_iter().map(column));
-    all.chain([output]).collect()
+    all.into_iter().map(column).collect()
+}
+
+impl Predicted<'_> {
+    /// The values of the columns.
+    fn row(&self) -> Vec<Value<'_>> {
+        let (truth, pair, next) = (self.truth, self.pair, self.next);
+        let log_prob = self.log_probs.map(|logs| logs.iter().sum::<f64>()).or(self.log_prob);
+        vec![
+            self.split.into(),
+            self.string.as_str().into(),
+            self.length.into(),
+            self.count.into(),
+            truth.map(|truth| truth.label).into(),
+            self.kind.map(NegativeKind::name).into(),
+            truth.and_then(|truth| truth.edits).into(),
+            truth.and_then(|truth| truth.distance).into(),
+            pair.map(|pair| pair.number).into(),
+            pair.map(|pair| if pair.good { "good" } else { "bad" }).into(),
+            pair.and_then(|pair| pair.dependency).into(),
+            self.block.into(),
+            self.log_odds.into(),
+            self.log_odds.map(|z| 1.0 / (1.0 + libm::exp(-z))).into(),
+            log_prob.into(),
+            self.sampler_log_prob.into(),
+            self.log_probs.map_or(Value::Null, |logs| logs.iter().copied().collect()),
+            self.choices.into(),
+            next.map_or(Value::Null, |next| next.log_odds.iter().flatten().copied().collect()),
+            next.map_or(Value::Null, NextSymbols::allowed),
+            self.margin.into(),
+            self.steps.map(|(scored, _)| scored).into(),
+            self.steps.map(|(_, correct)| correct).into(),
+            self.output.as_deref().into(),
+            self.target.as_deref().into(),
+        ]
+    }
 }
 
 /// The predictions of a run, if they are to be kept.
@@ -112,26 +209,7 @@ impl Predictions {
     /// Adds a row.
     pub(crate) fn add(&mut self, string: &Predicted<'_>) -> Result<(), LabError> {
         let Some(table) = &mut self.0 else { return Ok(()) };
-        let log_probs = string.log_probs;
-        table
-            .row(&[
-                string.split.into(),
-                string.string.as_str().into(),
-                string.length.into(),
-                string.count.into(),
-                string.truth.map(|truth| truth.label).into(),
-                string.truth.and_then(|truth| truth.edits).into(),
-                string.truth.and_then(|truth| truth.distance).into(),
-                string.log_odds.into(),
-                string.log_odds.map(|z| 1.0 / (1.0 + libm::exp(-z))).into(),
-                log_probs.map(|logs| logs.iter().sum::<f64>()).into(),
-                log_probs.map_or(Value::Null, |logs| logs.iter().copied().collect()),
-                string.margin.into(),
-                string.steps.map(|(scored, _)| scored).into(),
-                string.steps.map(|(_, correct)| correct).into(),
-                string.output.as_deref().into(),
-            ])
-            .map_err(LabError::internal)
+        table.row(&string.row()).map_err(LabError::internal)
     }
 
     /// Keeps the table, if there is one.

@@ -35,5 +35,6 @@ pub use wug_dataset as dataset;
 pub use wug_dataset::suite;
 pub use wug_language as language;
 pub use wug_learner::registry as learners;
+pub use wug_parameter as parameter;
 pub use wug_score as score;
 pub use wug_table as table;

@@ -13,6 +13,7 @@ use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
+use crate::foreign::VERSION as FOREIGN;
 use crate::protocol::{self, Outcome, Plan, Planned, Protocol, RunData};
 use crate::sweep::{BUILD, VERSION};
 
@@ -109,9 +110,26 @@ impl RunPlan {
     /// section lists several values are coordinates too.
     pub(crate) fn with_varied(mut self, varied: &BTreeSet<String>, compared: &BTreeSet<String>) -> Self {
         let value = self.plan.value();
-        self.varied = varied.iter().filter(|name| setting(&value, name).is_some()).cloned().collect();
+        // A plan with a learner from elsewhere has fields for settings of ours too, which say nothing.
+        let settings = &value["settings"];
+        let foreign = settings.get(FOREIGN).is_some();
+        let has = |name: &&String| !foreign || settings.get(name.as_str()).is_some();
+        let varied = varied.iter().filter(has).filter(|name| setting(&value, name).is_some());
+        self.varied = varied.cloned().collect();
+        let compared = compared.iter().filter(has);
         self.compared =
-            compared.iter().filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
+            compared.filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
+        self
+    }
+
+    /// The same with names of fields of the plan that are no settings, and that are compared.
+    pub(crate) fn with_compared_fields(mut self, names: &[&str]) -> Self {
+        let value = self.plan.value();
+        let names = names.iter().filter(|name| self.compared_value(&value, name).is_some());
+        let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
+        self.compared.extend(names);
+        self.compared.sort();
+        self.compared.dedup();
         self
     }
 

@@ -1,6 +1,8 @@
 //! The human baseline: a person sees sequences whose symbols mean nothing to them, answers, and is shown the truth, until ten in a
 //! row are right. Every answer is logged; the log is all that the game is resumed from and all that is scored.
 
+mod log_lock;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -16,6 +18,8 @@ use wug_score::{Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult,
 use crate::LabError;
 use crate::disk::write_whole;
 use crate::regular::read_regular;
+
+pub use log_lock::LogLock;
 
 /// So many right answers in a row end a task (the paper's Appendix A; its program stops at five).
 pub const FULL: usize = 10;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use toml::Table;
 use wug_language::Reading;
 use wug_learner::registry::Role;
+use wug_parameter::Constant;
 use wug_score::{Coordinates, Ending, Measurement, Point, ScoredString};
 
 use crate::LabError;
@@ -42,13 +43,16 @@ pub trait Protocol: Sized + 'static {
     /// Its fields that are paths, or lists of them. In a file, relative ones are relative to its directory.
     const PATHS: &'static [&'static str] = &[];
 
+    /// What the published reading sets of learners in this protocol, beside what their declarations say.
+    const PUBLISHED: &'static [(&'static str, Constant)] = &[];
+
     /// The fields of a section beside those that all sections share ([`Section`]).
     type Grid: DeserializeOwned;
     /// One run with nothing left open.
     type Plan: Plan;
 
-    /// Checks names and numbers: all that [`plans`](Self::plans) checks without data.
-    fn check(section: &Section<Self::Grid>) -> Result<(), Problem>;
+    /// Checks names and numbers: all that [`plans`](Self::plans) checks without data. Returns the most runs that there can be.
+    fn check(section: &Section<Self::Grid>) -> Result<usize, Problem>;
 
     /// Every cell of the grid.
     fn plans(section: &Section<Self::Grid>) -> Result<Vec<Self::Plan>, Problem>;
@@ -162,7 +166,7 @@ pub struct Entry {
     pub(crate) paths: &'static [&'static str],
     /// The settings of a section that none of its learners has.
     pub(crate) unused: fn(Table) -> Result<Vec<String>, Problem>,
-    pub(crate) check: fn(Table) -> Result<(), Problem>,
+    pub(crate) check: fn(Table) -> Result<usize, Problem>,
     pub(crate) plans: fn(Table) -> Result<Vec<RunPlan>, Problem>,
     pub(crate) read: fn(Value) -> serde_json::Result<RunPlan>,
 }
@@ -180,9 +184,11 @@ impl Entry {
             plans: |table| {
                 let section = Section::read::<P>(table)?;
                 P::check(&section)?;
-                let (varied, mut compared) = (section.varied(), section.compared());
-                compared.extend(P::compared(&section).into_iter().map(str::to_owned));
-                let run = |plan| RunPlan::new::<P>(plan).with_varied(&varied, &compared);
+                let (varied, compared, fields) =
+                    (section.varied(), section.compared(), P::compared(&section));
+                let run = |plan| {
+                    RunPlan::new::<P>(plan).with_varied(&varied, &compared).with_compared_fields(&fields)
+                };
                 Ok(P::plans(&section)?.into_iter().map(run).collect())
             },
             read: |value| serde_json::from_value(value).map(RunPlan::new::<P>),

@@ -23,6 +23,7 @@ use crate::plan::RunPlan;
 use crate::protocol::{Entry, PROTOCOLS};
 use crate::regular::read_present;
 
+use grid::MAX_RUNS;
 use problem::alternatives;
 use section::Set;
 use source_map::SourceMap;
@@ -183,37 +184,19 @@ impl Experiment {
                 sections.iter_mut().for_each(|section| protocol.resolve_paths(section, directory));
             }
         }
+        // Those of `--set` are greeted with their section.
+        foreign::greet(file.sections.iter().flat_map(|(_, tables)| tables).flat_map(Table::values));
+        file.check(&source_map, source, scale, sets)?;
         let mut runs: Vec<RunPlan> = Vec::new();
         // Settings of `--set` that the learners of some section have, and messages about those that they do not have.
         let (mut used, mut unused) = (BTreeSet::new(), BTreeMap::new());
         for (protocol, sections) in &file.sections {
             let sets = file.sets_of(protocol, source, sets)?;
             for (index, section) in sections.iter().enumerate() {
-                let in_file = |at: Scale, problem: &Problem| {
-                    let line = source_map.line(protocol, index, at, problem);
-                    LabError::Usage(problem.describe(&location(source, line)))
-                };
-                // All scales are checked, so that an error in one is found at once.
-                for at in Scale::ALL {
-                    protocol.check_section(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
-                }
-                let at = Scale::Paper;
-                let in_vain = protocol.unused_settings(section, at, &[]);
-                if let Some(problem) = in_vain.map_err(|problem| in_file(at, &problem))?.values().next() {
-                    return Err(in_file(at, problem));
-                }
-                // The file alone is valid: an error from here on comes from `--set`.
-                protocol.check_section(section, scale, &sets).map_err(|problem| {
-                    let all = || sets.iter().map(|set| as_typed(set)).collect::<Vec<_>>().join(" ");
-                    LabError::Usage(
-                        problem.describe(&set_with(protocol, &sets, &problem).unwrap_or_else(all)),
-                    )
-                })?;
                 let plans = protocol.plans_of(section, scale, &sets).map_err(|problem| {
-                    match set_with(protocol, &sets, &problem) {
-                        Some(set) => LabError::Usage(problem.describe(&set)),
-                        None => in_file(scale, &problem),
-                    }
+                    let line = || location(source, source_map.line(protocol, index, scale, &problem));
+                    let place = set_with(protocol, &sets, &problem).unwrap_or_else(line);
+                    LabError::Usage(problem.describe(&place))
                 })?;
                 runs.extend(plans);
                 let in_vain = protocol.unused_settings(section, scale, &sets).unwrap_or_default();
@@ -298,6 +281,49 @@ impl ExperimentFile {
         Ok((Self { title, about, sections }, source_map))
     }
 
+    /// Checks every section, and counts the runs of all before any is planned.
+    fn check(
+        &self,
+        source_map: &SourceMap<'_>,
+        source: &str,
+        scale: Scale,
+        sets: &[Set],
+    ) -> Result<(), LabError> {
+        let (mut runs, mut counted) = (0_usize, 0);
+        for (protocol, sections) in &self.sections {
+            let sets = self.sets_of(protocol, source, sets)?;
+            for (index, section) in sections.iter().enumerate() {
+                let in_file = |at: Scale, problem: &Problem| {
+                    let line = source_map.line(protocol, index, at, problem);
+                    LabError::Usage(problem.describe(&location(source, line)))
+                };
+                // All scales are checked, so that an error in one is found at once.
+                for at in Scale::ALL {
+                    protocol.check_section(section, at, &[]).map_err(|problem| in_file(at, &problem))?;
+                }
+                let at = Scale::Paper;
+                let in_vain = protocol.unused_settings(section, at, &[]);
+                if let Some(problem) = in_vain.map_err(|problem| in_file(at, &problem))?.values().next() {
+                    return Err(in_file(at, problem));
+                }
+                // The file alone is valid: an error from here on comes from `--set`.
+                let planned = protocol.check_section(section, scale, &sets).map_err(|problem| {
+                    let all = || sets.iter().map(|set| as_typed(set)).collect::<Vec<_>>().join(" ");
+                    LabError::Usage(
+                        problem.describe(&set_with(protocol, &sets, &problem).unwrap_or_else(all)),
+                    )
+                })?;
+                (runs, counted) = (runs.saturating_add(planned), counted + 1);
+                if runs > MAX_RUNS {
+                    return Err(LabError::Usage(format!(
+                        "{source}: its first {counted} sections have {runs} runs; an experiment has at most {MAX_RUNS}"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The values of `--set` for sections of a protocol: those whose key begins with its name, and those without a name that are
     /// fields of it. A key that no protocol has goes to the first, which reports it.
     fn sets_of<'s>(&self, protocol: &Entry, source: &str, sets: &'s [Set]) -> Result<Vec<&'s Set>, LabError> {
@@ -359,5 +385,7 @@ fn set_with(protocol: &Entry, sets: &[&Set], problem: &Problem) -> Option<String
     sets.iter().rfind(|(key, _)| about(protocol.inside(key))).map(|set| as_typed(set))
 }
 
+#[cfg(test)]
+mod size_tests;
 #[cfg(test)]
 mod tests;

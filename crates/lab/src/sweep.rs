@@ -17,6 +17,7 @@
 //! refused: what they lead to is not ours to overwrite.
 
 mod attempts;
+mod begin;
 mod claim;
 mod header;
 mod kept;
@@ -32,12 +33,11 @@ use serde::{Deserialize, Serialize};
 use wug_learner::kernel::instruction_set;
 
 use crate::LabError;
-use crate::disk::{is_part, make_own_dir, own_dir, read_own, remove_leftovers, write_own};
-use crate::plan::{PLAN_FORMAT, RunPlan};
-use crate::spec::{Experiment, Scale};
+use crate::disk::{make_own_dir, own_dir, remove_leftovers, write_own};
+use crate::plan::RunPlan;
 
 pub(crate) use attempts::{Attempt, MAX_DEATHS};
-use claim::{begin_lock, is_there, lock_done, locked};
+use claim::{is_there, lock_done, locked};
 pub use header::{BUILD, Header, VERSION};
 use header::{header_in, made_by, runs_in};
 pub use kept::PredictionRows;
@@ -52,6 +52,16 @@ pub struct PlannedRun {
     pub id: String,
     /// The plan.
     pub plan: RunPlan,
+    /// Whether another command added it (`wug score`): it is no run of the experiment, and only that command does it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub added: bool,
+}
+
+impl PlannedRun {
+    /// A run of an experiment.
+    pub(crate) fn new(plan: &RunPlan) -> Self {
+        Self { id: plan.id(), plan: plan.clone(), added: false }
+    }
 }
 
 /// A directory with a sweep in it.
@@ -71,111 +81,6 @@ const FOLDERS: [&str; 5] = ["claims", "attempts", "checkpoints", "results", "log
 const OTHERS: [&str; 5] = [PLAN, RUNS, "aside", "report.html", kept::FOLDER];
 
 impl Sweep {
-    /// Begins a sweep, or goes on with the same one. A directory that holds fewer runs of the same kind grows; one that
-    /// holds other runs is left alone. A plan or a list of runs that is damaged is written again if all results belong
-    /// to this experiment.
-    pub fn begin(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
-        let runs: Vec<PlannedRun> =
-            experiment.runs.iter().map(|plan| PlannedRun { id: plan.id(), plan: plan.clone() }).collect();
-        memory::must_fit(&runs, memory::available())?;
-        nothing_else_in(root)?;
-        make_folders(root)?;
-        let _lock = begin_lock(root)?;
-        tidy(root);
-        let header = Header {
-            format: PLAN_FORMAT,
-            version: VERSION.to_owned(),
-            build: BUILD.to_owned(),
-            instructions: instruction_set().to_owned(),
-            name: experiment.name.clone(),
-            title: experiment.title.clone(),
-            about: experiment.about.clone(),
-            scale: experiment.scale.name().to_owned(),
-            changes: experiment.changes.clone(),
-            runs: runs.len(),
-        };
-        let sweep = Self { root: root.to_path_buf(), header, runs };
-        let there = if is_there(&root.join(PLAN)) { header_in(root).map(Some) } else { Ok(None) };
-        match there {
-            Ok(Some(header)) => {
-                let there = Self { root: root.to_path_buf(), header, runs: Vec::new() };
-                there.usable()?;
-                match runs_in(root, there.header.runs) {
-                    Ok(runs) if runs == sweep.runs => return Ok(Self { runs, ..there }),
-                    Ok(runs) => sweep.must_hold(&runs, &format!(" ({})", there.describe()))?,
-                    Err(error @ LabError::Corrupt { .. }) => sweep.may_replace(error)?,
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(None) => sweep.may_begin()?,
-            Err(error @ LabError::Corrupt { .. }) => {
-                sweep.may_replace(error)?;
-                sweep.may_begin()?;
-            }
-            Err(error) => return Err(error),
-        }
-        sweep.write()?;
-        Ok(sweep)
-    }
-
-    /// Begins a sweep, or adds runs to one that is there, whatever its runs are.
-    pub fn add(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
-        if !is_there(&root.join(PLAN)) {
-            return Self::begin(root, experiment);
-        }
-        let there = Self::open(root)?;
-        let mut whole = experiment.clone();
-        (whole.name, whole.title) = (there.header.name.clone(), there.header.title.clone());
-        whole.about.clone_from(&there.header.about);
-        whole.changes.clone_from(&there.header.changes);
-        whole.scale = Scale::named(&there.header.scale).unwrap_or_default();
-        let old: BTreeSet<&str> = there.runs.iter().map(|run| run.id.as_str()).collect();
-        whole.runs.retain(|run| !old.contains(run.id().as_str()));
-        whole.runs.splice(0..0, there.runs.iter().map(|run| run.plan.clone()));
-        Self::begin(root, &whole)
-    }
-
-    /// Refuses to replace a damaged file if there are results of other runs: the sweep may have been another.
-    fn may_replace(&self, error: LabError) -> Result<(), LabError> {
-        let link = |path: &Path| path.symlink_metadata().is_ok_and(|meta| !meta.is_file());
-        match &error {
-            LabError::Corrupt { path, .. } if link(path) => Err(error),
-            _ if self.owns(&self.ended()?) => Ok(()),
-            _ => Err(error),
-        }
-    }
-
-    /// Refuses to write a plan where none can be read, unless all that is left of the sweep agrees with this one.
-    fn may_begin(&self) -> Result<(), LabError> {
-        if !is_there(&self.root.join(RUNS)) && self.ended()?.is_empty() {
-            return Ok(());
-        }
-        match runs_in(&self.root, 0) {
-            Ok(runs) => self.must_hold(&runs, "")?,
-            Err(error @ LabError::Corrupt { .. }) => self.may_replace(error)?,
-            Err(LabError::Usage(_)) => {}
-            Err(error) => return Err(error),
-        }
-        let ended = self.ended()?;
-        if !self.owns(&ended) {
-            let problem = "is missing or damaged, and there are results of runs that this experiment does not have; nothing was changed. Choose another directory with --out";
-            return Err(LabError::corrupt(&self.root.join(PLAN), problem));
-        }
-        ended.iter().try_for_each(|id| self.same_build(id))
-    }
-
-    /// Refuses to go on beside a result of another build, as far as its log tells.
-    fn same_build(&self, id: &str) -> Result<(), LabError> {
-        let Some(log) = read_own(&self.log_path(id))? else { return Ok(()) };
-        let log: serde_json::Value = serde_json::from_slice(&log).unwrap_or_default();
-        let [build, instructions] = ["build", "instructions"].map(|name| log[name].as_str());
-        let same = |there: Option<&str>, here: &str| there.is_none_or(|there| there == here);
-        if same(build, BUILD) && same(instructions, instruction_set()) {
-            return Ok(());
-        }
-        Err(self.foreign(&made_by(VERSION, build.unwrap_or_default(), instructions.unwrap_or_default())))
-    }
-
     /// The ids of the runs that have a result (or something in its place).
     pub(crate) fn ended(&self) -> Result<BTreeSet<String>, LabError> {
         let folder = self.root.join("results");
@@ -185,28 +90,6 @@ impl Sweep {
             ids.extend(name.to_str().and_then(|name| name.strip_suffix(".json")).map(str::to_owned));
         }
         Ok(ids)
-    }
-
-    fn owns(&self, ids: &BTreeSet<String>) -> bool {
-        let ours: BTreeSet<&str> = self.runs.iter().map(|run| run.id.as_str()).collect();
-        ids.iter().all(|id| ours.contains(id.as_str()))
-    }
-
-    fn describe(&self) -> String {
-        let Header { name, scale, runs, .. } = &self.header;
-        format!("{name}, scale {scale}, {runs} runs")
-    }
-
-    fn must_hold(&self, there: &[PlannedRun], what: &str) -> Result<(), LabError> {
-        let ours: BTreeSet<&str> = self.runs.iter().map(|run| run.id.as_str()).collect();
-        match there.iter().find(|run| !ours.contains(run.id.as_str())) {
-            None => Ok(()),
-            Some(run) => Err(LabError::Usage(format!(
-                "{} holds another sweep{what}, in which `{}` is a run that this one does not have; nothing was changed. Choose another directory with --out",
-                self.root.display(),
-                run.plan.label()
-            ))),
-        }
     }
 
     fn write(&self) -> Result<(), LabError> {
@@ -300,27 +183,6 @@ fn claim_last(paths: Vec<PathBuf>, claim: PathBuf) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = paths.into_iter().filter(|path| *path != claim).collect();
     paths.push(claim);
     paths
-}
-
-/// Refuses a directory that has something in it and is no sweep, nor what is left of one.
-fn nothing_else_in(root: &Path) -> Result<(), LabError> {
-    let entries = match fs::read_dir(root) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.map_err(LabError::disk(root))?,
-    };
-    let names: Vec<String> =
-        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
-    let ours = |name: &str| FOLDERS.contains(&name) || OTHERS.contains(&name) || is_part(name);
-    if names.iter().any(|name| name == PLAN) {
-        return Ok(());
-    }
-    match names.iter().find(|name| !ours(name)) {
-        None => Ok(()),
-        Some(name) => Err(LabError::Usage(format!(
-            "{} is no sweep, and it is not empty: it holds `{name}`; choose a new directory with --out",
-            root.display()
-        ))),
-    }
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub struct WorkerOptions {
     pub keep: Keep,
     /// The learners of this program, by name.
     pub learners: Learners,
-    /// The ids of the runs to do; all if none are named.
+    /// The ids of the runs to do; if none are named, all but those that another command added.
     pub only: Option<BTreeSet<String>>,
 }
 
@@ -152,9 +152,12 @@ pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> R
         sum.interrupted += summary.interrupted;
         sum.saved += summary.saved;
     }
-    let status = sweep.status()?;
-    sum.elsewhere = status.count(|state| matches!(state, RunState::Running));
-    sum.waiting = status.count(|state| matches!(state, RunState::Waiting | RunState::Interrupted));
+    for (run, state) in sweep.status()?.runs {
+        if pool.is_due(&run) {
+            sum.elsewhere += usize::from(matches!(state, RunState::Running));
+            sum.waiting += usize::from(matches!(state, RunState::Waiting | RunState::Interrupted));
+        }
+    }
     Ok(sum)
 }
 
@@ -204,6 +207,11 @@ impl WorkerPool<'_> {
         })
     }
 
+    /// Whether a run is among those to do.
+    fn is_due(&self, run: &PlannedRun) -> bool {
+        self.only.as_ref().map_or(!run.added, |only| only.contains(&run.id))
+    }
+
     fn ending(&self) -> bool {
         self.failed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
     }
@@ -226,7 +234,7 @@ impl WorkerPool<'_> {
     fn pass(&self, worker: usize, cache: &mut DataCache, summary: &mut WorkSummary) -> Result<(), LabError> {
         let deaths = self.sweep.deaths()?;
         let mut runs: Vec<&PlannedRun> = self.sweep.runs.iter().collect();
-        runs.retain(|run| self.only.as_ref().is_none_or(|only| only.contains(&run.id)));
+        runs.retain(|run| self.is_due(run));
         runs.sort_by_key(|run| deaths.get(&run.id).copied().unwrap_or(0));
         for run in runs {
             if self.ending() {

@@ -397,7 +397,9 @@ fn a_run_whose_process_dies_three_times_fails_and_the_others_go_on() {
     // Runs that have died come after those that have not.
     assert_eq!(*watch.labels.lock().unwrap(), [ids[2], ids[3], ids[1], ids[0]].map(Clone::clone));
     let RunState::Done(result) = sweep.state(ids[0]).unwrap() else { panic!("no result") };
-    assert!(matches!(&result.ending, Ending::Failed { message } if message.contains("died 3 times")));
+    assert!(
+        matches!(&result.ending, Ending::Failed { message } if message.contains("ended 3 times before the run had saved any progress: it was killed, or") && message.contains("`wug retry`"))
+    );
     assert!(!attempts_of(dir.path(), ids[0]).exists());
     // After `retry` its attempts are counted from zero.
     assert_eq!(sweep.retry().unwrap().len(), 1);

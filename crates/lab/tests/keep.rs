@@ -70,7 +70,11 @@ impl Observer for Stop {
 }
 
 fn begin(root: &Path) -> Sweep {
-    Sweep::begin(root, &Experiment::read("small", "small.toml", SMALL, Scale::Paper, &[]).unwrap()).unwrap()
+    begin_with(root, SMALL)
+}
+
+fn begin_with(root: &Path, text: &str) -> Sweep {
+    Sweep::begin(root, &Experiment::read("small", "small.toml", text, Scale::Paper, &[]).unwrap()).unwrap()
 }
 
 fn run(sweep: &Sweep, keep: Keep, after: usize) {
@@ -188,6 +192,76 @@ fn keeping_changes_no_result_and_survives_interruptions() {
     // The baseline has predictions and no model.
     let named = |name: &str| all.keys().filter(|key| key.ends_with(name)).count();
     assert_eq!((named("predictions.parquet"), named("model.safetensors"), named("kept.json")), (4, 3, 4));
+}
+
+#[test]
+fn blocks_of_description_lengths_are_kept_symbol_by_symbol_after_interruptions() {
+    let text = r#"
+        title = "small"
+        [[preference]]
+        tasks = ["add-or-multiply:length=3"]
+        learners = ["lstm"]
+        seeds = 1
+        hidden = 8
+        embedding = 4
+        updates = 2
+    "#;
+    let [whole, stopped] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let sweep = begin_with(whole.path(), text);
+    run(&sweep, BOTH, 0);
+    let [result] = sweep.status().unwrap().results().try_into().unwrap();
+    let blocks = result.scores.iter().filter(|score| score.stratum.kind() == "block");
+    assert_eq!(blocks.clone().count(), 3 * 6);
+    for score in blocks {
+        let block = score.stratum.bounds().unwrap().0;
+        let mut sent = rows(&sweep, &result.run.plan, &score.split);
+        sent.retain(|row| row[column("block")] == Value::Integer(block as i128));
+        let nats: f64 = sent.iter().map(|row| -list(row, "log_probs").iter().sum::<f64>()).sum();
+        close(nats, score.value, 1e-9);
+        assert_eq!(sent.len(), score.n);
+    }
+    let sweep = begin_with(stopped.path(), text);
+    for after in 1..6 {
+        run(&sweep, BOTH, after);
+    }
+    run(&sweep, BOTH, 0);
+    let kept = |dir: &tempfile::TempDir| files(&dir.path().join("kept"));
+    assert_eq!(kept(&whole), kept(&stopped));
+}
+
+fn list(row: &[Value<'_>], name: &str) -> Vec<f64> {
+    let Value::List(values) = &row[column(name)] else { panic!("{name} is {:?}", row[column(name)]) };
+    values.iter().map(|value| if let Value::Float(x) = value { *x } else { panic!("{value:?}") }).collect()
+}
+
+#[test]
+fn strings_of_pairs_are_kept_with_number_role_and_dependency() {
+    let text = r#"
+        title = "small"
+        [[pairs]]
+        reading = "published"
+        languages = ["nested:terminals=5"]
+        learners = ["true-grammar"]
+        seeds = 1
+        data = { training = 40, validation = 10, test = 20, out_of_distribution = 20 }
+    "#;
+    let dir = tempfile::tempdir().unwrap();
+    let sweep = begin_with(dir.path(), text);
+    run(&sweep, Keep { predictions: true, ..Keep::default() }, 0);
+    let [result] = sweep.status().unwrap().results().try_into().unwrap();
+    let of = |split: &str| rows(&sweep, &result.run.plan, split);
+    assert_eq!((of("validation").len(), of("test").len()), (10, 2 * 20));
+    assert!(of("validation").iter().all(|row| row[column("role")] == Value::Null));
+    let test = of("test");
+    for (i, row) in test.iter().enumerate() {
+        let role = if i % 2 == 0 { "good" } else { "bad" };
+        assert_eq!((&row[column("pair")], &row[column("role")]), (&Value::from(i / 2), &role.into()));
+    }
+    assert!(test.iter().any(|row| row[column("dependency")] != Value::Null));
+    // What the grammar cannot make is impossible, and not absent.
+    let impossible = test.iter().filter(|row| row[column("log_prob")] == Value::Float(f64::NEG_INFINITY));
+    assert!(impossible.clone().count() > 0);
+    assert!(impossible.into_iter().all(|row| list(row, "log_probs").contains(&f64::NEG_INFINITY)));
 }
 
 #[test]

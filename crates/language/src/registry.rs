@@ -205,7 +205,7 @@ impl Named {
 
     /// What it is, in one line.
     pub fn summary(&self) -> String {
-        if self.entry.name == bounded_dyck::ENTRY.name && self.settings.iter().next().is_some() {
+        if self.entry.name == bounded_dyck::ENTRY.name && !self.settings.is_empty() {
             return bounded_dyck::summary(self.get(&bounded_dyck::KINDS), self.get(&bounded_dyck::DEPTH));
         }
         self.entry.summary.to_owned()

@@ -141,6 +141,12 @@ pub trait Transducer {
     /// The natural logarithm of the probability of each output (its end included), given its input.
     fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64>;
 
+    /// The terms of [`log_probs`](Self::log_probs): of each symbol of an output, and of its end. `None` from a learner that
+    /// tells only how likely whole outputs are.
+    fn symbol_log_probs(&mut self, _pairs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
+        None
+    }
+
     /// [`log_probs`](Self::log_probs) of one pair.
     fn log_prob(&mut self, input: &[u32], output: &[u32]) -> f64 {
         self.log_probs(&[Pair { input, output }]).iter().sum()

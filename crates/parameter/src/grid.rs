@@ -1,8 +1,9 @@
 //! What an experiment says of a setting: a value, several, or a range from which each run draws one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{Parameter, ParameterError, Value};
+use crate::{Parameter, ParameterError, Reading, Value};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
@@ -44,6 +45,18 @@ impl Parameter {
         match given {
             Given::Values(values) => values.iter().cloned().map(|value| self.check(value)).collect(),
             Given::Range(range) => Ok(vec![self.check_range(*range)?]),
+        }
+    }
+
+    /// The same of all that is given; the default of a reading if nothing is.
+    pub(crate) fn values_in(
+        &self,
+        reading: Reading,
+        given: &BTreeMap<String, Given>,
+    ) -> Result<Vec<Value>, ParameterError> {
+        match given.get(self.name) {
+            Some(given) => self.values(given),
+            None => Ok(self.default_in(reading).value().into_iter().collect()),
         }
     }
 

@@ -17,6 +17,7 @@
 //! There is no other place for a default: a value that was not given is the default of its declaration.
 
 mod choice;
+mod combinations;
 mod edit;
 mod error;
 mod grid;

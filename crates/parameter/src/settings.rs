@@ -60,10 +60,7 @@ impl Settings {
     ) -> Result<Vec<Self>, ParameterError> {
         let mut grid = vec![Self::default()];
         for parameter in all {
-            let values = match given.get(parameter.name) {
-                Some(given) => parameter.values(given)?,
-                None => parameter.default_in(reading).value().into_iter().collect(),
-            };
+            let values = parameter.values_in(reading, given)?;
             if values.is_empty() {
                 continue;
             }
@@ -78,7 +75,7 @@ impl Settings {
         Ok(grid)
     }
 
-    fn has_effect(&self, parameter: &Parameter) -> bool {
+    pub(crate) fn has_effect(&self, parameter: &Parameter) -> bool {
         parameter
             .unless
             .is_none_or(|(other, value)| self.get_value(other).and_then(Value::name) != Some(value))
@@ -98,9 +95,18 @@ impl Settings {
         self.0.get(name)
     }
 
+    /// A text whose name is known only at run time.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.name()
+    }
+
     /// A count whose name is known only at run time, such as that of a dimension.
     pub fn count(&self, name: &str) -> Option<usize> {
         self.0.get(name)?.count()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub fn has(&self, name: &str) -> bool {

@@ -45,6 +45,11 @@ impl Language {
     }
 
     #[getter]
+    fn reading(&self) -> &'static str {
+        self.reading.name()
+    }
+
+    #[getter]
     fn summary(&self) -> &'static str {
         self.entry.summary
     }

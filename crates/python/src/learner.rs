@@ -1,6 +1,8 @@
 //! Learners in Python, behind the same trait as those of other processes.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -11,21 +13,26 @@ use wug_lab::foreign::{Begin, Conversation, Event, Examples, Failure, Fitted, Qu
 use crate::numbers::{reals, whole_bytes};
 
 /// A conversation with an object of Python's class `wug._learners.Adapter`.
-struct PythonLearner(Py<PyAny>);
+struct PythonLearner {
+    adapter: Py<PyAny>,
+    /// Whether the run is to stop.
+    stop: Arc<AtomicBool>,
+}
 
-/// Begins conversations: `make` is called without arguments for each run.
-pub(crate) fn begin(make: Py<PyAny>) -> Box<Begin> {
+/// Begins conversations: `make` is called without arguments for each run. `stop` is set before learners are interrupted.
+pub(crate) fn begin(make: Py<PyAny>, stop: Arc<AtomicBool>) -> Box<Begin> {
     Box::new(move || {
         Python::attach(|py| {
-            let adapter = make.call0(py).map_err(|error| failure(py, &error))?;
-            Ok(Box::new(PythonLearner(adapter)) as Box<dyn Conversation>)
+            let adapter = make.call0(py).map_err(|error| failure(py, &error, &stop))?;
+            Ok(Box::new(PythonLearner { adapter, stop: Arc::clone(&stop) }) as Box<dyn Conversation>)
         })
     })
 }
 
-/// An exception as a failure of the learner, with where it was raised.
-fn failure(py: Python<'_>, error: &PyErr) -> Failure {
-    if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+/// An exception as a failure of the learner, with where it was raised. Signals are handled on another thread: a `KeyboardInterrupt`
+/// here is an interruption only if the run is to stop. Otherwise the learner raised it, and its run fails as with any exception.
+fn failure(py: Python<'_>, error: &PyErr, stop: &AtomicBool) -> Failure {
+    if stop.load(Ordering::SeqCst) && error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return Failure::Stopped;
     }
     let trace = error.traceback(py).and_then(|trace| trace.format().ok()).unwrap_or_default();
@@ -86,14 +93,20 @@ fn about(task: &Task) -> String {
     .to_string()
 }
 
+impl PythonLearner {
+    fn failure(&self, py: Python<'_>, error: &PyErr) -> Failure {
+        failure(py, error, &self.stop)
+    }
+}
+
 impl Conversation for PythonLearner {
     fn fit(&mut self, task: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
         Python::attach(|py| {
             let training = example_bytes(py, &task.training);
             let validation = task.validation.as_ref().map(|examples| example_bytes(py, examples));
-            let parameters = self.0.call_method1(py, "fit", (about(task), training, validation));
+            let parameters = self.adapter.call_method1(py, "fit", (about(task), training, validation));
             let parameters = parameters.and_then(|found| found.extract(py));
-            Ok(Fitted { parameters: parameters.map_err(|error| failure(py, &error))? })
+            Ok(Fitted { parameters: parameters.map_err(|error| self.failure(py, &error))? })
         })
     }
 
@@ -102,22 +115,22 @@ impl Conversation for PythonLearner {
         Python::attach(|py| {
             let (ids, lengths) = (PyBytes::new(py, &ids), PyBytes::new(py, &lengths));
             let answer = match question {
-                Question::LogOdds(_) => self.0.call_method1(py, "log_odds", (ids, lengths)),
+                Question::LogOdds(_) => self.adapter.call_method1(py, "log_odds", (ids, lengths)),
                 Question::NextSymbols(_, vocabulary) => {
-                    self.0.call_method1(py, "next_probs", (ids, lengths, vocabulary))
+                    self.adapter.call_method1(py, "next_probs", (ids, lengths, vocabulary))
                 }
                 Question::Answers(strings, positions) => {
                     let mask = PyBytes::new(py, &masks(strings, positions));
-                    self.0.call_method1(py, "answers", (ids, lengths, mask))
+                    self.adapter.call_method1(py, "answers", (ids, lengths, mask))
                 }
                 Question::LogProbs(_, outputs) => {
                     let (outputs, sizes) = flat(outputs.iter().copied());
                     let outputs = (PyBytes::new(py, &outputs), PyBytes::new(py, &sizes));
-                    self.0.call_method1(py, "log_probs", (ids, lengths, outputs.0, outputs.1))
+                    self.adapter.call_method1(py, "log_probs", (ids, lengths, outputs.0, outputs.1))
                 }
             };
-            let answer = answer.map_err(|error| failure(py, &error))?;
-            let bytes: &[u8] = answer.extract(py).map_err(|error| failure(py, &error))?;
+            let answer = answer.map_err(|error| self.failure(py, &error))?;
+            let bytes: &[u8] = answer.extract(py).map_err(|error| self.failure(py, &error))?;
             Ok(reals(bytes))
         })
     }
@@ -126,30 +139,30 @@ impl Conversation for PythonLearner {
         let ((ids, lengths), mask) = (flat(strings.iter().copied()), masks(strings, positions));
         Python::attach(|py| {
             let [ids, lengths, mask] = [ids, lengths, mask].map(|bytes| PyBytes::new(py, &bytes));
-            let observed = self.0.call_method1(py, "observe", (ids, lengths, mask));
-            observed.map(drop).map_err(|error| failure(py, &error))
+            let observed = self.adapter.call_method1(py, "observe", (ids, lengths, mask));
+            observed.map(drop).map_err(|error| self.failure(py, &error))
         })
     }
 
     fn output(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Result<Vec<u32>, Failure> {
         let (shortest, longest) = lengths.into_inner();
         Python::attach(|py| {
-            let output = self.0.call_method1(py, "output", (input.to_vec(), shortest, longest));
-            output.and_then(|output| output.extract(py)).map_err(|error| failure(py, &error))
+            let output = self.adapter.call_method1(py, "output", (input.to_vec(), shortest, longest));
+            output.and_then(|output| output.extract(py)).map_err(|error| self.failure(py, &error))
         })
     }
 
     fn save(&mut self) -> Result<Option<String>, Failure> {
         Python::attach(|py| {
-            let state = self.0.call_method0(py, "save").and_then(|state| state.extract(py));
-            state.map_err(|error| failure(py, &error))
+            let state = self.adapter.call_method0(py, "save").and_then(|state| state.extract(py));
+            state.map_err(|error| self.failure(py, &error))
         })
     }
 
     fn load(&mut self, task: &Task, state: &str) -> Result<(), Failure> {
         Python::attach(|py| {
-            let loaded = self.0.call_method1(py, "load", (about(task), state));
-            loaded.map(drop).map_err(|error| failure(py, &error))
+            let loaded = self.adapter.call_method1(py, "load", (about(task), state));
+            loaded.map(drop).map_err(|error| self.failure(py, &error))
         })
     }
 }

@@ -77,10 +77,10 @@ impl Observer for Watch {
 }
 
 /// Learners by name. Tables and runs know learners by their names: each needs one of its own.
-fn named(learners: Vec<(String, Py<PyAny>)>) -> PyResult<Learners> {
+fn named(learners: Vec<(String, Py<PyAny>)>, stop: &Arc<AtomicBool>) -> PyResult<Learners> {
     let mut by_name = BTreeMap::new();
     for (name, make) in learners {
-        if by_name.insert(name.clone(), begin(make)).is_some() {
+        if by_name.insert(name.clone(), begin(make, Arc::clone(stop))).is_some() {
             return Err(usage(format!(
                 "two learners have the name `{name}`; give each a `name` of its own (an attribute of the class or the object)"
             )));
@@ -109,8 +109,8 @@ pub(crate) fn run(
         .ok_or_else(|| usage(format!("the scales are: {}", Scale::ALL.map(Scale::name).join(", "))))?;
     let keep = Keep::named(keep.iter().map(String::as_str))
         .map_err(|_| usage(format!("what can be kept is: {}", Keep::NAMES.join(", "))))?;
-    let learners = named(learners)?;
     let stop = Arc::new(AtomicBool::new(false));
+    let learners = named(learners, &stop)?;
     let planning = Arc::clone(&stop);
     let options =
         WorkerOptions { stop: Arc::clone(&stop), keep, learners, ..WorkerOptions::new(jobs.max(1)) };
@@ -142,8 +142,8 @@ pub(crate) fn doctor(
     let role = Role::ALL.into_iter().find(|known| known.name() == role);
     let role =
         role.ok_or_else(|| usage(format!("the roles are: {}", Role::ALL.map(Role::name).join(", "))))?;
-    let begin = begin(make);
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
+    let begin = begin(make, Arc::clone(&stop));
     let checks =
         watched(py, &stop, interrupt.as_ref(), move || wug_lab::doctor::examine(role, seconds, &*begin))?;
     Ok(json!(checks.map_err(raised)?).to_string())

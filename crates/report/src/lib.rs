@@ -38,7 +38,7 @@ pub use published::PublishedTable;
 pub use records::{Derived, Logs, RecordFormat, records, records_beside};
 pub use summary::Summary;
 pub use table::{ABSENT, Cell, Column, Decimals, IntervalKind, Rank, Row, Table, Uncertainty, Value};
-pub use write::visible;
+pub use write::{escaped_json, visible};
 pub use wug_table::{TableError, TableFormat};
 
 /// Why there is no report.

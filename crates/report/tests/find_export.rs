@@ -46,6 +46,20 @@ fn agreement_over_seeds_is_exported() {
 }
 
 #[test]
+fn single_facts_about_the_data_are_columns_of_every_export() {
+    let mut result = run("mine", 1, true, true);
+    result.data =
+        json!({ "answers_per_sequence": 2.5, "leak": { "changed": 0, "of": 9 }, "curve": { "seen": [1] } });
+    for rows in [RecordFormat::Scores, RecordFormat::Curves, RecordFormat::Strings] {
+        let mut out = Vec::new();
+        records(&[result.clone()], &Logs::new(), rows, TableFormat::Csv, &mut out).unwrap();
+        let head = String::from_utf8(out).unwrap().lines().next().unwrap().to_owned();
+        let facts: Vec<&str> = head.split(',').filter(|name| name.starts_with("facts.")).collect();
+        assert_eq!(facts, ["facts.answers_per_sequence", "facts.leak.changed", "facts.leak.of"]);
+    }
+}
+
+#[test]
 fn one_setting_has_no_figure() {
     assert!(figures(&[run("mine", 1, true, true), run("mine", 2, true, false)]).is_empty());
 }

@@ -185,6 +185,11 @@ impl<'a> Example<'a> {
         self.choices
     }
 
+    /// Its exact log-probability under the sampler that drew it, if that is known.
+    pub fn sampler_log_prob(&self) -> Option<f64> {
+        self.drawn.map(|drawn| drawn.log_prob)
+    }
+
     pub(crate) fn drawn(&self) -> Option<Drawn> {
         self.drawn
     }

@@ -73,6 +73,21 @@ pub enum NegativeKind {
     Uniform,
 }
 
+impl NegativeKind {
+    /// Its name, as records write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Perturbed => "perturbed",
+            Self::Uniform => "uniform",
+        }
+    }
+
+    /// How a negative was made. One without a number of edits counts as uniform, so this is for data that have those numbers.
+    pub fn of(truth: &Labelled) -> Option<Self> {
+        (!truth.label).then_some(if truth.edits.is_some() { Self::Perturbed } else { Self::Uniform })
+    }
+}
+
 /// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre
 /// is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -137,8 +152,7 @@ impl fmt::Display for Stratum {
             Self::All => f.write_str("all"),
             Self::Label(Label::Positive) => f.write_str("positive"),
             Self::Label(Label::Negative) => f.write_str("negative"),
-            Self::Kind(NegativeKind::Perturbed) => f.write_str("perturbed negative"),
-            Self::Kind(NegativeKind::Uniform) => f.write_str("uniform negative"),
+            Self::Kind(kind) => write!(f, "{} negative", kind.name()),
             Self::Length(window) => write!(f, "length {window}"),
             Self::Edits(k) => write!(f, "{k} edits"),
             Self::Distance(d) => write!(f, "distance {d}"),
@@ -214,11 +228,9 @@ pub fn by_label(truth: &Labelled) -> Option<Stratum> {
     Some(Stratum::Label(if truth.label { Label::Positive } else { Label::Negative }))
 }
 
-/// How a negative was made. One without a number of edits counts as uniform, so this is for data that have
-/// those numbers.
+/// How a negative was made ([`NegativeKind::of`]).
 pub fn by_kind(truth: &Labelled) -> Option<Stratum> {
-    let kind = if truth.edits.is_some() { NegativeKind::Perturbed } else { NegativeKind::Uniform };
-    (!truth.label).then_some(Stratum::Kind(kind))
+    NegativeKind::of(truth).map(Stratum::Kind)
 }
 
 /// How many edits made a negative.

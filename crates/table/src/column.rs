@@ -13,7 +13,7 @@ pub enum Kind {
     Integer,
     /// Whole numbers of 64 bits without a sign, such as seeds.
     Unsigned,
-    /// Numbers; those that are not finite become absent values.
+    /// Numbers, infinite ones included; what is not a number becomes an absent value.
     Float,
     /// True or false.
     Boolean,
@@ -53,7 +53,7 @@ impl Column {
         Self { list: true, ..Self::new(name, kind) }
     }
 
-    /// The value as this column has it: whole numbers become floats in a column of floats, and what is not finite is absent.
+    /// The value as this column has it: whole numbers become floats in a column of floats, and what is not a number is absent.
     pub(crate) fn checked<'a>(&self, value: &'a Value<'a>) -> Result<Value<'a>, TableError> {
         match value {
             Value::Null => Ok(Value::Null),
@@ -72,13 +72,8 @@ impl Column {
             (Kind::Text, Value::Text(text)) => Value::Text(Cow::Borrowed(text)),
             (Kind::Integer, Value::Integer(n)) if i64::try_from(*n).is_ok() => Value::Integer(*n),
             (Kind::Unsigned, Value::Integer(n)) if u64::try_from(*n).is_ok() => Value::Integer(*n),
-            (Kind::Float, Value::Float(x)) => {
-                if x.is_finite() {
-                    Value::Float(*x)
-                } else {
-                    Value::Null
-                }
-            }
+            (Kind::Float, Value::Float(x)) if x.is_nan() => Value::Null,
+            (Kind::Float, Value::Float(x)) => Value::Float(*x),
             (Kind::Float, Value::Integer(n)) => Value::Float(*n as f64),
             (Kind::Boolean, Value::Boolean(on)) => Value::Boolean(*on),
             (_, other) => return Err(self.refused(other)),

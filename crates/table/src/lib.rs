@@ -1,8 +1,8 @@
 //! Tables of typed columns, written row by row as CSV, JSON lines or Parquet.
 //!
 //! Equal rows give equal bytes, and memory does not grow with the number of rows. An absent value is an empty field, `null`
-//! or Parquet's null; so is a number that is not finite, which JSON does not have. Parquet and JSON lines say exactly what was
-//! given. CSV is safe to open in a spreadsheet: control characters are written as escapes, and text that a spreadsheet
+//! or Parquet's null; so is what is not a number. Infinity is a number of its own: `-inf` in CSV, the text `"-inf"` in JSON,
+//! which has no infinite numbers, and itself in Parquet. Parquet and JSON lines say exactly what was given. CSV is safe to open in a spreadsheet: control characters are written as escapes, and text that a spreadsheet
 //! would take for a formula begins with an apostrophe.
 //!
 //! ```

@@ -196,12 +196,26 @@ fn numbers_stay_numbers_in_csv() {
 }
 
 #[test]
-fn what_is_not_finite_is_absent_and_whole_numbers_become_floats() {
-    let rows = [f64::NAN, f64::NEG_INFINITY].map(|x| vec![Value::Float(x)]);
+fn infinity_is_not_absent_in_any_format() {
+    let infinite = [f64::NEG_INFINITY, f64::INFINITY];
+    let rows = infinite.map(|x| vec![Value::Float(x), Value::from_iter([-1.5, x])]);
+    let columns = || vec![Column::new("x", Kind::Float), Column::list("l", Kind::Float)];
+    let text = |format| String::from_utf8(written(format, columns(), &rows)).unwrap();
+    let lines = "{\"x\":\"-inf\",\"l\":[-1.5,\"-inf\"]}\n{\"x\":\"inf\",\"l\":[-1.5,\"inf\"]}\n";
+    assert_eq!(text(TableFormat::Jsonl), lines);
+    let lines = "x,l\n-inf,\"[-1.5,\"\"-inf\"\"]\"\ninf,\"[-1.5,\"\"inf\"\"]\"\n";
+    assert_eq!(text(TableFormat::Csv), lines);
+    let (_, back) = read_parquet(written(TableFormat::Parquet, columns(), &rows)).unwrap();
+    assert_eq!(back.collect::<Result<Vec<_>, _>>().unwrap(), rows);
+}
+
+#[test]
+fn what_is_not_a_number_is_absent_and_whole_numbers_become_floats() {
+    let rows = [vec![Value::Float(f64::NAN)]];
     let column = || vec![Column::new("x", Kind::Float)];
-    assert_eq!(written(TableFormat::Jsonl, column(), &rows), b"{\"x\":null}\n{\"x\":null}\n");
+    assert_eq!(written(TableFormat::Jsonl, column(), &rows), b"{\"x\":null}\n");
     // A line without anything would be skipped by readers.
-    assert_eq!(written(TableFormat::Csv, column(), &rows), b"x\n\"\"\n\"\"\n");
+    assert_eq!(written(TableFormat::Csv, column(), &rows), b"x\n\"\"\n");
     assert_eq!(written(TableFormat::Csv, column(), &[vec![Value::Integer(2)]]), b"x\n2.0\n");
 }
 

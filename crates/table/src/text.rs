@@ -43,13 +43,14 @@ pub fn escaped_json(json: &str) -> String {
 }
 
 /// A row of CSV. An absent value is nothing at all and empty text is a pair of quotes, for readers that tell them apart; a
-/// list is written as JSON.
+/// list is written as JSON. An infinite number is `-inf` or `inf`, which readers of CSV take for a number.
 pub(crate) fn csv_row(values: &[Value<'_>]) -> Result<String, serde_json::Error> {
     let field = |value: &Value<'_>| {
         Ok(match value {
             Value::Null => String::new(),
             Value::Text(text) if text.is_empty() => "\"\"".to_owned(),
             Value::Text(text) => csv_field(text),
+            Value::Float(x) if x.is_infinite() => x.to_string(),
             other => csv_field(&json(other)?),
         })
     };
@@ -69,11 +70,13 @@ pub(crate) fn json_row(columns: &[Column], values: &[Value<'_>]) -> Result<Strin
 }
 
 /// A checked value as JSON. Floats always have a point or an exponent, so that a column of them is not read as whole numbers.
+/// JSON has no infinity: it is the text `"-inf"` or `"inf"`, because `null` is an absent value.
 fn json(value: &Value<'_>) -> Result<String, serde_json::Error> {
     Ok(match value {
         Value::Null => "null".to_owned(),
         Value::Text(text) => serde_json::to_string(text)?,
         Value::Integer(n) => n.to_string(),
+        Value::Float(x) if x.is_infinite() => format!("\"{x}\""),
         Value::Float(x) => format!("{x:?}"),
         Value::Boolean(on) => on.to_string(),
         Value::List(values) => {

@@ -1,7 +1,8 @@
 //! What `wug show` says of learners, protocols, metrics and experiments.
 
 use serde_json::json;
-use wug_lab::learners::{LEARNERS, Learner, NextSymbolRole, Setting, SettingValue};
+use wug_lab::learners::{LEARNERS, Learner, NextSymbolRole};
+use wug_lab::parameter::{Constant, Parameter};
 use wug_lab::protocol::{self, Entry};
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::{Experiment, Scale};
@@ -35,19 +36,19 @@ fn learner(entry: &Learner) -> Facts {
 }
 
 /// A setting in one line, as an experiment would write it.
-fn setting(setting: &Setting) -> String {
-    let shown = |default: SettingValue| match default {
-        SettingValue::Name(name) => format!("\"{name}\""),
+fn setting(setting: &Parameter) -> String {
+    let shown = |default: Constant| match default {
+        Constant::Name(name) => format!("\"{name}\""),
         other => other.to_string(),
     };
-    let corrected = setting
-        .corrected
-        .map_or_else(String::new, |value| format!("; {} in the corrected reading", shown(value.into())));
+    let published = setting
+        .published
+        .map_or_else(String::new, |value| format!("; {} in the published reading", shown(value)));
     let unless = setting
         .unless
         .map_or_else(String::new, |(other, value)| format!("; without effect if {other} = \"{value}\""));
-    let Setting { name, meaning, limits, .. } = setting;
-    format!("{name} = {}: {meaning} ({limits}{corrected}{unless})", shown(setting.default.into()))
+    let Parameter { name, meaning, limits, .. } = setting;
+    format!("{name} = {}: {meaning} ({limits}{published}{unless})", shown(setting.default))
 }
 
 fn protocol_facts(entry: &Entry) -> Facts {

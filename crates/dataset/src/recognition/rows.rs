@@ -100,7 +100,8 @@ pub(super) fn to_row(example: &Labelled, alphabet: &Alphabet) -> Vec<Value<'stat
         example.label.into(),
         example.edits.into(),
         example.distance.into(),
-        example.log_prob.into(),
+        // Readers of rows take numbers: JSON has no infinite ones.
+        example.log_prob.filter(|log| log.is_finite()).into(),
         next.map_or(Value::Null, |sets| sets.iter().map(symbols).collect()),
         next.map_or(Value::Null, |sets| sets.iter().map(NextSet::end).collect()),
     ]

@@ -1,13 +1,14 @@
-//! Reading a file of answers: JSON lines, or NumPy arrays. Every answer is checked, and a message names its line.
+//! Reading a file of answers: JSON lines here, NumPy arrays in [`arrays`](super::arrays). Every answer is checked, and a message
+//! names its line.
 
-use std::fs::File;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
 use serde::Deserialize;
 use wug_learner::registry::Role;
 
-use super::npy::{Array, read_npz};
+use super::arrays::from_arrays;
 use super::splits::SplitStrings;
 use super::{Answer, ByString, Subject};
 use crate::LabError;
@@ -40,6 +41,10 @@ pub(super) fn read(
     subject: &Subject,
     splits: &[SplitStrings],
 ) -> Result<(String, ByString), LabError> {
+    let known = strings(subject, splits)?;
+    if is_stdin(path) {
+        return from_lines(&source(path), std::io::stdin().lock(), subject, &known);
+    }
     let open = || {
         let missing = || LabError::Usage(format!("{}: there is no such file", path.display()));
         open_regular(path).map_err(LabError::disk(path))?.ok_or_else(missing)
@@ -52,23 +57,36 @@ pub(super) fn read(
             path.display()
         )));
     }
-    let mut hasher = blake3::Hasher::new_derive_key("wug 2026 answers");
+    if path.extension().is_none_or(|extension| extension != "npz") {
+        return from_lines(&source(path), BufReader::new(file), subject, &known);
+    }
+    let mut hasher = hasher();
     hasher.update_reader(file).map_err(LabError::disk(path))?;
-    let hash = hasher.finalize().to_hex()[..32].to_owned();
-    let known = strings(subject, splits)?;
-    let answers = if path.extension().is_some_and(|extension| extension == "npz") {
-        from_arrays(path, open()?, subject, splits)?
-    } else {
-        from_lines(path, open()?, subject, &known)?
-    };
-    Ok((hash, answers))
+    Ok((hex(&hasher), from_arrays(path, open()?, subject, splits, &known)?))
 }
 
-/// All strings of the data set, as ids.
-fn strings(
-    subject: &Subject,
-    splits: &[SplitStrings],
-) -> Result<std::collections::BTreeSet<Vec<u32>>, LabError> {
+/// Whether answers come through a pipe.
+fn is_stdin(path: &Path) -> bool {
+    ["-", "/dev/stdin"].iter().any(|name| path == Path::new(name))
+}
+
+/// What messages call the place that answers are read from.
+pub(super) fn source(path: &Path) -> String {
+    if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() }
+}
+
+fn hasher() -> blake3::Hasher {
+    blake3::Hasher::new_derive_key("wug 2026 answers")
+}
+
+fn hex(hasher: &blake3::Hasher) -> String {
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// All strings of a data set, as ids.
+pub(super) type Strings = BTreeSet<Vec<u32>>;
+
+fn strings(subject: &Subject, splits: &[SplitStrings]) -> Result<Strings, LabError> {
     let all = splits.iter().flat_map(|split| &split.strings);
     all.map(|string| subject.ids(string).map_err(LabError::Usage)).collect()
 }
@@ -82,56 +100,99 @@ impl Subject {
 }
 
 fn from_lines(
-    path: &Path,
-    file: File,
+    source: &str,
+    mut reader: impl BufRead,
     subject: &Subject,
-    known: &std::collections::BTreeSet<Vec<u32>>,
-) -> Result<ByString, LabError> {
-    let mut reader = BufReader::new(file);
-    let mut answers = ByString::new();
+    known: &Strings,
+) -> Result<(String, ByString), LabError> {
+    let (mut answers, mut hasher, mut size) = (ByString::new(), hasher(), 0);
     let mut text = Vec::new();
     for number in 1.. {
         text.clear();
-        let read =
-            reader.by_ref().take(LONGEST).read_until(b'\n', &mut text).map_err(LabError::disk(path))?;
+        let wrong = |message: String| LabError::Usage(format!("{source}, line {number}: {message}"));
+        let read = (&mut reader).take(LONGEST).read_until(b'\n', &mut text);
+        let read = read.map_err(LabError::disk(Path::new(source)))? as u64;
         if read == 0 {
             break;
         }
-        let wrong =
-            |message: String| LabError::Usage(format!("{}, line {number}: {message}", path.display()));
-        if read as u64 == LONGEST {
+        size += read;
+        hasher.update(&text);
+        if read == LONGEST {
             return Err(wrong(format!("is longer than {LONGEST} bytes")));
         }
-        if text.trim_ascii().is_empty() {
-            continue;
+        if size > LARGEST {
+            return Err(wrong(format!("more than {LARGEST} bytes; no more are read")));
         }
-        let line: Line = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
-        let ids = subject.ids(&line.string).map_err(wrong)?;
-        if !known.contains(&ids) {
-            return Err(wrong(format!("`{}` is no string of the data set", short(&line.string))));
-        }
-        let string = short(&line.string);
-        let answer = answer(line, ids.len(), subject).map_err(wrong)?;
-        match answers.get(&ids) {
-            // A string may be in the data several times: a model answers it once, or each time alike.
-            Some((before, earlier)) if *earlier != answer => {
-                return Err(wrong(format!("`{string}` has another answer in line {before}")));
+        let mut line = &text[..];
+        if number == 1 {
+            if let Some(message) = no_lines(line) {
+                return Err(LabError::Usage(format!("{source} {message}")));
             }
-            _ => answers.insert(ids, (number, answer)),
-        };
+            // Editors of Windows begin files with a byte-order mark.
+            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        }
+        if !line.trim_ascii().is_empty() {
+            add(line, number, subject, known, &mut answers).map_err(wrong)?;
+        }
     }
-    Ok(answers)
+    Ok((hex(&hasher), answers))
+}
+
+/// The answer of a line.
+fn add(
+    line: &[u8],
+    number: usize,
+    subject: &Subject,
+    known: &Strings,
+    answers: &mut ByString,
+) -> Result<(), String> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let ids = subject.ids(&line.string)?;
+    let string = short(&line.string);
+    if !known.contains(&ids) {
+        return Err(format!("`{string}` is no string of the data set"));
+    }
+    let answer = answer(line, ids.len(), subject)?;
+    match answers.get(&ids) {
+        // A string may be in the data several times: a model answers it once, or each time alike.
+        Some((before, earlier)) if *earlier != answer => {
+            Err(format!("`{string}` has another answer in line {before}"))
+        }
+        _ => {
+            answers.insert(ids, (number, answer));
+            Ok(())
+        }
+    }
+}
+
+/// What a file is that does not begin as JSON lines do, and what to do about it.
+fn no_lines(start: &[u8]) -> Option<&'static str> {
+    let kinds: [(&[u8], &str); 8] = [
+        (b"\x1f\x8b", "is compressed by gzip; unpack it: `gunzip -c FILE | wug score DIR - …`"),
+        (b"BZh", "is compressed by bzip2; unpack it: `bunzip2 -c FILE | wug score DIR - …`"),
+        (b"\xfd7zXZ", "is compressed by xz; unpack it: `xz -dc FILE | wug score DIR - …`"),
+        (b"\x28\xb5\x2f\xfd", "is compressed by zstd; unpack it: `zstd -dc FILE | wug score DIR - …`"),
+        (
+            b"PK\x03\x04",
+            "is an archive: arrays are read from a file whose name ends with .npz, not from a pipe",
+        ),
+        (b"\x93NUMPY", "is a single array; write an .npz file with an array per split: numpy.savez"),
+        (b"\xff\xfe", "is UTF-16; write it as UTF-8"),
+        (b"\xfe\xff", "is UTF-16; write it as UTF-8"),
+    ];
+    kinds.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, message)| *message)
 }
 
 fn answer(line: Line, length: usize, subject: &Subject) -> Result<Answer, String> {
     match (subject.role, line.log_odds, line.probability, line.next) {
         (Role::Recognizer, Some(z), None, None) => log_odds(z),
         (Role::Recognizer, None, Some(p), None) => {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(format!("`probability` is {p}; it must be from 0 to 1"));
+            // Certainty has no finite log-odds, and no number that could stand for it is fair to both labels.
+            if !(p > 0.0 && p < 1.0) {
+                return Err(format!(
+                    "`probability` is {p}; it must be above 0 and below 1 (where a sigmoid is rounded to 0 or 1, give `log_odds`)"
+                ));
             }
-            // Certainty has no finite log-odds: the nearest number below one stands for it.
-            let p = p.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON / 2.0);
             log_odds(libm::log(p) - libm::log1p(-p))
         }
         (Role::Recognizer, ..) => Err("an answer has either `log_odds` or `probability`".to_owned()),
@@ -140,12 +201,12 @@ fn answer(line: Line, length: usize, subject: &Subject) -> Result<Answer, String
     }
 }
 
-fn log_odds(z: f64) -> Result<Answer, String> {
+pub(super) fn log_odds(z: f64) -> Result<Answer, String> {
     if z.is_finite() { Ok(Answer::LogOdds(z)) } else { Err(format!("`log_odds` is {z}; it must be finite")) }
 }
 
 /// Rows after the boundary and after each symbol, the end of the string (column 0) first.
-fn next<R: AsRef<[f64]>>(rows: &[R], length: usize, vocabulary: usize) -> Result<Answer, String> {
+pub(super) fn next<R: AsRef<[f64]>>(rows: &[R], length: usize, vocabulary: usize) -> Result<Answer, String> {
     if rows.len() != length + 1 {
         return Err(format!(
             "`next` has {} rows for a string of {length} symbols; there must be {}",
@@ -170,75 +231,6 @@ fn next<R: AsRef<[f64]>>(rows: &[R], length: usize, vocabulary: usize) -> Result
     Ok(Answer::Rows(numbers))
 }
 
-/// Arrays by split: `test` has a number (or rows of probabilities) per string; `test.index`, if it is there, says which
-/// strings, by their row in the split's file.
-fn from_arrays(
-    path: &Path,
-    file: File,
-    subject: &Subject,
-    splits: &[SplitStrings],
-) -> Result<ByString, LabError> {
-    let wrong = |message: String| LabError::Usage(format!("{}: {message}", path.display()));
-    let arrays = read_npz(file).map_err(wrong)?;
-    let mut answers = ByString::new();
-    for (name, array) in arrays.iter().filter(|(name, _)| !name.ends_with(".index")) {
-        let split = splits.iter().find(|split| split.name == *name).ok_or_else(|| {
-            let names: Vec<&str> = splits.iter().map(|split| split.name.as_str()).collect();
-            wrong(format!("there is no split `{name}`; there are: {}", names.join(", ")))
-        })?;
-        let rows = array.shape.first().copied().unwrap_or(0);
-        let index = match arrays.get(&format!("{name}.index")) {
-            Some(index) if index.shape == [rows] => indices(&index.values, split.strings.len())
-                .map_err(|message| wrong(format!("`{name}.index`, {message}")))?,
-            Some(_) => return Err(wrong(format!("`{name}.index` must have one number per row of `{name}`"))),
-            None => (0..rows).collect::<Vec<usize>>(),
-        };
-        for (row, &at) in index.iter().enumerate() {
-            let here = |message: String| wrong(format!("`{name}`, row {row}: {message}"));
-            let string = split.strings.get(at).ok_or_else(|| {
-                here(format!("there is no string {at} in the split, which has {}", split.strings.len()))
-            })?;
-            let ids = subject.ids(string).map_err(here)?;
-            let answer = of_row(array, row, ids.len(), subject).map_err(here)?;
-            match answers.get(&ids) {
-                // The same string may be in several splits, or several times in one: a model answers it once.
-                Some((_, before)) if *before != answer => {
-                    return Err(here(format!("`{}` has another answer elsewhere", short(string))));
-                }
-                _ => answers.insert(ids, (row, answer)),
-            };
-        }
-    }
-    Ok(answers)
-}
-
-/// Rows of a split, of which each number must name one.
-fn indices(values: &[f64], rows: usize) -> Result<Vec<usize>, String> {
-    let each = values.iter().enumerate().map(|(i, &value)| {
-        let is_row = value >= 0.0 && value < rows as f64 && value.fract().abs() < f64::EPSILON;
-        is_row.then_some(value as usize).ok_or_else(|| {
-            format!("number {i}: {value} is no row of the split, which has {rows}, numbered from 0")
-        })
-    });
-    each.collect()
-}
-
-fn of_row(array: &Array, row: usize, length: usize, subject: &Subject) -> Result<Answer, String> {
-    let vocabulary = subject.alphabet.len() + 1;
-    match (subject.role, &array.shape[..]) {
-        (Role::Recognizer, [_]) => log_odds(array.values[row]),
-        (Role::Recognizer, _) => Err("the array of a split has one number per string".to_owned()),
-        (_, &[_, steps, v]) if v == vocabulary && steps > length => {
-            let rows = &array.values[row * steps * v..][..(length + 1) * v];
-            next(&rows.chunks_exact(v).collect::<Vec<_>>(), length, v)
-        }
-        (_, shape) => Err(format!(
-            "the array of a split has the shape (strings, steps, {vocabulary}) with at least {} steps; this one is {shape:?}",
-            length + 1
-        )),
-    }
-}
-
 /// The beginning of a string, for a message.
 pub(super) fn short(string: &str) -> String {
     let start: String = string.chars().take(60).collect();
@@ -246,15 +238,86 @@ pub(super) fn short(string: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use serde_json::Value;
+    use wug_dataset::manifest::Manifest;
+    use wug_language::Alphabet;
+
     use super::*;
 
+    /// A data set over `0` and `1`, and its strings.
+    pub(in crate::answers) fn subject(role: Role) -> (Subject, Vec<SplitStrings>) {
+        let text = String::new;
+        let manifest = Manifest {
+            wug: text(),
+            suite: text(),
+            name: text(),
+            reading: text(),
+            seed: 0,
+            spec: Value::Null,
+            facts: Value::Null,
+            files: Vec::new(),
+            content: text(),
+        };
+        let alphabet = Arc::new(Alphabet::new(["0", "1"]));
+        let strings = ["0", "1 1", "0"].map(str::to_owned).into();
+        let splits = vec![SplitStrings { name: "test".to_owned(), strings }];
+        (Subject { manifest, directory: PathBuf::new(), role, alphabet }, splits)
+    }
+
+    fn read_text(text: &[u8]) -> Result<(String, ByString), String> {
+        let (subject, splits) = subject(Role::Recognizer);
+        let known = strings(&subject, &splits).unwrap();
+        from_lines("stdin", text, &subject, &known).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn an_index_has_whole_numbers_of_rows() {
-        assert_eq!(indices(&[2.0, 0.0], 3).unwrap(), [2, 0]);
-        for value in [-1.0, 0.7, 3.0, f64::NAN, f64::INFINITY, -0.1] {
-            let error = indices(&[0.0, value], 3).unwrap_err();
-            assert!(error.contains("number 1: ") && error.contains("which has 3"), "{error}");
+    fn a_repeated_string_may_have_the_same_answer_only() {
+        let twice = br#"{"string": "0", "log_odds": 1.5}
+            {"string": "1 1", "log_odds": 0.5}
+            {"string": "0", "log_odds": 1.5}"#;
+        assert_eq!(read_text(twice).unwrap().1.len(), 2);
+        let other = String::from_utf8_lossy(twice).replacen("1.5", "2.5", 1);
+        let message = read_text(other.as_bytes()).unwrap_err();
+        assert_eq!(message, "stdin, line 3: `0` has another answer in line 1");
+    }
+
+    #[test]
+    fn certain_probabilities_are_refused() {
+        for p in ["0", "1", "0.0", "1.0", "-0.5", "1.5"] {
+            let line = format!(r#"{{"string": "0", "probability": {p}}}"#);
+            let message = read_text(line.as_bytes()).unwrap_err();
+            assert!(message.contains("it must be above 0 and below 1"), "{message}");
         }
+        let (_, answers) = read_text(br#"{"string": "0", "probability": 0.75}"#).unwrap();
+        let Answer::LogOdds(z) = answers[&vec![1]].1 else { panic!("no log-odds") };
+        assert!((z - 3.0_f64.ln()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_and_what_is_no_text_is_named() {
+        let line = br#"{"string": "0", "log_odds": 1.5}"#;
+        let marked = [&b"\xef\xbb\xbf"[..], line].concat();
+        assert_eq!(read_text(&marked).unwrap().1, read_text(line).unwrap().1);
+        for (start, expected) in [
+            (&b"\x1f\x8b\x08\x00"[..], "stdin is compressed by gzip; unpack it: `gunzip -c FILE | wug score"),
+            (b"\xff\xfe{\x00", "stdin is UTF-16; write it as UTF-8"),
+            (b"PK\x03\x04", "a file whose name ends with .npz"),
+            (b"\x93NUMPY\x01", "numpy.savez"),
+        ] {
+            let message = read_text(start).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_answers_is_that_of_all_bytes() {
+        let text = b"{\"string\": \"0\", \"log_odds\": 1.5}\n\n{\"string\": \"1 1\", \"log_odds\": 2}";
+        let mut whole = hasher();
+        whole.update(text);
+        assert_eq!(read_text(text).unwrap().0, hex(&whole));
     }
 }

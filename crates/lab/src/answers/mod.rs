@@ -3,6 +3,7 @@
 //! A file of answers stands for a learner that is fitted already and that knows only these strings. So it goes through the same
 //! plans, runs and results as every other learner.
 
+mod arrays;
 mod lines;
 mod model;
 mod npy;
@@ -68,8 +69,7 @@ pub fn experiment(request: &Request, source: &Source<'_>) -> Result<(Experiment,
             let (hash, answers) = lines::read(path, &subject, &splits)?;
             subject.complete(path, &answers, &splits)?;
             let answers = Arc::new(answers);
-            let known =
-                Known { answers, alphabet: Arc::clone(&subject.alphabet), file: path.display().to_string() };
+            let known = Known { answers, alphabet: Arc::clone(&subject.alphabet), file: lines::source(path) };
             (hash, "answers", Box::new(move || Ok(Box::new(known.clone()) as Box<dyn Conversation>)))
         }
         Source::Model(path) => {
@@ -127,7 +127,7 @@ impl Subject {
             if let Some(first) = missing.first() {
                 return Err(LabError::Usage(format!(
                     "{} has no answer for {} of the {} strings of split `{}`, such as `{}`",
-                    path.display(),
+                    lines::source(path),
                     missing.len(),
                     ids.len(),
                     split.name,

@@ -1,8 +1,7 @@
 //! NumPy's `.npz`: an archive of `.npy` arrays of numbers, without objects.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek};
 
 /// The most numbers that are read.
 const LARGEST: usize = 1 << 29;
@@ -14,15 +13,26 @@ pub(super) struct Array {
     pub(super) values: Vec<f64>,
 }
 
+/// Says what is wrong with the shape of the array of a name. It is asked before the data are unpacked: an archive of a few bytes
+/// can be inflated to any size.
+pub(super) type CheckShape<'a> = dyn Fn(&str, &[usize]) -> Result<(), String> + 'a;
+
 /// The arrays of an archive, by name.
-pub(super) fn read_npz(file: File) -> Result<BTreeMap<String, Array>, String> {
+pub(super) fn read_npz(
+    file: impl Read + Seek,
+    check: &CheckShape<'_>,
+) -> Result<BTreeMap<String, Array>, String> {
     let mut archive = zip::ZipArchive::new(file).map_err(|error| format!("no .npz file: {error}"))?;
     let mut arrays = BTreeMap::new();
     for i in 0..archive.len() {
         let entry = archive.by_index(i).map_err(|error| error.to_string())?;
         let full = entry.name().map_err(|error| error.to_string())?.into_owned();
         let name = full.strip_suffix(".npy").unwrap_or(&full).to_owned();
-        let array = read_npy(entry).map_err(|message| format!("`{name}`: {message}"))?;
+        if arrays.contains_key(&name) {
+            return Err(format!("`{name}` is there twice"));
+        }
+        let array = read_npy(entry, &|shape| check(&name, shape))
+            .map_err(|message| format!("`{name}`: {message}"))?;
         arrays.insert(name, array);
     }
     Ok(arrays)
@@ -31,8 +41,8 @@ pub(super) fn read_npz(file: File) -> Result<BTreeMap<String, Array>, String> {
 /// The most bytes of a header.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// An array in NumPy's format. No more is read than its shape says: an archive of a few bytes can be inflated to any size.
-fn read_npy(mut file: impl Read) -> Result<Array, String> {
+/// An array in NumPy's format. Its shape is checked first, and no more is read than it says.
+fn read_npy(mut file: impl Read, check: &dyn Fn(&[usize]) -> Result<(), String>) -> Result<Array, String> {
     let cut = |_| "its header is cut off";
     let mut start = [0; 8];
     file.read_exact(&mut start).map_err(|_| "no NumPy array")?;
@@ -47,6 +57,7 @@ fn read_npy(mut file: impl Read) -> Result<Array, String> {
     file.read_exact(&mut header).map_err(cut)?;
     let header = std::str::from_utf8(&header).map_err(|_| "its header is no text")?;
     let (descr, shape) = described(header)?;
+    check(&shape)?;
     let count = shape.iter().try_fold(1_usize, |product, n| product.checked_mul(*n));
     let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("its shape {shape:?} is too large"))?;
     let size = match descr {
@@ -102,10 +113,13 @@ mod tests {
         [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
     }
 
+    /// A check that every shape passes.
+    const ANY: &dyn Fn(&[usize]) -> Result<(), String> = &|_| Ok(());
+
     #[test]
     fn arrays_are_read_and_others_are_refused() {
         let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
-        let array = read_npy(&npy(header, &[0, 0, 128, 63, 0, 0, 0, 192])[..]).unwrap();
+        let array = read_npy(&npy(header, &[0, 0, 128, 63, 0, 0, 0, 192])[..], ANY).unwrap();
         assert_eq!(array, Array { shape: vec![2], values: vec![1.0, -2.0] });
         for (header, data, expected) in [
             (header, &[0; 7][..], "1 numbers for the shape [2]"),
@@ -115,10 +129,11 @@ mod tests {
             (header, &[0; 9], "more than 2 numbers for the shape [2]"),
             ("{}", &[], "it has no type"),
         ] {
-            let error = read_npy(&npy(header, data)[..]).unwrap_err();
+            let error = read_npy(&npy(header, data)[..], ANY).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
-        assert_eq!(read_npy(&b"\x93NUMPY\x01\x00\xff\xff"[..]).unwrap_err(), "its header is cut off");
+        let cut = read_npy(&b"\x93NUMPY\x01\x00\xff\xff"[..], ANY).unwrap_err();
+        assert_eq!(cut, "its header is cut off");
     }
 
     /// Counts what is read of an array that never ends.
@@ -138,8 +153,18 @@ mod tests {
         for shape in ["(2,)", "(99999999999,)"] {
             let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
             let file = npy(&header, &[]);
-            assert!(read_npy((&file[..]).chain(Endless(std::rc::Rc::clone(&read)))).is_err());
+            assert!(read_npy((&file[..]).chain(Endless(std::rc::Rc::clone(&read))), ANY).is_err());
             assert!(read.get() < 100, "{}", read.get());
         }
+    }
+
+    /// The bomb of 972 KB that took 1.9 GB: its shape is small enough for the reader, but not the split's.
+    #[test]
+    fn a_shape_that_is_refused_is_not_unpacked() {
+        let read = std::rc::Rc::new(std::cell::Cell::new(0));
+        let file = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (250000000,), }", &[]);
+        let check = |shape: &[usize]| Err(format!("{shape:?} is too much"));
+        let error = read_npy((&file[..]).chain(Endless(std::rc::Rc::clone(&read))), &check).unwrap_err();
+        assert_eq!((error.as_str(), read.get()), ("[250000000] is too much", 0));
     }
 }

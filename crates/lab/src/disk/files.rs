@@ -7,7 +7,8 @@ use std::path::Path;
 use super::part;
 use crate::LabError;
 
-/// Writes a file that the user named, whole: of several who write at once one wins. A link is followed.
+/// Writes a file that the user named, whole: of several who write at once one wins. A link is followed. Temporary files of killed
+/// commands beside it are removed.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_whole_with(path, |out| out.write_all(bytes))
 }
@@ -17,23 +18,36 @@ pub fn write_whole_with(
     path: &Path,
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> Result<(), LabError> {
-    let written = match path.canonicalize() {
-        Ok(target) if target.is_file() => replace_with(&target, write),
+    let target = match path.canonicalize() {
+        Ok(target) if target.is_file() => Some(target),
         // A terminal, a pipe or a link to nothing cannot be replaced: it is written to.
-        _ if path.symlink_metadata().is_ok() => File::create(path).and_then(|file| buffered(file, write)),
-        _ => replace_with(path, write),
+        _ if path.symlink_metadata().is_ok() => None,
+        _ => Some(path.to_path_buf()),
+    };
+    let written = match target {
+        Some(target) => {
+            part::remove_leftovers(folder_of(&target));
+            replace_with(&target, write)
+        }
+        None => File::create(path).and_then(|file| buffered(file, write)),
     };
     written.map_err(LabError::disk(path))
 }
 
-/// Whether a file can be written there, before work whose result goes to it. Leaves nothing behind.
+/// Whether a file can be written there, before work whose result goes to it. Leaves nothing behind, and removes what killed
+/// commands left there.
 pub fn check_writable(path: &Path) -> Result<(), LabError> {
+    let tried = |file: &Path| {
+        // Earlier commands that were killed while they wrote there.
+        part::remove_leftovers(folder_of(file));
+        part::file_in(folder_of(file)).map(drop)
+    };
     let checked = match path.canonicalize() {
         Ok(target) if target.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(target) if target.is_file() => part::file_in(folder_of(&target)).map(drop),
+        Ok(target) if target.is_file() => tried(&target),
         // A terminal or a pipe: opening it could wait, or be what its reader is waiting for.
         _ if path.symlink_metadata().is_ok() => Ok(()),
-        _ => part::file_in(folder_of(path)).map(drop),
+        _ => tried(path),
     };
     checked.map_err(LabError::disk(path))
 }

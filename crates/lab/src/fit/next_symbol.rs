@@ -7,7 +7,7 @@ use wug_learner::interface::{AnyNextSymbol, Noisy, Sets, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, LanguageModelSpec};
 use wug_learner::registry::{
-    Found, Knowledge, NextSymbolLoss, NextSymbolRole, Role, SearchRole, SearchTask, Settings, find,
+    Found, Knowledge, NextSymbolLoss, NextSymbolRole, Role, SearchRole, SearchTask, Settings, find, keys,
     train_spec, trains_output,
 };
 use wug_learner::train::{
@@ -40,6 +40,8 @@ pub(crate) struct Corpus<'a> {
     pub(crate) vocabulary: usize,
     /// As published, or corrected.
     pub(crate) reading: Reading,
+    /// The number of parameters that the run is about, if it is about one.
+    pub(crate) size: Option<usize>,
 }
 
 /// A training string.
@@ -158,6 +160,7 @@ fn fit_foreign<'a>(
     let alphabet = corpus.grammar.alphabet().tokens();
     let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
     task.validation = (!validation.strings.is_empty()).then_some(validation);
+    task.budget.parameters = corpus.size;
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
     Ok(Fitted { model: AnyNextSymbol::new(model), clean: None, summary })
@@ -181,14 +184,14 @@ fn trained_network<'a, R: Real>(
     }
     let params = if ending == Ending::Finished && validation.is_empty() { last } else { best };
     let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve, found: None };
-    let model = match settings.count("test_memory") {
+    let model = match settings.find(&keys::TEST_ROWS) {
         Some(rows) => model.with_memory_rows(rows).map_err(LabError::usage)?,
         None => model,
     };
     let trained = Trained::new(model, params);
     keep_model(context, || trained.save())?;
     let (model, clean) = match NextSymbolLoss::of(settings) {
-        NextSymbolLoss::CrossEntropy if settings.is_on("scoring_dropout") => {
+        NextSymbolLoss::CrossEntropy if settings.get(&keys::SCORING_DROPOUT) => {
             let clean = Trained::new(trained.model().clone(), trained.params().to_vec());
             let noisy = Noisy::new(trained, seed.derive("score/dropout"));
             (AnyNextSymbol::new(noisy), Some(AnyNextSymbol::new(clean)))
@@ -202,7 +205,7 @@ fn trained_network<'a, R: Real>(
 /// Whether equal strings may be merged into one with a weight. In one batch of all strings the loss is the same; only a
 /// temperature and its noise depend on the number of strings.
 fn merges(settings: &Settings) -> bool {
-    train_spec(settings).batch == BatchSize::All && settings.real("temperature.start").is_none()
+    train_spec(settings).batch == BatchSize::All && !settings.has(keys::TEMPERATURE_START.name())
 }
 
 fn trained<R: Real>(

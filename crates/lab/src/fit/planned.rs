@@ -17,7 +17,7 @@ pub(crate) fn built(
     let name = grid.learner.name;
     let role = grid.learner.next_symbol.as_ref();
     let related = role.and_then(NextSymbolRole::check).map_or(Ok(()), |check| check(&settings));
-    related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+    related.map_err(Problem::from)?;
     let Some(network) = role.and_then(NextSymbolRole::network) else { return Ok((settings, None)) };
     let found = sizes.matched(network, (grid, settings), vocabulary, how);
     let found =

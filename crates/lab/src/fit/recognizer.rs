@@ -26,8 +26,8 @@ pub(crate) struct LabelledCorpus<'a> {
     pub(crate) task: RecognizerTask,
     /// How much the losses of the auxiliary heads count.
     pub(crate) weights: LossWeights,
-    /// The number of parameters that the run is about.
-    pub(crate) size: usize,
+    /// The number of parameters that the run is about, if it is about one.
+    pub(crate) size: Option<usize>,
 }
 
 /// A trained recognizer.
@@ -49,7 +49,7 @@ pub(crate) fn fit(
         let mut task =
             Task::new(Role::Recognizer, seed, settings, corpus.alphabet.tokens(), examples(corpus.training));
         task.validation = Some(examples(corpus.validation));
-        task.budget.parameters = Some(corpus.size);
+        task.budget.parameters = corpus.size;
         let (conversation, summary) = foreign::fit(name, &plan, &mut task, context)?;
         return Ok(Fitted { model: Box::new(ForeignRecognizer(conversation)), summary });
     }

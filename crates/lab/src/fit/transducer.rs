@@ -36,6 +36,8 @@ pub(crate) struct PairData<'a> {
 pub(crate) struct FitOptions<'a> {
     pub(crate) precision: Precision,
     pub(crate) seed: Seed,
+    /// The number of parameters that the run is about, if it is about one.
+    pub(crate) size: Option<usize>,
     /// The state of the optimiser to begin with. Learners without one ignore it.
     pub(crate) optimizer: OptimizerStart<'a>,
 }
@@ -57,7 +59,7 @@ pub(crate) fn fit(
     context: &mut dyn RunContext,
 ) -> Result<Fitted, LabError> {
     if let Some(plan) = ForeignPlan::of(settings) {
-        return fit_foreign(name, &plan, settings, data, options.seed, context);
+        return fit_foreign(name, &plan, settings, data, options, context);
     }
     let role = find(name, Role::Transducer).map_err(LabError::usage)?.transducer.as_ref();
     let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no transducer")))?;
@@ -73,7 +75,7 @@ fn fit_foreign(
     plan: &ForeignPlan,
     settings: &Settings,
     data: PairData<'_>,
-    seed: Seed,
+    options: FitOptions<'_>,
     context: &mut dyn RunContext,
 ) -> Result<Fitted, LabError> {
     let ([inputs, outputs], first) = data.alphabets;
@@ -83,8 +85,9 @@ fn fit_foreign(
         labels: None,
         outputs: Some(data.pairs.iter().map(|pair| ids(pair.output)).collect()),
     };
-    let mut task = Task::new(Role::Transducer, seed, settings, inputs.tokens(), training);
+    let mut task = Task::new(Role::Transducer, options.seed, settings, inputs.tokens(), training);
     task.vocabulary = inputs.len().max(outputs.len()) + 1;
+    task.budget.parameters = options.size;
     task.output_alphabet = Some(outputs.tokens().to_vec());
     let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
     let model = ForeignTransducer { conversation, outputs: outputs.len(), first };

@@ -1,7 +1,7 @@
 //! A learner that is another process: JSON lines on its stdin and stdout.
 //!
 //! Whatever a child does, a run ends: every exchange has a deadline and a longest line. A child has a process group of its own,
-//! which is killed when the conversation is over, and is always waited for.
+//! which is killed when the conversation is over or when we end ([`guard`](super::guard)), and is always waited for.
 
 use std::fs::OpenOptions;
 use std::ops::RangeInclusive;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::guard::Guard;
 use super::message::{self, Reply};
 use super::pipes::{NoLine, Pipes};
 use super::{Conversation, Event, Failure, Fitted, Hello, Host, Limits, Question, Task};
@@ -30,6 +31,7 @@ const QUOTED: usize = 400;
 /// A child that has said hello.
 pub(super) struct ChildProcess {
     process: Child,
+    guard: Option<Guard>,
     pipes: Pipes,
     hello: Hello,
     limits: Limits,
@@ -47,6 +49,7 @@ impl ChildProcess {
     pub(super) fn start(command: &[String], limits: Limits, host: &Host) -> Result<Self, Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::learner("the command is empty"))?;
+        let mut guard = Guard::start();
         let started = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -57,6 +60,9 @@ impl ChildProcess {
         let mut process = started.map_err(|error| {
             Failure::learner(format!("`{}` cannot be started: {error}", command.join(" ")))
         })?;
+        if let Some(guard) = &mut guard {
+            guard.watch(process.id());
+        }
         let log = host
             .log
             .as_ref()
@@ -68,11 +74,11 @@ impl ChildProcess {
             _ => Err(NoLine::System("it has no pipes".to_owned())),
         };
         let pipes = pipes.map_err(|error| {
-            end(&mut process);
+            end(&mut process, guard.take());
             Failure::learner(format!("`{program}` cannot be talked to: {error:?}"))
         })?;
         let hello = Hello { roles: Vec::new(), version: String::new(), saves: false };
-        Ok(Self { process, pipes, hello, limits, broken: false })
+        Ok(Self { process, guard, pipes, hello, limits, broken: false })
     }
 
     /// The child once it has said hello.
@@ -113,6 +119,12 @@ impl ChildProcess {
             rest = &[];
             let line = line.map_err(|error| self.silence(what, error, longest, limit))?;
             match serde_json::from_slice(&line) {
+                Ok(reply @ (Reply::Progress(_) | Reply::Fitted(_))) if line.len() > SMALL => {
+                    let (name, bytes) = (reply.name(), line.len());
+                    return Err(
+                        self.failure(&format!("its `{name}` has {bytes} bytes; it may have at most {SMALL}"))
+                    );
+                }
                 Ok(Reply::Error(message)) => {
                     let message: String = message.chars().take(4 * QUOTED).collect();
                     return Err(Failure::learner(format!("it answered `{what}` with an error: {message}")));
@@ -129,6 +141,8 @@ impl ChildProcess {
                     )));
                 }
             }
+            // Lines that have arrived already are no reason to go on for longer.
+            self.pipes.check_time(deadline).map_err(|error| self.silence(what, error, longest, limit))?;
         }
     }
 
@@ -143,6 +157,7 @@ impl ChildProcess {
             NoLine::Long => self.failure(&format!(
                 "its answer to `{what}` is longer than {longest} bytes, without an end of line"
             )),
+            NoLine::Early => self.failure(&format!("it spoke before it had read `{what}`, and at length")),
             NoLine::System(error) => self.failure(&format!("talking to it failed at `{what}`: {error}")),
             NoLine::Closed => {
                 // A child that has just closed its pipes mostly ends too, and with what is worth knowing.
@@ -262,7 +277,7 @@ impl Drop for ChildProcess {
             self.pipes.close();
             let _ = wait(&mut self.process, deadline - Instant::now().min(deadline));
         }
-        end(&mut self.process);
+        end(&mut self.process, self.guard.take());
     }
 }
 
@@ -285,11 +300,13 @@ fn wait(process: &mut Child, longest: Duration) -> Option<std::process::ExitStat
 }
 
 /// Kills a child and all that it started in its process group, and waits for it.
-fn end(process: &mut Child) {
+fn end(process: &mut Child, guard: Option<Guard>) {
     if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
         // There may be no such group any more.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = process.kill();
+    // Before the child is waited for: the system may then give its number to another process.
+    drop(guard);
     let _ = process.wait();
 }

@@ -10,6 +10,8 @@
 mod adapters;
 #[cfg(unix)]
 mod child;
+#[cfg(unix)]
+mod guard;
 mod message;
 #[cfg(unix)]
 mod pipes;
@@ -35,7 +37,7 @@ use crate::LabError;
 pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
 use plan::UNHEARD;
 pub use plan::{ForeignPlan, Limits, Where, planning_stops_with};
-pub(crate) use plan::{hello_of, interned};
+pub(crate) use plan::{VERSION, greet, hello_of, interned};
 use timed::Timed;
 pub(crate) use train::{begin, fit};
 
@@ -48,6 +50,18 @@ pub struct Hello {
     pub version: String,
     /// Whether it can be saved and loaded.
     pub saves: bool,
+}
+
+impl Hello {
+    /// The part of a message that lists its roles.
+    pub fn can_be(&self) -> String {
+        let all = Role::ALL.map(Role::name).join(", ");
+        let roles: Vec<&str> = self.roles.iter().map(|role| role.name()).collect();
+        match roles.as_slice() {
+            [] => format!("its hello names no role; there are: {all}"),
+            roles => format!("it can be: {}", roles.join(", ")),
+        }
+    }
 }
 
 /// What a learner is fitted to.

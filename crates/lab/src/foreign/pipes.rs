@@ -19,6 +19,12 @@ const LOOK: Duration = Duration::from_millis(100);
 const REMEMBERED: usize = 8 << 10;
 /// How much of it is written to the log.
 const LOGGED: u64 = 1 << 20;
+/// How much is read at a time.
+const CHUNK: usize = 1 << 14;
+/// How many times in a row the stdout is read before the deadline is looked at again.
+const CHUNKS: usize = 64;
+/// How much a child may say before it has read the whole message.
+const EARLY: usize = 64 << 10;
 
 /// Why there is no line.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +35,8 @@ pub(super) enum NoLine {
     Late,
     /// The line is longer than it may be.
     Long,
+    /// The child said too much before it had read the message.
+    Early,
     /// The run is to stop.
     Stopped,
     /// The system refused.
@@ -40,8 +48,10 @@ pub(super) struct Pipes {
     stdin: Option<File>,
     stdout: File,
     stderr: Option<File>,
-    /// What was read and is not part of a line that was taken.
+    /// What was read. At most one chunk follows the end of a line: nothing more is read while there is a whole line.
     read: Vec<u8>,
+    /// Where what was not taken begins in `read`. Taking a line moves this and not the bytes behind it.
+    taken: usize,
     /// Up to where `read` was searched for the end of a line.
     searched: usize,
     /// The end of the stderr.
@@ -73,6 +83,7 @@ impl Pipes {
             stdout: without_waiting(stdout)?,
             stderr: Some(without_waiting(stderr)?),
             read: Vec::new(),
+            taken: 0,
             searched: 0,
             last_words: Vec::new(),
             log,
@@ -93,8 +104,21 @@ impl Pipes {
 
     /// Whether the child has said something that was not taken.
     pub(super) fn has_unheard(&mut self) -> bool {
-        let _ = self.read_stdout(self.read.len());
-        !self.read.is_empty()
+        let _ = self.read_stdout(0, true);
+        self.unread() > 0
+    }
+
+    /// How many bytes were read and not taken.
+    fn unread(&self) -> usize {
+        self.read.len() - self.taken
+    }
+
+    /// Why nothing more is to be heard, if so.
+    pub(super) fn check_time(&self, deadline: Instant) -> Result<(), NoLine> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(NoLine::Stopped);
+        }
+        if Instant::now() >= deadline { Err(NoLine::Late) } else { Ok(()) }
     }
 
     /// Writes a message and takes the next line, of at most `longest` bytes. While there is nothing, `wait` says whether the
@@ -114,14 +138,9 @@ impl Pipes {
             {
                 return Ok(line);
             }
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(NoLine::Stopped);
-            }
-            let now = Instant::now();
-            if now >= deadline {
-                return Err(NoLine::Late);
-            }
-            if !self.ready(!message.is_empty(), LOOK.min(deadline - now))? {
+            self.check_time(deadline)?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !self.ready(!message.is_empty(), LOOK.min(left))? {
                 // What it wrote before it ended is in the pipe: one look later there is nothing more.
                 let dead = !wait();
                 if dead && silent_since_death {
@@ -131,11 +150,12 @@ impl Pipes {
                 continue;
             }
             self.read_stderr();
-            let closed = self.read_stdout(longest)?;
-            if !message.is_empty() && self.read.len() > longest {
-                return Err(NoLine::Long);
+            let asked = message.is_empty();
+            let closed = self.read_stdout(if asked { longest } else { EARLY }, asked)?;
+            if !asked && self.unread() > EARLY {
+                return Err(NoLine::Early);
             }
-            if !message.is_empty() {
+            if !asked {
                 let written = self.write(message)?;
                 message = &message[written..];
             }
@@ -181,24 +201,36 @@ impl Pipes {
 
     fn line(&mut self, longest: usize) -> Result<Option<Vec<u8>>, NoLine> {
         match self.line_end() {
-            Some(end) if end <= longest => {
-                let rest = self.read.split_off(end + 1);
-                self.searched = 0;
-                let mut line = std::mem::replace(&mut self.read, rest);
-                line.truncate(end);
+            Some(end) if end - self.taken <= longest => {
+                let mut line = if self.taken == 0 && end + 1 == self.read.len() {
+                    // Nothing follows: a large answer is not copied.
+                    std::mem::take(&mut self.read)
+                } else {
+                    self.read[self.taken..=end].to_vec()
+                };
+                line.pop();
+                self.taken = if self.read.is_empty() { 0 } else { end + 1 };
+                self.searched = self.taken;
                 Ok(Some(line))
             }
             Some(_) => Err(NoLine::Long),
-            None if self.read.len() > longest => Err(NoLine::Long),
+            None if self.unread() > longest => Err(NoLine::Long),
             None => Ok(None),
         }
     }
 
-    /// Reads what there is, up to a bound; whether the pipe is closed.
-    fn read_stdout(&mut self, longest: usize) -> Result<bool, NoLine> {
-        let mut buffer = [0; 1 << 14];
-        // A child that floods its stdout is read no further than the longest line: the pipe is full, and it waits.
-        while self.read.len() <= longest {
+    /// Reads what there is, up to a bound, and with `one_line` no further than to the end of a line; whether the pipe is closed. A
+    /// child that floods its stdout fills the pipe and waits.
+    fn read_stdout(&mut self, longest: usize, one_line: bool) -> Result<bool, NoLine> {
+        // What is left is less than a chunk, or it all belongs to one line that has just begun.
+        self.read.drain(..self.taken);
+        self.searched -= self.taken;
+        self.taken = 0;
+        let mut buffer = [0; CHUNK];
+        for _ in 0..CHUNKS {
+            if self.unread() > longest || (one_line && self.line_end().is_some()) {
+                break;
+            }
             match self.stdout.read(&mut buffer) {
                 Ok(0) => return Ok(true),
                 Ok(n) => self.read.extend_from_slice(&buffer[..n]),
@@ -212,7 +244,7 @@ impl Pipes {
 
     fn read_stderr(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
-        let mut buffer = [0; 1 << 14];
+        let mut buffer = [0; CHUNK];
         match stderr.read(&mut buffer) {
             Ok(0) => self.stderr = None,
             Ok(n) => {
@@ -243,5 +275,33 @@ impl Pipes {
             }
             Err(error) => Err(system(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn what_is_read_of_a_flood_is_bounded() {
+        let mut flood = Command::new("yes")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let ends = (flood.stdin.take().unwrap(), flood.stdout.take().unwrap(), flood.stderr.take().unwrap());
+        let mut pipes = Pipes::new(ends, None, Arc::default()).unwrap();
+        let deadline = Instant::now() + Duration::from_mins(2);
+        let mut most = 0;
+        for _ in 0..200_000 {
+            assert_eq!(pipes.exchange(b"", 256 << 20, deadline, || true), Ok(b"y".to_vec()));
+            most = most.max(pipes.read.capacity());
+        }
+        flood.kill().unwrap();
+        flood.wait().unwrap();
+        assert!(most <= 4 * CHUNK, "{most}");
     }
 }

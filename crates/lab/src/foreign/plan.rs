@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -32,6 +33,9 @@ pub struct Limits {
 const HELLO: Duration = Duration::from_secs(20);
 
 impl Limits {
+    /// The most seconds that can be allowed: a year. Clocks cannot count to just any number.
+    pub const LONGEST: u64 = 366 * 24 * 3600;
+
     /// For the hello: as long as for any other answer if that was chosen, else less.
     pub(super) fn hello(self) -> Duration {
         if self.answer == Self::default().answer { HELLO } else { self.answer }
@@ -58,14 +62,15 @@ pub struct ForeignPlan {
 const PREFIX: &str = "foreign.";
 const COMMAND: &str = "foreign.command";
 const HOST: &str = "foreign.host";
-const VERSION: &str = "foreign.version";
+/// The setting that every foreign learner has, and no other.
+pub(crate) const VERSION: &str = "foreign.version";
 /// The names of the limits, in settings after the prefix and in experiments as they are.
 pub(crate) const LIMITS: [&str; 2] = ["fit_seconds", "answer_seconds"];
 
 impl ForeignPlan {
     /// What settings say of a foreign learner; `None` if they are those of one of ours.
     pub fn of(settings: &Settings) -> Option<Self> {
-        let place = match (settings.name(COMMAND), settings.name(HOST)) {
+        let place = match (settings.text(COMMAND), settings.text(HOST)) {
             (Some(command), _) => Where::Command(serde_json::from_str(command).ok()?),
             (None, Some(host)) => Where::Host(host.to_owned()),
             (None, None) => return None,
@@ -73,11 +78,11 @@ impl ForeignPlan {
         let default = Limits::default();
         let seconds = |name: &str, default: Duration| {
             let given = settings.count(&format!("{PREFIX}{name}"));
-            given.map_or(default, |n| Duration::from_secs(n as u64))
+            given.map_or(default, |n| Duration::from_secs((n as u64).min(Limits::LONGEST)))
         };
         Some(Self {
             place,
-            version: settings.name(VERSION)?.to_owned(),
+            version: settings.text(VERSION)?.to_owned(),
             limits: Limits {
                 fit: seconds(LIMITS[0], default.fit),
                 answer: seconds(LIMITS[1], default.answer),
@@ -132,12 +137,36 @@ pub fn planning_stops_with(stop: &Arc<AtomicBool>) {
     *STOP.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Arc::clone(stop));
 }
 
+/// The hello of each command that was started, or `None` if it gave none that could be read.
+type Said = BTreeMap<Vec<String>, Option<Hello>>;
+
+fn said() -> MutexGuard<'static, Said> {
+    static SAID: Mutex<Said> = Mutex::new(BTreeMap::new());
+    SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// How many commands are greeted at the same time.
+const TOGETHER: usize = 32;
+
+/// Greets commands at the same time: silent ones are waited for together and not one after the other. What they say is known to
+/// [`hello_of`], which also says why one cannot be started.
+pub(crate) fn greet(commands: &BTreeMap<Vec<String>, Limits>) {
+    let known = said().clone();
+    let unknown: Vec<_> = commands.iter().filter(|(command, _)| !known.contains_key(*command)).collect();
+    for some in unknown.chunks(TOGETHER) {
+        thread::scope(|scope| {
+            for &(command, &limits) in some {
+                // Without a thread it is greeted later.
+                let _ = thread::Builder::new().spawn_scoped(scope, move || hello_of(command, limits));
+            }
+        });
+    }
+}
+
 /// What a command says of itself; `None` if it was started and gave no hello that could be read. Each command is started once: an
 /// experiment is read several times.
 pub(crate) fn hello_of(command: &[String], limits: Limits) -> Result<Option<Hello>, String> {
-    static SAID: Mutex<BTreeMap<Vec<String>, Option<Hello>>> = Mutex::new(BTreeMap::new());
-    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some(hello) = said.get(command) {
+    if let Some(hello) = said().get(command) {
         return Ok(hello.clone());
     }
     let stop = STOP.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone().unwrap_or_default();
@@ -148,7 +177,7 @@ pub(crate) fn hello_of(command: &[String], limits: Limits) -> Result<Option<Hell
         Err(Failure::Learner(message)) => return Err(message),
         Ok(Err(Failure::Stopped)) | Err(Failure::Stopped) => return Err("it was interrupted".to_owned()),
     };
-    said.insert(command.to_vec(), heard.clone());
+    said().insert(command.to_vec(), heard.clone());
     Ok(heard)
 }
 

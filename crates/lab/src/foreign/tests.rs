@@ -1,5 +1,8 @@
 //! Children of every kind, the hostile ones first: none may hang a run, be lost or stay.
 
+mod flood;
+mod planned;
+
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

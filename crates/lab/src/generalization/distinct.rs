@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wug_dataset::corpus;
-use wug_learner::registry::{self, Role, Setting, Settings};
+use wug_learner::registry::{self, Parameter, Role, Settings};
 
 use super::plan::Plan;
 use crate::protocol::Planned;
@@ -35,7 +35,7 @@ pub(super) fn distinct(plans: Vec<Plan>) -> Result<Vec<Plan>, Problem> {
 }
 
 /// The settings that are capacities.
-fn capacities(plan: &Plan) -> impl Iterator<Item = &'static Setting> {
+fn capacities(plan: &Plan) -> impl Iterator<Item = &'static Parameter> {
     let learner = registry::find(&plan.learner, Role::NextSymbol).ok();
     let settings = learner.and_then(|learner| learner.settings(Role::NextSymbol)).unwrap_or_default();
     settings.iter().filter(|setting| setting.capacity)
@@ -44,7 +44,7 @@ fn capacities(plan: &Plan) -> impl Iterator<Item = &'static Setting> {
 /// The plan without those settings.
 fn without_capacity(plan: &Plan) -> String {
     let mut settings = plan.settings.clone();
-    capacities(plan).for_each(|setting| settings.remove(setting.name));
+    capacities(plan).for_each(|setting| drop(settings.take(setting.name)));
     serde_json::to_string(&Plan { settings, ..plan.clone() }).unwrap_or_default()
 }
 

@@ -38,6 +38,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         grammar,
         vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
+        size: plan.size,
     };
     let Fitted { mut model, summary, .. } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;

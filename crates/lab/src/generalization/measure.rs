@@ -192,7 +192,12 @@ pub(super) fn training_scores<L: NextSymbol>(
         .iter()
         .map(|(word, _)| (Labelled::new((*word).clone(), true), predict(learner, word)))
         .collect();
+    let inverse = mean_inverse_length(data.corpus.iter().map(Vec::len)).unwrap_or(1.0);
+    let mut examples = Vec::with_capacity(data.corpus.len());
     for ((truth, prediction), (_, count)) in predictions.iter().zip(&distinct) {
+        let example = Example::new(truth, prediction, data.language.alphabet())
+            .map_err(|error| LabError::Usage(error.to_string()))?;
+        let example = example.drawn_from(natural.as_ref(), inverse);
         kept.add(&Predicted {
             split: TRAINING,
             string: written(&truth.word, data.language.alphabet()),
@@ -200,15 +205,11 @@ pub(super) fn training_scores<L: NextSymbol>(
             truth: Some(truth),
             count: Some(*count),
             log_probs: prediction.log_probs.as_deref(),
+            sampler_log_prob: example.sampler_log_prob(),
+            choices: Some(example.choices()),
             ..Predicted::default()
         })?;
-    }
-    let inverse = mean_inverse_length(data.corpus.iter().map(Vec::len)).unwrap_or(1.0);
-    let mut examples = Vec::with_capacity(data.corpus.len());
-    for ((truth, prediction), (_, count)) in predictions.iter().zip(&distinct) {
-        let example = Example::new(truth, prediction, data.language.alphabet())
-            .map_err(|error| LabError::Usage(error.to_string()))?;
-        examples.extend(std::iter::repeat_n(example.drawn_from(natural.as_ref(), inverse), *count));
+        examples.extend(std::iter::repeat_n(example, *count));
     }
     let metrics = [
         &LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY,

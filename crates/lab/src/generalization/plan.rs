@@ -5,7 +5,7 @@ use wug_dataset::Seed;
 use wug_dataset::corpus::Slice;
 use wug_language::Reading;
 use wug_language::registry::{self, BuildError, Named};
-use wug_learner::registry::{Learner, NextSymbolRole, Role, Settings, find};
+use wug_learner::registry::{Learner, NextSymbolLoss, NextSymbolRole, Role, Settings, find, keys};
 use wug_score::{Coordinates, StepRule};
 
 use super::data::Data;
@@ -179,7 +179,7 @@ impl Planned for Plan {
             .with("learner", self.learner.as_str())
             .with_some("size", self.size)
             .with("factor", self.factor)
-            .with_some("loss", self.settings.name("loss"))
+            .with_some("loss", self.settings.find(&keys::LOSS).map(NextSymbolLoss::name))
     }
 
     fn seed(&self) -> u64 {

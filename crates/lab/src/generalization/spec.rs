@@ -76,7 +76,7 @@ impl Protocol for Generalization {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.names(section.reading)?;
         section.own.check_numbers(section.reading)?;
         let Grid { priors, factors, data_seed, .. } = &section.own;
@@ -260,7 +260,7 @@ impl Grid {
             measure: language.measure,
             margins: self.margins.clone(),
             seed: cell.seed,
-            precision: section.precision,
+            precision: cell.learner.precision(section.precision),
             learner: cell.learner.learner.name.to_owned(),
             settings: cell.settings.clone(),
             size: cell.size,

@@ -1,6 +1,5 @@
 //! A search on several threads, with checkpoints.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wug_dataset::Seed;
+use wug_language::Reading;
 use wug_learner::mdl::{Improvement, IslandTask, LaneCorpus, Search, SearchState};
-use wug_learner::registry::{self, Given, Role, SettingValue, Settings, search_spec};
+use wug_learner::registry::{self, Role, Settings, search_spec};
 
 use super::corpus::CorpusRequest;
 use crate::LabError;
@@ -51,33 +51,9 @@ pub struct Searched {
 pub fn search_settings(given: &[(String, String)]) -> Result<Settings, LabError> {
     let learner = registry::find("mdlrnn", Role::NextSymbol).map_err(LabError::usage)?;
     let all = learner.settings(Role::NextSymbol).unwrap_or_default();
-    let mut values = BTreeMap::new();
-    for (name, text) in given {
-        if !all.iter().any(|setting| setting.name == name) {
-            let names: Vec<&str> = all.iter().map(|setting| setting.name).collect();
-            return Err(LabError::Usage(format!(
-                "there is no setting `{name}`; there are: {}",
-                names.join(", ")
-            )));
-        }
-        values.insert(name.clone(), Given::Values(vec![value(text)]));
-    }
-    let grid = Settings::grid(all, &values).map_err(LabError::usage)?;
-    grid.into_iter().next().ok_or_else(|| LabError::Internal("a grid without settings".to_owned()))
-}
-
-fn value(text: &str) -> SettingValue {
-    if let Ok(count) = text.parse() {
-        return SettingValue::Count(count);
-    }
-    if let Ok(real) = text.parse() {
-        return SettingValue::Real(real);
-    }
-    match text {
-        "true" => SettingValue::Switch(true),
-        "false" => SettingValue::Switch(false),
-        name => SettingValue::Name(name.to_owned()),
-    }
+    let read = given.iter().map(|(name, text)| Settings::parse(all, name, text));
+    let read: Settings = read.collect::<Result<_, _>>().map_err(LabError::usage)?;
+    Ok(read.completed(all, Reading::Corrected))
 }
 
 /// What happens during a search.

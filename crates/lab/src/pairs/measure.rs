@@ -17,7 +17,7 @@ use super::data::{Data, PairSet, between_boundaries};
 use super::law::Law;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::keep::{Predicted, Predictions};
+use crate::keep::{PairMember, Predicted, Predictions};
 
 /// Lengths, and distances of dependencies, in one part of a split.
 const PART: usize = 5;
@@ -97,6 +97,8 @@ pub(super) fn measured(
     let words: Vec<&Word> = data.validation.words.iter().collect();
     let logs = score_watched(scorer, &words, VALIDATION, context);
     let mut scores = perplexities(VALIDATION, &logs, data.validation.floor, vocabulary);
+    let kept = StringRows { data, laws: if predictions.wanted() { data.laws()? } else { Vec::new() } };
+    kept.validation(&logs, predictions)?;
     for set in &data.tests {
         // A pair after the other, so that noise in a model is that of one program run.
         let words: Vec<&Word> = set.pairs.iter().flat_map(|pair| [&pair.good, &pair.bad]).collect();
@@ -105,7 +107,7 @@ pub(super) fn measured(
         let good: Vec<Vec<f64>> = pairs.iter().map(|[good, _]| good.clone()).collect();
         scores.extend(accuracies(set, pairs));
         scores.extend(perplexities(set.split, &good, set.floor, vocabulary));
-        keep(predictions, set, pairs, data)?;
+        kept.pairs(set, pairs, predictions)?;
     }
     Ok(scores)
 }
@@ -183,27 +185,62 @@ fn perplexities(split: &str, logs: &[Vec<f64>], floor: f64, vocabulary: usize) -
     ]
 }
 
-/// Keeps what was predicted of both strings of every pair, if predictions are wanted: the good one, then the bad one.
-fn keep(
-    predictions: &mut Predictions,
-    set: &PairSet,
-    logs: &[[Vec<f64>; 2]],
-    data: &Data,
-) -> Result<(), LabError> {
-    if !predictions.wanted() {
-        return Ok(());
+/// Keeps what was predicted of every string, if predictions are wanted.
+struct StringRows<'d> {
+    data: &'d Data,
+    /// None if nothing is kept.
+    laws: Vec<(&'static str, Law<'d>)>,
+}
+
+impl StringRows<'_> {
+    fn validation(&self, logs: &[Vec<f64>], predictions: &mut Predictions) -> Result<(), LabError> {
+        let words = &self.data.validation.words;
+        words.iter().zip(logs).try_for_each(|(word, logs)| {
+            self.add(VALIDATION, &Labelled::new(word.clone(), true), None, logs, predictions)
+        })
     }
-    for ((pair, [good, bad]), bounds) in set.pairs.iter().zip(logs).zip(&set.bounds) {
-        for (word, logs, member) in [(&pair.good, good, true), (&pair.bad, bad, bounds.grammatical > 0)] {
-            predictions.add(&Predicted {
-                split: set.split,
-                string: data.language.alphabet().format(word),
-                length: word.len(),
-                truth: Some(&Labelled::new(word.clone(), member)),
-                log_probs: Some(logs),
-                ..Predicted::default()
-            })?;
+
+    /// Both strings of every pair: the good one, then the bad one.
+    fn pairs(
+        &self,
+        set: &PairSet,
+        logs: &[[Vec<f64>; 2]],
+        predictions: &mut Predictions,
+    ) -> Result<(), LabError> {
+        let known = set.bounds.iter().zip(&set.dependencies);
+        for (number, ((pair, logs), (bounds, &dependency))) in
+            set.pairs.iter().zip(logs).zip(known).enumerate()
+        {
+            let strings = [(&pair.good, true, true), (&pair.bad, false, bounds.grammatical > 0)];
+            for ((word, good, member), logs) in strings.into_iter().zip(logs) {
+                let truth = Labelled::new(word.clone(), member);
+                let pair = PairMember { number, good, dependency };
+                self.add(set.split, &truth, Some(pair), logs, predictions)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    fn add(
+        &self,
+        split: &'static str,
+        truth: &Labelled,
+        pair: Option<PairMember>,
+        log_probs: &[f64],
+        predictions: &mut Predictions,
+    ) -> Result<(), LabError> {
+        let Some((_, law)) = self.laws.iter().find(|(of, _)| *of == split) else { return Ok(()) };
+        let alphabet = self.data.language.alphabet();
+        predictions.add(&Predicted {
+            split,
+            string: alphabet.format(&truth.word),
+            length: truth.word.len(),
+            truth: Some(truth),
+            pair,
+            log_probs: Some(log_probs),
+            sampler_log_prob: Some(law.log_prob(&truth.word)),
+            choices: Some(alphabet.len() + 1),
+            ..Predicted::default()
+        })
+    }
 }

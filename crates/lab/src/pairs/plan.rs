@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_dataset::pairs::Sizes;
 use wug_language::{LengthRange, Reading};
-use wug_learner::registry::{Learner, Role, Settings, find};
+use wug_learner::registry::{Learner, Role, Settings, find, keys};
 use wug_score::Coordinates;
 
 use super::data::Data;
@@ -71,7 +71,7 @@ impl DataPlan {
     pub(super) fn sizes(&self) -> Sizes {
         let range = |[least, greatest]: [usize; 2]| -> LengthRange { least..=greatest };
         Sizes {
-            train: self.training,
+            training: self.training,
             validation: self.validation,
             test: self.test,
             out_of_distribution: self.out_of_distribution,
@@ -107,7 +107,7 @@ impl Planned for Plan {
         let evaluated = 2.0
             * (*test as f64 * symbols(*lengths) + *out_of_distribution as f64 * symbols(*greater_lengths));
         let Some(parameters) = self.parameters else { return evaluated };
-        let epochs = self.settings.count("epochs").unwrap_or(1) as f64;
+        let epochs = self.settings.get(&keys::EPOCHS) as f64;
         let trained = 3.0 * epochs * *training as f64 * symbols(*lengths);
         (trained + evaluated) * (1.0 + parameters as f64 / 20_000.0)
     }

@@ -7,11 +7,13 @@ use wug_dataset::pairs::Sizes;
 use wug_dataset::suite::parse_lengths;
 use wug_language::registry::Named;
 use wug_language::{LengthRange, Reading};
-use wug_learner::registry::{NextSymbolLoss, Role, SettingValue, Settings};
+use wug_learner::registry::{NextSymbolLoss, Role};
+use wug_parameter::Constant;
 
 use super::Pairs;
 use super::plan::{DataPlan, Plan};
 use crate::fit::planned::built;
+use crate::names::Precision;
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::ensure;
 use crate::spec::sizes::Sizes as Dimensions;
@@ -47,12 +49,12 @@ impl Default for Grid {
 
 impl Default for DataSpec {
     fn default() -> Self {
-        let Sizes { train, validation, test, out_of_distribution, lengths, greater_lengths, distinct } =
+        let Sizes { training, validation, test, out_of_distribution, lengths, greater_lengths, distinct } =
             Sizes::default();
         let text = |range: &LengthRange| format!("{}..{}", range.start(), range.end());
         Self {
             seed: DataSeeds::OfRun,
-            training: train,
+            training,
             validation,
             test,
             out_of_distribution,
@@ -83,10 +85,14 @@ impl Protocol for Pairs {
     const DEFAULTS: Defaults =
         Defaults { learners: &["lstm", "joulin-stack-rnn", "transformer"], seeds: 10, first_seed: 0 };
 
+    /// The faults of the released code: the output layer is not trained, and dropout stays on where pairs are scored.
+    const PUBLISHED: &'static [(&'static str, Constant)] =
+        &[("train_output", Constant::Switch(false)), ("scoring_dropout", Constant::Switch(true))];
+
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         let grid = &section.own;
         let within = (1..=MAX_VALIDATIONS).contains(&grid.validations);
         ensure(within, "validations", &grid.validations, &format!("from 1 to {MAX_VALIDATIONS}"))?;
@@ -121,16 +127,16 @@ impl Protocol for Pairs {
                             language: subject.spelled.clone(),
                             reading: section.reading,
                             data: grid.data.plan(data_seed)?,
-                            validations: grid.validations,
+                            // A learner from elsewhere validates as it likes.
+                            validations: if learner.is_foreign() { 1 } else { grid.validations },
                             seed,
-                            precision: section.precision,
+                            precision: precision(section, learner),
                             learner: learner.learner.name.to_owned(),
                             settings: settings.clone(),
                             size,
                             parameters: None,
                         };
                         let drawn = learner.drawn(settings, plan.root().derive("hyperparameters"));
-                        let drawn = as_read(section.reading, learner, drawn);
                         let on = (subject.spelled.as_str(), subject.vocabulary);
                         (plan.settings, plan.parameters) =
                             built(learner, drawn, on, (size, section.matching), &mut dimensions)?;
@@ -143,18 +149,12 @@ impl Protocol for Pairs {
     }
 }
 
-/// The settings with the faults of the released code in the published reading, unless the section says otherwise: the output layer is
-/// not trained, and dropout stays on where pairs are scored.
-fn as_read(reading: Reading, learner: &LearnerGrid, settings: Settings) -> Settings {
-    if reading == Reading::Corrected || learner.is_foreign() {
-        return settings;
+/// The precision of runs. In the published reading pairs are compared in it, whoever the learner is.
+fn precision(section: &Section<Grid>, learner: &LearnerGrid) -> Precision {
+    match section.reading {
+        Reading::Published => section.precision,
+        Reading::Corrected => learner.precision(section.precision),
     }
-    let faults = [("train_output", false), ("scoring_dropout", true)].into_iter();
-    let faults = faults.filter(|(name, _)| !learner.given.contains(*name));
-    faults.fold(settings, |settings, (name, on)| match settings.get(name) {
-        Some(_) => settings.with(name, SettingValue::Switch(on)),
-        None => settings,
-    })
 }
 
 /// The learners of a seed, in each size. Baselines have no size and are deterministic: one seed is enough for each set of strings.
@@ -187,7 +187,7 @@ impl DataSpec {
         let range = |field: &str, text: &str| {
             let allowed = "a range such as `4..30`, both ends included";
             let range = parse_lengths(text).ok_or_else(|| Problem::value(field, text, allowed))?;
-            Ok([*range.start(), *range.end()])
+            Ok::<_, Problem>([*range.start(), *range.end()])
         };
         let (lengths, greater_lengths) =
             (range("data.lengths", &self.lengths)?, range("data.greater_lengths", &self.greater_lengths)?);

@@ -19,8 +19,19 @@ pub(super) struct Done {
     pub(super) first: Option<First>,
     /// Of each rule, the nats of each block that was sent; none where they are not finite.
     pub(super) nats: Vec<Vec<Option<f64>>>,
+    /// Of each rule, how its outputs were coded, in the order in which they were sent.
+    pub(super) coded: Vec<Vec<Coded>>,
     /// The first training that did not end well, and how.
     pub(super) bad: Option<(usize, Ending)>,
+}
+
+/// The log-probability of an output that was sent, its end included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Coded {
+    /// None where it is not finite.
+    pub(super) log_prob: Option<f64>,
+    /// Of its symbols and its end, where the learner tells them and all are finite.
+    pub(super) symbols: Option<Vec<f64>>,
 }
 
 /// What was found after training on the training pairs alone.

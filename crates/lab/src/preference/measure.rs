@@ -10,16 +10,16 @@ use wug_score::{Measurement, Metric, Ratio, Stratum, Totals};
 use super::checkpoint::{Done, First};
 use super::data::Data;
 use super::describe::Blocks;
+use super::keep::keep_predictions;
 use super::plan::{Measure, Plan};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::keep::{Predicted, Predictions};
 use crate::protocol::Outcome;
 
 /// The split of the training pairs.
-const TRAINING: &str = "training";
+pub(super) const TRAINING: &str = "training";
 /// The split of the hold-out inputs; with the name of a rule after it, its outputs are the truth.
-const HOLDOUT: &str = "holdout";
+pub(super) const HOLDOUT: &str = "holdout";
 /// How many outputs a result has at most.
 const SHOWN: usize = 50;
 
@@ -35,11 +35,11 @@ pub(super) fn outcome(
     let (mut scores, mut facts) = (Vec::new(), data.facts.clone());
     if plan.has(Measure::Agreement) {
         scores.extend(agreement(data, first));
-        predictions(data, first, context)?;
     }
     if plan.has(Measure::DescriptionLength) {
         scores.extend(description_lengths(data, blocks, done));
     }
+    keep_predictions(data, blocks, (first, done), context)?;
     if let Value::Object(facts) = &mut facts {
         let shown = first.holdout.iter().take(SHOWN);
         let shown: Vec<String> = shown.map(|output| data.encoding.show(&data.task, output)).collect();
@@ -60,7 +60,7 @@ pub(super) fn outcome(
     })
 }
 
-fn split(rule: &str) -> String {
+pub(super) fn split(rule: &str) -> String {
     format!("{HOLDOUT}/{rule}")
 }
 
@@ -111,25 +111,4 @@ fn description_lengths(data: &Data, blocks: &Blocks<'_>, done: &Done) -> Vec<Mea
         }
     }
     scores
-}
-
-/// Keeps the outputs, if predictions are to be kept.
-fn predictions(data: &Data, first: &First, context: &mut dyn RunContext) -> Result<(), LabError> {
-    let mut predictions = Predictions::begin(context.keeps())?;
-    if predictions.wanted() {
-        let task = &data.task;
-        let trained = task.train.iter().map(|pair| &pair.input).zip(&first.training);
-        let held_out = task.holdout.iter().zip(&first.holdout);
-        let all = trained.map(|pair| (TRAINING, pair)).chain(held_out.map(|pair| (HOLDOUT, pair)));
-        for (split, (input, output)) in all {
-            predictions.add(&Predicted {
-                split,
-                string: task.source.format(input),
-                length: input.len(),
-                output: Some(data.encoding.show(task, output)),
-                ..Predicted::default()
-            })?;
-        }
-    }
-    predictions.finish(context)
 }

@@ -7,6 +7,7 @@ mod checkpoint;
 mod cost;
 mod data;
 mod describe;
+mod keep;
 mod measure;
 mod plan;
 mod run;

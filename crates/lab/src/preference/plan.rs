@@ -108,6 +108,16 @@ named! {
     }
 }
 
+impl OptimizerState {
+    /// That of a reading unless another is given.
+    pub(super) fn usual(reading: Reading) -> Self {
+        match reading {
+            Reading::Published => Self::Carried,
+            Reading::Corrected => Self::Reset,
+        }
+    }
+}
+
 impl Plan {
     /// The root of the streams of randomness of this run: the same for every block, so that each training starts from the same
     /// parameters.

@@ -5,9 +5,10 @@ use wug_dataset::Seed;
 use wug_dataset::transduction::holdout_order;
 use wug_learner::interface::Transducer;
 use wug_learner::model::Pair;
+use wug_learner::registry::keys;
 use wug_score::Ending;
 
-use super::checkpoint::{Carried, Done, First, Saved, TrainingContext, pack, unpack};
+use super::checkpoint::{Carried, Coded, Done, First, Saved, TrainingContext, pack, unpack};
 use super::data::{Data, EncodedPair};
 use super::describe::Blocks;
 use super::measure::outcome;
@@ -26,6 +27,7 @@ pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) ->
     let saved = context.load_checkpoint().and_then(|bytes| unpack(&bytes)).unwrap_or_default();
     let mut run = Run { plan, data, blocks, saved };
     run.saved.done.nats.resize(data.task.rules.len(), Vec::new());
+    run.saved.done.coded.resize(data.task.rules.len(), Vec::new());
     let steps = if plan.has(Measure::DescriptionLength) { run.blocks.count().max(1) } else { 1 };
     let mut training = 0;
     for sent in 0..steps {
@@ -71,8 +73,9 @@ impl Run<'_> {
             for &rule in rules {
                 let next = self.pairs(rule, self.blocks.block(sent));
                 let next: Vec<Pair<'_>> = next.iter().map(EncodedPair::pair).collect();
-                let nats: f64 = fitted.model.log_probs(&next).iter().map(|log| -log).sum();
+                let (nats, coded) = coded(fitted.model.as_mut(), &next);
                 self.saved.done.nats[rule].push(nats.is_finite().then_some(nats));
+                self.saved.done.coded[rule].extend(coded);
             }
         }
         if let Some(optimizer) = fitted.optimizer {
@@ -106,7 +109,7 @@ impl Run<'_> {
         let mut context = TrainingContext {
             before: pack(done, carried),
             resumed,
-            updates: done.trainings * plan.settings.count("updates").unwrap_or(0),
+            updates: done.trainings * plan.settings.get(&keys::UPDATES),
             keep: done.trainings == 0,
             inner: context,
         };
@@ -117,7 +120,7 @@ impl Run<'_> {
             _ => OptimizerStart::Fresh,
         };
         let data = data.pairs(&pairs);
-        let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
+        let options = FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
         fit(&plan.learner, &plan.settings, data, options, &mut context)
     }
 
@@ -141,6 +144,22 @@ impl Run<'_> {
             curve: std::mem::take(&mut fitted.summary.curve),
         }
     }
+}
+
+/// What a block of outputs takes in nats, and how likely each output is.
+fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> (f64, Vec<Coded>) {
+    let symbols = model.symbol_log_probs(block);
+    let logs: Vec<f64> = match &symbols {
+        Some(symbols) => symbols.iter().map(|logs| logs.iter().sum()).collect(),
+        None => model.log_probs(block),
+    };
+    let nats = logs.iter().map(|log| -log).sum();
+    let mut symbols = symbols.unwrap_or_default().into_iter();
+    let coded = logs.iter().map(|log| Coded {
+        log_prob: log.is_finite().then_some(*log),
+        symbols: symbols.next().filter(|_| log.is_finite()),
+    });
+    (nats, coded.collect())
 }
 
 /// The state of the optimiser after the training before: on one block less of the same rule.

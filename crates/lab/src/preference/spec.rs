@@ -73,11 +73,12 @@ impl Protocol for Preference {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.check()?;
+        let size = section.check_size([tasks::count(&section.own.tasks, &section.own.files)])?;
         let tasks = tasks::all(&section.own.tasks, &section.own.files, section.own.data_seed)?;
         tasks.iter().try_for_each(|task| section.own.check_output(task, section.reading))?;
-        section.check_size([tasks.len()])
+        Ok(size)
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind.
@@ -147,10 +148,9 @@ impl Grid {
 
     /// In the released code, the moments of Adam survive when parameters are set to their initial values.
     fn optimizer_state(&self, reading: Reading) -> Result<OptimizerState, Problem> {
-        match (&self.optimizer_state, reading) {
-            (Some(name), _) => named("optimizer_state", name, OptimizerState::ALL, OptimizerState::name),
-            (None, Reading::Published) => Ok(OptimizerState::Carried),
-            (None, Reading::Corrected) => Ok(OptimizerState::Reset),
+        match &self.optimizer_state {
+            Some(name) => named("optimizer_state", name, OptimizerState::ALL, OptimizerState::name),
+            None => Ok(OptimizerState::usual(reading)),
         }
     }
 
@@ -227,13 +227,14 @@ impl Cell<'_> {
             size: self.size,
             parameters: None,
             seed: self.seed,
-            precision: section.precision,
+            precision: self.learner.precision(section.precision),
             work: self.work,
         };
         let settings = self.learner.drawn(self.settings, plan.root().derive("hyperparameters"));
-        // What a learner from elsewhere is made of is its own affair.
+        // What a learner from elsewhere is made of, and its optimiser, is its own affair.
         if self.learner.is_foreign() {
             plan.settings = settings;
+            plan.optimizer_state = OptimizerState::usual(section.reading);
             return Ok(plan);
         }
         let name = self.learner.learner.name;
@@ -242,7 +243,7 @@ impl Cell<'_> {
         let role = self.learner.learner.transducer.as_ref();
         let role = role.ok_or_else(|| problem("it is no transducer".to_owned()))?;
         let related = role.check.map_or(Ok(()), |check| check(&settings));
-        related.map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+        related.map_err(Problem::from)?;
         let vocabularies = Encoding::of(task, section.reading).vocabularies;
         let how = (self.size, section.matching);
         let found = sizes.matched(role, (self.learner, settings), vocabularies, how);

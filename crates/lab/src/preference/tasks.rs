@@ -67,6 +67,16 @@ impl SourcedTask {
     }
 }
 
+/// How many tasks a section has, counted before any is built: a table of lists stands for every combination.
+pub(super) fn count(tasks: &[Value], files: &[PathBuf]) -> usize {
+    let values = |value: &Value| value.as_array().map_or(1, Vec::len);
+    let combinations = |task: &Value| {
+        task.as_table()
+            .map_or(1, |table| table.iter().map(|(_, value)| values(value)).fold(1, usize::saturating_mul))
+    };
+    tasks.iter().map(combinations).fold(files.len(), usize::saturating_add)
+}
+
 /// The tasks of a section, at least one.
 pub(super) fn all(tasks: &[Value], files: &[PathBuf], seed: u64) -> Result<Vec<SourcedTask>, Problem> {
     if tasks.is_empty() && files.is_empty() {

@@ -3,6 +3,7 @@
 use wug_dataset::transduction::holdout_order;
 use wug_dataset::{RuleTask, Seed};
 use wug_language::{Alphabet, Symbol};
+use wug_learner::registry::SettingValue;
 use wug_score::{RunResult, Stratum};
 
 use super::data::Data;
@@ -89,7 +90,8 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
                 OptimizerState::Reset => OptimizerStart::Fresh,
                 OptimizerState::Carried => OptimizerStart::Carried(carried.as_deref()),
             };
-            let options = FitOptions { precision: plan.precision, seed: plan.root(), optimizer };
+            let options =
+                FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
             let pairs = data.pairs(&pairs);
             let mut fitted =
                 fit(&plan.learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();
@@ -355,13 +357,20 @@ fn files_are_relative_to_the_experiment_and_have_names_of_their_own() {
 #[test]
 fn the_gradient_of_the_convolutional_network_follows_the_reading() {
     let text = SMALL.replace("[\"transformer\"]", "[\"cnn\"]").replace("heads = 2\n", "");
-    let damped = |sets: &[(&str, &str)]| plans(&text, sets).unwrap()[0].settings.is_on("damped");
+    let damped = |sets: &[(&str, &str)]| {
+        plans(&text, sets).unwrap()[0].settings.get_value("damped") == Some(&SettingValue::Switch(true))
+    };
     assert!(damped(&[("reading", "published")]));
     assert!(!damped(&[("reading", "corrected")]));
     assert!(damped(&[("reading", "corrected"), ("damped", "true")]));
     assert!(!damped(&[("reading", "published"), ("damped", "false")]));
     let both = plans(&text, &[("damped", "[true, false]")]).unwrap();
-    assert_eq!(both.iter().map(|plan| plan.settings.is_on("damped")).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(
+        both.iter()
+            .map(|plan| plan.settings.get_value("damped") == Some(&SettingValue::Switch(true)))
+            .collect::<Vec<_>>(),
+        [true, false]
+    );
 }
 
 #[test]

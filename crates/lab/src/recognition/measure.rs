@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wug_dataset::Seed;
 use wug_learner::interface::{Recognizer, RecognizerOutput};
 use wug_score::metric::{EXAMPLE_METRICS, ExampleMetric, RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
-use wug_score::strata::{Windows, by_distance, by_edits, by_kind, by_label};
+use wug_score::strata::{NegativeKind, Windows, by_distance, by_edits, by_kind, by_label};
 use wug_score::{
     Bootstrap, Example, Measurement, NextAnswer, Prediction, ScoredString, Stratum, Verdict,
     mean_inverse_length, stratify,
@@ -13,7 +13,7 @@ use wug_score::{
 
 use super::data::{Data, Prepared};
 use crate::LabError;
-use crate::keep::{Predicted, Predictions};
+use crate::keep::{NextSymbols, Predicted, Predictions};
 
 /// The measurements of a split, and its strings with their cross-entropy.
 pub(super) struct Measured {
@@ -79,13 +79,21 @@ fn keep(kept: &mut Predictions, data: &Data, split: &str, examples: &[Example<'_
             Some(Verdict::Logit(z)) => Some(z),
             _ => None,
         };
+        let next = match (&truth.next, &prediction.next) {
+            (Some(allowed), Some(NextAnswer::Logits(log_odds))) => Some(NextSymbols { allowed, log_odds }),
+            _ => None,
+        };
         kept.add(&Predicted {
             split,
             string: data.language.alphabet().format(&truth.word),
             length: truth.word.len(),
             truth: Some(truth),
+            kind: NegativeKind::of(truth),
             log_odds,
             log_probs: prediction.log_probs.as_deref(),
+            sampler_log_prob: example.sampler_log_prob(),
+            choices: Some(example.choices()),
+            next,
             ..Predicted::default()
         })?;
     }

@@ -24,12 +24,12 @@ pub(super) fn memory(plan: &Plan) -> f64 {
     };
     let layers = plan.settings.count("layers").unwrap_or(1) as f64;
     // A recurrent layer of d units has at least 2·d² parameters.
-    let units = (plan.size as f64 / (2.0 * layers)).sqrt();
+    let units = (plan.size_or_usual() as f64 / (2.0 * layers)).sqrt();
     // A string that is longer than a batch has a batch of its own.
     let batch = plan.batch_symbols.max(short).max(longest) as f64;
     let rows = plan.settings.count("memory").unwrap_or(0).min(longest) as f64;
     let row = plan.settings.count("memory_width").unwrap_or(0) as f64;
     symbols * PER_SYMBOL
-        + plan.size as f64 * COPIES * width
+        + plan.size_or_usual() as f64 * COPIES * width
         + batch * (layers * units * SAVED + rows * row) * width
 }

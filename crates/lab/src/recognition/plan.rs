@@ -23,6 +23,9 @@ use crate::plan::three_digits;
 use crate::protocol::{self, Outcome, Planned};
 use crate::spec::sizes;
 
+/// The number of parameters if neither `sizes` nor `hidden` is given.
+pub(super) const SIZE: usize = 64_000;
+
 /// All that determines a run's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,8 +40,9 @@ pub struct Plan {
     pub learner: String,
     /// Its settings, with all dimensions.
     pub settings: Settings,
-    /// The number of parameters that was asked for.
-    pub size: usize,
+    /// The number of parameters that was asked for. Learners from elsewhere have none unless the section gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
     /// How its dimensions were found from that number.
     pub matching: Matching,
     /// The number of parameters that it has. Plans of earlier versions do not have it.
@@ -205,9 +209,14 @@ pub enum ModelError {
 impl Plan {
     /// The seed of everything in this run. Runs that differ in language, learner, size, loss or validation share no randomness.
     pub fn root(&self) -> Seed {
-        let what =
-            [&self.language, &self.learner, &self.size.to_string(), self.loss.name(), self.validation.name()];
+        let size = self.size_or_usual().to_string();
+        let what = [&self.language, &self.learner, &size, self.loss.name(), self.validation.name()];
         Seed::new(self.seed).derive(&what.join("/"))
+    }
+
+    /// The size, or the usual one for a run that has none: the names of streams are part of every result and stay as they are.
+    pub(super) fn size_or_usual(&self) -> usize {
+        self.size.unwrap_or(SIZE)
     }
 
     /// The model, for an alphabet of so many symbols.
@@ -241,8 +250,7 @@ impl Plan {
 
 impl Planned for Plan {
     fn label(&self) -> String {
-        let count =
-            self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(Some(self.size), n)));
+        let count = self.parameters.map_or_else(String::new, |n| format!(" {}", sizes::count(self.size, n)));
         let (learner, loss, validation) = (&self.learner, self.loss.name(), self.validation.name());
         let mut parts = vec![format!("{} {learner}{count} {loss}", self.language)];
         let weights = [self.weights.language_modeling, self.weights.next_symbols];
@@ -267,7 +275,7 @@ impl Planned for Plan {
         let training_cost =
             epochs * (training as f64 * short as f64) * (1.0 + 500.0 / self.batch_symbols.max(1) as f64);
         let evaluation_cost = test as f64 * longest as f64 / 3.0;
-        learner * self.size as f64 * (training_cost + evaluation_cost)
+        learner * self.size_or_usual() as f64 * (training_cost + evaluation_cost)
     }
 
     fn memory(&self) -> f64 {
@@ -278,7 +286,7 @@ impl Planned for Plan {
         Coordinates::default()
             .with("language", self.language.as_str())
             .with("learner", self.learner.as_str())
-            .with("size", self.size)
+            .with_some("size", self.size)
             .with("loss", self.loss.name())
             .with("validation", self.validation.name())
     }

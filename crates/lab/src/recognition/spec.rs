@@ -5,18 +5,15 @@ use wug_dataset::Seed;
 use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_learner::model::LossWeights;
-use wug_learner::registry::{Role, Settings};
+use wug_learner::registry::{Matching, Role, Settings, keys};
 
 use super::Recognition;
-use super::plan::{DataPlan, Loss, ModelError, Plan, Validation};
+use super::plan::{DataPlan, Loss, ModelError, Plan, SIZE, Validation};
 use super::source::DataSpec;
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{each, names, one_or_more};
 use crate::spec::sizes::Sizes;
 use crate::spec::{LearnerGrid, Problem, Section};
-
-/// The number of parameters if neither `sizes` nor `hidden` is given.
-const SIZE: usize = 64_000;
 
 /// The fields as written in the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -75,7 +72,7 @@ impl Protocol for Recognition {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.data.check()?;
         let names = section.own.names()?;
         section.check_size([section.own.data.sets(), names.losses.len(), names.validations.len()])
@@ -101,7 +98,8 @@ impl Protocol for Recognition {
                     for (grid, settings) in
                         section.learners.iter().flat_map(|l| l.settings.iter().map(move |s| (l, s)))
                     {
-                        let size = size.or_else(|| (!grid.given.contains("hidden")).then_some(SIZE));
+                        let sized = grid.given.contains("hidden") || grid.is_foreign();
+                        let size = size.or((!sized).then_some(SIZE));
                         // A learner from elsewhere has a loss of its own.
                         let losses = if grid.is_foreign() { &[Loss::R][..] } else { &names.losses };
                         for &loss in losses {
@@ -133,6 +131,18 @@ impl Grid {
     }
 }
 
+/// The settings of training that plans have in fields of their own.
+const MOVED: [&str; 8] = [
+    keys::LOSS_WEIGHT.name(),
+    keys::LEARNING_RATE.name(),
+    keys::CLIP.name(),
+    keys::DECAY.name(),
+    keys::BATCH_SYMBOLS.name(),
+    keys::DECAY_PATIENCE.name(),
+    keys::PATIENCE.name(),
+    keys::MAX_EPOCHS.name(),
+];
+
 impl Cell<'_> {
     fn plan(
         self,
@@ -146,7 +156,7 @@ impl Cell<'_> {
             data: language.data.clone().drawn_with(self.data_seed),
             learner: self.grid.learner.name.to_owned(),
             settings: self.settings.clone(),
-            size: self.size.unwrap_or_default(),
+            size: self.size,
             matching: section.matching,
             parameters: None,
             loss: self.loss,
@@ -160,10 +170,11 @@ impl Cell<'_> {
             decay_patience: 0,
             patience: 0,
             max_epochs: 0,
-            precision: section.precision,
+            precision: self.grid.precision(section.precision),
         };
         if self.grid.is_foreign() {
-            plan.size = self.size.unwrap_or(SIZE);
+            // Nobody finds its dimensions.
+            plan.matching = Matching::Nearest;
             return Ok(plan);
         }
         let seed = plan.root().derive("hyperparameters");
@@ -179,21 +190,21 @@ impl Cell<'_> {
     fn train(&self, plan: &mut Plan, seed: Seed) {
         let (lm, ns) = plan.loss.heads();
         let weight = |head: bool, stream: &str| {
-            if head { self.grid.real(self.settings, "loss_weight", seed.derive(stream)) } else { 0.0 }
+            if head { self.grid.real(self.settings, &keys::LOSS_WEIGHT, seed.derive(stream)) } else { 0.0 }
         };
         plan.weights =
             LossWeights { language_modeling: weight(lm, "weight/lm"), next_symbols: weight(ns, "weight/ns") };
         let mut settings = self.grid.drawn(self.settings, seed);
-        settings.take("loss_weight");
-        let mut real = |name: &str| settings.take(name).and_then(|value| value.real()).unwrap_or_default();
-        plan.learning_rate = real("learning_rate");
-        plan.clip = real("clip");
-        plan.decay = real("decay");
-        let mut count = |name: &str| settings.take(name).and_then(|value| value.count()).unwrap_or_default();
-        plan.batch_symbols = count("batch_symbols");
-        plan.decay_patience = count("decay_patience");
-        plan.patience = count("patience");
-        plan.max_epochs = count("max_epochs");
+        plan.learning_rate = settings.get(&keys::LEARNING_RATE);
+        plan.clip = settings.get(&keys::CLIP);
+        plan.decay = settings.get(&keys::DECAY);
+        plan.batch_symbols = settings.get(&keys::BATCH_SYMBOLS);
+        plan.decay_patience = settings.get(&keys::DECAY_PATIENCE);
+        plan.patience = settings.get(&keys::PATIENCE);
+        plan.max_epochs = settings.get(&keys::MAX_EPOCHS);
+        for name in MOVED {
+            settings.take(name);
+        }
         plan.settings = settings;
     }
 
@@ -204,7 +215,7 @@ impl Cell<'_> {
         let found = sizes.matched(plan.role()?, (self.grid, settings), plan.loss.task(alphabet), how)?;
         plan.settings = found.settings;
         plan.parameters = Some(found.parameters);
-        plan.size = self.size.unwrap_or(found.parameters);
+        plan.size = self.size.or(Some(found.parameters));
         Ok(())
     }
 }

@@ -1,28 +1,48 @@
 //! A learner from elsewhere in a section: `{ name = "mine", command = ["python", "mine.py"] }`, with limits and settings of its
 //! own. The program that runs a sweep has learners too: `{ name = "mine", host = "python", version = "1", roles = ["recognizer"] }`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toml::{Table, Value};
 use wug_learner::registry::{Given, LEARNERS, Role, SettingValue, Settings};
 
 use super::Problem;
+use super::grid::Cells;
 use super::learners::{GivenSettings, LearnerGrid, values, varied};
-use crate::foreign::{ForeignPlan, Hello, Limits, Where, hello_of, interned};
+use crate::foreign::{self, ForeignPlan, Hello, Limits, Where, hello_of, interned};
 
 const FIELD: &str = "learners";
 const COMMAND: &str = "command";
 const HOST: &str = "host";
-/// The longest time that can be allowed: a year.
-const LONGEST: i64 = 366 * 24 * 3600;
 
 /// Whether a table is that of a learner from elsewhere.
 pub(super) fn is_foreign(table: &Table) -> bool {
     table.contains_key(COMMAND) || table.contains_key(HOST)
 }
 
+/// Greets all commands in some tables, at any depth, at the same time. What is wrong with a table is said when it is read.
+pub(super) fn greet<'t>(values: impl IntoIterator<Item = &'t Value>) {
+    let (mut found, mut open) = (BTreeMap::new(), values.into_iter().collect::<Vec<_>>());
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Table(table) => match table.get(COMMAND).cloned().and_then(words) {
+                Some(command) => {
+                    if let Ok(limits) = limits(&mut table.clone(), "") {
+                        found.insert(command, limits);
+                    }
+                }
+                None => open.extend(table.values()),
+            },
+            _ => {}
+        }
+    }
+    foreign::greet(&found);
+}
+
 /// The learner of a table.
-pub(super) fn learner(mut table: Table, role: Role) -> Result<LearnerGrid, Problem> {
+pub(super) fn learner(mut table: Table, role: Role, cells: &mut Cells) -> Result<LearnerGrid, Problem> {
     let Some(Value::String(name)) = table.remove("name") else {
         return Err(Problem::new(FIELD, "", "a learner that is a table needs a `name`".to_owned()));
     };
@@ -44,8 +64,7 @@ pub(super) fn learner(mut table: Table, role: Role) -> Result<LearnerGrid, Probl
         _ => return Err(problem(format!("`{name}` has either a `command` or a `host`"))),
     };
     if !hello.roles.contains(&role) {
-        let roles: Vec<&str> = hello.roles.iter().map(|role| role.name()).collect();
-        return Err(problem(format!("`{name}` is no {}; it can be: {}", role.name(), roles.join(", "))));
+        return Err(problem(format!("`{name}` is no {}; {}", role.name(), hello.can_be())));
     }
     let plan = ForeignPlan { place, version: hello.version, limits };
     let mut given = GivenSettings::new();
@@ -61,6 +80,11 @@ pub(super) fn learner(mut table: Table, role: Role) -> Result<LearnerGrid, Probl
             }
         };
     }
+    let lengths = given.values().map(|values| match values {
+        Given::Values(values) => values.len(),
+        Given::Range(_) => 1,
+    });
+    cells.add(lengths.fold(1, usize::saturating_mul))?;
     Ok(LearnerGrid {
         learner: interned(&name),
         settings: grid(&plan, &given),
@@ -84,10 +108,13 @@ fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 fn limits(table: &mut Table, name: &str) -> Result<Limits, Problem> {
+    const LONGEST: u64 = Limits::LONGEST;
     let default = Limits::default();
     let mut take = |key: &str, default: Duration| match table.remove(key) {
         None => Ok(default),
-        Some(Value::Integer(n)) if (1..=LONGEST).contains(&n) => Ok(Duration::from_secs(n as u64)),
+        Some(Value::Integer(n)) if (1..=LONGEST).contains(&n.cast_unsigned()) => {
+            Ok(Duration::from_secs(n.cast_unsigned()))
+        }
         Some(other) => {
             let other = serde_json::to_string(&other).unwrap_or_default();
             let message =

@@ -10,8 +10,8 @@ use wug_parameter::Settings;
 
 use super::Problem;
 
-/// The most runs of a section: twenty times the largest published grid, and planned in seconds.
-const MAX_RUNS: u64 = 100_000;
+/// The most runs of an experiment: twenty times the largest published grid, and planned in seconds.
+pub(crate) const MAX_RUNS: usize = 100_000;
 
 /// A list, or a single item, which stands for a list of one.
 pub(crate) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
@@ -91,18 +91,46 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
     Ok(found)
 }
 
-/// Refuses grids that are too large, before any plan is made.
-pub(crate) fn seeds(first: u64, count: u64, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
-    let given = count.to_string();
-    ensure(count > 0, "seeds", &given, "at least 1")?;
-    let cells = cells.into_iter().fold(1, |n: u64, m| n.saturating_mul(m as u64));
-    if count.saturating_mul(cells) > MAX_RUNS {
-        let message = format!("{given} seeds of {cells} cells are more than {MAX_RUNS} runs");
+/// The number of runs of a grid. Refuses one that is too large, before any plan is made.
+pub(crate) fn runs(first: u64, seeds: u64, cells: impl IntoIterator<Item = usize>) -> Result<usize, Problem> {
+    let given = seeds.to_string();
+    ensure(seeds > 0, "seeds", &given, "at least 1")?;
+    let cells = cells.into_iter().fold(1, usize::saturating_mul);
+    let runs = usize::try_from(seeds).unwrap_or(usize::MAX).saturating_mul(cells);
+    if runs > MAX_RUNS {
+        let message = format!(
+            "{given} seeds of {} cells are {} runs; an experiment has at most {MAX_RUNS}. A cell is a combination of a language, a size, a learner, its settings and whatever else is a list",
+            counted(cells),
+            counted(runs)
+        );
         return Err(Problem::new("seeds", &given, message));
     }
-    if first.checked_add(count).is_none() {
-        let allowed = format!("at most {}, for {given} seeds", u64::MAX - count);
+    if first.checked_add(seeds).is_none() {
+        let allowed = format!("at most {}, for {given} seeds", u64::MAX - seeds);
         return Err(Problem::value("first_seed", &first.to_string(), &allowed));
     }
-    Ok(())
+    Ok(runs)
+}
+
+/// A count that may have been too large to be counted.
+fn counted(n: usize) -> String {
+    if n == usize::MAX { format!("more than {}", n - 1) } else { n.to_string() }
+}
+
+/// The cells of a section so far, counted before the combinations of a learner's settings are made.
+pub(super) struct Cells {
+    pub(super) first_seed: u64,
+    pub(super) seeds: u64,
+    /// Those of each learner with each combination of its settings.
+    pub(super) of_each: usize,
+    /// Learners with settings.
+    pub(super) learners: usize,
+}
+
+impl Cells {
+    /// Counts a learner with so many combinations of settings; refuses it if there are too many runs by now.
+    pub(super) fn add(&mut self, combinations: usize) -> Result<(), Problem> {
+        self.learners = self.learners.saturating_add(combinations);
+        runs(self.first_seed, self.seeds, [self.of_each, self.learners]).map(drop)
+    }
 }

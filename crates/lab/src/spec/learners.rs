@@ -6,12 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::{Table, Value};
 use wug_dataset::Seed;
-use wug_learner::registry::{self, Given, Learner, Range, Role, Setting, SettingValue, Settings};
+use wug_language::Reading;
+use wug_learner::registry::{self, Given, Learner, Parameter, Range, Role, SettingValue, Settings, drawn};
+use wug_parameter::{Constant, Key};
 
 use super::Problem;
 use super::foreign::{self, is_foreign};
-use super::grid::nonempty;
+use super::grid::{Cells, nonempty};
 use crate::foreign::ForeignPlan;
+use crate::names::Precision;
+use crate::protocol::Protocol;
 
 /// A learner with every combination of its settings that a section asks for.
 #[derive(Clone, Debug)]
@@ -25,20 +29,18 @@ pub struct LearnerGrid {
     /// Of these, the names of those with several values.
     pub varied: BTreeSet<String>,
     /// The settings that each run draws.
-    pub(super) ranges: Vec<(Setting, Range)>,
+    pub(super) ranges: Vec<(Parameter, Range)>,
 }
 
 impl LearnerGrid {
-    /// Whether the learner is from elsewhere.
+    /// Whether the learner is from elsewhere. All combinations of its settings say the same.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.settings.iter().any(|settings| ForeignPlan::of(settings).is_some())
+        self.settings.first().is_some_and(|settings| ForeignPlan::of(settings).is_some())
     }
 
-    /// Puts the defaults of the corrected reading in place of those of the published one.
-    pub(super) fn correct(&mut self, role: Role) {
-        let all = self.learner.settings(role).unwrap_or_default();
-        let corrected = |settings: &mut Settings| std::mem::take(settings).corrected(all, &self.given);
-        self.settings.iter_mut().for_each(|settings| *settings = corrected(settings));
+    /// The precision of runs. A learner from elsewhere is not told of it: runs that differ in nothing else are one run.
+    pub(crate) fn precision(&self, given: Precision) -> Precision {
+        if self.is_foreign() { Precision::F32 } else { given }
     }
 
     /// Whether each run draws a setting.
@@ -48,10 +50,10 @@ impl LearnerGrid {
 
     /// The settings of one run: each that has a range is drawn from a stream of its own name.
     pub(crate) fn drawn(&self, settings: &Settings, seed: Seed) -> Settings {
-        let effective = self.ranges.iter().filter(|(setting, _)| settings.get(setting.name).is_some());
+        let effective = self.ranges.iter().filter(|(setting, _)| settings.has(setting.name));
         effective.fold(settings.clone(), |settings, (setting, range)| {
             let stream = seed.derive(&setting.name.replace('_', "-"));
-            settings.with(setting.name, setting.draw(*range, stream))
+            settings.with(setting.name, drawn(setting, *range, stream))
         })
     }
 
@@ -61,10 +63,10 @@ impl LearnerGrid {
     }
 
     /// A number that each run may draw several times, each from a stream of its own.
-    pub(crate) fn real(&self, settings: &Settings, name: &str, stream: Seed) -> f64 {
-        let range = self.ranges.iter().find(|(setting, _)| setting.name == name);
-        let drawn = range.and_then(|(setting, range)| setting.draw(*range, stream).real());
-        drawn.or_else(|| settings.real(name)).unwrap_or_default()
+    pub(crate) fn real(&self, settings: &Settings, key: &Key<f64>, stream: Seed) -> f64 {
+        let range = self.ranges.iter().find(|(setting, _)| setting.name == key.name());
+        let value = range.and_then(|(setting, range)| drawn(setting, *range, stream).real());
+        value.unwrap_or_else(|| settings.get(key))
     }
 }
 
@@ -87,12 +89,13 @@ pub(super) struct TakenLearners {
     pub(super) unused: Vec<String>,
 }
 
-/// Takes learners and their settings out of a section.
-pub(super) fn take_learners(
+/// Takes learners and their settings out of a section, whose other cells are counted.
+pub(super) fn take_learners<P: Protocol>(
     table: &mut Table,
-    role: Role,
-    default: &[&str],
+    reading: Reading,
+    mut cells: Cells,
 ) -> Result<TakenLearners, Problem> {
+    let (role, default) = (P::ROLE, P::DEFAULTS.learners);
     let known = setting_names(role);
     let common = take_settings(table, &known)?;
     let given = table.remove("learners").unwrap_or_else(|| {
@@ -103,7 +106,8 @@ pub(super) fn take_learners(
         one => vec![one],
     };
     nonempty("learners", &items)?;
-    let learners = items.into_iter().map(|item| learner(item, role, &common, &known));
+    foreign::greet(&items);
+    let learners = items.into_iter().map(|item| learner::<P>(item, reading, &common, &known, &mut cells));
     let learners: Vec<LearnerGrid> = learners.collect::<Result<_, _>>()?;
     let has = |name: &str| {
         let mut all = learners.iter().filter_map(|grid| grid.learner.settings(role)).flatten();
@@ -206,15 +210,16 @@ pub(super) fn values(name: &str, value: Value) -> Result<Given, Problem> {
     items.into_iter().map(one).collect::<Result<_, _>>().map(Given::Values)
 }
 
-fn learner(
+fn learner<P: Protocol>(
     item: Value,
-    role: Role,
+    reading: Reading,
     common: &GivenSettings,
     known: &[&'static str],
+    cells: &mut Cells,
 ) -> Result<LearnerGrid, Problem> {
-    let field = "learners";
+    let (field, role) = ("learners", P::ROLE);
     let (name, own) = match item {
-        Value::Table(table) if is_foreign(&table) => return foreign::learner(table, role),
+        Value::Table(table) if is_foreign(&table) => return foreign::learner(table, role, cells),
         Value::String(name) => (name, GivenSettings::new()),
         Value::Table(mut table) => {
             let Some(Value::String(name)) = table.remove("name") else {
@@ -233,7 +238,7 @@ fn learner(
     };
     let learner =
         registry::find(&name, role).map_err(|error| Problem::new(field, &name, error.to_string()))?;
-    let all = learner.settings(role).unwrap_or_default();
+    let all = published(learner.settings(role).unwrap_or_default(), P::PUBLISHED);
     if let Some(key) = own.keys().find(|key| !all.iter().any(|setting| setting.name == **key)) {
         let has: Vec<&str> = all.iter().map(|setting| setting.name).collect();
         return Err(Problem::unknown_setting(field, &name, key, &has));
@@ -241,12 +246,21 @@ fn learner(
     let mut given = common.clone();
     given.extend(own);
     given.retain(|name, _| all.iter().any(|setting| setting.name == name));
-    let settings = Settings::grid(all, &given)
-        .map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+    cells.add(Settings::combinations(&all, reading, &given)?)?;
+    let settings = Settings::grid(&all, reading, &given)?;
     let range = |setting: &Parameter| match given.get(setting.name)? {
         Given::Range(range) => Some((*setting, *range)),
         Given::Values(_) => None,
     };
     let ranges = all.iter().filter_map(range).collect();
     Ok(LearnerGrid { learner, settings, varied: varied(&given), given: given.into_keys().collect(), ranges })
+}
+
+/// Declarations with what the published reading sets in a protocol.
+fn published(all: &[Parameter], overrides: &[(&str, Constant)]) -> Vec<Parameter> {
+    let with = |parameter: &Parameter| {
+        let own = overrides.iter().find(|(name, _)| *name == parameter.name).map(|(_, value)| *value);
+        Parameter { published: own.or(parameter.published), ..*parameter }
+    };
+    all.iter().map(with).collect()
 }

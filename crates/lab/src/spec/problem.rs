@@ -5,6 +5,7 @@ use std::fmt::Display;
 use toml::de::DeValue;
 use wug_language::nearest_names;
 use wug_language::registry::Named;
+use wug_parameter::ParameterError;
 
 /// How messages about unknown fields begin, the parser's and ours.
 const UNKNOWN_FIELD: &str = "unknown field";
@@ -92,6 +93,18 @@ impl Problem {
             return format!("{location}: {}", self.message);
         }
         format!("{location}: `{}`: {}", self.field, self.message)
+    }
+}
+
+impl From<ParameterError> for Problem {
+    fn from(error: ParameterError) -> Self {
+        match &error {
+            ParameterError::Value { name, given, allowed } => Self::value(name, given, allowed),
+            ParameterError::Unknown { given, .. } | ParameterError::Form { given } => {
+                Self::new(given, given, error.to_string())
+            }
+            ParameterError::Repeated { name } => Self::new(name, "", error.to_string()),
+        }
     }
 }
 

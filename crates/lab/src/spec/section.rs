@@ -10,7 +10,7 @@ use wug_language::Reading;
 use wug_language::registry::Named;
 use wug_learner::registry::{Matching, Settings};
 
-use super::grid::{self, ensure, named, one_or_more};
+use super::grid::{self, Cells, ensure, named, one_or_more};
 use super::learners::{LearnerGrid, TakenLearners, take_learners};
 use super::{Problem, Scale};
 use crate::names::Precision;
@@ -81,19 +81,18 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
             ensure((1_000..=100_000_000).contains(size), "sizes", size, allowed)?;
         }
         let reading = named("reading", &shared.reading, &Reading::ALL, Reading::name)?;
-        let TakenLearners { mut learners, known, unused } =
-            take_learners(&mut table, P::ROLE, P::DEFAULTS.learners)?;
-        if reading == Reading::Corrected {
-            learners.iter_mut().for_each(|learner| learner.correct(P::ROLE));
-        }
-        let known: Vec<&str> = shared_names.into_iter().chain(["learners"]).chain(known).collect();
-        let own: G = parse(table, &known)?;
         let (first, count) =
             (shared.first_seed.unwrap_or(P::DEFAULTS.first_seed), shared.seeds.unwrap_or(P::DEFAULTS.seeds));
+        // A name may stand for several languages: they are counted in full once they are known.
+        let of_each = shared.languages.len().max(1).saturating_mul(shared.sizes.len().max(1));
+        let cells = Cells { first_seed: first, seeds: count, of_each, learners: 0 };
+        let TakenLearners { learners, known, unused } = take_learners::<P>(&mut table, reading, cells)?;
+        let known: Vec<&str> = shared_names.into_iter().chain(["learners"]).chain(known).collect();
+        let own: G = parse(table, &known)?;
         let of_registry = P::LANGUAGES && !P::OWN_SUBJECTS;
         let languages = if of_registry { grid::languages(&shared.languages)? } else { Vec::new() };
         let ways: usize = learners.iter().map(|learner| learner.settings.len()).sum();
-        grid::seeds(first, count, [languages.len().max(1), ways])?;
+        grid::runs(first, count, [languages.len().max(1), ways])?;
         Ok(Self {
             reading,
             languages,
@@ -134,11 +133,12 @@ impl<G: serde::de::DeserializeOwned> Section<G> {
         names.filter(|name| !drawn(name) && !name.starts_with("foreign.")).map(str::to_owned).collect()
     }
 
-    /// Refuses a grid that is too large, with these dimensions beside languages, learners, sizes and seeds.
-    pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<(), Problem> {
+    /// The most runs that the grid can have, with these dimensions beside languages, learners, sizes and seeds. Refuses one that
+    /// is too large.
+    pub(crate) fn check_size(&self, cells: impl IntoIterator<Item = usize>) -> Result<usize, Problem> {
         let ways = self.learners.iter().map(|learner| learner.settings.len()).sum();
         let cells = [self.languages.len().max(1), ways, self.sizes.len().max(1)].into_iter().chain(cells);
-        grid::seeds(self.seeds.start, self.seeds.end - self.seeds.start, cells)
+        grid::runs(self.seeds.start, self.seeds.end - self.seeds.start, cells)
     }
 }
 
@@ -158,8 +158,13 @@ fn parse<T: serde::de::DeserializeOwned>(table: Table, known: &[&str]) -> Result
 pub(super) type Set = (String, String);
 
 impl Entry {
-    /// Checks the section at a scale.
-    pub(super) fn check_section(&self, section: &Table, scale: Scale, sets: &[&Set]) -> Result<(), Problem> {
+    /// Checks the section at a scale; the most runs that it can have.
+    pub(super) fn check_section(
+        &self,
+        section: &Table,
+        scale: Scale,
+        sets: &[&Set],
+    ) -> Result<usize, Problem> {
         (self.check)(self.resolved(section, scale, sets)?)
     }
 
@@ -218,7 +223,7 @@ impl Entry {
     /// Whether sections of this protocol have such a field.
     pub(super) fn has_field(&self, (key, value): &Set) -> bool {
         let mut alone = Table::new();
-        let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.check)(alone));
+        let outcome = set(&mut alone, self.inside(key), value).and_then(|()| (self.check)(alone).map(drop));
         !outcome.is_err_and(|problem| problem.is_of_unknown_field())
     }
 }

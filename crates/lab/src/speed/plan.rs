@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
 use wug_dataset::language::LengthRange;
 use wug_language::Reading;
+use wug_learner::registry::keys::{DECODER, HIDDEN, ITERATIONS, PROJECTION, REDUNDANCY, RULE, UNITS};
 use wug_learner::registry::{IncrementalTask, Matching, Role, SettingValue, Settings, find};
+use wug_parameter::Key;
 use wug_score::wade::{StepUnit, Wade};
 use wug_score::{Coordinate, Coordinates};
 
@@ -115,46 +117,32 @@ impl Plan {
 
     /// Features or units, whatever the learner calls them.
     fn width(&self) -> f64 {
-        let count = |name: &str| self.settings.count(name).map(|n| n as f64);
-        let ring = || Some(count("redundancy")? * count("projection")? * count("iterations")?);
-        count("units").or_else(ring).or_else(|| count("hidden")).unwrap_or(100.0)
+        let count = |key: &Key<usize>| self.settings.find(key).map(|n| n as f64);
+        let ring = || Some(count(&REDUNDANCY)? * count(&PROJECTION)? * count(&ITERATIONS)?);
+        // A bag of words has no width of its own.
+        count(&UNITS).or_else(ring).or_else(|| count(&HIDDEN)).unwrap_or(100.0)
     }
 
     fn is_reservoir(&self) -> bool {
-        self.settings.get(DECODER).is_some()
+        self.settings.has(DECODER.name())
     }
 
     /// The settings in which it is another than the usual run of its learner and reading, and that were given.
     fn unusual(&self) -> Vec<(&str, &SettingValue)> {
         let usual = find(&self.learner, Role::Incremental).ok().and_then(|l| l.settings(Role::Incremental));
-        let usual = usual
-            .map(|all| as_published(Settings::defaults(all, Reading::Corrected), self.reading, |_| false));
-        let Some(usual) = usual else { return Vec::new() };
-        let given = |name: &str| name != RULE && !self.found.iter().any(|found| found == name);
-        self.settings.iter().filter(|(name, value)| given(name) && usual.get(name) != Some(value)).collect()
+        let Some(usual) = usual.map(|all| Settings::defaults(all, self.reading)) else { return Vec::new() };
+        let given = |name: &str| name != RULE.name() && !self.found.iter().any(|found| found == name);
+        self.settings
+            .iter()
+            .filter(|(name, value)| given(name) && usual.get_value(name) != Some(value))
+            .collect()
     }
-}
-
-const DECODER: &str = "decoder";
-const RULE: &str = "rule";
-
-/// What the released code sets of reservoirs.
-const PUBLISHED: [(&str, &str); 3] =
-    [(DECODER, "one-vs-rest"), ("standardization", "prior"), ("labels", "training")];
-
-/// The settings with those of the released code in the published reading, but for what is given.
-pub(super) fn as_published(settings: Settings, reading: Reading, given: impl Fn(&str) -> bool) -> Settings {
-    if reading != Reading::Published || settings.get(DECODER).is_none() {
-        return settings;
-    }
-    let open = PUBLISHED.into_iter().filter(|(name, _)| !given(name));
-    open.fold(settings, |all, (name, value)| all.with(name, SettingValue::Name(value.to_owned())))
 }
 
 /// The unit of a learner unless one is given: the released code shows reservoirs single answers.
 pub(super) fn usual_unit(settings: &Settings, reading: Reading) -> TrainingUnit {
-    match (reading, settings.get(DECODER)) {
-        (Reading::Published, Some(_)) => TrainingUnit::Answers,
+    match (reading, settings.has(DECODER.name())) {
+        (Reading::Published, true) => TrainingUnit::Answers,
         _ => TrainingUnit::Sequences,
     }
 }
@@ -176,6 +164,7 @@ fn coordinate(value: &SettingValue) -> Coordinate {
         SettingValue::Real(x) => (*x).into(),
         SettingValue::Switch(on) => (*on).into(),
         SettingValue::Name(name) => name.as_str().into(),
+        SettingValue::List(_) => value.to_string().as_str().into(),
     }
 }
 
@@ -187,7 +176,7 @@ const LENGTH: f64 = 40.0;
 
 impl Planned for Plan {
     fn label(&self) -> String {
-        let rule = self.settings.count("rule").map_or(String::new(), |rule| format!(" rule {rule}"));
+        let rule = self.settings.find(&RULE).map_or(String::new(), |rule| format!(" rule {rule}"));
         let count = sizes::count(self.size, self.parameters);
         format!("{} {}{rule} {count} seed {}", self.language, self.learner, self.seed)
     }
@@ -228,7 +217,7 @@ impl Planned for Plan {
             .with("learner", self.learner.as_str())
             .with_some("size", self.size)
             .with_some("matching", published.map(Matching::name))
-            .with_some(RULE, self.settings.count(RULE));
+            .with_some(RULE.name(), self.settings.find(&RULE));
         for (name, value) in self.unusual() {
             all.set(name, coordinate(value));
         }

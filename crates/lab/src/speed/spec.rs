@@ -3,12 +3,14 @@
 use serde::Deserialize;
 use wug_dataset::masked;
 use wug_language::{LengthRange, Reading};
+use wug_learner::registry::keys::{DECODER, ITERATIONS, PROJECTION, REDUNDANCY, UNITS};
 use wug_learner::registry::{IncrementalRole, Matched, Role, Settings};
+use wug_parameter::Key;
 use wug_score::wade::{Comparison, StepUnit, Thresholds, Wade, Weighting};
 
 use super::Speed;
 use super::corpus::Corpus;
-use super::plan::{Evaluations, Plan, SEQUENCES, TrainingUnit, as_published, usual_unit, usual_wade};
+use super::plan::{Evaluations, Plan, SEQUENCES, TrainingUnit, usual_unit, usual_wade};
 use crate::data::parse_lengths;
 use crate::protocol::{Defaults, Protocol};
 use crate::spec::grid::{ensure, named, one_or_more};
@@ -132,12 +134,14 @@ impl Protocol for Speed {
     type Grid = Grid;
     type Plan = Plan;
 
-    fn check(section: &Section<Grid>) -> Result<(), Problem> {
+    fn check(section: &Section<Grid>) -> Result<usize, Problem> {
         section.own.check_numbers()?;
-        section.own.ways(section)?;
-        let subjects = subjects(section)?;
         let batches = section.own.batch.len().max(1);
-        section.check_size([subjects.len(), batches, section.own.data_seed.len()])
+        let size = |subjects: usize| section.check_size([subjects, batches, section.own.data_seed.len()]);
+        // Before subjects are looked up and each way has its list of batches; a name may stand for several subjects.
+        size(section.subjects.len().max(1))?;
+        section.own.ways(section)?;
+        size(subjects(section)?.len())
     }
 
     /// Seeds outermost, so that a sweep that is cut short has some runs of every kind; runs on the same sequences follow each other.
@@ -250,7 +254,7 @@ impl Grid {
         learner: &'s LearnerGrid,
         settings: &Settings,
     ) -> Result<Way<'s>, Problem> {
-        let settings = as_published(settings.clone(), reading, |name| learner.given.contains(name));
+        let settings = settings.clone();
         let unit = match &self.unit {
             Some(name) => named("unit", name, TrainingUnit::ALL, TrainingUnit::name)?,
             None => usual_unit(&settings, reading),
@@ -343,12 +347,12 @@ impl Grid {
         way: &Way<'_>,
     ) -> Result<Vec<Option<usize>>, Problem> {
         let Some(features) = self.decoder_features else { return Ok(section.asked_sizes()) };
-        if way.settings.get("decoder").is_none() {
+        if !way.settings.has(DECODER.name()) {
             return Ok(vec![Some(features * subject.vocabulary)]);
         }
-        let count = |name: &str| way.settings.count(name);
-        let ring = || Some(count("redundancy")? * count("projection")? * count("iterations")?);
-        let own = count("units").or_else(ring).unwrap_or(features);
+        let count = |key: &Key<usize>| way.settings.find(key);
+        let ring = || Some(count(&REDUNDANCY)? * count(&PROJECTION)? * count(&ITERATIONS)?);
+        let own = count(&UNITS).or_else(ring).unwrap_or(features);
         let allowed = format!("{own}, which {} has here", way.learner.learner.name);
         ensure(own == features, "decoder_features", &features, &allowed)?;
         Ok(vec![None])
@@ -372,7 +376,7 @@ impl Grid {
             wade: way.wade,
             selection: self.selection,
             seed: cell.seed,
-            precision: section.precision,
+            precision: grid.precision(section.precision),
             learner: name.to_owned(),
             settings: Settings::default(),
             size: None,
@@ -391,8 +395,7 @@ impl Grid {
         let role = grid.learner.incremental.as_ref();
         let role = role.ok_or_else(|| problem(&"is no incremental learner"))?;
         if let Some(check) = role.check {
-            check(&plan.settings)
-                .map_err(|error| Problem::value(error.name, &error.given, &error.allowed))?;
+            check(&plan.settings).map_err(Problem::from)?;
         }
         let Some(size) = cell.size else {
             let parameters = (role.parameters)(&plan.settings, task).map_err(|error| problem(&error))?;

@@ -73,12 +73,12 @@ fn readings_decide_the_variant_and_the_unit_of_the_score() {
     assert_eq!(plan("").wade.unit, StepUnit::Sequences);
     let reservoir = plan("reading = \"published\"");
     assert_eq!((reservoir.wade.unit, reservoir.unit), (StepUnit::MeanSequences, TrainingUnit::Answers));
-    let published = ["decoder", "standardization", "labels"].map(|name| reservoir.settings.name(name));
+    let published = ["decoder", "standardization", "labels"].map(|name| reservoir.settings.text(name));
     assert_eq!(published, [Some("one-vs-rest"), Some("prior"), Some("training")]);
     let network = plan("reading = \"published\"\nlearners = \"rnn\"");
     assert_eq!((network.wade.unit, network.unit), (StepUnit::Updates, TrainingUnit::Sequences));
     let explicit = plan("reading = \"published\"\nunit = \"sequences\"\nlabels = \"all\"");
-    assert_eq!((explicit.unit, explicit.settings.name("labels")), (TrainingUnit::Sequences, Some("all")));
+    assert_eq!((explicit.unit, explicit.settings.text("labels")), (TrainingUnit::Sequences, Some("all")));
     let given = plan("wade = { variant = \"imdb\", step = \"evaluations\", thresholds = 20 }");
     assert_eq!((given.wade.unit, given.wade.thresholds.values().len()), (StepUnit::Evaluations, 20));
     assert!(refused("languages = \"qa\"\nwade = { variant = \"mine\" }").contains("benchmark"));

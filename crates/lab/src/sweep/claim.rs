@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wug_score::RunResult;
 
@@ -100,11 +100,24 @@ impl Sweep {
     }
 }
 
-/// Two processes that begin the same sweep at once take turns: the file whose lock they wait for.
+/// How long a process waits for others that begin the same sweep or add to it. Each of them reads and writes a list of runs, which
+/// takes a second or two for the longest.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Processes that begin the same sweep or add to it at once take turns: the file whose lock they wait for.
 pub(super) fn begin_lock(root: &Path) -> Result<File, LabError> {
     let path = root.join("claims").join(PLAN.trim_end_matches(".json"));
     let lock = open_lock(&path)?;
-    lock.lock().map_err(LabError::disk(&path))?;
+    let begun = Instant::now();
+    while !locked(&lock, true).map_err(LabError::disk(&path))? {
+        if begun.elapsed() > PATIENCE {
+            let problem = format!(
+                "has been locked by another process for {} seconds: end that one if it is stopped, and try again",
+                PATIENCE.as_secs()
+            );
+            return Err(LabError::corrupt(&path, problem));
+        }
+    }
     Ok(lock)
 }
 

@@ -183,11 +183,23 @@ fn rows(bytes: Vec<u8>) -> Result<PredictionRows, String> {
         Ok((found, rows.collect::<Result<PredictionRows, _>>()?))
     };
     match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(Ok((found, rows))) if found == columns() => Ok(rows),
-        Ok(Ok(_)) => Err("has other columns than predictions have".to_owned()),
+        Ok(Ok((found, rows))) => in_columns(&columns(), &found, rows),
         Ok(Err(error)) => Err(TableError::to_string(&error)),
         Err(_) => Err("is no Parquet file that can be read".to_owned()),
     }
+}
+
+/// Rows with these columns. An earlier build kept fewer: what it did not keep is absent.
+fn in_columns(columns: &[Column], found: &[Column], rows: PredictionRows) -> Result<PredictionRows, String> {
+    if found.is_empty() || !found.iter().all(|column| columns.contains(column)) {
+        return Err("has other columns than predictions have".to_owned());
+    }
+    let at: Vec<Option<usize>> =
+        columns.iter().map(|column| found.iter().position(|other| other == column)).collect();
+    let moved = |mut row: Vec<Value<'static>>| {
+        at.iter().map(|at| at.map_or(Value::Null, |at| std::mem::take(&mut row[at]))).collect()
+    };
+    Ok(rows.into_iter().map(moved).collect())
 }
 
 fn checksum(id: &str, name: &str, bytes: &[u8]) -> String {
@@ -196,4 +208,35 @@ fn checksum(id: &str, name: &str, bytes: &[u8]) -> String {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }
     hasher.finalize().to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wug_table::{Kind, TableFormat, TableWriter};
+
+    fn parquet(columns: Vec<Column>, row: &[Value<'_>]) -> Vec<u8> {
+        let mut table = TableWriter::new(Vec::new(), TableFormat::Parquet, columns).unwrap();
+        table.row(row).unwrap();
+        table.finish().unwrap()
+    }
+
+    #[test]
+    fn predictions_of_earlier_builds_have_absent_values_in_new_columns() {
+        let few = vec![Column::new("length", Kind::Integer), Column::new("split", Kind::Text)];
+        let read = rows(parquet(few, &[3_usize.into(), "test".into()])).unwrap();
+        let named = columns().into_iter().zip(read[0].clone());
+        for (column, value) in named {
+            match column.name.as_str() {
+                "split" => assert_eq!(value, "test".into()),
+                "length" => assert_eq!(value, 3_usize.into()),
+                _ => assert_eq!(value, Value::Null),
+            }
+        }
+        let foreign = vec![Column::new("length", Kind::Text)];
+        assert_eq!(
+            rows(parquet(foreign, &["x".into()])).unwrap_err(),
+            "has other columns than predictions have"
+        );
+    }
 }

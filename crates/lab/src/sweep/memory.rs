@@ -46,7 +46,7 @@ mod tests {
 
     fn planned(text: &str, scale: Scale) -> Vec<PlannedRun> {
         let runs = Experiment::read("x", "x.toml", text, scale, &[]).unwrap().runs;
-        runs.into_iter().map(|plan| PlannedRun { id: plan.id(), plan }).collect()
+        runs.iter().map(PlannedRun::new).collect()
     }
 
     #[test]

@@ -111,6 +111,8 @@ impl Sweep {
         self.make_folders()?;
         let mut again = Vec::new();
         for run in &self.runs {
+            // Workers would not do an added run again, whatever it lacks.
+            let keep = if run.added { Keep::default() } else { keep };
             if !self.is_due(&run.id, keep)? {
                 continue;
             }

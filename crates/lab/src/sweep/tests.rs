@@ -8,8 +8,9 @@ use std::fs::File;
 
 use super::claim::Claim;
 use super::*;
+use crate::plan::PLAN_FORMAT;
 use crate::recognition::Recognition;
-use crate::spec::Scale;
+use crate::spec::{Experiment, Scale};
 use crate::work::{Observer, Progress, WorkerOptions, work};
 
 const SMALL: &str = r#"

@@ -125,7 +125,7 @@ impl WorkerPool<'_> {
 
 fn died(times: u32) -> String {
     format!(
-        "its process died {times} times without any progress, perhaps because the run needs more memory than there is"
+        "its process ended {times} times before the run had saved any progress: it was killed, or the run needs more memory than there is; `wug retry` lets it run again"
     )
 }
 

@@ -10,9 +10,25 @@ use crate::train::{eval_batches, pair_symbols};
 
 impl<R: Real> Transducer for Trained<TransducerModel, R> {
     fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
+        self.of_symbols(pairs).iter().map(|logs| logs.iter().sum()).collect()
+    }
+
+    fn symbol_log_probs(&mut self, pairs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
+        Some(self.of_symbols(pairs))
+    }
+
+    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
+        let mut record = self.tape.record(&self.params, Mode::Eval);
+        self.model.greedy(&mut record, input, lengths)
+    }
+}
+
+impl<R: Real> Trained<TransducerModel, R> {
+    /// The log-probabilities of the symbols and the end of each output.
+    fn of_symbols(&mut self, pairs: &[Pair<'_>]) -> Vec<Vec<f64>> {
         let lengths: Vec<usize> = pairs.iter().map(pair_symbols).collect();
         let (v, end) = (self.model.classes(), self.model.spec().end);
-        let mut logs = vec![0.0; pairs.len()];
+        let mut logs = vec![Vec::new(); pairs.len()];
         for batch in eval_batches(&lengths, |max_len| self.model.max_batch_pairs(max_len)) {
             let some: Vec<Pair<'_>> = batch.iter().map(|&i| pairs[i]).collect();
             let mut record = self.tape.record(&self.params, Mode::Eval);
@@ -26,14 +42,9 @@ impl<R: Real> Transducer for Trained<TransducerModel, R> {
                         let mut row: Vec<f64> = row.iter().map(|x| x.wide()).collect();
                         row[symbol as usize] - softmax(&mut row)
                     })
-                    .sum();
+                    .collect();
             }
         }
         logs
-    }
-
-    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
-        let mut record = self.tape.record(&self.params, Mode::Eval);
-        self.model.greedy(&mut record, input, lengths)
     }
 }

@@ -52,15 +52,15 @@ pub fn optimizer_spec(settings: &Settings) -> OptimizerSpec {
 pub(super) const MAX: u64 = 1_000_000;
 const LARGE: u64 = 1_000_000_000;
 
-pub(super) const LOSS: Key<NextSymbolLoss> = Key::choice("loss", "what it is trained on", "cross-entropy");
+pub const LOSS: Key<NextSymbolLoss> = Key::choice("loss", "what it is trained on", "cross-entropy");
 pub(super) const REGULARIZATION: Key<Regularization> =
     Key::choice("regularization", "what is added to the loss: nothing, or λ·Σ|w| or λ·Σw²", "none");
 pub(super) const LAMBDA: Key<f64> =
     Key::real("lambda", "how much of it", Limits::Positive, 0.1).unless("regularization", "none");
-pub(super) const EPOCHS: Key<usize> = Key::count("epochs", "passes over the training strings", 1..=MAX, 1000);
-pub(super) const LEARNING_RATE: Key<f64> =
+pub const EPOCHS: Key<usize> = Key::count("epochs", "passes over the training strings", 1..=MAX, 1000);
+pub const LEARNING_RATE: Key<f64> =
     Key::real("learning_rate", "step size of the optimiser", Limits::Positive, 0.001);
-pub(super) const OPTIMIZER: Key<UpdateRule> =
+pub const OPTIMIZER: Key<UpdateRule> =
     Key::choice("optimizer", "the update rule; Adam with `weight_decay` is AdamW", UpdateRule::Adam.name());
 pub(super) const WEIGHT_DECAY: Key<f64> = Key::real(
     "weight_decay",
@@ -70,35 +70,33 @@ pub(super) const WEIGHT_DECAY: Key<f64> = Key::real(
 );
 pub(super) const TRAIN_OUTPUT: Key<bool> =
     Key::switch("train_output", "whether the output layer is trained, or stays as it was initialised", true);
-pub(super) const BATCH_SYMBOLS: Key<usize> =
-    Key::count("batch_symbols", "symbols per update", 1..=LARGE, 1024);
-pub(super) const LOSS_WEIGHT: Key<f64> = Key::real(
+pub const BATCH_SYMBOLS: Key<usize> = Key::count("batch_symbols", "symbols per update", 1..=LARGE, 1024);
+pub const LOSS_WEIGHT: Key<f64> = Key::real(
     "loss_weight",
     "weight of each auxiliary loss; recognition has weight 1",
     Limits::Positive,
     1.0,
 );
-pub(super) const CLIP: Key<f64> =
-    Key::real("clip", "norm to which gradients are clipped", Limits::Positive, 5.0);
-pub(super) const DECAY: Key<f64> = Key::real(
+pub const CLIP: Key<f64> = Key::real("clip", "norm to which gradients are clipped", Limits::Positive, 5.0);
+pub const DECAY: Key<f64> = Key::real(
     "decay",
     "factor of the learning rate when the validation loss no longer falls",
     Limits::Factor,
     0.5,
 );
-pub(super) const DECAY_PATIENCE: Key<usize> = Key::count(
+pub const DECAY_PATIENCE: Key<usize> = Key::count(
     "decay_patience",
     "epochs without a lower validation loss, before one more of them lowers the learning rate",
     0..=LARGE,
     4,
 );
-pub(super) const PATIENCE: Key<usize> = Key::count(
+pub const PATIENCE: Key<usize> = Key::count(
     "patience",
     "epochs without a lower validation loss, after which training ends",
     1..=LARGE,
     10,
 );
-pub(super) const MAX_EPOCHS: Key<usize> = Key::count("max_epochs", "epochs at most", 1..=LARGE, 1000);
+pub const MAX_EPOCHS: Key<usize> = Key::count("max_epochs", "epochs at most", 1..=LARGE, 1000);
 pub(super) const BATCH: Key<Option<usize>> =
     Key::count_or("batch", "strings per update", &["all"], Constant::Name("all"));
 pub(super) const SHUFFLE: Key<bool> = Key::switch(
@@ -108,7 +106,7 @@ pub(super) const SHUFFLE: Key<bool> = Key::switch(
 )
 .unless("batch", "all");
 
-pub(super) const UPDATES: Key<usize> = Key::count("updates", "steps of the optimiser", 1..=MAX, 3000);
+pub const UPDATES: Key<usize> = Key::count("updates", "steps of the optimiser", 1..=MAX, 3000);
 pub(super) const PAIRS: Key<Option<usize>> = Key::count_or(
     "batch",
     "pairs per update, drawn with replacement; `all` is every pair",

@@ -12,11 +12,11 @@ use super::{Learner, NO_ROLES, Network, NextSymbolRole, language_model};
 use crate::kernel::MemoryKind;
 use crate::model::{Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, StackRnnSpec};
 
-const ROWS: Key<usize> = Key::count("memory", "rows of the memory in training", 1..=MAX, 50);
+pub const ROWS: Key<usize> = Key::count("memory", "rows of the memory in training", 1..=MAX, 50);
 /// The setting that changes the memory after training; no weight depends on the number of rows.
-pub(super) const TEST_ROWS: Key<usize> =
+pub const TEST_ROWS: Key<usize> =
     Key::count("test_memory", "rows of the memory in evaluation", 1..=MAX, 2050);
-const WIDTH: Key<usize> = Key::count("memory_width", "elements per row", 1..=MAX, 5);
+pub const WIDTH: Key<usize> = Key::count("memory_width", "elements per row", 1..=MAX, 5);
 choices! {
     /// How an action is chosen.
     pub enum GateKind {
@@ -31,7 +31,7 @@ const GATE: Key<GateKind> = Key::choice(
     "how an action is chosen: by a softmax, with a falling temperature, or with Gumbel noise in training too",
     "softmax",
 );
-const START: Key<f64> =
+pub const START: Key<f64> =
     Key::real("temperature.start", "temperature at first", Limits::Positive, 1.0).unless("gate", "softmax");
 const RATE: Key<f64> = Key::real(
     "temperature.rate",

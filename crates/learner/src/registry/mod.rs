@@ -18,6 +18,8 @@ mod size_table;
 mod transformer;
 
 #[cfg(test)]
+mod combinations_tests;
+#[cfg(test)]
 mod optimizer_tests;
 #[cfg(test)]
 mod tests;
@@ -35,6 +37,7 @@ use crate::model::{
 
 use size::Target;
 
+pub use gradient::Regularization;
 pub use gradient::{
     NextSymbolLoss, UpdateRule, optimizer_spec, train_spec, trains_output, transduction_spec,
 };
@@ -45,6 +48,17 @@ pub use search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask
 pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
 pub use size_table::{SizeRow, size_table};
 pub use wug_parameter::{Given, Parameter, ParameterError, Range, Settings, Value as SettingValue};
+
+/// Settings that protocols read.
+pub mod keys {
+    pub use super::gradient::{
+        BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX_EPOCHS,
+        OPTIMIZER, PATIENCE, UPDATES,
+    };
+    pub use super::memory::{ROWS, START as TEMPERATURE_START, TEST_ROWS, WIDTH as MEMORY_WIDTH};
+    pub use super::recurrent::{HIDDEN, LAYERS, SCORING_DROPOUT};
+    pub use super::reservoir::{DECODER, ITERATIONS, PROJECTION, REDUNDANCY, RULE, UNITS};
+}
 
 /// What a trained learner can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,8 +14,8 @@ use crate::model::{
     AnswerBodySpec, BodySpec, Cell, Counted as _, Initialization, RecognizerSpec, RecurrentSpec, Start,
 };
 
-pub(super) const HIDDEN: Key<usize> = Key::count("hidden", "units per layer", 1..=MAX, 32);
-pub(super) const LAYERS: Key<usize> = Key::count("layers", "layers, one on top of the other", 1..=1000, 1);
+pub const HIDDEN: Key<usize> = Key::count("hidden", "units per layer", 1..=MAX, 32);
+pub const LAYERS: Key<usize> = Key::count("layers", "layers, one on top of the other", 1..=1000, 1);
 pub(super) const DROPOUT: Key<f64> = Key::real(
     "dropout",
     "probability with which an element of a layer's output is dropped in training",
@@ -47,7 +47,7 @@ pub(super) const EMBEDDING: Key<Option<usize>> = Key::count_or(
     &["one-hot"],
     Constant::Name("one-hot"),
 );
-pub(super) const SCORING_DROPOUT: Key<bool> = Key::switch(
+pub const SCORING_DROPOUT: Key<bool> = Key::switch(
     "scoring_dropout",
     "whether dropout stays on where trained models score whole strings",
     false,

@@ -15,21 +15,21 @@ use crate::reservoir::decoder::units;
 use crate::reservoir::echo_state::{EchoState, EchoStateSpec};
 use crate::reservoir::{DecoderKind, DecoderSpec, Labels, Reservoir, ReservoirLearner, Standardization};
 
-const DECODER: Key<DecoderKind> = Key::choice(
+pub const DECODER: Key<DecoderKind> = Key::choice(
     "decoder",
     "what learns from the features: softmax regression, or a logistic regression for each answer against the rest (published)",
     "softmax",
-);
+).published(Constant::Name("one-vs-rest"));
 const STANDARDIZATION: Key<Standardization> = Key::choice(
     "standardization",
     "with which mean and variance features are standardised: none, those of all training features, known before the first step (published), or those seen so far",
     "running",
-);
+).published(Constant::Name("prior"));
 const LABELS: Key<Labels> = Key::choice(
     "labels",
     "what the decoder chooses from: every symbol that can be an answer, or the answers of the training sequences, known before the first step (published)",
     "all",
-);
+).published(Constant::Name("training"));
 const DECODER_OPTIMIZER: Key<UpdateRule> = OPTIMIZER
     .or(Constant::Name(UpdateRule::Sgd.name()))
     .meaning("the decoder's update rule: stochastic gradient descent (published) or Adam");
@@ -37,18 +37,18 @@ const RATE: Key<f64> = LEARNING_RATE.meaning("step size of the decoder");
 const WEIGHT_DECAY: Key<f64> =
     Key::real("weight_decay", "factor of ½·|w|² in the decoder's loss", Limits::NotNegative, 0.001);
 
-const RULE: Key<usize> = Key::count("rule", "the elementary rule, in Wolfram's numbering", 0..=255, 110);
-const REDUNDANCY: Key<usize> =
+pub const RULE: Key<usize> = Key::count("rule", "the elementary rule, in Wolfram's numbering", 0..=255, 110);
+pub const REDUNDANCY: Key<usize> =
     Key::count("redundancy", "segments of the ring; a symbol flips one cell of each", 1..=10_000, 15);
-const PROJECTION: Key<usize> = Key::count("projection", "cells per segment", 1..=10_000, 60);
-const ITERATIONS: Key<usize> = Key::count(
+pub const PROJECTION: Key<usize> = Key::count("projection", "cells per segment", 1..=10_000, 60);
+pub const ITERATIONS: Key<usize> = Key::count(
     "iterations",
     "steps of the automaton per symbol; the states after each are features",
     1..=100,
     2,
 );
 
-const UNITS: Key<usize> = Key::count("units", "units of the network", 1..=MAX, 1800);
+pub const UNITS: Key<usize> = Key::count("units", "units of the network", 1..=MAX, 1800);
 const CONNECTIONS: Key<f64> =
     Key::real("connections", "connections to each unit, on average", Limits::Positive, 10.0);
 choices! {

@@ -20,6 +20,10 @@ def language(name, *, reading="corrected"):
     return Language(LanguageCore(name, reading))
 
 
+def _read(name, reading):
+    return language(name, reading=reading)
+
+
 def pad(strings):
     """Strings of ids as an array padded with 0, and their lengths.
 
@@ -51,6 +55,10 @@ class Language:
 
     def __repr__(self):
         return f"Language({self.name!r})"
+
+    def __reduce__(self):
+        # A name and a reading are all that a language is made of: it can be sent to other processes.
+        return _read, (self.name, self._core.reading)
 
     @property
     def name(self):

@@ -110,10 +110,20 @@ class Adapter:
             parameters = getattr(self.learner, "parameters", None)
             return parameters if isinstance(parameters, int) else None
 
-    def _array(self, what, answer, expected):
+    def _numbers(self, what, answer):
+        """An answer as an array of real numbers; NumPy would make such of dates, texts and masked values too."""
         if hasattr(answer, "detach"):  # a tensor of PyTorch, wherever it is
             answer = answer.detach().cpu().numpy()
-        answer = np.asarray(answer, np.float64)
+        name = f"{type(self.learner).__name__}.{what}"
+        if isinstance(answer, np.ma.MaskedArray):
+            raise TypeError(f"{name} returned a masked array; every answer must have a value (`.filled(…)` gives it one)")
+        answer = np.asarray(answer)
+        if not np.can_cast(answer.dtype, np.float64, "same_kind"):
+            raise TypeError(f"{name} returned an array of {answer.dtype}; it must be of real numbers")
+        return answer.astype(np.float64, copy=False)
+
+    def _array(self, what, answer, expected):
+        answer = self._numbers(what, answer)
         if answer.shape != expected:
             name = f"{type(self.learner).__name__}.{what}"
             raise ValueError(f"{name} returned an array of shape {answer.shape}; it must be {expected}")
@@ -158,6 +168,10 @@ class Adapter:
     def output(self, symbols, shortest, longest):
         with _Running():
             found = self.learner.output(np.array(symbols, np.int64), shortest, longest)
+            found = self._numbers("output", found if hasattr(found, "__len__") else list(found))
+            if found.ndim != 1 or (found != np.floor(found)).any():
+                name = f"{type(self.learner).__name__}.output"
+                raise ValueError(f"{name} returned {found.tolist()}; it must be a list of ids")
             return [int(symbol) for symbol in found]
 
     def save(self):

@@ -18,7 +18,13 @@ const PAPER: &str = "The paper's figures are the best of 10 runs.";
 /// The learners and sizes of the table.
 fn grid<'a>(runs: &PaperRuns<'a>) -> Vec<(&'a str, u64)> {
     let sizes = runs.sizes();
-    runs.learners().into_iter().flat_map(|learner| sizes.iter().map(move |size| (learner, *size))).collect()
+    // A learner from elsewhere that was asked for no size has one of its own, which is in no column.
+    let without_size = |learner: &&str| {
+        let mut own = runs.all().iter().filter(|run| run.run.learner() == *learner).peekable();
+        own.peek().is_some() && own.all(|run| run.run.coordinates.integer("size").is_none())
+    };
+    let learners = runs.learners().into_iter().filter(|learner| !without_size(learner));
+    learners.flat_map(|learner| sizes.iter().map(move |size| (learner, *size))).collect()
 }
 
 fn key<'k>(language: &'k str, (learner, size): (&'k str, u64)) -> CellKey<'k> {

@@ -151,5 +151,19 @@ fn outcome(result: &RunResult) -> Json {
         "epochs_run": last.map(|point| point.epoch),
         "steps_run": last.map(|point| point.steps).or_else(|| updates?.as_u64()),
         "evaluated": result.data.get("evaluated"),
+        "facts": facts(&result.data),
     })
+}
+
+/// The single values among what is known of the data, such as the answers per sequence that a step is counted in. Lists are rows of
+/// other tables.
+fn facts(data: &Json) -> Json {
+    let Json::Object(fields) = data else { return Json::Null };
+    let single = |(name, value): (&String, &Json)| match value {
+        Json::Array(_) => None,
+        Json::Object(_) => Some((name.clone(), facts(value))),
+        other => Some((name.clone(), other.clone())),
+    };
+    // It has columns of its own.
+    Json::Object(fields.iter().filter(|(name, _)| *name != "evaluated").filter_map(single).collect())
 }

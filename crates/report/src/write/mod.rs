@@ -13,8 +13,8 @@ pub(crate) use csv::csv;
 pub(crate) use html::html;
 pub(crate) use markdown::markdown;
 pub(crate) use text::text;
-pub use wug_table::visible;
-use wug_table::{escaped_json, one_line};
+use wug_table::one_line;
+pub use wug_table::{escaped_json, visible};
 
 use crate::summary::Summary;
 use crate::table::Table;
