@@ -25,10 +25,18 @@ use wug_lab::spec::{BUILT_IN, Experiment, Scale};
 use wug_lab::speed::Speed;
 use wug_report::{Logs, RecordFormat, Table, TableFormat, Value, records, suite, tables};
 
-/// The runs of an experiment at full scale; of a hundred seeds, two are enough.
+/// The runs of an experiment at full scale; of a hundred seeds, two are enough. The one about reviews has those of a fixture.
 fn planned(name: &str) -> Vec<RunPlan> {
-    let seeds = name.starts_with("wade_").then(|| ("seeds".to_owned(), "2".to_owned()));
-    Experiment::load(name, Scale::Paper, seeds.as_slice()).unwrap().runs
+    let reviews = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/reviews.csv");
+    let mut sets = Vec::new();
+    sets.extend(name.starts_with("wade_").then_some(("seeds", "2")));
+    sets.extend((name == "wade_table2").then_some(("corpus.path", reviews)));
+    planned_at(name, Scale::Paper, &sets)
+}
+
+fn planned_at(name: &str, scale: Scale, sets: &[(&str, &str)]) -> Vec<RunPlan> {
+    let sets: Vec<_> = sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Experiment::load(name, scale, &sets).unwrap().runs
 }
 
 fn measured(split: &str, stratum: Stratum, metric: &'static Metric, value: f64) -> Measurement {
@@ -152,6 +160,11 @@ fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
     tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no {id} among {:?}", ids()))
 }
 
+/// The tables that a terminal shows of results of one suite.
+fn headline(results: &[RunResult]) -> Vec<Table> {
+    suite::of(&results[0]).unwrap().headline(&results.iter().collect::<Vec<_>>())
+}
+
 /// Whether a table is a suite's, or lists the settings of runs.
 fn is_of(table: &Table, suite: &str) -> bool {
     table.id.starts_with(&format!("{suite}-")) || table.id.ends_with("-settings")
@@ -172,7 +185,9 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
         "bliss_table2",
         "bliss_figure3",
         "tse_table3",
+        "tse_table3_normal",
         "tse_table3_sgd",
+        "wade_table2",
         "wade_table4",
         "wade_rules",
         "find_table1",
@@ -301,6 +316,49 @@ fn runs_of_wade_fill_the_cells_of_their_task_and_learner() {
     assert_eq!(cell(named(&all, "wade-corrected-rules"), &["qa"], "by WADE: rule"), "90");
 }
 
+/// The paper says batches of one; a batch of 8 bounds WADE by 1/8, so that it cannot be compared with reservoirs.
+#[test]
+fn corrected_networks_see_one_sequence_at_a_time_at_quick_scale() {
+    for name in ["wade_table4", "wade_table5", "wade_figure3"] {
+        let runs = planned_at(name, Scale::Quick, &[]);
+        let corrected = runs.iter().map(|plan| plan.of::<Speed>().unwrap());
+        let corrected = corrected.filter(|p| p.reading == wug_lab::language::Reading::Corrected);
+        let batches: BTreeSet<(&str, usize)> =
+            corrected.filter(|p| p.learner == "lstm").map(|p| (p.learner.as_str(), p.batch)).collect();
+        assert_eq!(batches, BTreeSet::from([("lstm", 1)]), "{name}");
+    }
+}
+
+#[test]
+fn a_batch_above_one_is_said_to_bound_wade_and_has_columns_of_its_own() {
+    let results: Vec<RunResult> = planned("wade_table4").iter().map(|plan| learned(plan, 0.1)).collect();
+    let bounded = |tables: &[Table], id: &str| {
+        named(tables, id).notes.iter().any(|note| note.contains("at most 0.125 for batches of 8"))
+    };
+    let all = tables(&results);
+    assert!(bounded(&all, "wade-corrected-4") && bounded(&all, "wade-corrected-above-chance"));
+    assert!(!bounded(&all, "wade-published-4"), "steps are updates there");
+    assert!(bounded(&headline(&results), "wade-corrected-4"));
+    let batch = |result: &RunResult| result.plan["batch"].as_u64().unwrap();
+    let ones: Vec<RunResult> = results.iter().filter(|result| batch(result) == 1).cloned().collect();
+    assert!(!bounded(&tables(&ones), "wade-corrected-4"));
+    // Two seeds in each cell, of one batch size.
+    let corrected = named(&all, "wade-corrected-4");
+    for column in ["lstm", "lstm batch 8"] {
+        let at = corrected.columns.iter().position(|c| c.full_name() == column).unwrap();
+        assert!(corrected.rows.iter().all(|row| row.cells[at].n == Some(2)), "{column}");
+    }
+    // Runs that no paper has are told the same.
+    let other = tables(&learned_in("learners = \"rnn\"\nsequences = 100\nbatch = [1, 4]"));
+    let other = named(&other, "speed-corrected-other");
+    assert_eq!(other.rows.len(), 2);
+    assert!(
+        other.notes.iter().any(|note| note.contains("at most 0.25 for batches of 4")),
+        "{:?}",
+        other.notes
+    );
+}
+
 /// The results of a section on task 5, all with the same score.
 fn learned_in(section: &str) -> Vec<RunResult> {
     let text = format!("title = \"x\"\n[[speed]]\nlanguages = \"qa\"\nseeds = 2\n{section}");
@@ -366,20 +424,28 @@ fn cautions_and_curves_of_speed() {
     assert!(rows.lines().nth(1).unwrap().contains(r#""seen":8.0,"accuracy":0.5"#), "{rows}");
 }
 
-/// Reviews stand beside the paper's Table 2.
+/// Reviews stand beside the paper's Table 2 if they are as many as its own, and not if they are a fixture's.
 #[test]
-fn reviews_fill_their_table() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let set = [("corpus.path".to_owned(), format!("{root}/testdata/reviews.csv"))];
-    let experiment = Experiment::load(&format!("{root}/docs/wade_imdb.toml"), Scale::Paper, &set).unwrap();
-    let results: Vec<RunResult> = experiment.runs.iter().map(|plan| learned(plan, 0.05)).collect();
-    let all = tables(&results);
-    for id in ["wade-published-2", "wade-corrected-2"] {
+fn reviews_stand_beside_the_papers_figures_only_if_they_are_its_reviews() {
+    let runs = planned("wade_table2");
+    let mut results: Vec<RunResult> = runs.iter().map(|plan| learned(plan, 0.05)).collect();
+    let printed = |results: &[RunResult], id: &str| {
+        let all = tables(results);
         let table = named(&all, id);
         assert_eq!(table.rows.len(), 5);
-        let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some());
-        assert_eq!(printed.count(), 10, "{id}");
+        table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count()
+    };
+    for id in ["wade-published-2", "wade-corrected-2"] {
+        assert_eq!(printed(&results, id), 0, "{id}");
     }
+    for result in &mut results {
+        (result.data["train"], result.data["test"]) = (json!(25_000), json!(25_000));
+    }
+    for id in ["wade-published-2", "wade-corrected-2"] {
+        assert_eq!(printed(&results, id), 10, "{id}");
+    }
+    let all = tables(&results);
+    assert!(named(&all, "wade-corrected-2").notes.iter().any(|note| note.contains("at most 0.125")));
 }
 
 #[test]
@@ -491,16 +557,40 @@ fn runs_of_flare_and_wade_by_sgd_are_not_in_the_cells_of_adam() {
 }
 
 #[test]
-fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
+fn description_lengths_say_which_unit_the_papers_seem_to_be_in() {
+    let results: Vec<RunResult> = planned("find_table8").iter().map(|plan| followed(plan, 3.0)).collect();
+    let says = |tables: &[Table]| {
+        let table = named(tables, "find-published-8a");
+        table.notes.iter().any(|note| note.contains("its figures seem to be bits"))
+    };
+    assert!(says(&tables(&results)) && says(&headline(&results)));
+}
+
+/// Corrected, as the paper describes, or as its code does it.
+fn version(plan: &RunPlan) -> &'static str {
+    let p = plan.of::<Pairs>().unwrap();
+    match (p.reading, p.settings.is_on("train_output")) {
+        (wug_lab::language::Reading::Corrected, _) => "corrected",
+        (_, true) => "as described",
+        (_, false) => "published",
+    }
+}
+
+fn papers_figures(table: &Table) -> usize {
+    table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count()
+}
+
+#[test]
+fn runs_of_tse_fill_the_cells_of_their_language_learner_and_version() {
     // Each cell has an accuracy of its own in the run with the lowest perplexity, and others are lower.
     let runs = planned("tse_table3");
-    assert_eq!(runs.len(), 2 * (4 * 5 * 3 * 3 * 10 + 4 * 5 * 6));
-    let mut accuracies: BTreeMap<(String, String, String), f64> = BTreeMap::new();
+    assert_eq!(runs.len(), 3 * (4 * 5 * 3 * 3 * 10) + 2 * (4 * 5 * 6));
+    let mut accuracies: BTreeMap<(String, String, &str), f64> = BTreeMap::new();
     let mut results = Vec::new();
     for plan in &runs {
         let p = plan.of::<Pairs>().unwrap();
         let next = 0.5 + 0.001 * accuracies.len() as f64;
-        let key = (p.language.clone(), p.learner.clone(), p.reading.name().to_owned());
+        let key = (p.language.clone(), p.learner.clone(), version(plan));
         let accuracy = *accuracies.entry(key).or_insert(next);
         let chosen =
             p.seed == 0 && p.settings.real("learning_rate").is_none_or(|rate| [0.1, 1e-4].contains(&rate));
@@ -508,17 +598,15 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
     }
     let tables = tables(&results);
     let table = named(&tables, "tse-3");
-    assert_eq!((table.rows.len(), accuracies.len()), (20, 20 * 9 * 2));
-    for ((language, learner, reading), accuracy) in &accuracies {
+    assert_eq!((table.rows.len(), accuracies.len()), (20, 20 * (3 * 3 + 6 * 2)));
+    for ((language, learner, version), accuracy) in &accuracies {
         // Ten terminals are the default, which names leave out.
         let (name, terminals) = language.split_once(":terminals=").unwrap_or((language, "10"));
         for split in ["in-dist", "out-of-dist"] {
-            let shown = cell(table, &[name, terminals], &format!("{learner} (1): {split} {reading}"));
-            assert_eq!(shown, format!("{accuracy:.4}"), "{language} {learner} {reading}");
+            let shown = cell(table, &[name, terminals], &format!("{learner} (1): {split} {version}"));
+            assert_eq!(shown, format!("{accuracy:.4}"), "{language} {learner} {version}");
         }
     }
-    let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count();
-    assert_eq!(printed, 20 * 3 * 2, "the paper's figures are beside the published reading");
     let mut groups: Vec<&str> = table.columns.iter().map(|column| column.group.as_str()).collect();
     groups.dedup();
     let learners = ["lstm", "joulin-stack-rnn", "transformer", "uniform", "unigram", "bigram", "trigram"];
@@ -531,23 +619,101 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_reading() {
 }
 
 #[test]
-fn the_stack_rnn_has_cells_of_its_own_for_each_optimiser() {
-    let results = ["tse_table3", "tse_table3_sgd"].into_iter().flat_map(planned).map(|plan| {
+fn what_the_tse_paper_describes_stands_beside_its_figures() {
+    let results: Vec<RunResult> = planned("tse_table3")
+        .iter()
+        .map(|plan| preferred(plan, if version(plan) == "as described" { 0.75 } else { 0.25 }, 5.0))
+        .collect();
+    let tables = tables(&results);
+    let table = named(&tables, "tse-3");
+    assert_eq!(papers_figures(table), 20 * 3 * 2 * 2, "beside published pairs, as described and as released");
+    for learner in ["lstm", "joulin-stack-rnn", "transformer"] {
+        let column = format!("{learner} (1): out-of-dist as described");
+        let at = table.columns.iter().position(|c| c.full_name() == column).unwrap();
+        assert!(table.rows.iter().all(|row| row.cells[at].paper.is_some()), "{column}");
+        assert_eq!(cell(table, &["np-vp", "5"], &column), "0.7500");
+    }
+}
+
+/// With fewer strings than the paper's, runs have no cells in its table; what tells them apart must be seen all the same.
+#[test]
+fn a_trained_output_layer_is_not_pooled_with_an_untrained_one_at_quick_scale() {
+    let runs = planned_at("tse_table3", Scale::Quick, &[]);
+    let results: Vec<RunResult> = runs
+        .iter()
+        .filter(|plan| plan.of::<Pairs>().unwrap().learner == "lstm")
+        .map(|plan| preferred(plan, if version(plan) == "as described" { 0.75 } else { 0.25 }, 5.0))
+        .collect();
+    assert_eq!(results.len(), 3 * 4);
+    let tables = tables(&results);
+    let table = tables.iter().find(|table| table.id.starts_with("pairs-published")).unwrap();
+    let shown: BTreeSet<String> = table
+        .rows
+        .iter()
+        .flat_map(|row| &row.cells)
+        .filter_map(|cell| cell.ours.as_ref().map(Value::show))
+        .filter(|text| text.starts_with("0."))
+        .collect();
+    assert!(shown.contains("0.750") && shown.contains("0.250"), "{shown:?}");
+}
+
+/// The paper says AdamW, the released configuration SGD, both with batches of 512. No source has batches of 2,048.
+#[test]
+fn settings_found_by_search_stand_apart_from_the_papers() {
+    let accuracy = |plan: &RunPlan| {
         let p = plan.of::<Pairs>().unwrap();
         let sgd = p.learner == "joulin-stack-rnn" && p.settings.name("optimizer") == Some("sgd");
-        preferred(&plan, if sgd { 0.75 } else { 0.25 }, 5.0)
-    });
-    let tables = tables(&results.collect::<Vec<_>>());
+        match (sgd, p.settings.count("batch")) {
+            (true, Some(2048)) => 0.95,
+            (true, _) => 0.75,
+            _ => 0.25,
+        }
+    };
+    let runs = ["tse_table3", "tse_table3_sgd"].into_iter().flat_map(planned);
+    let tables = tables(&runs.map(|plan| preferred(&plan, accuracy(&plan), 5.0)).collect::<Vec<_>>());
     let table = named(&tables, "tse-3");
     for (learner, accuracy) in [("joulin-stack-rnn", "0.2500"), ("joulin-stack-rnn by SGD", "0.7500")] {
-        for reading in ["corrected", "published"] {
-            let column = format!("{learner} (1): out-of-dist {reading}");
+        for version in ["corrected", "as described", "published"] {
+            let column = format!("{learner} (1): out-of-dist {version}");
             assert_eq!(cell(table, &["np-vp", "5"], &column), accuracy, "{column}");
         }
     }
-    let printed = table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count();
-    assert_eq!(printed, 20 * 4 * 2, "the paper's figures are beside both Stack-RNNs");
+    assert_eq!(papers_figures(table), 20 * 4 * 2 * 2, "the paper's figures are beside both optimisers");
+    assert!(table.columns.iter().all(|column| !column.full_name().contains("2,048")));
     assert!(table.notes.iter().any(|note| note.contains("exchanged in print")));
+    assert!(table.notes.iter().all(|note| !note.contains("2,048")), "{:?}", table.notes);
+    let apart = named(&tables, "tse-3-search");
+    assert!(apart.title.contains("Not the paper's settings, found by search (27 tried at T = 5)"));
+    for version in ["corrected", "as described"] {
+        let column = format!("joulin-stack-rnn by SGD, batches of 2,048 (1): out-of-dist {version}");
+        assert_eq!(cell(apart, &["np-vp", "5"], &column), "0.9500", "{column}");
+    }
+    assert!(apart.notes.iter().any(|note| note.contains("No source has this setting")));
+}
+
+#[test]
+fn a_run_of_the_released_configuration_is_told_nothing_of_batches_of_2048() {
+    let runs =
+        planned_at("tse_table3_sgd", Scale::Paper, &[("seeds", "1"), ("epochs", "3"), ("batch", "512")]);
+    let results: Vec<RunResult> = runs.iter().map(|plan| preferred(plan, 0.5, 5.0)).collect();
+    let notes: Vec<String> = tables(&results).into_iter().flat_map(|table| table.notes).collect();
+    assert!(notes.iter().any(|note| note.contains("Not to be compared") && note.contains("15 epochs")));
+    assert!(notes.iter().all(|note| !note.contains("2,048") && !note.contains("batches")), "{notes:?}");
+}
+
+#[test]
+fn terminals_from_a_normal_distribution_have_a_table_of_their_own() {
+    let runs = ["tse_table3", "tse_table3_normal"].into_iter().flat_map(planned);
+    let normal = |plan: &RunPlan| plan.of::<Pairs>().unwrap().language.contains("law=normal");
+    let results: Vec<RunResult> =
+        runs.map(|plan| preferred(&plan, if normal(&plan) { 0.75 } else { 0.25 }, 5.0)).collect();
+    let tables = tables(&results);
+    let column = "lstm (1): in-dist as described";
+    for terminals in ["5", "10", "500"] {
+        assert_eq!(cell(named(&tables, "tse-3"), &["nested", terminals], column), "0.2500");
+        assert_eq!(cell(named(&tables, "tse-3-normal"), &["nested", terminals], column), "0.7500");
+    }
+    assert_eq!(papers_figures(named(&tables, "tse-3-normal")), 20 * 3 * 2);
 }
 
 /// Everything that a plan has is in an export, so that runs which differ can be told apart without their hash.

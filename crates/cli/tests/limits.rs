@@ -6,6 +6,17 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// One run of a moment.
+const SMALL: &str = r#"
+title = "small"
+[[generalization]]
+languages = "an-bn"
+learners = "bigram"
+order = 1
+factors = 1
+seeds = 1
+"#;
+
 /// Runs wug with 2 GB of address space and 20 seconds.
 fn wug(dir: &Path, args: &[&str]) -> (i32, String, String) {
     let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
@@ -152,8 +163,8 @@ fn no_number_of_seconds_is_too_large_to_be_refused() {
         assert!(message.contains("it must be from 1 to 31622400 seconds"), "{message}");
     }
     // Never, in effect: nothing is added to a clock.
-    let args =
-        ["run", "quickstart", "--scale", "smoke", "--out", "sweep", "--jobs", "1", "--checkpoint", &most];
+    std::fs::write(dir.path().join("small.toml"), SMALL).unwrap();
+    let args = ["run", "small.toml", "--out", "sweep", "--checkpoint", &most];
     let (code, _, message) = wug(dir.path(), &args);
     assert_eq!(code, 0, "{message}");
 }
@@ -161,8 +172,8 @@ fn no_number_of_seconds_is_too_large_to_be_refused() {
 #[test]
 fn status_as_json_has_no_character_that_a_terminal_obeys() {
     let dir = tempfile::tempdir().unwrap();
-    let args = ["run", "quickstart", "--scale", "smoke", "--out", "sweep", "--jobs", "1"];
-    assert_eq!(wug(dir.path(), &args).0, 0);
+    std::fs::write(dir.path().join("small.toml"), SMALL).unwrap();
+    assert_eq!(wug(dir.path(), &["run", "small.toml", "--out", "sweep", "--jobs", "1"]).0, 0);
     let plan = dir.path().join("sweep/plan.json");
     let mut header: serde_json::Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
     header["title"] = "a\u{9b}2Jb\u{202e}c".into();

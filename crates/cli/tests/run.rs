@@ -276,3 +276,24 @@ fn a_game_is_played_on_a_terminal_scored_and_reported() {
     assert!(table.contains("human") && table.contains("0.75"), "{text}");
     assert!(table.contains("human: Equation 1 in either reading"), "{text}");
 }
+
+#[test]
+fn the_experiment_on_reviews_asks_for_them_and_exits_with_2() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let missing = dir.path().join("aclImdb");
+    let path = format!("corpus.path={}", missing.display());
+    let empty = format!("corpus.path={}", dir.path().display());
+    for (set, message) in [
+        (&[][..], "say where they are with `--set corpus.path=PATH`"),
+        (&["--set", &path], "a directory with train/pos, train/neg, test/pos and test/neg"),
+        (&["--set", &empty], "has no directory train/pos"),
+    ] {
+        let args =
+            [&["run", "wade_table2", "--scale", "smoke", "--out", out.to_str().unwrap()], set].concat();
+        let (code, _, err) = output(&args);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(message), "{err}");
+        assert!(!out.exists(), "nothing is written");
+    }
+}

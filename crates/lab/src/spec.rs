@@ -123,6 +123,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("flare_table22", include_str!("../../../experiments/flare_table22.toml")),
     ("bliss_table2", include_str!("../../../experiments/bliss_table2.toml")),
     ("bliss_figure3", include_str!("../../../experiments/bliss_figure3.toml")),
+    ("wade_table2", include_str!("../../../experiments/wade_table2.toml")),
     ("wade_table4", include_str!("../../../experiments/wade_table4.toml")),
     ("wade_table5", include_str!("../../../experiments/wade_table5.toml")),
     ("wade_figure3", include_str!("../../../experiments/wade_figure3.toml")),
@@ -136,6 +137,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("find_appendix_c", include_str!("../../../experiments/find_appendix_c.toml")),
     ("find_appendix_d", include_str!("../../../experiments/find_appendix_d.toml")),
     ("tse_table3", include_str!("../../../experiments/tse_table3.toml")),
+    ("tse_table3_normal", include_str!("../../../experiments/tse_table3_normal.toml")),
     ("tse_table3_sgd", include_str!("../../../experiments/tse_table3_sgd.toml")),
 ];
 
@@ -228,6 +230,14 @@ impl Experiment {
 /// The name and text of the built-in experiment of that name, with hyphens or underscores.
 pub fn built_in(name: &str) -> Option<(&'static str, &'static str)> {
     BUILT_IN.iter().copied().find(|(built_in, _)| *built_in == name.replace('-', "_"))
+}
+
+/// What an experiment needs beside its file, from fixtures: one is about reviews that the user has.
+#[cfg(test)]
+pub(crate) fn fixtures(name: &str) -> Vec<(String, String)> {
+    let reviews = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/reviews.csv");
+    let needed = (name == "wade_table2").then(|| ("corpus.path".to_owned(), reviews.to_owned()));
+    needed.into_iter().collect()
 }
 
 /// The names and titles of the experiments that come with wug.

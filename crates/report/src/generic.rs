@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_score::{Aggregate, Coordinate, METRICS, Measurement, Reading, RunResult, Stratum};
 
 use crate::columns::{coordinate_names, show_key, sort_key};
-use crate::parameters;
 use crate::plan_fields::{data_note, spread_note};
 use crate::records::Derived;
+use crate::suite::SUITES;
 use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, range};
+use crate::{overview, pairs, parameters};
 
 /// Rows by coordinates and split, and in each what was measured by metric.
 type Cells<'a> = BTreeMap<(Vec<Option<Coordinate>>, &'a str), BTreeMap<&'a str, Vec<&'a Measurement>>>;
@@ -132,6 +133,10 @@ fn notes(metrics: &[&str], runs: &[&RunResult]) -> Vec<String> {
     let names = coordinate_names(runs.iter().map(|result| &result.run));
     let mut notes = vec![MEAN_NOTE.to_owned()];
     notes.extend(spread_note(by_key(runs, &names).into_values()));
+    // Tables by language of these runs have it already.
+    if !runs.iter().any(|run| overview::shows(run) || pairs::shows(run)) {
+        notes.extend(SUITES.iter().filter_map(|suite| suite.not_comparable(runs)));
+    }
     notes.extend(parameters::misses(runs));
     notes.extend(data_note(runs));
     for metric in METRICS.iter().filter(|metric| metrics.contains(&metric.name)) {

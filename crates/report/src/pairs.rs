@@ -91,7 +91,11 @@ impl ListedSettings {
         let varied = |run: &&RunResult| run.plan.get("varied").and_then(Json::as_array).cloned();
         let varied = runs.iter().filter_map(varied).flatten();
         let varied = varied.filter_map(|name| name.as_str().map(str::to_owned));
-        let names = distinct(std::iter::once("size".to_owned()).chain(varied));
+        // A coordinate tells runs apart whether or not a section lists it.
+        let coordinates = runs.iter().flat_map(|run| run.run.coordinates.iter()).map(|(name, _)| name);
+        let coordinates = coordinates.filter(|name| !["language", "learner"].contains(name));
+        let names = std::iter::once("size").chain(coordinates).map(str::to_owned);
+        let names = distinct(names.chain(varied));
         let rows: Vec<Vec<String>> = runs.iter().map(|run| values(run, &names)).collect();
         let columns = VaryingColumns::of(&names, rows.iter().map(Vec::as_slice));
         Self { names, columns }

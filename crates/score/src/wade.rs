@@ -153,6 +153,9 @@ impl StepUnit {
     }
 }
 
+/// The window of the released notebook for IMDB.
+const IMDB_WINDOW: usize = 10;
+
 /// A definition of the measure. It is stored with every score.
 ///
 /// ```
@@ -178,6 +181,9 @@ pub struct Wade {
     pub weighting: Weighting,
     /// What a step is.
     pub unit: StepUnit,
+    /// The window of the moving average that accuracies are replaced by first; none if they are taken as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smoothing: Option<usize>,
 }
 
 impl Wade {
@@ -188,11 +194,13 @@ impl Wade {
             comparison: Comparison::AtLeast,
             weighting: Weighting::Threshold,
             unit: StepUnit::Sequences,
+            smoothing: None,
         }
     }
 
     /// The variant of this name, with its unit replaced: `equation` (Eqs. 1 and 2, a hundred thresholds), `benchmark` (the released
-    /// code for the ten tasks), `imdb` (the released code for IMDB).
+    /// code for the ten tasks), `imdb` (the released code for IMDB), `imdb-smoothed` (the same for its linear classifier, whose
+    /// accuracies it replaces by their moving average over a window of 10).
     ///
     /// ```
     /// use wug_score::wade::{StepUnit, Wade};
@@ -206,17 +214,18 @@ impl Wade {
                 let thresholds = Thresholds::Arange { from: 0.0, step: 0.01, count: 100 };
                 (thresholds, Comparison::Above, Weighting::Threshold)
             }
-            "imdb" => {
+            "imdb" | "imdb-smoothed" => {
                 let thresholds = Thresholds::Arange { from: 0.5, step: 0.01, count: 50 };
                 (thresholds, Comparison::Above, Weighting::OneToTen)
             }
             _ => return None,
         };
-        Some(Self { thresholds, comparison, weighting, unit })
+        let smoothing = (name == "imdb-smoothed").then_some(IMDB_WINDOW);
+        Some(Self { thresholds, comparison, weighting, unit, smoothing })
     }
 
     /// The names of the variants.
-    pub const NAMES: [&'static str; 3] = ["equation", "benchmark", "imdb"];
+    pub const NAMES: [&'static str; 4] = ["equation", "benchmark", "imdb", "imdb-smoothed"];
 
     /// The same with so many thresholds, spread as the variant spreads them: up to 1 if that can be reached, from the first that the
     /// variant has.
@@ -269,7 +278,7 @@ impl Wade {
         let gap = 1.5 / values.len().max(1) as f64;
         let ends = values.first().is_some_and(|first| *first <= gap)
             && values.last().is_some_and(|last| *last >= 1.0 - gap);
-        self.weighting == Weighting::Threshold && ends
+        self.weighting == Weighting::Threshold && ends && self.smoothing.is_none()
     }
 
     /// The thresholds, each with the step at which it is first reached (Eq. 2); none if it never is.
@@ -285,6 +294,7 @@ impl Wade {
             Comparison::AtLeast => accuracy >= threshold,
             Comparison::Above => accuracy > threshold,
         };
+        let curve = self.smoothed(curve);
         let mut points = curve.iter().peekable();
         let time = |threshold: f64| {
             // Thresholds ascend: what does not reach one does not reach the next.
@@ -292,6 +302,29 @@ impl Wade {
             (threshold, points.peek().map(|point| point.step))
         };
         self.thresholds.values().into_iter().map(time).collect()
+    }
+
+    /// The curve that thresholds are compared with: an exponential moving average of the accuracies that begins with the first of
+    /// them, or the accuracies themselves.
+    ///
+    /// ```
+    /// use wug_score::wade::{Evaluated, StepUnit, Wade};
+    /// let wade = Wade { smoothing: Some(3), ..Wade::even(10) };
+    /// let curve = [(1.0, 0.5), (2.0, 0.9), (3.0, 0.5)].map(|(step, accuracy)| Evaluated { step, accuracy });
+    /// // Half of each accuracy, and half of the average before it.
+    /// let smoothed: Vec<f64> = wade.smoothed(&curve).iter().map(|point| point.accuracy).collect();
+    /// assert_eq!(smoothed, [0.5, 0.7, 0.6]);
+    /// assert_eq!(Wade::even(10).smoothed(&curve), curve);
+    /// ```
+    pub fn smoothed(&self, curve: &[Evaluated]) -> Vec<Evaluated> {
+        let (Some(window), Some(first)) = (self.smoothing, curve.first()) else { return curve.to_vec() };
+        let share = 2.0 / (window as f64 + 1.0);
+        let mut average = first.accuracy;
+        let next = |point: &Evaluated| {
+            average = share * point.accuracy + (1.0 - share) * average;
+            Evaluated { accuracy: average, ..*point }
+        };
+        curve.iter().map(next).collect()
     }
 
     /// The weights of the thresholds.

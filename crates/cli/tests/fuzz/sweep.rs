@@ -51,7 +51,11 @@ pub(crate) fn experiment() -> Fuzzed {
     };
     let sets =
         ["seeds=1", "seeds=2\nhidden=8", "learners=[\"lstm\"]\nmax_epochs=3", "recognition.data.longest=200"];
-    let built_in = BUILT_IN.iter().flat_map(|(_, text)| Scale::ALL.map(|scale| (*text, "", scale)));
+    // One is about reviews that the user has.
+    let reviews = concat!("corpus.path=", env!("CARGO_MANIFEST_DIR"), "/../../testdata/reviews.csv");
+    let needed = |name: &str| if name == "wade_table2" { reviews } else { "" };
+    let built_in =
+        BUILT_IN.iter().flat_map(|(name, text)| Scale::ALL.map(|scale| (*text, needed(name), scale)));
     let small = Scale::ALL.into_iter().flat_map(|scale| sets.map(|sets| (SMALL, sets, scale)));
     // The large grids are a third of the inputs, and most of the time.
     let cases = built_in.chain(small.clone()).chain(small).map(case).collect();

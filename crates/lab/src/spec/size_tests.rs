@@ -46,7 +46,7 @@ fn lists_of_settings_are_counted_before_they_are_expanded() {
     // Lists whose product no number can hold.
     let ones = format!("{:?}", vec![1; 10_000]);
     let all = ["hidden", "batch_symbols", "patience", "max_epochs", "learning_rate"];
-    let all: String = all.iter().map(|name| format!("{name} = {ones}\n")).collect();
+    let all = all.map(|name| format!("{name} = {ones}")).join("\n");
     refused(&format!("{lstm}{all}"), &[], "2 seeds of more than 18446744073709551614 cells");
     // Learners that are each below the limit.
     let two = format!("{{ name = \"lstm\", hidden = {some}, patience = {some} }}");

@@ -197,7 +197,7 @@ fn errors_name_the_field_the_line_and_the_nearest_name() {
 fn every_built_in_experiment_can_be_planned_at_every_scale() {
     for (name, text) in BUILT_IN {
         for scale in Scale::ALL {
-            let experiment = Experiment::read(name, name, text, scale, &[]).unwrap();
+            let experiment = Experiment::read(name, name, text, scale, &fixtures(name)).unwrap();
             assert!(!experiment.runs.is_empty(), "{name} {}", scale.name());
         }
     }

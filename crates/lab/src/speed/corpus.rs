@@ -18,6 +18,10 @@ pub(super) const LABELS: [&str; 2] = ["negative", "positive"];
 /// The most reviews, and the most bytes of them.
 const MOST: (usize, u64) = (1_000_000, 1 << 30);
 
+const FOLDERS: [&str; 4] = ["train/pos", "train/neg", "test/pos", "test/neg"];
+/// What reviews look like on disk.
+const LAYOUT: &str = "reviews are a directory with train/pos, train/neg, test/pos and test/neg (`aclImdb`), or a file of comma-separated values";
+
 /// Where reviews are and how they are read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +51,14 @@ impl Corpus {
             return Err(format!(
                 "no reviews are given, and none come with wug: say where they are with `--set corpus.path=PATH`, {what}"
             ));
+        }
+        let path = Path::new(&self.path);
+        if !path.exists() {
+            return Err(format!("there is nothing at {}: {LAYOUT}", self.path));
+        }
+        let missing = FOLDERS.into_iter().find(|folder| path.is_dir() && !path.join(folder).is_dir());
+        if let Some(folder) = missing {
+            return Err(format!("{} has no directory {folder}: {LAYOUT}", self.path));
         }
         let reviews = self.reviews().map_err(|error| error.to_string())?;
         Ok(Self { hash: hash(&reviews), ..self.clone() })

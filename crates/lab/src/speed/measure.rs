@@ -53,13 +53,12 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
     if let Some(before) = before {
         add(&WADE_BEFORE_TRAINING, once(constant(share(before.correct))), None);
     }
-    let counted =
-        |point: &CurvePoint| Totals { numerator: point.correct as f64, denominator: of as f64, n: of };
-    if let Some(highest) = measured.curve.iter().max_by_key(|point| point.correct) {
+    let counted = |correct: f64| Totals { numerator: correct, denominator: of as f64, n: of };
+    if let Some(highest) = highest(&plan.wade, &measured.curve, of) {
         add(&HIGHEST_ACCURACY, counted(highest), Some(chance));
     }
     if let Some(last) = measured.curve.last() {
-        add(&LAST_ACCURACY, counted(last), Some(chance));
+        add(&LAST_ACCURACY, counted(last.correct as f64), Some(chance));
     }
     let (changed, compared) = measured.leaked;
     let seen = Totals { numerator: changed as f64, denominator: compared as f64, n: compared };
@@ -79,6 +78,17 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
         hardest: Vec::new(),
         strings: Vec::new(),
     }
+}
+
+/// The most correct answers of an evaluation. Where the score is of a smoothed curve, so is the highest accuracy, as published.
+fn highest(wade: &Wade, curve: &[CurvePoint], of: usize) -> Option<f64> {
+    if wade.smoothing.is_none() {
+        return curve.iter().map(|point| point.correct).max().map(|correct| correct as f64);
+    }
+    let evaluated =
+        |point: &CurvePoint| Evaluated { step: point.seen, accuracy: point.correct as f64 / of as f64 };
+    let curve: Vec<Evaluated> = curve.iter().map(evaluated).collect();
+    wade.smoothed(&curve).iter().map(|point| point.accuracy * of as f64).reduce(f64::max)
 }
 
 /// The curve in the unit of the score. What was evaluated before training is no part of it (Eq. 2 begins with the first step).

@@ -147,11 +147,20 @@ pub(super) fn usual_unit(settings: &Settings, reading: Reading) -> TrainingUnit 
     }
 }
 
-/// The definition of the score unless another is given: that of the released code, or Equations 1 and 2.
-pub(super) fn usual_wade(reading: Reading, unit: TrainingUnit, of_reviews: bool) -> (&'static str, StepUnit) {
+/// The learner whose curve on reviews the released code smooths.
+const LINEAR: &str = "bag-of-words";
+
+/// The definition of the score of a learner unless another is given: that of the released code, or Equations 1 and 2.
+pub(super) fn usual_wade(
+    (reading, learner): (Reading, &str),
+    unit: TrainingUnit,
+    of_reviews: bool,
+) -> (&'static str, StepUnit) {
     match (reading, unit) {
         (Reading::Corrected, _) => ("equation", StepUnit::Sequences),
-        (Reading::Published, _) if of_reviews => ("imdb", StepUnit::Evaluations),
+        (Reading::Published, _) if of_reviews => {
+            (if learner == LINEAR { "imdb-smoothed" } else { "imdb" }, StepUnit::Evaluations)
+        }
         (Reading::Published, TrainingUnit::Answers) => ("benchmark", StepUnit::MeanSequences),
         (Reading::Published, TrainingUnit::Sequences) => ("benchmark", StepUnit::Updates),
     }
@@ -203,7 +212,7 @@ impl Planned for Plan {
 
     /// What is usual is left out, but for what every run has.
     fn coordinates(&self) -> Coordinates {
-        let (variant, step) = usual_wade(self.reading, self.unit, self.corpus.is_some());
+        let (variant, step) = usual_wade((self.reading, &self.learner), self.unit, self.corpus.is_some());
         let usual = Wade::named(variant, step) == Some(self.wade);
         let wade = || {
             let named = |name: &&&str| Wade::named(name, self.wade.unit) == Some(self.wade);

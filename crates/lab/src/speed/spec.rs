@@ -273,12 +273,12 @@ impl Grid {
             let allowed = format!("at most {seen}: an incomplete batch is not used, as published");
             return Err(Problem::value("batch", &batch.to_string(), &allowed));
         }
-        let wade = self.wade(reading, unit)?;
+        let wade = self.wade((reading, learner.learner.name), unit)?;
         Ok(Way { learner, settings, unit, batches, evaluations, wade })
     }
 
-    fn wade(&self, reading: Reading, unit: TrainingUnit) -> Result<Wade, Problem> {
-        let (usual, usual_step) = usual_wade(reading, unit, self.corpus.is_some());
+    fn wade(&self, of: (Reading, &str), unit: TrainingUnit) -> Result<Wade, Problem> {
+        let (usual, usual_step) = usual_wade(of, unit, self.corpus.is_some());
         let units = [StepUnit::Sequences, StepUnit::Updates, StepUnit::Evaluations, StepUnit::MeanSequences];
         let step = match &self.wade.step {
             Some(name) => named("wade.step", name, &units, StepUnit::name)?,

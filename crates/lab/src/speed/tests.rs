@@ -308,9 +308,51 @@ fn paths_in_a_file_are_from_its_folder() {
 /// The experiment that needs reviews says so, and runs with them.
 #[test]
 fn the_experiment_on_reviews_can_be_planned() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wade_imdb.toml");
-    let load = |sets: &[(String, String)]| Experiment::load(file, Scale::Smoke, sets);
+    let load = |sets: &[(String, String)]| Experiment::load("wade_table2", Scale::Smoke, sets);
     assert!(load(&[]).unwrap_err().to_string().contains("--set corpus.path="));
+    let set = [("corpus.path".to_owned(), "nowhere".to_owned())];
+    let message = load(&set).unwrap_err().to_string();
+    assert!(message.starts_with("--set corpus.path=nowhere: `corpus.path`: there is nothing at nowhere"));
     let set = [("corpus.path".to_owned(), fixture_reviews())];
     assert_eq!(load(&set).unwrap().runs.len(), 10);
+}
+
+/// As published, accuracies of the linear learner on reviews are smoothed before they are scored, and no other learner's.
+#[test]
+fn the_curve_of_the_linear_learner_is_smoothed_as_published() {
+    let section = |reading: &str| {
+        let path = fixture_reviews();
+        format!(
+            "corpus = {{ path = {path:?}, pieces = 60, longest = 30 }}\nreading = {reading:?}\nseeds = 1\npasses = 2\nbatch = 8\n\
+             evaluate = {{ first = 8, every = 16 }}\nlearners = [\"bag-of-words\", {{ name = \"rnn\", hidden = 4, embedding = 4 }}]"
+        )
+    };
+    let windows = |reading: &str| -> Vec<Option<usize>> {
+        plans(&section(reading)).iter().map(|plan| plan.wade.smoothing).collect()
+    };
+    assert_eq!(windows("published"), [Some(10), None]);
+    assert_eq!(windows("corrected"), [None, None]);
+    let plan = &plans(&section("published"))[0];
+    assert!(!plan.coordinates().iter().any(|(name, _)| name == "wade"), "it is the usual score");
+    let outcome = run(plan);
+    let of = outcome.data["test_answers"].as_f64().unwrap();
+    let accuracies: Vec<f64> = curve(&outcome).1.iter().map(|correct| correct / of).collect();
+    // The exponential moving average of the released notebook, from the curve that was stored.
+    let mut average = accuracies[0];
+    let mut next = |accuracy: &f64| {
+        average = 2.0 / 11.0 * accuracy + 9.0 / 11.0 * average;
+        average
+    };
+    let smoothed: Vec<f64> = accuracies.iter().map(&mut next).collect();
+    let highest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    assert!((value(&outcome, &HIGHEST_ACCURACY) - highest(&smoothed)).abs() < 1e-9);
+    assert!(highest(&accuracies) > highest(&smoothed) + 1e-6, "smoothing makes a difference here");
+    // Thresholds 0.50 to 0.99, weights from 1 to 10, T in evaluations.
+    let weight = |k: usize| 1.0 + 9.0 * k as f64 / 49.0;
+    let term = |k: usize| {
+        let reached = smoothed.iter().position(|accuracy| *accuracy > 0.5 + 0.01 * k as f64);
+        reached.map_or(0.0, |i| weight(k) / (i + 1) as f64)
+    };
+    let expected = (0..50).map(term).sum::<f64>() / (0..50).map(weight).sum::<f64>();
+    assert!(expected > 0.0 && (value(&outcome, &WADE) - expected).abs() < 1e-9, "{expected}");
 }

@@ -42,10 +42,10 @@ fn shown(bytes: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{BUILT_IN, Experiment, Scale};
+    use crate::spec::{BUILT_IN, Experiment, Scale, fixtures};
 
-    fn planned(text: &str, scale: Scale) -> Vec<PlannedRun> {
-        let runs = Experiment::read("x", "x.toml", text, scale, &[]).unwrap().runs;
+    fn planned(name: &str, text: &str, scale: Scale) -> Vec<PlannedRun> {
+        let runs = Experiment::read(name, "x.toml", text, scale, &fixtures(name)).unwrap().runs;
         runs.iter().map(PlannedRun::new).collect()
     }
 
@@ -61,7 +61,7 @@ mod tests {
                 "parity ",
             ),
         ] {
-            let runs = planned(&format!("title = \"x\"\n{section}"), Scale::Paper);
+            let runs = planned("x", &format!("title = \"x\"\n{section}"), Scale::Paper);
             let error = must_fit(&runs, Some(24e9)).unwrap_err().to_string();
             assert!(error.starts_with(label) && error.contains("this machine has 24.0 GB"), "{error}");
             assert!(must_fit(&runs, None).is_ok());
@@ -72,7 +72,7 @@ mod tests {
     fn the_built_in_experiments_fit_into_four_gigabytes() {
         for (name, text) in BUILT_IN {
             for scale in Scale::ALL {
-                assert!(must_fit(&planned(text, scale), Some(4e9)).is_ok(), "{name} {}", scale.name());
+                assert!(must_fit(&planned(name, text, scale), Some(4e9)).is_ok(), "{name} {}", scale.name());
             }
         }
     }

@@ -147,7 +147,7 @@ def perplexity(log_probs, lengths=None):
 def wade(accuracies, steps=None, *, variant="equation", chance=None):
     """Weighted average data efficiency of a learning curve: a dictionary by metric.
 
-    `accuracies` at `steps` (from 1 on; 1, 2, … if none are given). `variant` is `equation`, `benchmark` or `imdb`; with `chance`, the
+    `accuracies` at `steps` (from 1 on; 1, 2, … if none are given). `variant` is `equation`, `benchmark`, `imdb` or `imdb-smoothed`; with `chance`, the
     accuracy of a guess, what is above it is measured too.
 
     >>> import wug

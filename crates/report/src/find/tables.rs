@@ -20,6 +20,9 @@ const ALL: &str = "FPA, of all seeds";
 const ACCURACY: &str = "accuracy";
 const NATS: &str = "L (nats)";
 
+/// Which unit the paper's lengths seem to be in.
+const UNIT: &str = "Ours are nats. The paper says nats, but its figures seem to be bits (one nat is 1.44 bits), which is what the released code prints: multiply ours by 1.44 to compare. Not every cell fits that either (docs/errata.md).";
+
 /// A table that has nothing but its head.
 fn blank(group: &Group<'_>, name: &str, title: &str) -> Table {
     let keys: Vec<&str> = std::iter::once("learner").chain(group.keys.iter().map(String::as_str)).collect();
@@ -180,12 +183,18 @@ fn notes(group: &Group<'_>, table: &Table, described: bool) -> Vec<String> {
             "L: the mean number of nats that it takes to send the rule's outputs for unseen inputs, block by block. Bold: the shortest of a row, if paired t-tests over seeds tell it from every other (two-sided, p < {} after Holm's correction for all comparisons of the table).",
             group.sheet.level()
         ));
+        notes.extend(unit(group));
     }
     notes.extend(spread_note(
         group.rows.iter().map(|row| row.runs.iter().flat_map(|run| run.results()).collect()),
     ));
     notes.extend(table.interval_note());
     notes
+}
+
+/// The unit of the paper's lengths, where they are beside ours.
+fn unit(group: &Group<'_>) -> Option<String> {
+    matches!(group.sheet, Sheet::Printed(..)).then(|| UNIT.to_owned())
 }
 
 /// The main table, small enough for a terminal.
@@ -199,8 +208,9 @@ pub(super) fn headline(group: &Group<'_>) -> Option<Table> {
         let mut keep = kept.iter();
         row.cells.retain(|_| keep.next().copied().unwrap_or(true));
     }
-    table.notes =
-        other_data(group.reading).filter(|_| matches!(group.sheet, Sheet::Printed(..))).into_iter().collect();
+    let described = table.columns.iter().any(|column| column.group == NATS);
+    let other = other_data(group.reading).filter(|_| matches!(group.sheet, Sheet::Printed(..)));
+    table.notes = other.into_iter().chain(unit(group).filter(|_| described)).collect();
     Some(table.compact())
 }
 

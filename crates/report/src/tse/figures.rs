@@ -1,10 +1,11 @@
 //! Accuracy against length, and against the distance of the dependency that is broken.
 
 use wug_score::strata::Window;
-use wug_score::{Reading, RunResult, Stratum};
+use wug_score::{RunResult, Stratum};
 
 use super::NAME;
 use super::runs::{CellKey, PaperRuns, comparison};
+use super::version::{Group, Version};
 use crate::pairs::{FIGURE_NOTE, chance, dependency, length, longest_trained, over, panel};
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 
@@ -34,15 +35,15 @@ const DEPENDENCY: Against = Against {
 
 /// Every figure for which there is a run.
 pub(super) fn figures(runs: &PaperRuns<'_>) -> Vec<Figure> {
-    let of = |reading| [figure(runs, reading, &LENGTH), figure(runs, reading, &DEPENDENCY)];
-    runs.readings().into_iter().flat_map(of).flatten().collect()
+    let of = |version| [figure(runs, version, &LENGTH), figure(runs, version, &DEPENDENCY)];
+    runs.versions().into_iter().flat_map(of).flatten().collect()
 }
 
-fn figure(runs: &PaperRuns<'_>, reading: Reading, against: &Against) -> Option<Figure> {
+fn figure(runs: &PaperRuns<'_>, version: Version, against: &Against) -> Option<Figure> {
     let learners = runs.learners();
     let draw = |(language, terminals): (&'static str, usize)| -> Option<Panel> {
-        let metric = comparison(language, reading);
-        let own = |learner: &&'_ str| runs.at(CellKey { language, terminals, learner, reading });
+        let metric = comparison(language, version.reading());
+        let own = |learner: &&'_ str| runs.at(CellKey { language, terminals, learner, version });
         let line = |run: &&RunResult| over(run, metric, against.of);
         let mut marks = Vec::new();
         for (series, learner) in learners.iter().enumerate() {
@@ -55,10 +56,14 @@ fn figure(runs: &PaperRuns<'_>, reading: Reading, against: &Against) -> Option<F
         panel(&format!("{language}, T = {terminals}"), against.axis, chance(&all, metric), marks)
     };
     let panels: Vec<Panel> = runs.rows().into_iter().filter_map(draw).collect();
-    let title = format!("{} ({reading} reading)", against.title);
+    let title = format!("{} ({})", against.title, version.name());
+    let title = match runs.group {
+        Group::Paper => title,
+        other => format!("{}: {title}", other.title()),
+    };
     let series: Vec<String> = learners.iter().map(|learner| runs.label(learner)).collect();
     (!panels.is_empty()).then(|| Figure {
-        id: format!("{NAME}-{reading}-{}", against.name),
+        id: format!("{NAME}-{}-{}{}", version.id(), against.name, runs.group.suffix()),
         svg: drawing(&title, &series, &panels),
         title,
         notes: vec![

@@ -29,11 +29,21 @@ pub(super) const STACK_RNN: &str = "joulin-stack-rnn";
 /// The Stack-RNN with plain SGD, as its released configuration says.
 pub(super) const STACK_RNN_SGD: &str = "joulin-stack-rnn by SGD";
 
+/// The Stack-RNN with SGD and the batches that were found by search.
+pub(super) const STACK_RNN_SEARCHED: &str = "joulin-stack-rnn by SGD, batches of 2,048";
+
+/// The batches that were found by search.
+pub(super) const SEARCHED_BATCH: f64 = 2048.0;
+
+/// How many settings of the Stack-RNN the search tried on np-vp at T = 5 (record/2026-11-18-tse.md).
+pub(super) const SEARCHED: usize = 27;
+
 /// The learners, with their names in the columns of the table. The paper has one Stack-RNN.
-pub(super) const LEARNERS: [(&str, &str); 4] = [
+pub(super) const LEARNERS: [(&str, &str); 5] = [
     ("lstm", "lstm"),
     (STACK_RNN, "stack_rnn"),
     (STACK_RNN_SGD, "stack_rnn"),
+    (STACK_RNN_SEARCHED, "stack_rnn"),
     ("transformer", "transformer"),
 ];
 

@@ -8,7 +8,8 @@ use wug_score::select::best_by_validation;
 use wug_score::{Metric, Reading, RunResult};
 
 use super::departures::departures;
-use super::published::{LEARNERS, STACK_RNN, STACK_RNN_SGD, rows};
+use super::published::{LEARNERS, SEARCHED_BATCH, STACK_RNN, STACK_RNN_SEARCHED, STACK_RNN_SGD, rows};
+use super::version::{Group, Version};
 use crate::pairs::PROTOCOL;
 use crate::parameters;
 use crate::table::distinct;
@@ -19,37 +20,63 @@ pub(super) struct CellKey<'a> {
     pub(super) language: &'a str,
     pub(super) terminals: usize,
     pub(super) learner: &'a str,
-    pub(super) reading: Reading,
+    pub(super) version: Version,
 }
 
-/// The runs that are as in the paper, by their cells.
+/// The runs of a group of tables, by their cells.
 pub(super) struct PaperRuns<'a> {
+    pub(super) group: Group,
     all: Vec<&'a RunResult>,
     /// The indices of those of a cell.
     by_cell: BTreeMap<CellKey<'a>, Vec<usize>>,
     learners: Vec<&'a str>,
 }
 
-/// The language and the number of terminals of each class; `None` if there are other settings.
-fn language(result: &RunResult) -> Option<(&str, usize)> {
-    let (name, settings) =
-        result.run.language().split_once(':').unwrap_or((result.run.language(), "terminals=10"));
-    Some((name, settings.strip_prefix("terminals=")?.parse().ok()?))
+/// How terminals are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Law {
+    Uniform,
+    Normal,
+}
+
+/// A language with the parameters that tables tell apart.
+pub(super) struct TseLanguage<'a> {
+    pub(super) name: &'a str,
+    /// Terminals of each class.
+    pub(super) terminals: usize,
+    pub(super) law: Law,
+}
+
+/// The language of a run; `None` if it has other parameters.
+pub(super) fn language(result: &RunResult) -> Option<TseLanguage<'_>> {
+    let (name, parameters) = result.run.language().split_once(':').unwrap_or((result.run.language(), ""));
+    let mut language = TseLanguage { name, terminals: 10, law: Law::Uniform };
+    for parameter in parameters.split(',').filter(|text| !text.is_empty()) {
+        match parameter.split_once('=')? {
+            ("terminals", count) => language.terminals = count.parse().ok()?,
+            ("law", "normal") => language.law = Law::Normal,
+            _ => return None,
+        }
+    }
+    Some(language)
 }
 
 /// The learner whose cells a run belongs to. What trains the Stack-RNN changes what it learns, so that each has cells of its own.
 pub(super) fn learner(result: &RunResult) -> &str {
-    let optimizer = result.plan.pointer("/settings/optimizer").and_then(Value::as_str);
-    match (result.run.learner(), optimizer) {
+    let setting = |name: &str| result.plan.get("settings")?.get(name);
+    let searched = || setting("batch").and_then(Value::as_f64) == Some(SEARCHED_BATCH);
+    match (result.run.learner(), setting("optimizer").and_then(Value::as_str)) {
+        (STACK_RNN, Some("sgd")) if searched() => STACK_RNN_SEARCHED,
         (STACK_RNN, Some("sgd")) => STACK_RNN_SGD,
         (name, _) => name,
     }
 }
 
-/// Whether a run is as in the paper, so that its table has a cell for it.
+/// Whether a run is as in the paper or has the settings of another group, so that a table has a cell for it.
 pub(super) fn is_of_paper(result: &RunResult) -> bool {
     result.run.protocol == PROTOCOL
-        && language(result).is_some_and(|at| rows().contains(&at))
+        && Group::of(result).is_some()
+        && language(result).is_some_and(|language| rows().contains(&(language.name, language.terminals)))
         && result.run.coordinates.integer("size").is_none()
         && departures(result).is_empty()
 }
@@ -65,7 +92,7 @@ pub(super) fn comparison(language: &str, reading: Reading) -> &'static Metric {
 
 /// The accuracy of a run.
 pub(super) fn accuracy(run: &RunResult, key: CellKey<'_>, split: &str) -> Option<f64> {
-    run.value(split, comparison(key.language, key.reading).name)
+    run.value(split, comparison(key.language, key.version.reading()).name)
 }
 
 /// The perplexity by which the paper chooses a model.
@@ -80,20 +107,21 @@ pub(super) fn selected<'a>(runs: &[&'a RunResult]) -> Option<&'a RunResult> {
 
 impl<'a> PaperRuns<'a> {
     /// In the order of their seeds, on which ties depend.
-    pub(super) fn of(results: &[&'a RunResult]) -> Self {
-        let mut all = results.to_vec();
+    pub(super) fn of(results: &[&'a RunResult], group: Group) -> Self {
+        let mut all: Vec<&RunResult> =
+            results.iter().copied().filter(|run| Group::of(run) == Some(group)).collect();
+        let mut learners = distinct(all.iter().map(|run| learner(run)));
+        let place = |name: &str| LEARNERS.iter().position(|(learner, _)| *learner == name);
+        learners.sort_by_key(|learner| place(learner).unwrap_or(LEARNERS.len()));
         all.sort_by_key(|r| (r.run.seed, &r.run.plan));
         let mut by_cell: BTreeMap<CellKey<'a>, Vec<usize>> = BTreeMap::new();
         for (i, run) in all.iter().enumerate() {
-            if let Some((language, terminals)) = language(run) {
-                let (learner, reading) = (learner(run), run.run.reading);
-                by_cell.entry(CellKey { language, terminals, learner, reading }).or_default().push(i);
+            if let Some(TseLanguage { name, terminals, .. }) = language(run) {
+                let (learner, version) = (learner(run), Version::of(run));
+                by_cell.entry(CellKey { language: name, terminals, learner, version }).or_default().push(i);
             }
         }
-        let mut learners = distinct(results.iter().map(|run| learner(run)));
-        let place = |name: &str| LEARNERS.iter().position(|(learner, _)| *learner == name);
-        learners.sort_by_key(|learner| place(learner).unwrap_or(LEARNERS.len()));
-        Self { all, by_cell, learners }
+        Self { group, all, by_cell, learners }
     }
 
     /// All of them.
@@ -129,9 +157,23 @@ impl<'a> PaperRuns<'a> {
         parameters::label(name, self.all.iter().copied().filter(|run| learner(run) == name))
     }
 
-    /// The readings that were run, corrected first.
-    pub(super) fn readings(&self) -> Vec<Reading> {
-        let run = |reading: &Reading| self.all.iter().any(|run| run.run.reading == *reading);
-        [Reading::Corrected, Reading::Published].into_iter().filter(run).collect()
+    /// The versions that were run.
+    pub(super) fn versions(&self) -> Vec<Version> {
+        self.versions_where(|_| true)
+    }
+
+    /// The versions that a learner was run in; of one of the paper, at least one that its figures can stand beside.
+    pub(super) fn versions_of(&self, learner: &str) -> Vec<Version> {
+        let mut own = self.versions_where(|key| key.learner == learner);
+        let printed = LEARNERS.iter().any(|(name, _)| *name == learner);
+        if printed && own == [Version::Corrected] {
+            own.push(Version::Described);
+        }
+        own
+    }
+
+    fn versions_where(&self, own: impl Fn(&CellKey<'a>) -> bool) -> Vec<Version> {
+        let run = |version: &Version| self.by_cell.keys().any(|key| key.version == *version && own(key));
+        Version::ALL.into_iter().filter(run).collect()
     }
 }

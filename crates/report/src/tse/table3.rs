@@ -1,4 +1,4 @@
-//! Table 3: the model with the lowest validation perplexity, in both readings; and all runs behind it.
+//! Table 3: the model with the lowest validation perplexity, in every version; and all runs behind it.
 
 use wug_score::estimate::share_of_runs;
 use wug_score::metric::{
@@ -8,8 +8,11 @@ use wug_score::metric::{
 use wug_score::{Metric, Reading, RunResult};
 
 use super::blank;
-use super::published::{CAPTURED, LEARNERS, RUNS, STACK_RNN, STACK_RNN_SGD, printed};
+use super::published::{
+    CAPTURED, LEARNERS, RUNS, STACK_RNN, STACK_RNN_SEARCHED, STACK_RNN_SGD, printed as in_print,
+};
 use super::runs::{CellKey, PaperRuns, accuracy, comparison, selected, validation_perplexity};
+use super::version::Version;
 use crate::pairs::SPLITS;
 use crate::plan_fields::spread_note;
 use crate::summary::bad_endings;
@@ -30,37 +33,39 @@ fn head(split: &str) -> &'static str {
     if split == "test" { "in-dist" } else { "out-of-dist" }
 }
 
+/// The printed figure of a cell. Those of corrected pairs have none: the paper's pairs are others.
+fn printed(key: CellKey<'_>, split: &str) -> Option<Value> {
+    let figure = in_print(key.language, key.terminals, key.learner, split);
+    figure.filter(|_| key.version.reading() == Reading::Published)
+}
+
+const TITLE: &str = "the grammatical string is preferred";
+
 /// Table 3.
 pub(super) fn table(runs: &PaperRuns<'_>) -> Table {
-    let mut table = blank(runs, "3", "Table 3: the grammatical string is preferred, in both readings", &KEYS);
-    let readings = [Reading::Corrected, Reading::Published];
-    let learners = runs.learners();
-    for &learner in learners {
-        let group = runs.label(learner);
-        let columns =
-            SPLITS.iter().flat_map(|split| readings.map(|reading| format!("{} {reading}", head(split))));
-        table.columns.extend(columns.map(|name| Column::of(group.clone(), name)));
+    let mut table = blank(runs, "3", TITLE, &KEYS);
+    // The columns, each as the learner, the split and the version that it is of.
+    let mut columns = Vec::new();
+    for &learner in runs.learners() {
+        let versions = runs.versions_of(learner);
+        for split in SPLITS {
+            columns.extend(versions.iter().map(|&version| (learner, split, version)));
+        }
     }
+    let named = |&(learner, split, version): &(&str, &str, Version)| {
+        Column::of(runs.label(learner), format!("{} {}", head(split), version.name()))
+    };
+    table.columns = columns.iter().map(named).collect();
     for (_, name) in CEILINGS {
-        table.columns.extend(SPLITS.map(|split| Column::of(format!("{name}, published"), head(split))));
+        table.columns.extend(SPLITS.map(|split| Column::of(format!("{name}, published pairs"), head(split))));
     }
     for (language, terminals) in runs.rows() {
-        let mut cells = Vec::new();
-        for &learner in learners {
-            for split in SPLITS {
-                let key = |reading| CellKey { language, terminals, learner, reading };
-                cells.extend(readings.map(|reading| best(runs, key(reading), split)));
-            }
-        }
-        let ceiling = |split: &str, metric: &Metric| {
-            let of = |learner: &&str| {
-                let key = CellKey { language, terminals, learner, reading: Reading::Published };
-                runs.at(key).iter().find_map(|run| run.value(split, metric.name))
-            };
-            Cell::maybe(learners.iter().find_map(of).map(|x| Value::number(x, DECIMALS)))
+        let cell = |&(learner, split, version): &(&str, &str, Version)| {
+            best(runs, CellKey { language, terminals, learner, version }, split)
         };
+        let mut cells: Vec<Cell> = columns.iter().map(cell).collect();
         for (metric, _) in CEILINGS {
-            cells.extend(SPLITS.map(|split| ceiling(split, metric)));
+            cells.extend(SPLITS.map(|split| ceiling(runs, (language, terminals), split, metric)));
         }
         table.rows.push(Row { keys: vec![language.to_owned(), terminals.to_string()], cells });
     }
@@ -68,12 +73,24 @@ pub(super) fn table(runs: &PaperRuns<'_>) -> Table {
     table
 }
 
+/// What a perfect model scores on the published pairs of a row.
+fn ceiling(runs: &PaperRuns<'_>, (language, terminals): (&str, usize), split: &str, metric: &Metric) -> Cell {
+    let of = |(learner, version): (&str, Version)| {
+        let own = runs.at(CellKey { language, terminals, learner, version });
+        own.iter().find_map(|run| run.value(split, metric.name))
+    };
+    let mut published = runs
+        .learners()
+        .iter()
+        .flat_map(|&learner| [Version::Described, Version::Released].map(|version| (learner, version)));
+    Cell::maybe(published.find_map(of).map(|x| Value::number(x, DECIMALS)))
+}
+
 /// The accuracy of the model with the lowest validation perplexity, beside the paper's of the same kind.
 fn best(runs: &PaperRuns<'_>, key: CellKey<'_>, split: &str) -> Cell {
     let own = runs.at(key);
     let chosen = selected(&own).and_then(|run| accuracy(run, key, split));
-    let published = key.reading == Reading::Published;
-    let paper = printed(key.language, key.terminals, key.learner, split).filter(|_| published);
+    let paper = printed(key, split);
     Cell {
         ours: chosen.map(|x| Value::number(x, DECIMALS)),
         n: Some(own.len()),
@@ -87,30 +104,26 @@ fn best(runs: &PaperRuns<'_>, key: CellKey<'_>, split: &str) -> Cell {
 fn notes(runs: &PaperRuns<'_>) -> Vec<String> {
     let mut notes = vec![
         format!("The model with the lowest perplexity on the validation strings among the runs of a cell, as in the paper, which has {RUNS}; \"best of n\" says of how many it is here."),
-        "Share of pairs whose good string has a strictly higher probability (a tie is wrong); in the published reading of np-vp a strictly higher mean probability of its words, as the paper says.".to_owned(),
-        "Published: any two words of a half are swapped, so that a third of the bad strings of nested and cross-serial are grammatical. Ceilings are what a model scores on the average that knows the language and has preferences of its own among its strings; with half ties, where noise such as dropout in scoring decides between equal strings. A single model can be above or below by chance. The output layer is not trained, and the transformer's dropout stays on while it scores. Corrected: the two words are of different classes, all layers are trained, and there is no dropout in scoring.".to_owned(),
+        "Share of pairs whose good string has a strictly higher probability (a tie is wrong); on the published pairs of np-vp a strictly higher mean probability of its words, as the paper says.".to_owned(),
+        VERSIONS.to_owned(),
+        "Ceilings are what a model scores on the average that knows the language and has preferences of its own among its strings; with half ties, where noise such as dropout in scoring decides between equal strings. A single model can be above or below by chance.".to_owned(),
     ];
     notes.extend(exchanged(runs));
-    notes.extend(sgd(runs));
     notes.extend(spread_note(runs.cells()));
     notes.extend(other_learners(runs));
     notes
 }
 
+/// What the versions are.
+const VERSIONS: &str = "Corrected: the two words that are swapped are of different classes, all layers are trained, and there is no dropout in scoring. As described: pairs as published, of which any two words of a half are swapped, so that a third of the bad strings of nested and cross-serial are grammatical; trained and scored as the paper describes it, all layers, without dropout in scoring. Published: the same pairs, as the released code has it: the output layer is not trained, and the transformer's dropout stays on while it scores. Which of the last two the paper's figures are of is not known: they stand beside both.";
+
 /// A note on two rows of the paper, where one of them is shown.
 fn exchanged(runs: &PaperRuns<'_>) -> Option<String> {
     let learners = runs.learners();
-    let shown = [STACK_RNN, STACK_RNN_SGD].iter().any(|name| learners.contains(name))
-        && runs.readings().contains(&Reading::Published)
+    let shown = [STACK_RNN, STACK_RNN_SGD, STACK_RNN_SEARCHED].iter().any(|name| learners.contains(name))
+        && runs.versions().iter().any(|version| version.reading() == Reading::Published)
         && runs.rows().iter().any(|(language, _)| ["nested", "cross-serial"].contains(language));
     shown.then(|| EXCHANGED.to_owned())
-}
-
-/// A note on the optimiser that the paper does not have.
-fn sgd(runs: &PaperRuns<'_>) -> Option<String> {
-    runs.learners().contains(&STACK_RNN_SGD).then(|| {
-        format!("{STACK_RNN_SGD}: trained by plain SGD, as the released configuration says, at the paper's learning rates of SGD, with batches of 2,048, which the released script has on four devices; the paper says AdamW and batches of 512. Its output layer is trained in both readings.")
-    })
 }
 
 /// A note on learners that the paper does not have.
@@ -126,35 +139,35 @@ fn other_learners(runs: &PaperRuns<'_>) -> Option<String> {
 
 /// Table 3 as a terminal shows it: only the cells that were run.
 pub(super) fn headline(runs: &PaperRuns<'_>) -> Table {
-    let keys = ["language", "terminals", "learner"];
-    let mut short = blank(runs, "3", "Table 3: the grammatical string is preferred, in both readings", &keys);
-    let readings = runs.readings();
+    let mut short = blank(runs, "3", TITLE, &["language", "terminals", "learner"]);
+    let versions = runs.versions();
     short.columns = SPLITS
         .iter()
-        .flat_map(|split| readings.iter().map(|reading| Column::of(head(split), reading.name())))
+        .flat_map(|split| versions.iter().map(|version| Column::of(head(split), version.name())))
         .collect();
     for (language, terminals) in runs.rows() {
         for &learner in runs.learners() {
-            let key = |reading| CellKey { language, terminals, learner, reading };
-            if readings.iter().all(|reading| runs.at(key(*reading)).is_empty()) {
+            let key = |version| CellKey { language, terminals, learner, version };
+            if versions.iter().all(|version| runs.at(key(*version)).is_empty()) {
                 continue;
             }
-            let cells = SPLITS.iter().flat_map(|split| readings.iter().map(|r| best(runs, key(*r), split)));
+            let cells = SPLITS.iter().flat_map(|split| versions.iter().map(|v| best(runs, key(*v), split)));
             let keys = vec![language.to_owned(), terminals.to_string(), learner.to_owned()];
             short.rows.push(Row { keys, cells: cells.collect() });
         }
     }
     short.notes = vec![
-        "The model with the lowest validation perplexity. The paper's figures are beside the published reading, in which a model that knows nested or cross-serial scores 0.80 to 0.83 on the average (0.833 where dropout decides ties), because a third of the bad strings are grammatical.".to_owned(),
+        "The model with the lowest validation perplexity. The paper's figures are beside published pairs (\"as described\": with a trained output layer and no dropout in scoring; \"published\": as the released code does it). On these, a model that knows nested or cross-serial scores 0.80 to 0.83 on the average (0.833 where dropout decides ties), because a third of the bad strings are grammatical.".to_owned(),
     ];
+    short.notes.extend(runs.group.note(runs.learners()));
     short.notes.extend(exchanged(runs));
     short.compact()
 }
 
 /// All runs of each cell, with their spread, what they can score at most and at chance, and their perplexity.
 pub(super) fn of_runs(runs: &PaperRuns<'_>) -> Table {
-    let keys = ["language", "terminals", "learner", "reading", "split"];
-    let mut table = blank(runs, "3-runs", "Table 3: all runs behind it", &keys);
+    let keys = ["language", "terminals", "learner", "version", "split"];
+    let mut table = blank(runs, "3-runs", "all runs behind it", &keys);
     table.columns = [
         "chosen",
         "mean",
@@ -170,12 +183,12 @@ pub(super) fn of_runs(runs: &PaperRuns<'_>) -> Table {
     .to_vec();
     for (language, terminals) in runs.rows() {
         for &learner in runs.learners() {
-            for reading in runs.readings() {
-                let key = CellKey { language, terminals, learner, reading };
+            for version in runs.versions() {
+                let key = CellKey { language, terminals, learner, version };
                 let own = runs.at(key);
                 for split in SPLITS.iter().filter(|_| !own.is_empty()) {
                     let mut keys = vec![language.to_owned(), terminals.to_string(), learner.to_owned()];
-                    keys.extend([reading.name().to_owned(), head(split).to_owned()]);
+                    keys.extend([version.name().to_owned(), head(split).to_owned()]);
                     table.rows.push(Row { keys, cells: row(&own, key, split) });
                 }
             }
@@ -197,8 +210,7 @@ fn row(own: &[&RunResult], key: CellKey<'_>, split: &str) -> Vec<Cell> {
     vec![
         Cell {
             ours: chosen.and_then(|run| accuracy(run, key, split)).map(number),
-            paper: printed(key.language, key.terminals, key.learner, split)
-                .filter(|_| key.reading == Reading::Published),
+            paper: printed(key, split),
             n: Some(own.len()),
             paper_n: Some(RUNS),
             best_of: true,
@@ -211,7 +223,9 @@ fn row(own: &[&RunResult], key: CellKey<'_>, split: &str) -> Vec<Cell> {
         ),
         Cell::maybe(measured(PAIR_CEILING.name).and_then(|m| m.value).map(number)),
         Cell::maybe(measured(PAIR_CEILING_HALF_TIES.name).and_then(|m| m.value).map(number)),
-        Cell::maybe(measured(comparison(key.language, key.reading).name).and_then(|m| m.chance).map(number)),
+        Cell::maybe(
+            measured(comparison(key.language, key.version.reading()).name).and_then(|m| m.chance).map(number),
+        ),
         Cell::maybe(chosen.and_then(validation_perplexity).map(number)),
         Cell::maybe(chosen.and_then(|run| run.value("validation", PERPLEXITY_FLOOR.name)).map(number)),
         Cell::ours(if bad.is_empty() { "all finished".to_owned() } else { bad }),
@@ -220,20 +234,20 @@ fn row(own: &[&RunResult], key: CellKey<'_>, split: &str) -> Vec<Cell> {
 
 /// The ways of comparing strings of different lengths; `None` if none was run.
 pub(super) fn comparisons(runs: &PaperRuns<'_>) -> Option<Table> {
-    let keys = ["language", "terminals", "learner", "reading", "split"];
-    let mut table = blank(runs, "comparisons", "How strings of different lengths are compared", &keys);
+    let keys = ["language", "terminals", "learner", "version", "split"];
+    let mut table = blank(runs, "comparisons", "how strings of different lengths are compared", &keys);
     let metrics = [&PAIR_ACCURACY_SUM, &PAIR_ACCURACY_MEAN, &PAIR_ACCURACY_MEAN_PROBABILITY];
     let names = ["probability", "mean log-probability", "mean probability"];
     table.columns = names.map(Column::new).to_vec();
     for (language, terminals) in runs.rows().into_iter().filter(|(language, _)| *language == "np-vp") {
         for &learner in runs.learners() {
-            for reading in runs.readings() {
-                let Some(run) = selected(&runs.at(CellKey { language, terminals, learner, reading })) else {
+            for version in runs.versions() {
+                let Some(run) = selected(&runs.at(CellKey { language, terminals, learner, version })) else {
                     continue;
                 };
                 for split in SPLITS {
                     let mut keys = vec![language.to_owned(), terminals.to_string(), learner.to_owned()];
-                    keys.extend([reading.name().to_owned(), head(split).to_owned()]);
+                    keys.extend([version.name().to_owned(), head(split).to_owned()]);
                     let cell = |metric: &&wug_score::Metric| {
                         Cell::maybe(run.value(split, metric.name).map(|x| Value::number(x, DECIMALS)))
                     };

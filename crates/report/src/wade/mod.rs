@@ -1,5 +1,6 @@
 //! The tables and the figure of WADE (Cisneros, Sivic and Mikolov 2022), each with the paper's values beside ours.
 
+mod batch;
 mod figure;
 mod imdb;
 mod published;
@@ -66,10 +67,12 @@ impl Suite for Wade {
         let tasks = published::tasks();
         let own =
             |result: &&&RunResult| result.run.protocol == PROTOCOL && tasks.contains(&result.run.language());
-        unclaimed.iter().any(|result| own(&result)).then(|| {
+        let other = unclaimed.iter().any(|result| own(&result)).then(|| {
             "Not to be compared with the paper's figures, which are of 1,200 sequences, seen once by reservoirs and ten times by others, with the unit, the evaluations, the score, the decoder and the sizes of their reading."
                 .to_owned()
-        })
+        });
+        let notes: Vec<String> = other.into_iter().chain(batch::note(unclaimed)).collect();
+        (!notes.is_empty()).then(|| notes.join(" "))
     }
 
     /// Runs of one learner differ in their settings, which the tables tell apart.
@@ -96,6 +99,7 @@ fn blank(runs: &PaperRuns<'_>, name: &str, title: &str, keys: &[&str]) -> Table 
 
 /// A table as a terminal shows it, with only these notes and those that no table may lack.
 fn shortened(table: Table, runs: &PaperRuns<'_>, notes: &[&str]) -> Table {
-    let notes = notes.iter().map(|&note| note.to_owned()).chain(other_data(runs.reading)).collect();
+    let notes = notes.iter().map(|&note| note.to_owned());
+    let notes = notes.chain(other_data(runs.reading)).chain(batch::note(&runs.all)).collect();
     Table { notes, ..table }.compact()
 }

@@ -7,7 +7,7 @@ use wug_score::{Aggregate, Measurement, Metric, Reading, RunResult};
 
 use super::published::{ACCURACY, RULES, RUNS, SCORES, printed, tasks};
 use super::runs::{PaperRuns, is_human, mean_curve};
-use super::{blank, shortened};
+use super::{batch, blank, shortened};
 use crate::measured::TEST;
 use crate::parameters;
 use crate::published::PublishedTable;
@@ -17,7 +17,7 @@ const TASK: &str = "task";
 const STEPS: &str =
     "WADE: the weighted mean of 1/T over accuracies, T being the step at which each is first reached.";
 const PUBLISHED_STEPS: &str = "As published: thresholds 0 to 0.99, strictly above; T in sequences for reservoirs, in updates of 8 sequences for the others; reservoirs choose among the answers of the training sequences, the others among all symbols. A constant accuracy c scores about c².";
-const CORRECTED_STEPS: &str = "Equations 1 and 2: thresholds 0.01 to 1, reached or exceeded; T in sequences seen by every learner; every learner chooses among all symbols of the task.";
+const CORRECTED_STEPS: &str = "Equations 1 and 2: thresholds 0.01 to 1, reached or exceeded; T in sequences seen by every learner; every learner chooses among all symbols of the task. Batches of one, as the paper says, unless a column says otherwise.";
 const LEAK: &str = "The published transformer sees the answer: its figures do not compare.";
 
 const HUMAN: &str = "human: Equation 1 in either reading, with thresholds 0.1 to 1; a series of k right answers is an accuracy of k/10 at its first question, and T is in questions (Appendix A).";
@@ -89,6 +89,7 @@ fn by_task(
     table.columns = columns.iter().map(Column::new).collect();
     table.rows = tasks.iter().map(row).collect();
     table.notes.extend([MEAN_NOTE.to_owned(), BOLD_NOTE.to_owned()]);
+    table.notes.extend(batch::note(&runs.all));
     table.notes.extend(rule_note(runs));
     table.notes.extend(parameters::notes(&runs.all));
     table.notes.extend(table.interval_note());

@@ -86,7 +86,8 @@ pub fn learning_speed(wade: &Wade, curve: &[Evaluated], chance: Option<f64>) -> 
             curve.iter().map(|p| Evaluated { accuracy: above(p.accuracy), ..*p }).collect();
         scores.push(WADE_ABOVE_CHANCE.measured(once(wade.of(&curve)), None));
     }
-    if let Some(highest) = curve.iter().map(|point| point.accuracy).max_by(f64::total_cmp) {
+    // Where the score is of a smoothed curve, so is the highest accuracy, as published.
+    if let Some(highest) = wade.smoothed(curve).iter().map(|point| point.accuracy).max_by(f64::total_cmp) {
         scores.push(HIGHEST_ACCURACY.measured(once(highest), chance));
     }
     if let Some(last) = curve.last() {
