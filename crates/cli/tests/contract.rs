@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use wug_lab::generalization::{Generalization, Measure};
+use wug_lab::learners::{UpdateRule, keys};
 use wug_lab::pairs::{OUT_OF_DISTRIBUTION, Pairs, TEST, VALIDATION};
 use wug_lab::plan::RunPlan;
 use wug_lab::preference::Preference;
@@ -569,10 +570,10 @@ fn description_lengths_say_which_unit_the_papers_seem_to_be_in() {
 /// Corrected, as the paper describes, or as its code does it.
 fn version(plan: &RunPlan) -> &'static str {
     let p = plan.of::<Pairs>().unwrap();
-    match (p.reading, p.settings.is_on("train_output")) {
+    match (p.reading, p.settings.find(&keys::TRAIN_OUTPUT)) {
         (wug_lab::language::Reading::Corrected, _) => "corrected",
-        (_, true) => "as described",
-        (_, false) => "published",
+        (_, Some(true)) => "as described",
+        (_, _) => "published",
     }
 }
 
@@ -592,8 +593,8 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_version() {
         let next = 0.5 + 0.001 * accuracies.len() as f64;
         let key = (p.language.clone(), p.learner.clone(), version(plan));
         let accuracy = *accuracies.entry(key).or_insert(next);
-        let chosen =
-            p.seed == 0 && p.settings.real("learning_rate").is_none_or(|rate| [0.1, 1e-4].contains(&rate));
+        let chosen = p.seed == 0
+            && p.settings.find(&keys::LEARNING_RATE).is_none_or(|rate| [0.1, 1e-4].contains(&rate));
         results.push(if chosen { preferred(plan, accuracy, 5.0) } else { preferred(plan, 0.1, 6.0) });
     }
     let tables = tables(&results);
@@ -662,7 +663,8 @@ fn a_trained_output_layer_is_not_pooled_with_an_untrained_one_at_quick_scale() {
 fn settings_found_by_search_stand_apart_from_the_papers() {
     let accuracy = |plan: &RunPlan| {
         let p = plan.of::<Pairs>().unwrap();
-        let sgd = p.learner == "joulin-stack-rnn" && p.settings.name("optimizer") == Some("sgd");
+        let sgd =
+            p.learner == "joulin-stack-rnn" && p.settings.find(&keys::OPTIMIZER) == Some(UpdateRule::Sgd);
         match (sgd, p.settings.count("batch")) {
             (true, Some(2048)) => 0.95,
             (true, _) => 0.75,

@@ -58,8 +58,13 @@ fn tse_strings(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(args = [50_000, 100_000, 200_000], sample_count = 5)]
 fn tse_growth(bencher: Bencher<'_, '_>, train: usize) {
     let named = registry::find("nested").expect("a language");
-    let sizes =
-        pairs::Sizes { training, validation: 0, test: 0, out_of_distribution: 0, ..pairs::Sizes::default() };
+    let sizes = pairs::Sizes {
+        training: train,
+        validation: 0,
+        test: 0,
+        out_of_distribution: 0,
+        ..pairs::Sizes::default()
+    };
     bencher.bench(|| pairs::generate(&named, &sizes, Reading::Corrected, Seed::new(0)).expect("data"));
 }
 

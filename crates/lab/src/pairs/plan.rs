@@ -89,8 +89,6 @@ impl Plan {
     }
 }
 
-const TRAIN_OUTPUT: &str = "train_output";
-
 impl Planned for Plan {
     fn label(&self) -> String {
         let label = format!("{} {}", self.language, self.learner);
@@ -120,13 +118,13 @@ impl Planned for Plan {
 
     /// Whether the output layer is trained decides what is learned: a run in which that is not as its reading has it is another one.
     fn coordinates(&self) -> Coordinates {
-        let trained = self.settings.get(TRAIN_OUTPUT).map(|_| self.settings.is_on(TRAIN_OUTPUT));
+        let trained = self.settings.find(&keys::TRAIN_OUTPUT);
         let usual = self.reading == Reading::Corrected;
         Coordinates::default()
             .with("language", self.language.as_str())
             .with("learner", self.learner.as_str())
             .with_some("size", self.size)
-            .with_some(TRAIN_OUTPUT, trained.filter(|trained| *trained != usual))
+            .with_some(keys::TRAIN_OUTPUT.name(), trained.filter(|trained| *trained != usual))
     }
 
     fn seed(&self) -> u64 {

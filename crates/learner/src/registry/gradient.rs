@@ -68,7 +68,7 @@ pub(super) const WEIGHT_DECAY: Key<f64> = Key::real(
     Limits::NotNegative,
     0.0,
 );
-pub(super) const TRAIN_OUTPUT: Key<bool> =
+pub const TRAIN_OUTPUT: Key<bool> =
     Key::switch("train_output", "whether the output layer is trained, or stays as it was initialised", true);
 pub const BATCH_SYMBOLS: Key<usize> = Key::count("batch_symbols", "symbols per update", 1..=LARGE, 1024);
 pub const LOSS_WEIGHT: Key<f64> = Key::real(

@@ -53,7 +53,7 @@ pub use wug_parameter::{Given, Parameter, ParameterError, Range, Settings, Value
 pub mod keys {
     pub use super::gradient::{
         BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX_EPOCHS,
-        OPTIMIZER, PATIENCE, UPDATES,
+        OPTIMIZER, PATIENCE, TRAIN_OUTPUT, UPDATES,
     };
     pub use super::memory::{ROWS, START as TEMPERATURE_START, TEST_ROWS, WIDTH as MEMORY_WIDTH};
     pub use super::recurrent::{HIDDEN, LAYERS, SCORING_DROPOUT};
