@@ -1,5 +1,6 @@
 //! The reader of saved models: a config and weights.
 
+use wug_lab::language::Reading;
 use wug_lab::dataset::{MemoryFiles, Seed};
 use wug_learner::interface::{LoadError, Model, NextSymbol as _, Recognizer as _, SavedModel, Trained};
 use wug_learner::kernel::Real;
