@@ -115,6 +115,11 @@ fn every_protocol_has_an_optimizer_that_plans_leave_out_at_its_default() {
             let expected = ["generalization", "pairs"].contains(&protocol).then_some("adam");
             assert_eq!(said, expected, "{protocol}");
         }
+        for plan in read(protocol, section, "optimizer = \"sgd\"").unwrap() {
+            let said = ["generalization", "pairs"].contains(&protocol) || plan.value()["learner"] == "esn";
+            let told = plan.coordinates().text("optimizer").map(str::to_owned);
+            assert_eq!(told, (!said).then(|| "sgd".to_owned()), "{protocol}");
+        }
         let error = read(protocol, section, "optimizer = \"adagrad\"").unwrap_err().to_string();
         let message = "`optimizer`: cannot be adagrad; it must be one of adam, sgd";
         assert!(error.contains(message), "{protocol}: {error}");

@@ -9,7 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use wug_learner::kernel::instruction_set;
-use wug_learner::registry;
+use wug_learner::registry::{self, SettingValue};
 use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
@@ -140,23 +140,34 @@ impl RunPlan {
         coordinate(&value).filter(|_| self.plan.coordinates().get(name).is_none())
     }
 
+    /// The settings of its learner whose default goes without saying, with that.
+    fn implied(&self, plan: &Value) -> Vec<(&'static str, SettingValue)> {
+        let learner = || {
+            let role = protocol::find(self.protocol)?.role;
+            Some(registry::find(plan.get("learner")?.as_str()?, role).ok()?.implied(role).collect())
+        };
+        learner().unwrap_or_default()
+    }
+
     /// The value of a setting of the plan, or the default that goes without saying.
     fn setting(&self, plan: &Value, name: &str) -> Option<Value> {
         let implied = || {
-            let role = protocol::find(self.protocol)?.role;
-            let learner = registry::find(plan.get("learner")?.as_str()?, role).ok()?;
-            let (_, value) = learner.implied(role).find(|(implied, _)| *implied == name)?;
+            let (_, value) = self.implied(plan).into_iter().find(|(implied, _)| *implied == name)?;
             serde_json::to_value(value).ok()
         };
         setting(plan, name).cloned().or_else(implied)
     }
 
-    /// What tells the run apart from others of its grid.
+    /// What tells the run apart from others of its grid. What need not be said, and is, is another value than the usual one: it tells the
+    /// run apart from those of other grids, whose plans do not have it.
     pub fn coordinates(&self) -> Coordinates {
         let value = self.plan.value();
-        let known = |name: &String| Some((name.clone(), self.compared_value(&value, name)?));
-        let compared = self.compared.iter().filter_map(known);
-        compared.fold(self.plan.coordinates(), |all, (name, value)| all.with(&name, value))
+        let mut names: Vec<&str> = self.compared.iter().map(String::as_str).collect();
+        let said = self.implied(&value).into_iter().map(|(name, _)| name);
+        names.extend(said.filter(|name| setting(&value, name).is_some()));
+        let known = |name: &str| Some((name.to_owned(), self.compared_value(&value, name)?));
+        let told = names.into_iter().filter_map(known);
+        told.fold(self.plan.coordinates(), |all, (name, value)| all.with(&name, value))
     }
 
     /// The plan itself, if it is of protocol `P`.
