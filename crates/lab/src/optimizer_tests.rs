@@ -97,7 +97,7 @@ fn ids(plans: &[RunPlan]) -> Vec<String> {
 }
 
 #[test]
-fn every_protocol_has_an_optimizer_that_plans_leave_out_at_its_default() {
+fn every_protocol_has_an_optimizer_which_tells_runs_apart() {
     assert_eq!(PROTOCOLS.len(), SECTIONS.len());
     for (protocol, section, _) in SECTIONS {
         let unsaid = read(protocol, section, "").unwrap();
@@ -110,10 +110,13 @@ fn every_protocol_has_an_optimizer_that_plans_leave_out_at_its_default() {
             assert!(plan.label().contains(&format!("optimizer {name}")), "{}", plan.label());
         }
         for plan in unsaid {
-            let settings = &plan.value()["settings"];
-            let said = settings.get("optimizer").and_then(Value::as_str);
-            let expected = ["generalization", "pairs"].contains(&protocol).then_some("adam");
-            assert_eq!(said, expected, "{protocol}");
+            let usual = if plan.value()["learner"] == "esn" { "sgd" } else { "adam" };
+            assert_eq!(plan.value()["settings"]["optimizer"], usual, "{protocol}");
+        }
+        for plan in read(protocol, section, "optimizer = \"sgd\"").unwrap() {
+            let said = ["generalization", "pairs"].contains(&protocol) || plan.value()["learner"] == "esn";
+            let told = plan.coordinates().text("optimizer").map(str::to_owned);
+            assert_eq!(told, (!said).then(|| "sgd".to_owned()), "{protocol}");
         }
         let error = read(protocol, section, "optimizer = \"adagrad\"").unwrap_err().to_string();
         let message = "`optimizer`: cannot be adagrad; it must be one of adam, sgd";

@@ -9,6 +9,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use wug_learner::kernel::instruction_set;
+use wug_learner::registry;
+use wug_parameter::Parameter;
 use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
@@ -139,12 +141,26 @@ impl RunPlan {
         coordinate(&value).filter(|_| self.plan.coordinates().get(name).is_none())
     }
 
-    /// What tells the run apart from others of its grid.
+    /// The names of settings that tell a run apart where they are not at the learner's default.
+    fn telling(&self, plan: &Value) -> Vec<&'static str> {
+        let role = || Some(protocol::find(self.protocol)?.role);
+        let learner = |role| registry::find(plan.get("learner")?.as_str()?, role).ok()?.settings(role);
+        let all = role().and_then(learner).unwrap_or_default().iter().filter(|setting| setting.telling);
+        let usual = |setting: &&Parameter| {
+            let default = setting.default.value().and_then(|value| serde_json::to_value(value).ok());
+            self::setting(plan, setting.name).is_none_or(|value| Some(value) == default.as_ref())
+        };
+        all.filter(|setting| !usual(setting)).map(|setting| setting.name).collect()
+    }
+
+    /// What tells the run apart from others of its grid, and what tells it apart from the usual runs of other grids.
     pub fn coordinates(&self) -> Coordinates {
         let value = self.plan.value();
-        let known = |name: &String| Some((name.clone(), self.compared_value(&value, name)?));
-        let compared = self.compared.iter().filter_map(known);
-        compared.fold(self.plan.coordinates(), |all, (name, value)| all.with(&name, value))
+        let mut names: Vec<&str> = self.compared.iter().map(String::as_str).collect();
+        names.extend(self.telling(&value));
+        let known = |name: &str| Some((name.to_owned(), self.compared_value(&value, name)?));
+        let told = names.into_iter().filter_map(known);
+        told.fold(self.plan.coordinates(), |all, (name, value)| all.with(&name, value))
     }
 
     /// The plan itself, if it is of protocol `P`.

@@ -26,6 +26,8 @@ pub struct Parameter {
     pub list: bool,
     /// Names that it had in earlier versions, which are still read.
     pub former: &'static [&'static str],
+    /// Whether runs with another value than the default are told apart by it in tables, also where no grid compares its values.
+    pub telling: bool,
 }
 
 impl Parameter {
@@ -40,6 +42,7 @@ impl Parameter {
             capacity: false,
             list: false,
             former: &[],
+            telling: false,
         }
     }
 
@@ -146,6 +149,12 @@ impl<T> Key<T> {
     #[must_use]
     pub const fn unless(self, other: &'static str, value: &'static str) -> Self {
         Self::new(Parameter { unless: Some((other, value)), ..self.parameter })
+    }
+
+    /// The same, which tells runs apart that do not have the default.
+    #[must_use]
+    pub const fn telling(self) -> Self {
+        Self::new(Parameter { telling: true, ..self.parameter })
     }
 
     /// The same, which had other names in earlier versions.

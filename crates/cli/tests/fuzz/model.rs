@@ -1,7 +1,7 @@
 //! The reader of saved models: a config and weights.
 
-use wug_lab::language::Reading;
 use wug_lab::dataset::{MemoryFiles, Seed};
+use wug_lab::language::Reading;
 use wug_learner::interface::{LoadError, Model, NextSymbol as _, Recognizer as _, SavedModel, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LanguageModel, RecognizerModel, TransducerModel};

@@ -62,6 +62,8 @@ pub const LEARNING_RATE: Key<f64> =
     Key::real("learning_rate", "step size of the optimiser", Limits::Positive, 0.001);
 pub const OPTIMIZER: Key<UpdateRule> =
     Key::choice("optimizer", "the update rule; Adam with `weight_decay` is AdamW", UpdateRule::Adam.name());
+/// In roles where tables do not tell optimisers apart by columns of their own.
+pub(super) const TELLING_OPTIMIZER: Key<UpdateRule> = OPTIMIZER.telling();
 pub(super) const WEIGHT_DECAY: Key<f64> = Key::real(
     "weight_decay",
     "decoupled weight decay: each step multiplies parameters by 1 − learning_rate·weight_decay",

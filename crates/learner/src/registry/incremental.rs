@@ -6,7 +6,7 @@ use wug_dataset::Seed;
 
 use wug_parameter::parameters;
 
-use super::gradient::{LEARNING_RATE, OPTIMIZER, optimizer_spec};
+use super::gradient::{LEARNING_RATE, TELLING_OPTIMIZER, optimizer_spec};
 use super::size::{Matched, Matching, Sizing, Target};
 use super::{Learner, NO_ROLES, Parameter, Settings, SettingsCheck};
 use crate::interface::Incremental;
@@ -110,7 +110,7 @@ pub(super) static BAG_OF_WORDS: Learner = Learner {
     summary: "logistic regression on which symbols there are, whatever their order",
     cite: "Cisneros et al. 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing",
     incremental: Some(IncrementalRole {
-        settings: parameters![OPTIMIZER, LEARNING_RATE],
+        settings: parameters![TELLING_OPTIMIZER, LEARNING_RATE],
         check: None,
         parameters: |_, task| spec(AnswerBodySpec::BagOfWords, task).parameters(),
         build: |settings, task, seed| network(AnswerBodySpec::BagOfWords, settings, task, seed),

@@ -4,7 +4,7 @@ use wug_parameter::{Constant, Key, Limits, Parameter, ParameterError, Settings, 
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TELLING_OPTIMIZER, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::recurrent::{EMBEDDING, HIDDEN};
 use super::size::{Dimension, Sizing, Steps};
@@ -52,7 +52,7 @@ const RECOGNIZER: &[Parameter] = &[
     START.parameter(),
     RATE.parameter(),
     LEAST.parameter(),
-    OPTIMIZER.parameter(),
+    TELLING_OPTIMIZER.parameter(),
     LEARNING_RATE.or(Constant::Real(0.005)).parameter(),
     BATCH_SYMBOLS.parameter(),
     LOSS_WEIGHT.parameter(),
@@ -208,7 +208,7 @@ const JOULIN_RECOGNIZER: &[Parameter] = &[
     HIDDEN.parameter(),
     ROWS.or(Constant::Count(500)).parameter(),
     INPUT_WIDTH.parameter(),
-    OPTIMIZER.parameter(),
+    TELLING_OPTIMIZER.parameter(),
     LEARNING_RATE.parameter(),
     BATCH_SYMBOLS.parameter(),
     LOSS_WEIGHT.parameter(),

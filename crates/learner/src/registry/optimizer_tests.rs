@@ -70,7 +70,8 @@ fn every_gradient_learner_has_an_optimizer_in_every_role() {
             let setting = setting.unwrap_or_else(|| panic!("{name} has no optimizer"));
             let Limits::Names(names) = setting.limits else { panic!("{name}") };
             assert_eq!(names, <UpdateRule as wug_parameter::Choice>::NAMES, "{name}");
-            // Only plans of next-symbol models have had it from the start.
+            // Tables of next-symbol models tell optimisers apart in ways of their own.
+            assert_eq!(setting.telling, role != Role::NextSymbol, "{name}");
             *count += 1;
         }
     }

@@ -4,7 +4,7 @@ use wug_parameter::{Constant, Key, Limits, Parameter, Settings};
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TELLING_OPTIMIZER, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::size::{Dimension, Sizing, Steps};
 use super::{
@@ -29,7 +29,7 @@ const fn recognizer_settings(rate: f64) -> [Parameter; 12] {
         LAYERS.or(Constant::Count(5)).parameter(),
         HIDDEN.parameter(),
         DROPOUT.or(Constant::Real(0.1)).parameter(),
-        OPTIMIZER.parameter(),
+        TELLING_OPTIMIZER.parameter(),
         LEARNING_RATE.or(Constant::Real(rate)).parameter(),
         BATCH_SYMBOLS.parameter(),
         LOSS_WEIGHT.parameter(),
@@ -79,6 +79,7 @@ const INCREMENTAL: &[Parameter] = &[
     LAYERS.parameter(),
     EMBEDDED.parameter(),
     DROPOUT.parameter(),
+    TELLING_OPTIMIZER.parameter(),
     LEARNING_RATE.parameter(),
 ];
 

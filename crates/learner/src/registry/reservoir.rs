@@ -4,7 +4,7 @@ use wug_dataset::Seed;
 
 use wug_parameter::{Constant, Key, Limits, Settings, choices, parameters};
 
-use super::gradient::{LEARNING_RATE, MAX, OPTIMIZER, UpdateRule};
+use super::gradient::{LEARNING_RATE, MAX, TELLING_OPTIMIZER, UpdateRule};
 use super::size::{Dimension, Sizing, Steps};
 use super::{IncrementalRole, IncrementalTask, Learner, NO_ROLES};
 use crate::interface::Incremental;
@@ -30,7 +30,7 @@ const LABELS: Key<Labels> = Key::choice(
     "what the decoder chooses from: every symbol that can be an answer, or the answers of the training sequences, known before the first step (published)",
     "all",
 ).published(Constant::Name("training"));
-const DECODER_OPTIMIZER: Key<UpdateRule> = OPTIMIZER
+const DECODER_OPTIMIZER: Key<UpdateRule> = TELLING_OPTIMIZER
     .or(Constant::Name(UpdateRule::Sgd.name()))
     .meaning("the decoder's update rule: stochastic gradient descent (published) or Adam");
 const RATE: Key<f64> = LEARNING_RATE.meaning("step size of the decoder");

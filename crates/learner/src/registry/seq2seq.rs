@@ -2,7 +2,7 @@
 
 use wug_parameter::{Constant, Key, Parameter, Settings, parameters};
 
-use super::gradient::{CLIP_PAIRS, INITIAL_RATE, OPTIMIZER, PAIRS, PEAK_RATE, UPDATES, WARMUP};
+use super::gradient::{CLIP_PAIRS, INITIAL_RATE, PAIRS, PEAK_RATE, TELLING_OPTIMIZER, UPDATES, WARMUP};
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS};
 use super::size::{Dimension, Sizing, Steps};
 use super::transformer::HEADS;
@@ -38,7 +38,7 @@ const WIDE: Key<usize> = HIDDEN.or(Constant::Count(512));
 macro_rules! trained {
     ($($setting:expr),+) => {
         parameters![
-            $($setting),+, UPDATES, PAIRS, OPTIMIZER, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS
+            $($setting),+, UPDATES, PAIRS, TELLING_OPTIMIZER, PEAK_RATE, INITIAL_RATE, WARMUP, CLIP_PAIRS
         ]
     };
 }

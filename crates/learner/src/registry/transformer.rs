@@ -4,7 +4,7 @@ use wug_parameter::{Constant, Key, Parameter, Settings, choices};
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TRAIN_OUTPUT, WEIGHT_DECAY,
+    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TELLING_OPTIMIZER, TRAIN_OUTPUT, WEIGHT_DECAY,
 };
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS, SCORING_DROPOUT};
 use super::size::{Dimension, Sizing, Steps};
@@ -32,7 +32,7 @@ const RECOGNIZER: &[Parameter] = &[
     HEADS.parameter(),
     FEEDFORWARD.parameter(),
     DROPOUT.or(Constant::Real(0.1)).parameter(),
-    OPTIMIZER.parameter(),
+    TELLING_OPTIMIZER.parameter(),
     LEARNING_RATE.parameter(),
     BATCH_SYMBOLS.parameter(),
     LOSS_WEIGHT.parameter(),
@@ -176,7 +176,7 @@ const INCREMENTAL: &[Parameter] = &[
     HEADS.parameter(),
     FEEDFORWARD_UNITS.parameter(),
     DROPOUT.parameter(),
-    OPTIMIZER.parameter(),
+    TELLING_OPTIMIZER.parameter(),
     LEARNING_RATE.parameter(),
 ];
 
