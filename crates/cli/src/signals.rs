@@ -13,7 +13,6 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Registers the handlers.
     #[cfg(unix)]
     pub(crate) fn watch() -> io::Result<Self> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

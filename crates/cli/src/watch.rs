@@ -147,7 +147,6 @@ fn left(TimeLeft { time, at_least }: TimeLeft) -> String {
     }
 }
 
-/// A duration, rounded.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {

@@ -14,7 +14,6 @@ pub enum DataError {
     /// A file could not be read or written.
     #[error("{file}: {source}")]
     Io {
-        /// The file's name.
         file: String,
         /// What the system said.
         source: io::Error,
@@ -22,7 +21,6 @@ pub enum DataError {
     /// A file does not say what its format asks for.
     #[error("{file}, line {line}: {message}")]
     Line {
-        /// The file's name.
         file: String,
         /// The line, counted from 1.
         line: usize,
@@ -31,16 +29,10 @@ pub enum DataError {
     },
     /// A file as a whole is not what it should be.
     #[error("{file}: {message}")]
-    File {
-        /// The file's name.
-        file: String,
-        /// What is wrong.
-        message: String,
-    },
+    File { file: String, message: String },
     /// A file that must be there is not.
     #[error("there is no `{file}`{hint}")]
     Missing {
-        /// The file's name.
         file: String,
         /// What to do about it.
         hint: String,

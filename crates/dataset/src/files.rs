@@ -11,7 +11,6 @@ pub trait FileSink {
     fn put(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
 }
 
-/// Reads named files.
 pub trait FileSource {
     /// Opens a file; `None` if there is none of that name.
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn Read + '_>>>;
@@ -32,7 +31,6 @@ pub trait FileSource {
     }
 }
 
-/// Files in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFiles(pub BTreeMap<String, Vec<u8>>);
 
@@ -57,7 +55,6 @@ impl FileSource for MemoryFiles {
 
 /// The files whose names begin with a folder's, by the rest of their names.
 pub struct Folder<'a, T: ?Sized> {
-    /// All files.
     pub files: &'a T,
     /// The folder's name, ending in `/`, or empty.
     pub prefix: String,

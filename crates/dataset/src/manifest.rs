@@ -23,11 +23,9 @@ pub const MANIFEST: &str = "wug.json";
 pub struct Manifest {
     /// The version of wug that made it.
     pub wug: String,
-    /// The suite.
     pub suite: String,
     /// The language or task, with its settings.
     pub name: String,
-    /// `published` or `corrected`.
     pub reading: String,
     /// The seed of all randomness.
     pub seed: u64,
@@ -48,7 +46,6 @@ pub struct Manifest {
 pub struct FileRecord {
     /// Its name from the directory on, with `/` between folders.
     pub name: String,
-    /// Its size.
     pub bytes: u64,
     /// The BLAKE3 hash of its content.
     pub blake3: String,
@@ -88,7 +85,6 @@ impl<'a> Recorder<'a> {
         Self { sink, prefix: prefix.to_owned(), files: Vec::new(), configs: Vec::new(), counts: Vec::new() }
     }
 
-    /// Writes a file.
     pub fn put(
         &mut self,
         name: &str,
@@ -182,17 +178,13 @@ pub fn hash(library: &dyn FileSource, name: &str) -> Result<Option<String>, Data
 
 /// What a data set is, before its files are known.
 pub struct About {
-    /// The suite.
     pub suite: &'static Descriptor,
     /// The layout of the files.
     pub format: Format,
-    /// The reading.
     pub reading: Reading,
-    /// The seed.
     pub seed: Seed,
     /// The options that were given.
     pub options: BTreeMap<String, String>,
-    /// What was written.
     pub written: Written,
 }
 

@@ -5,7 +5,6 @@ use crate::DataError;
 /// A text with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
-    /// The text.
     pub text: String,
     /// Whether it is positive.
     pub positive: bool,
@@ -14,9 +13,7 @@ pub struct Review {
 /// A split of reviews; a table need not say which review is for what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reviews {
-    /// Those for training.
     pub train: Vec<Review>,
-    /// Those for testing.
     pub test: Vec<Review>,
     /// Those of which nothing is said.
     pub unsplit: Vec<Review>,

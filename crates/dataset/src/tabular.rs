@@ -16,7 +16,6 @@ pub const DEFAULT: &str = "default";
 pub struct Field {
     /// Its name and type.
     pub column: Column,
-    /// What it says.
     pub meaning: Cow<'static, str>,
 }
 
@@ -35,9 +34,7 @@ impl Field {
 /// Splits with the same columns, which are loaded together.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its name.
     pub name: &'static str,
-    /// Its columns.
     pub fields: Vec<Field>,
     /// Its splits, in order.
     pub splits: Vec<SplitFile>,
@@ -46,9 +43,7 @@ pub struct Config {
 /// A file that holds a split.
 #[derive(Clone, Debug)]
 pub struct SplitFile {
-    /// The split.
     pub name: String,
-    /// The file.
     pub file: String,
     /// How many rows it has.
     pub rows: usize,
@@ -56,11 +51,8 @@ pub struct SplitFile {
 
 /// How the splits of one config are written.
 pub struct Table {
-    /// As what.
     pub format: TableFormat,
-    /// The config's name.
     pub config: &'static str,
-    /// The columns.
     pub fields: Vec<Field>,
 }
 
@@ -102,7 +94,6 @@ const PARQUET: &str = ".parquet";
 /// Files of which those in Parquet can be read as JSON lines, under a name that ends in `.jsonl`. Only files that the manifest
 /// knows are decoded: what their bytes decode to depends on a large library.
 pub struct ParquetRows<'a> {
-    /// All files.
     pub files: &'a dyn FileSource,
     /// What the Parquet files must be.
     pub manifest: Option<&'a Manifest>,

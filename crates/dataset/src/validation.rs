@@ -64,7 +64,6 @@ impl Findings {
 }
 
 impl Validation {
-    /// Nothing found yet.
     pub fn new(format: &str, language: &str, reading: Reading) -> Self {
         let (format, language, reading) = (format.to_owned(), language.to_owned(), reading.to_string());
         let (splits, notes) = (Map::new(), Vec::new());

@@ -17,14 +17,11 @@ use crate::disk::Staging;
 
 pub use wug_dataset::suite::{LONGEST, parse_lengths};
 
-/// What to write.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The suite.
     pub suite: &'static dyn Suite,
     /// One language or task, with settings after a colon; all of the paper's if none is named.
     pub name: Option<String>,
-    /// The reading.
     pub reading: Reading,
     /// The seed; a suite's own default if none is given.
     pub seed: Option<u64>,

@@ -30,18 +30,13 @@ pub struct Check {
 pub enum Finding {
     /// As it should be.
     Fine,
-    /// A mistake.
     Mistake {
-        /// What was seen.
         seen: String,
         /// What it usually comes from.
         cause: &'static str,
     },
     /// It could not be checked.
-    Unknown {
-        /// Why.
-        why: String,
-    },
+    Unknown { why: String },
 }
 
 impl Check {

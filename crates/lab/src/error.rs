@@ -31,10 +31,7 @@ pub enum LabError {
     },
     /// A file that is there already, and differs.
     #[error("{} exists and differs from what would be written; nothing was changed (--force replaces it)", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The data are not what they should be.
     #[error(transparent)]
     Data(DataError),

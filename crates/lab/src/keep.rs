@@ -15,12 +15,10 @@ pub(crate) const PREDICTIONS: &str = "predictions.parquet";
 /// The files of a model.
 const MODEL: [&str; 2] = ["config.json", "model.safetensors"];
 
-/// What to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// The predictions for every string that was evaluated.
     pub predictions: bool,
-    /// The trained model.
     pub models: bool,
 }
 
@@ -63,7 +61,6 @@ pub(crate) struct Predicted<'a> {
     pub(crate) count: Option<usize>,
     /// How a negative was made.
     pub(crate) kind: Option<NegativeKind>,
-    /// Its minimal pair.
     pub(crate) pair: Option<PairMember>,
     /// The block, from 1 on, that a transducer's output is sent in.
     pub(crate) block: Option<usize>,
@@ -206,7 +203,6 @@ impl Predictions {
         self.0.is_some()
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, string: &Predicted<'_>) -> Result<(), LabError> {
         let Some(table) = &mut self.0 else { return Ok(()) };
         table.row(&string.row()).map_err(LabError::internal)

@@ -13,7 +13,6 @@ macro_rules! named {
             /// All of them, in the order tables list them.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// Its name.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
@@ -24,11 +23,8 @@ macro_rules! named {
 pub(crate) use named;
 
 named! {
-    /// Floating-point precision.
     Precision {
-        /// Single.
         F32 = "f32",
-        /// Double.
         F64 = "f64",
     }
 }

@@ -22,7 +22,6 @@ use crate::sweep::{BUILD, VERSION};
 /// The format of plans. Plans in another format are refused.
 pub const PLAN_FORMAT: u32 = 2;
 
-/// One run.
 #[derive(Clone)]
 pub struct RunPlan {
     protocol: &'static str,
@@ -233,7 +232,6 @@ impl RunPlan {
         }
     }
 
-    /// Executes the run.
     pub fn execute(
         &self,
         cache: &mut DataCache,

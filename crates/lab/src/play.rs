@@ -53,13 +53,10 @@ pub struct Answer {
     pub only: Option<String>,
     /// The round, from 0.
     pub round: usize,
-    /// Its task.
     pub task: String,
     /// The question, from 0.
     pub question: usize,
-    /// What was typed.
     pub given: String,
-    /// What is right.
     pub expected: String,
 }
 
@@ -77,16 +74,13 @@ pub struct Question {
     pub shown: String,
     /// The text in full.
     pub whole: String,
-    /// The hidden symbols.
     pub expected: String,
 }
 
 /// The score of a round that is over, or of one that was broken off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// The task.
     pub task: String,
-    /// Questions answered.
     pub questions: usize,
     /// The longest row of right answers.
     pub longest: usize,

@@ -124,9 +124,7 @@ pub trait RunData: Send + Sync + 'static {
 /// The values of shared fields that a section leaves out.
 #[derive(Clone, Copy, Debug)]
 pub struct Defaults {
-    /// The learners.
     pub learners: &'static [&'static str],
-    /// How many seeds.
     pub seeds: u64,
     /// The first of them.
     pub first_seed: u64,
@@ -135,15 +133,12 @@ pub struct Defaults {
 /// What a run gives.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How training ended.
     pub ending: Ending,
     /// The number of trainable parameters.
     pub parameters: Option<usize>,
     /// Facts about the data.
     pub data: Value,
-    /// The learning curve.
     pub curve: Vec<Point>,
-    /// What was measured.
     pub scores: Vec<Measurement>,
     /// The strings with the worst scores.
     pub hardest: Vec<ScoredString>,
@@ -154,9 +149,7 @@ pub struct Outcome {
 /// A protocol in the list, with its types erased.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name.
     pub name: &'static str,
-    /// What it does.
     pub summary: &'static str,
     /// The role that learners must have.
     pub role: Role,

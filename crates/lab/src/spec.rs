@@ -52,7 +52,6 @@ impl Scale {
     /// All of them, from small to large.
     pub const ALL: [Self; 3] = [Self::Smoke, Self::Quick, Self::Paper];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Smoke => "smoke",
@@ -72,11 +71,9 @@ impl Scale {
 pub struct Experiment {
     /// The name of its file.
     pub name: String,
-    /// One line.
     pub title: String,
     /// What to know before running it.
     pub about: String,
-    /// The scale.
     pub scale: Scale,
     /// What was changed with `--set`, as typed.
     pub changes: Vec<String>,

@@ -50,7 +50,6 @@ pub use state::{RunState, Status};
 pub struct PlannedRun {
     /// The hash of the plan.
     pub id: String,
-    /// The plan.
     pub plan: RunPlan,
     /// Whether another command added it (`wug score`): it is no run of the experiment, and only that command does it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -68,9 +67,7 @@ impl PlannedRun {
 #[derive(Clone, Debug)]
 pub struct Sweep {
     root: PathBuf,
-    /// What it is.
     pub header: Header,
-    /// Its runs.
     pub runs: Vec<PlannedRun>,
 }
 
@@ -143,7 +140,6 @@ impl Sweep {
         make_folders(&self.root)
     }
 
-    /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root
     }

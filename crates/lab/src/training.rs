@@ -24,7 +24,6 @@ pub(crate) struct TrainingOutcome<R> {
     pub(crate) last: Vec<R>,
     /// The loss over time.
     pub(crate) curve: Vec<Point>,
-    /// How training ended.
     pub(crate) ending: Ending,
     /// The state of the optimiser after the last epoch, if it is to be carried on.
     pub(crate) optimizer: Option<Vec<u8>>,

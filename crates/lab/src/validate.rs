@@ -15,7 +15,6 @@ use crate::data::{canonical, folder_name};
 use crate::disk::Directory;
 use crate::regular;
 
-/// What to check.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// How the files are laid out; found out from the manifest if none is given.

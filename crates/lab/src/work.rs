@@ -44,7 +44,6 @@ pub trait Observer: Sync {
 pub struct Progress {
     /// Runs that are over.
     pub done: usize,
-    /// Runs in all.
     pub total: usize,
     /// About how long the rest will take.
     pub left: TimeLeft,
@@ -53,13 +52,11 @@ pub struct Progress {
 /// An estimate of the time that is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLeft {
-    /// About how long.
     pub time: Duration,
     /// Whether there are runs beside of which nothing is known, because no run of their protocol has been timed.
     pub at_least: bool,
 }
 
-/// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkSummary {
     /// Runs done by this call.
@@ -76,7 +73,6 @@ pub struct WorkSummary {
     pub waiting: usize,
 }
 
-/// How to work.
 #[derive(Clone)]
 pub struct WorkerOptions {
     /// Runs at a time.

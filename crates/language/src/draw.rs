@@ -31,7 +31,6 @@ pub fn choose<'a, T>(rng: &mut dyn Rng, items: &'a [T]) -> &'a T {
     &items[below(rng, items.len())]
 }
 
-/// A fair coin.
 pub fn coin(rng: &mut dyn Rng) -> bool {
     rng.next_u64() >> 63 == 1
 }

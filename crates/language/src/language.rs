@@ -164,7 +164,6 @@ pub trait Scanner {
 
 /// A probability distribution over the strings of a language.
 pub trait Distribution {
-    /// Draws a string.
     fn sample(&self, rng: &mut dyn Rng) -> Word;
 
     /// The natural logarithm of the exact probability that [`sample`](Self::sample) returns this string;

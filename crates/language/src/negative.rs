@@ -39,7 +39,6 @@ impl Coin {
 /// A string outside the language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negative {
-    /// The string.
     pub word: Word,
     /// How many edits were made to a member; `None` for a uniform string. An upper bound of the edit
     /// distance.
@@ -82,7 +81,6 @@ impl<'a> Negatives<'a> {
         Ok(Self { language, positives, lengths, coin, patience })
     }
 
-    /// Draws a negative.
     pub fn sample(&self, rng: &mut dyn Rng) -> Result<Negative, NoNegative> {
         self.sample_where(rng, |_| true)
     }

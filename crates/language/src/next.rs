@@ -51,7 +51,6 @@ impl NextSet {
         self
     }
 
-    /// Adds a symbol.
     #[inline]
     pub fn insert(&mut self, symbol: Symbol) {
         let i = symbol.index();

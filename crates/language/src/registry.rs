@@ -70,7 +70,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// The papers' abbreviation.
     pub fn abbreviation(self) -> &'static str {
         match self {
             Self::Regular => "R",
@@ -92,10 +91,8 @@ impl fmt::Display for Class {
     }
 }
 
-/// A language, described.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name.
     pub name: &'static str,
     /// Other names, such as the directory names of published data.
     pub aliases: &'static [&'static str],
@@ -103,13 +100,10 @@ pub struct Entry {
     pub suite: &'static str,
     /// Its class in the hierarchy.
     pub class: Class,
-    /// One line.
     pub summary: &'static str,
-    /// The definition.
     pub definition: &'static str,
     /// Where it comes from.
     pub citation: &'static str,
-    /// Its settings.
     pub parameters: &'static [Parameter],
     /// Strings that belong to it, with its default settings.
     pub members: &'static [&'static str],
@@ -179,7 +173,6 @@ impl BuildError {
 /// A language's name as typed, taken apart: `NAME` or `NAME:key=value,…`.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The entry.
     pub entry: &'static Entry,
     /// The settings given with it that are not at their defaults, so that a language has one spelling.
     pub settings: Settings,

@@ -54,7 +54,6 @@ pub trait NextSymbol {
     /// The state before the first symbol.
     fn start(&mut self) -> Self::State;
 
-    /// Reads one symbol.
     fn push(&mut self, state: &mut Self::State, symbol: u32);
 
     /// The probability of every symbol to come next.
@@ -170,12 +169,10 @@ impl<M, R: Real> Trained<M, R> {
         Self { model, params: params.into(), tape: Tape::default() }
     }
 
-    /// The model.
     pub fn model(&self) -> &M {
         &self.model
     }
 
-    /// The parameters.
     pub fn params(&self) -> &[R] {
         &self.params
     }

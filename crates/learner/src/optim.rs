@@ -21,7 +21,6 @@ pub enum Rule {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         epsilon_first: bool,
     },
-    /// Stochastic gradient descent.
     Sgd {
         /// Decay of the sum of past gradients; 0 for none.
         momentum: f64,
@@ -32,7 +31,6 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OptimizerSpec {
-    /// The update rule.
     pub rule: Rule,
     /// Adds `l1 · Σ|w|` to the loss.
     #[serde(default)]
@@ -55,7 +53,6 @@ impl OptimizerSpec {
         Self { rule, l1: 0.0, l2: 0.0, weight_decay: 0.0, clip: None }
     }
 
-    /// SGD without momentum.
     pub fn sgd() -> Self {
         Self { rule: Rule::Sgd { momentum: 0.0 }, ..Self::adam() }
     }
@@ -76,7 +73,6 @@ pub struct NotFinite;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimizer<R> {
     spec: OptimizerSpec,
-    /// Steps taken.
     steps: u64,
     /// The mean of gradients (Adam) or their decaying sum (SGD); empty for SGD without momentum.
     mean: Vec<R>,

@@ -16,17 +16,14 @@ pub struct Param {
 }
 
 impl Param {
-    /// Its values.
     pub fn of<R>(self, all: &[R]) -> &[R] {
         &all[self.start..self.start + self.len]
     }
 
-    /// Its values, mutable.
     pub fn of_mut<R>(self, all: &mut [R]) -> &mut [R] {
         &mut all[self.start..self.start + self.len]
     }
 
-    /// The range.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start..self.start + self.len
     }
@@ -57,7 +54,6 @@ impl Param {
 pub enum Init {
     /// Every element the same.
     Constant(f64),
-    /// Uniform in ±bound.
     Uniform(f64),
     /// Normal with mean zero and this standard deviation.
     Normal(f64),
@@ -92,16 +88,13 @@ impl Init {
     }
 }
 
-/// One named tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The name in checkpoints, such as `layers.0.weight_ih`.
     pub name: String,
-    /// Slowest dimension first.
     pub shape: Vec<usize>,
     /// How it is initialised.
     pub init: Init,
-    /// Its range.
     pub param: Param,
 }
 
@@ -126,7 +119,6 @@ impl Layout {
         param
     }
 
-    /// All tensors.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }

@@ -8,33 +8,22 @@ use super::math;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Activation {
-    /// x.
     Linear = 0,
-    /// max(0, x).
     Relu = 1,
     /// 1 / (1 + e⁻ˣ).
     Sigmoid = 2,
-    /// The hyperbolic tangent.
     Tanh = 3,
-    /// x².
     Square = 4,
-    /// ⌊x⌋.
     Floor = 5,
     /// 1 if x > 0, else 0.
     Step = 6,
-    /// exp(−x²/2).
     Gaussian = 7,
-    /// sin πx.
     Sine = 8,
-    /// −x.
     Inverse = 9,
-    /// |x|.
     Abs = 10,
-    /// cos πx.
     Cosine = 11,
     /// x mod 2, in [0, 2).
     Mod2 = 12,
-    /// ⌊x/2⌋.
     ShiftRight = 13,
     /// x mod 3, in [0, 3).
     Mod3 = 14,
@@ -104,7 +93,6 @@ impl Activation {
         }
     }
 
-    /// The function itself.
     pub fn apply(self, x: f64) -> f64 {
         let mut lane = [x];
         self.apply_lanes(&mut lane);
@@ -166,13 +154,11 @@ fn map<const L: usize>(lanes: &mut [f64; L], f: impl Fn(f64) -> f64) {
 /// A set of activations that a search may use; its size decides how many bits name one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActivationSet {
-    /// Its name.
     pub name: &'static str,
     /// What is in it.
     pub activations: &'static [Activation],
 }
 
-/// Every named set.
 pub static ACTIVATION_SETS: &[ActivationSet] = &[
     ActivationSet { name: "bliss3", activations: &[Linear, Relu, Tanh] },
     ActivationSet { name: "linear_relu_sigmoid_tanh", activations: &[Linear, Relu, Sigmoid, Tanh] },

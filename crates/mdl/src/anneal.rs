@@ -12,14 +12,12 @@ use super::island::{Evolution, Individual, Island};
 use super::lanes::LaneCorpus;
 use super::network::Network;
 
-/// How temperatures fall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Annealing {
     /// Generations of a cycle.
     pub cycle: usize,
     /// The first temperature, in bits.
     pub hot: f64,
-    /// The last.
     pub cold: f64,
     /// The least probability at first.
     pub floor_hot: f64,

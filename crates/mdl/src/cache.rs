@@ -11,7 +11,6 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// With 2ⁿ entries.
     pub(super) fn new(log_entries: u32) -> Self {
         Self { entries: vec![(0, f64::NAN); 1 << log_entries], hits: 0 }
     }

@@ -15,7 +15,6 @@ pub struct CodeLength {
     pub edge_kinds: u32,
     /// Where each edge goes.
     pub edge_targets: u32,
-    /// The weights.
     pub weights: u32,
     /// Whether each unit is a sum or a product.
     pub unit_kinds: u32,
@@ -95,7 +94,6 @@ impl Network {
         length
     }
 
-    /// |G| in bits.
     pub fn grammar_bits(&self, allowed: usize) -> u32 {
         self.code_length(allowed).total()
     }

@@ -45,11 +45,8 @@ fn approximation(x: Ratio) -> f64 {
 /// The value of an output: a fraction, or a function of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactOutput {
-    /// A fraction.
     Ratio(Ratio),
-    /// Its hyperbolic tangent.
     Tanh(Ratio),
-    /// Its sigmoid.
     Sigmoid(Ratio),
 }
 

@@ -15,11 +15,8 @@ use super::score::Objective;
 /// A network with its score.
 #[derive(Debug, PartialEq)]
 pub struct Individual {
-    /// The network.
     pub network: Network,
-    /// |G|.
     pub grammar_bits: f64,
-    /// |D:G|.
     pub data_bits: f64,
 }
 
@@ -37,18 +34,14 @@ impl Clone for Individual {
 }
 
 impl Individual {
-    /// |G| + |D:G|.
     pub fn total(&self) -> f64 {
         self.grammar_bits + self.data_bits
     }
 }
 
-/// How populations evolve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evolution {
-    /// Networks per island.
     pub population: usize,
-    /// Networks per tournament.
     pub tournament: usize,
     /// The share of a population that is replaced by something better only.
     pub elite: f64,
@@ -59,7 +52,6 @@ pub struct Evolution {
     pub annealing: Option<Annealing>,
     /// What networks are made of.
     pub alphabet: Alphabet,
-    /// What is minimized.
     pub objective: Objective,
 }
 
@@ -143,7 +135,6 @@ pub(super) struct Island {
 }
 
 impl Island {
-    /// A random population.
     pub(super) fn new(evolution: &Evolution, corpus: &LaneCorpus, seed: Seed) -> Self {
         let (mut rng, mut scorer) = (seed.rng(), Scorer::new());
         let individual = |_| {

@@ -12,7 +12,6 @@ use super::weight::Weight;
 pub struct NetworkJsonError {
     /// Where in the file.
     pub place: String,
-    /// What is wrong.
     pub problem: String,
 }
 

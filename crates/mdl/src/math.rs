@@ -56,7 +56,6 @@ pub(super) fn exp_negative(x: f64) -> f64 {
     (p + 1.0) * power(half) * power(rest)
 }
 
-/// The hyperbolic tangent.
 #[inline(always)]
 pub(super) fn tanh(x: f64) -> f64 {
     let size = x.abs();

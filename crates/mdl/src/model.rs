@@ -76,7 +76,6 @@ impl<R: Float> NetworkModel<R> {
         model
     }
 
-    /// The network.
     pub fn network(&self) -> &Network {
         &self.network
     }
@@ -162,7 +161,6 @@ impl<R: Float> NetworkModel<R> {
         NetworkState { at: At::Numbered(0), row: Row::Known(0) }
     }
 
-    /// Reads a symbol.
     pub fn push(&mut self, state: &mut NetworkState<R>, symbol: u32) {
         if let At::Numbered(number) = state.at
             && let Some((next, row)) = self.known(number, symbol)

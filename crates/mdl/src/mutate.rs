@@ -15,7 +15,6 @@ pub struct Alphabet {
     pub activations: Vec<Activation>,
     /// Whether units may be products.
     pub products: bool,
-    /// The most units.
     pub max_units: usize,
     /// Whether the first networks have sigmoid outputs only.
     pub start_smooth: bool,

@@ -12,12 +12,9 @@ pub enum UnitKind {
     Product,
 }
 
-/// A unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unit {
-    /// Its activation.
     pub activation: Activation,
-    /// Sum or product.
     pub kind: UnitKind,
     /// What is added before the activation.
     pub bias: Option<Weight>,
@@ -37,9 +34,7 @@ pub struct Edge {
     pub recurrent: bool,
     /// Where it comes from.
     pub source: u16,
-    /// Where it goes.
     pub target: u16,
-    /// Its weight.
     pub weight: Weight,
 }
 
@@ -59,7 +54,6 @@ pub struct Network {
     pub(super) inputs: u16,
     pub(super) outputs: u16,
     pub(super) units: Vec<Unit>,
-    /// Sorted, without duplicates.
     pub(super) edges: Vec<Edge>,
 }
 
@@ -89,14 +83,7 @@ pub enum NetworkError {
     Units(usize),
     /// Inputs or outputs are missing, or more than all units.
     #[error("a network of {units} units cannot have {inputs} inputs and {outputs} outputs")]
-    InputsOutputs {
-        /// All units.
-        units: usize,
-        /// Inputs among them.
-        inputs: usize,
-        /// Outputs among them.
-        outputs: usize,
-    },
+    InputsOutputs { units: usize, inputs: usize, outputs: usize },
     /// An edge from or to a unit that is not there.
     #[error("an edge goes from unit {0} to unit {1}, but the units are 0 to {2}")]
     Edge(usize, usize, usize),
@@ -169,12 +156,10 @@ impl Network {
         &self.edges
     }
 
-    /// The forward edges.
     pub fn forward(&self) -> &[Edge] {
         &self.edges[..self.forward_count()]
     }
 
-    /// The recurrent edges.
     pub fn recurrent(&self) -> &[Edge] {
         &self.edges[self.forward_count()..]
     }

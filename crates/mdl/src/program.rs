@@ -8,7 +8,6 @@ use super::set_order::order_of_unions;
 /// Values are clipped to this size before the activation.
 pub(super) const LIMIT: f64 = 1e6;
 
-/// A weighted source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Term {
     pub(super) source: u16,

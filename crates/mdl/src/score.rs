@@ -59,7 +59,6 @@ impl Objective {
 /// The score of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// |G|.
     pub grammar_bits: f64,
     /// |D:G|; infinite if a target has no probability.
     pub data_bits: f64,
@@ -68,7 +67,6 @@ pub struct Score {
 }
 
 impl Score {
-    /// |G| + |D:G|.
     pub fn total(self) -> f64 {
         self.grammar_bits + self.data_bits
     }

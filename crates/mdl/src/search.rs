@@ -16,7 +16,6 @@ pub struct SearchSpec {
     pub evolution: Evolution,
     /// The number of populations.
     pub islands: usize,
-    /// Generations of each.
     pub generations: usize,
     /// Islands exchange networks every so many generations.
     pub migration_interval: usize,
@@ -29,26 +28,20 @@ pub struct SearchSpec {
 /// An improvement of the best network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Improvement {
-    /// After this generation.
     pub generation: usize,
     /// After so many networks were scored, on all islands.
     pub evaluations: u64,
     /// The island that found it.
     pub island: usize,
-    /// |G|.
     pub grammar_bits: f64,
-    /// |D:G|.
     pub data_bits: f64,
-    /// The network.
     pub network: Value,
 }
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchState {
-    /// Generations done.
     pub generation: usize,
-    /// Networks scored.
     pub evaluations: u64,
     /// Scores that came from a cache, since the search began or was resumed: caches are not saved.
     pub cached: u64,
@@ -71,7 +64,6 @@ pub enum Stop {
 /// result.
 const STRIDE: usize = 20;
 
-/// A search.
 #[derive(Clone, Debug)]
 pub struct Search {
     spec: SearchSpec,
@@ -104,7 +96,6 @@ struct SavedIsland {
 }
 
 impl Search {
-    /// Random populations.
     pub fn new(spec: SearchSpec, corpus: LaneCorpus, seed: Seed) -> Self {
         let island = |i| Island::new(&spec.evolution, &corpus, island_seed(seed, i));
         let islands: Vec<Island> = (0..spec.islands).map(island).collect();
@@ -267,7 +258,6 @@ pub struct IslandTask<'a> {
 }
 
 impl IslandTask<'_> {
-    /// Runs them.
     pub fn run(&mut self) {
         for generation in self.first..self.first + self.generations {
             self.island.generation(self.evolution, self.corpus, generation);

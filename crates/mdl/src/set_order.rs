@@ -65,7 +65,6 @@ impl Table {
         entries * 5 >= (self.slots.len() - 1) * 3
     }
 
-    /// `set.add`
     fn add(&mut self, number: u16) {
         self.insert(number);
         if self.crowded(self.used) {
@@ -81,7 +80,6 @@ impl Table {
         others.for_each(|number| self.insert(number));
     }
 
-    /// `self | {number}`
     fn with(&self, number: u16) -> Self {
         let mut copy = Self::new();
         if copy.crowded(self.used) {

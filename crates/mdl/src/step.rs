@@ -8,14 +8,10 @@ use wug_parameter::choices;
 
 /// A floating-point type that networks can be evaluated in.
 pub trait Float: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
-    /// The nearest number.
     fn of(x: f64) -> Self;
-    /// In double precision.
     fn wide(self) -> f64;
-    /// The sum.
     #[must_use]
     fn plus(self, other: Self) -> Self;
-    /// The product.
     #[must_use]
     fn times(self, other: Self) -> Self;
     /// Not beyond the limit.

@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct Weight {
     /// Whether the sign is minus.
     pub negative: bool,
-    /// The numerator.
     pub numerator: u32,
     /// The denominator, which is not zero.
     pub denominator: u32,
 }
 
 impl Weight {
-    /// 1/1.
     pub const ONE: Self = Self { negative: false, numerator: 1, denominator: 1 };
 
     /// The fraction as a number, rounded once.

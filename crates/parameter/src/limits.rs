@@ -6,7 +6,6 @@ use crate::{Span, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limits {
-    /// On or off.
     Switch,
     /// Whole numbers, both ends included.
     Count(u64, u64),
@@ -20,7 +19,6 @@ pub enum Limits {
     Factor,
     /// From the first on, below the second.
     Below(f64, f64),
-    /// Both ends included.
     Between(f64, f64),
     /// One of these names.
     Names(&'static [&'static str]),

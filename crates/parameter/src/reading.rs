@@ -18,7 +18,6 @@ pub enum Reading {
 }
 
 impl Reading {
-    /// Both readings.
     pub const ALL: [Self; 2] = [Self::Published, Self::Corrected];
 
     /// The reading's name, as it is typed and written in manifests.

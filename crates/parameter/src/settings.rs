@@ -22,7 +22,6 @@ impl Settings {
         Ok(Self::given(all, text)?.completed(all, reading))
     }
 
-    /// What `key=value,key=value` says.
     pub fn given(all: &[Parameter], text: &str) -> Result<Self, ParameterError> {
         assignments(text)?.into_iter().map(|(name, value)| Self::parse(all, name, value)).collect()
     }
@@ -158,7 +157,6 @@ mod tests {
     use crate::{Constant, Limits};
 
     crate::choices! {
-        /// For tests.
         pub enum Regularization {
             None = "none",
             L1 = "l1",

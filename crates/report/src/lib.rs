@@ -44,7 +44,6 @@ pub use wug_table::{TableError, TableFormat};
 /// Why there is no report.
 #[derive(Debug, Error)]
 pub enum ReportError {
-    /// Nothing was given.
     #[error("there are no results to report")]
     Empty,
     /// Tables that cannot be written as JSON.

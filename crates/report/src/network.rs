@@ -155,7 +155,6 @@ impl NetworkPicture {
         places
     }
 
-    /// Where everything is.
     fn drawing(&self) -> Drawing {
         let columns = self.columns();
         let places = self.layout(&columns);
@@ -310,7 +309,6 @@ fn fraction(weight: &Value) -> String {
 
 type Point = (f64, f64);
 
-/// Where everything is.
 struct Drawing {
     /// The units that are shown, with their middles.
     circles: Vec<(usize, Point)>,

@@ -15,7 +15,6 @@ use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::suite::SUITES;
 use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, Value, distinct};
 
-/// The protocol.
 pub(crate) const PROTOCOL: &str = "pairs";
 
 /// The pairs at the lengths of training, and at greater ones.

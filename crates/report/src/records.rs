@@ -34,7 +34,6 @@ pub type Logs = BTreeMap<String, Json>;
 pub struct Derived<'a> {
     /// The results that it is derived from.
     pub of: Vec<&'a RunResult>,
-    /// The figure.
     pub measurement: Measurement,
     /// As the report shows it, where that says more than the number: `≥2` or `<1`.
     pub shown: String,

@@ -24,7 +24,6 @@ pub trait Suite: Sync {
     /// Its name, which begins the ids of its tables.
     fn name(&self) -> &'static str;
 
-    /// The paper.
     fn paper(&self) -> &'static str;
 
     /// The tables that the paper printed, each with its name in print.

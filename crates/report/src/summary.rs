@@ -12,10 +12,8 @@ use crate::plan_fields::data_seed;
 use crate::table::{Cell, Column, Row, Table};
 use crate::{repeats, suite};
 
-/// What was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// How many runs.
     pub runs: usize,
     /// How they ended: name and number.
     pub endings: BTreeMap<&'static str, usize>,
@@ -30,7 +28,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of these results.
     pub fn of(results: &[RunResult]) -> Self {
         let mut endings = BTreeMap::new();
         for result in results {

@@ -51,7 +51,6 @@ impl Scope<'_> {
 pub struct Table {
     /// A name that no other table of the report has, fit for an address.
     pub id: String,
-    /// What it shows.
     pub title: String,
     /// What all its rows have in common, such as the suite or protocol, and the reading.
     pub about: BTreeMap<String, String>,
@@ -59,9 +58,7 @@ pub struct Table {
     pub notes: Vec<String>,
     /// What the names of its rows are names of.
     pub keys: Vec<String>,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows.
     pub rows: Vec<Row>,
 }
 
@@ -71,7 +68,6 @@ pub struct Column {
     /// What it shares with its neighbours, or nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// Its own name.
     pub name: String,
 }
 
@@ -92,7 +88,6 @@ impl Column {
     }
 }
 
-/// A row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Its name, one part per key of the table.
@@ -188,7 +183,6 @@ pub(crate) fn whole_range(counts: &[usize]) -> Option<String> {
     Some(if least == most { least } else { format!("{least} to {most}") })
 }
 
-/// 50,205,000 for 50205000.
 pub(crate) fn grouped(n: usize) -> String {
     let digits = n.to_string();
     let parts: Vec<&str> =

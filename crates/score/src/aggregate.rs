@@ -19,15 +19,12 @@ use crate::ratio::{finite, sorted};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregate {
-    /// The arithmetic mean.
     Mean,
     /// The standard deviation that divides by `n`, as the tables of Butoi et al. 2025 have it.
     PopulationStd,
     /// The standard deviation that divides by `n - 1`; undefined for one run.
     SampleStd,
-    /// The lowest.
     Min,
-    /// The highest.
     Max,
     /// The middle one, or the mean of the middle two.
     Median,

@@ -10,7 +10,6 @@ use crate::best_of::{Draws, expected_best};
 use crate::ratio::{finite, sorted};
 use crate::{Aggregate, Ratio};
 
-/// What was resampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
@@ -24,13 +23,10 @@ pub enum Over {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
     /// The share of resamples inside it.
     pub level: f64,
-    /// What was resampled.
     pub over: Over,
     /// How many of them there were.
     pub n: usize,
@@ -44,7 +40,6 @@ pub enum BadBootstrap {
     /// A level that is no share.
     #[error("a bootstrap interval of level {0} was asked for; levels lie between 0 and 1")]
     Level(f64),
-    /// Nothing to draw.
     #[error("a bootstrap of 0 resamples was asked for; it takes at least 1")]
     Resamples,
 }

@@ -11,11 +11,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 pub enum Coordinate {
     /// A name, such as that of a language.
     Text(String),
-    /// A count.
     Integer(u64),
-    /// Any other number.
     Number(f64),
-    /// On or off.
     Switch(bool),
 }
 
@@ -127,7 +124,6 @@ impl Coordinates {
         }
     }
 
-    /// Sets one.
     pub fn set(&mut self, name: &str, value: impl Into<Coordinate>) {
         let value = value.into();
         match self.0.iter_mut().find(|(known, _)| known == name) {
@@ -136,7 +132,6 @@ impl Coordinates {
         }
     }
 
-    /// Removes one.
     pub fn remove(&mut self, name: &str) {
         self.0.retain(|(known, _)| known != name);
     }

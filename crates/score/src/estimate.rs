@@ -15,11 +15,8 @@ const Z: f64 = 1.959_963_984_540_054;
 /// A value and the ends of its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The value.
     pub value: f64,
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 

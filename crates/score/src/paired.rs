@@ -5,7 +5,6 @@ use serde::Serialize;
 use crate::Aggregate;
 use crate::ratio::finite;
 
-/// A paired t-test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairedTest {
     /// The number of pairs.
@@ -16,7 +15,6 @@ pub struct PairedTest {
     pub effect: f64,
     /// Student's t, with n − 1 degrees of freedom.
     pub t: f64,
-    /// The two-sided p-value.
     pub p: f64,
 }
 

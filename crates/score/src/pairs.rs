@@ -37,10 +37,8 @@ pub enum Ties {
 }
 
 impl Comparison {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Sum, Self::Mean, Self::MeanProbability];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sum => "sum",

@@ -77,7 +77,6 @@ pub enum Mismatch {
     /// Too many or too few prefixes.
     #[error("{what} for {given} prefixes, but a string of {length} symbols has {}", length + 1)]
     Prefixes {
-        /// What was given.
         what: &'static str,
         /// For how many prefixes.
         given: usize,
@@ -94,16 +93,11 @@ pub enum Mismatch {
         /// How many there should be.
         allowed: usize,
     },
-    /// No probability.
     #[error("{given} was given as a probability, but probabilities are from 0 to 1")]
-    Probability {
-        /// The number given.
-        given: f64,
-    },
+    Probability { given: f64 },
     /// No logarithm of a probability.
     #[error("{given} was given as a log-probability at prefix {prefix}, but those are at most 0")]
     LogProbability {
-        /// The number given.
         given: f64,
         /// The length of the prefix.
         prefix: usize,

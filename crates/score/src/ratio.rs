@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
-    /// What was scored.
     pub numerator: f64,
     /// How much there was to score.
     pub denominator: f64,
@@ -50,7 +49,6 @@ pub struct Totals {
     pub numerator: f64,
     /// The sum of the denominators.
     pub denominator: f64,
-    /// How many examples.
     pub n: usize,
 }
 

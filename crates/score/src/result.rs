@@ -17,9 +17,7 @@ pub struct RunResult {
     pub format: u32,
     /// What the run was.
     pub run: Run,
-    /// The resolved plan.
     pub plan: Value,
-    /// How it ended.
     pub ending: Ending,
     /// How many trainable parameters the learner had.
     pub parameters: Option<usize>,
@@ -27,7 +25,6 @@ pub struct RunResult {
     pub data: Value,
     /// The loss over time.
     pub curve: Vec<Point>,
-    /// What was measured.
     pub scores: Vec<Measurement>,
     /// The strings with the highest cross-entropy, or the first that was rejected.
     pub hardest: Vec<ScoredString>,
@@ -44,15 +41,9 @@ pub enum Ending {
     /// The validation loss no longer fell.
     Stopped,
     /// A value was not finite after so many updates; the best model before was scored.
-    Diverged {
-        /// Updates done before.
-        step: u64,
-    },
+    Diverged { step: u64 },
     /// It ended with an error.
-    Failed {
-        /// Why.
-        message: String,
-    },
+    Failed { message: String },
 }
 
 impl Ending {
@@ -71,9 +62,7 @@ impl Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// Epochs done.
     pub epoch: usize,
-    /// Updates done.
     pub steps: u64,
     /// The mean loss on the training data; absent if it was not finite.
     pub training: Option<f64>,
@@ -115,14 +104,7 @@ pub enum ResultError {
     },
     /// A unit that is not the metric's.
     #[error("`{metric}` is measured in {allowed}, but the result says {given}")]
-    Unit {
-        /// The metric.
-        metric: String,
-        /// The unit given.
-        given: &'static str,
-        /// The metric's unit.
-        allowed: &'static str,
-    },
+    Unit { metric: String, given: &'static str, allowed: &'static str },
 }
 
 impl RunResult {

@@ -33,7 +33,6 @@ pub use margin::{BadMargin, Margin};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stratum {
-    /// The whole set.
     All,
     /// Members, or the others.
     Label(Label),
@@ -57,9 +56,7 @@ pub enum Stratum {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
-    /// Members.
     Positive,
-    /// The others.
     Negative,
 }
 
@@ -69,7 +66,6 @@ pub enum Label {
 pub enum NegativeKind {
     /// A member with some edits.
     Perturbed,
-    /// Symbols drawn uniformly.
     Uniform,
 }
 
@@ -93,9 +89,7 @@ impl NegativeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Window {
-    /// The shortest.
     pub lo: i64,
-    /// The longest.
     pub hi: i64,
 }
 
@@ -111,7 +105,6 @@ impl Window {
         Self { lo, hi: lo + width.max(1) as i64 - 1 }
     }
 
-    /// The middle.
     pub fn centre(self) -> f64 {
         (self.lo + self.hi) as f64 / 2.0
     }
@@ -204,7 +197,6 @@ pub struct Windows {
     pub step: usize,
     /// How far a window goes to either side.
     pub reach: usize,
-    /// The last centre.
     pub last: usize,
 }
 
@@ -223,7 +215,6 @@ impl Windows {
     }
 }
 
-/// Member or not.
 pub fn by_label(truth: &Labelled) -> Option<Stratum> {
     Some(Stratum::Label(if truth.label { Label::Positive } else { Label::Negative }))
 }

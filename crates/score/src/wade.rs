@@ -17,21 +17,12 @@ pub struct Evaluated {
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Thresholds {
     /// `k / of` for `k` from `first` to `last`.
-    Even {
-        /// The denominator.
-        of: usize,
-        /// The first numerator.
-        first: usize,
-        /// The last numerator.
-        last: usize,
-    },
+    Even { of: usize, first: usize, last: usize },
     /// As NumPy's `arange` has them, rounding included: which side of a tie an accuracy falls on depends on it.
     Arange {
-        /// The first.
         from: f64,
         /// From one to the next.
         step: f64,
-        /// How many.
         count: usize,
     },
 }
@@ -91,7 +82,6 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::AtLeast, Self::Above];
 
     /// Its name, as records write it.
@@ -114,7 +104,6 @@ pub enum Weighting {
 }
 
 impl Weighting {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Threshold, Self::OneToTen];
 
     /// Its name, as records write it.

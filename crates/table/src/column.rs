@@ -7,7 +7,6 @@ use crate::TableError;
 /// What the values of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Unicode text.
     Text,
     /// Whole numbers of 64 bits with a sign.
     Integer,
@@ -15,7 +14,6 @@ pub enum Kind {
     Unsigned,
     /// Numbers, infinite ones included; what is not a number becomes an absent value.
     Float,
-    /// True or false.
     Boolean,
 }
 
@@ -34,7 +32,6 @@ impl Kind {
 /// A column of a table. Any value may be absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
     pub name: String,
     /// What its values are, or the elements of its lists.
     pub kind: Kind,
@@ -93,16 +90,12 @@ impl Column {
 /// A value in a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value<'a> {
-    /// Absent.
     #[default]
     Null,
-    /// Unicode text.
     Text(Cow<'a, str>),
     /// A whole number; the column says how large it may be.
     Integer(i128),
-    /// A number.
     Float(f64),
-    /// True or false.
     Boolean(bool),
     /// Several values of one kind.
     List(Vec<Value<'a>>),

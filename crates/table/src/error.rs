@@ -27,12 +27,5 @@ pub enum TableError {
     },
     /// A value that its column does not take.
     #[error("the column `{column}` is of {allowed}, but was given {given}")]
-    Value {
-        /// The column.
-        column: String,
-        /// What was given.
-        given: String,
-        /// What it takes.
-        allowed: String,
-    },
+    Value { column: String, given: String, allowed: String },
 }

@@ -19,7 +19,6 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Csv, Self::Jsonl, Self::Parquet];
 
     /// Its name, as it is typed and as files end.

@@ -42,7 +42,6 @@ pub enum FormatError {
         line: usize,
         /// The character as it stands.
         symbol: String,
-        /// The alphabet, space-separated.
         allowed: String,
     },
     /// A line is too long to be a string of a corpus.
@@ -61,16 +60,10 @@ pub enum FormatError {
     },
     /// A token that cannot be written as one byte.
     #[error("token `{token}` does not fit this format: tokens are single ASCII characters other than `#`")]
-    TokenTooLong {
-        /// The token.
-        token: String,
-    },
+    TokenTooLong { token: String },
     /// The member is no array of NumPy's format, version 1.0.
     #[error("not a NumPy array: {given}")]
-    NotNpy {
-        /// What stands there.
-        given: String,
-    },
+    NotNpy { given: String },
     /// The array's elements are not Booleans.
     #[error("the array has elements of type {given}; a mask has `|b1`")]
     WrongType {
@@ -90,7 +83,6 @@ pub enum FormatError {
     NotBoolean {
         /// The row, from 0.
         row: usize,
-        /// The byte.
         given: u8,
     },
     /// A row of the array is longer than its strings need.
@@ -106,10 +98,7 @@ pub enum FormatError {
     TrailingData,
     /// The archive would need the 64-bit format.
     #[error("{given} bytes are too many for the archive; it holds up to 4,294,967,295")]
-    TooLarge {
-        /// The size.
-        given: u64,
-    },
+    TooLarge { given: u64 },
 }
 
 impl From<io::Error> for FormatError {

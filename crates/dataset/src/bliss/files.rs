@@ -25,9 +25,7 @@ pub(super) const TESTS: &str = "tests.jsonl";
 pub enum Layout {
     /// Encrypted archives, and masks.
     Archives,
-    /// Plain text.
     Text,
-    /// Rows.
     Rows(TableFormat),
 }
 

@@ -43,7 +43,6 @@ pub enum Published {
 pub struct BadPrior {
     /// The prior as it was given.
     pub given: f64,
-    /// The language's name.
     pub language: &'static str,
     /// What the prior decides, and its range.
     pub role: &'static str,

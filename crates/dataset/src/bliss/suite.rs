@@ -61,7 +61,6 @@ choices! {
     }
 }
 
-/// The suite.
 #[derive(Debug)]
 pub struct Bliss;
 

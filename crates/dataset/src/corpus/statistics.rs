@@ -20,7 +20,6 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Counts a corpus.
     pub fn of(words: &[Word]) -> Self {
         Self {
             strings: words.len(),

@@ -39,9 +39,7 @@ pub fn test_after(language: &dyn Language, longest: usize, count: usize) -> impl
 /// How many strings there are, and how many symbols they have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TestSize {
-    /// The strings.
     pub strings: usize,
-    /// Their symbols.
     pub symbols: usize,
 }
 

@@ -64,7 +64,6 @@ impl PromptForm {
         EOS
     }
 
-    /// `<eos> input <sep>`.
     pub fn prompt(&self, input: &[Symbol]) -> Word {
         let source = input.iter().map(|s| Symbol(s.0 + SPECIAL));
         std::iter::once(EOS).chain(source).chain([SEP]).collect()

@@ -9,7 +9,6 @@ use crate::{RuleTask, Seed};
 /// One task of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name.
     pub name: &'static str,
     /// Other names under which it was published.
     pub aliases: &'static [&'static str],

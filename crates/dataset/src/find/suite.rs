@@ -46,7 +46,6 @@ const ABOUT: Descriptor = Descriptor {
     seed: 0,
 };
 
-/// The suite.
 #[derive(Debug)]
 pub struct Find;
 

@@ -14,7 +14,6 @@ use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 use wug_parameter::{Parameter, Settings};
 
-/// Directories as published.
 pub const FORMAT: Format = Format {
     name: "flare",
     folders: &["datasets/"],
@@ -46,7 +45,6 @@ const ABOUT: Descriptor = Descriptor {
     seed: 0,
 };
 
-/// The suite.
 #[derive(Debug)]
 pub struct Flare;
 

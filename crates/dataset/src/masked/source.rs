@@ -51,7 +51,6 @@ pub trait MaskedSource: Send + Sync {
     /// Its name with its settings, in one spelling.
     fn spelled(&self) -> String;
 
-    /// Symbols of sequences.
     fn vocabulary(&self) -> usize;
 
     /// Symbols as they are shown.

@@ -24,7 +24,6 @@ pub struct Sizes {
     pub out_of_distribution: usize,
     /// The lengths of training, validation and test.
     pub lengths: LengthRange,
-    /// The greater lengths.
     pub greater_lengths: LengthRange,
     /// Whether no string is drawn twice. A language that has few strings of these lengths needs repetitions.
     pub distinct: bool,
@@ -120,7 +119,6 @@ fn enough(language: &dyn Language, lengths: &LengthRange, wanted: usize) -> Resu
 }
 
 impl Default for Sizes {
-    /// The paper's.
     fn default() -> Self {
         Self::of(&Settings::default())
     }
@@ -133,9 +131,7 @@ const PASSED_OVER: [usize; 2] = [1000, 100];
 /// The data of one language.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairData {
-    /// Training strings.
     pub train: Vec<Word>,
-    /// Validation strings.
     pub validation: Vec<Word>,
     /// Pairs at the lengths of training.
     pub test: Vec<MinimalPair>,

@@ -13,7 +13,6 @@ pub use generate::{
 };
 pub use near_miss::{NearMissKind, NearMisses};
 
-/// One pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MinimalPair {
     /// The string that should be preferred.

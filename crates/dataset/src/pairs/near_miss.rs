@@ -15,7 +15,6 @@ pub enum NearMissKind {
     Count,
     /// Two words of one half are swapped.
     Agreement {
-        /// Noun classes.
         classes: usize,
         /// Terminals of each class.
         terminals: usize,

@@ -15,11 +15,8 @@ use crate::{DataError, Seed};
 /// How a split is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitSpec {
-    /// Its name.
     pub name: String,
-    /// How many strings.
     pub size: usize,
-    /// Their lengths.
     pub lengths: LengthRange,
     /// What is special about it.
     pub kind: SplitKind,
@@ -28,7 +25,6 @@ pub struct SplitSpec {
 /// What is special about a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitKind {
-    /// Nothing.
     Plain,
     /// No string of the splits before it (of those that are not longer) may occur; if that cannot be, the
     /// split is left out.
@@ -108,7 +104,6 @@ pub(crate) fn splits(settings: &Settings) -> Vec<SplitSpec> {
     SPLITS.iter().map(split).collect()
 }
 
-/// The published splits.
 pub fn default_splits() -> Vec<SplitSpec> {
     splits(&Settings::default())
 }

@@ -21,7 +21,6 @@ pub use rows::{next_line, next_text, parse_next_line};
 /// One string and what is known of it. Everything about a string is in one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labelled {
-    /// The string.
     pub word: Word,
     /// Whether it is a member.
     pub label: bool,
@@ -47,12 +46,10 @@ impl Labelled {
 pub struct Split {
     /// Its name, such as `training`.
     pub name: String,
-    /// Its strings.
     pub examples: Vec<Labelled>,
 }
 
 impl Split {
-    /// The distinct strings.
     pub fn distinct(&self) -> BTreeSet<&[Symbol]> {
         self.examples.iter().map(|e| e.word.as_slice()).collect()
     }

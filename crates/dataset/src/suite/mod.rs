@@ -30,13 +30,10 @@ pub const SUITES: &[&dyn Suite] = &[&bliss::Bliss, &wade::Wade, &flare::Flare, &
 /// What is fixed about a suite.
 #[derive(Debug)]
 pub struct Descriptor {
-    /// Its name.
     pub name: &'static str,
     /// The question it puts to a model.
     pub question: &'static str,
-    /// What it measures.
     pub measure: &'static str,
-    /// The paper.
     pub citation: &'static str,
     /// Every format that one of its members is written in; the first is the default.
     pub formats: &'static [Format],
@@ -49,7 +46,6 @@ pub trait Suite: Debug + Sync {
     /// What is fixed about it.
     fn about(&self) -> &'static Descriptor;
 
-    /// Its name.
     fn name(&self) -> &'static str {
         self.about().name
     }
@@ -108,9 +104,7 @@ pub trait Suite: Debug + Sync {
 /// A task, in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskSummary {
-    /// Its name.
     pub name: &'static str,
-    /// What it asks.
     pub summary: &'static str,
 }
 

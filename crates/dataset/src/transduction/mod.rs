@@ -38,15 +38,11 @@ pub struct Rule {
 pub struct RuleTask {
     /// Name and setting, such as `count-or-memorization:length=40`.
     pub name: String,
-    /// The input alphabet.
     pub source: Alphabet,
-    /// The output alphabet.
     pub target: Alphabet,
-    /// The training pairs.
     pub train: Vec<Pair>,
     /// The inputs on which the rules disagree (and, where the paper has it, the training input again).
     pub holdout: Vec<Word>,
-    /// The candidate rules.
     pub rules: Vec<Rule>,
     /// How many examples one step of the description length transmits.
     pub block_size: usize,
@@ -63,13 +59,11 @@ pub type RuleFunction<'a> = &'a dyn Fn(&[Symbol]) -> Word;
 pub struct RuleDisagrees {
     /// The rule that does not fit.
     pub rule: String,
-    /// The training input.
     pub input: String,
     /// What the rule answers.
     pub given: String,
     /// The rule that made the training pairs.
     pub other: String,
-    /// What it answers.
     pub allowed: String,
 }
 

@@ -12,7 +12,6 @@ use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 use wug_parameter::{Parameter, Settings};
 
-/// Rows as released.
 pub const FORMAT: Format = Format {
     name: "tse",
     folders: &[],
@@ -36,7 +35,6 @@ const ABOUT: Descriptor = Descriptor {
     seed: 0,
 };
 
-/// The suite.
 #[derive(Debug)]
 pub struct Tse;
 

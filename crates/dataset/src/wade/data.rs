@@ -15,7 +15,6 @@ const DRAWS_PER_SEQUENCE: usize = 5;
 /// The sequences of a task, no two with the same text, and their split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskData {
-    /// The task's name.
     pub task: &'static str,
     /// What the sequences were drawn with.
     pub settings: TaskSettings,
@@ -44,12 +43,10 @@ impl TaskData {
         self.wanted - self.sequences.len()
     }
 
-    /// The training sequences.
     pub fn train(&self) -> impl ExactSizeIterator<Item = &MaskedSequence> {
         self.train.iter().map(|&i| &self.sequences[i])
     }
 
-    /// The test sequences.
     pub fn test(&self) -> impl ExactSizeIterator<Item = &MaskedSequence> {
         self.test.iter().map(|&i| &self.sequences[i])
     }

@@ -8,7 +8,6 @@ use super::text::Text;
 
 /// Something that can be spoken of.
 pub(super) trait Mention: Clone {
-    /// Writes its phrase.
     fn mention(&self, text: &mut Text);
 }
 

@@ -25,7 +25,6 @@ const ABOUT: Descriptor = Descriptor {
 
 const SEQUENCES: Key<usize> = size("n", "distinct sequences of a task", 1_200);
 
-/// The suite.
 #[derive(Debug)]
 pub struct Wade;
 

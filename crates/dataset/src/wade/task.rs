@@ -45,7 +45,6 @@ pub(super) trait Generate: fmt::Debug + Send + Sync {
     /// The tokens, in the published order.
     fn vocabulary(&self) -> Vec<&'static str>;
 
-    /// Draws one sequence.
     fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text;
 }
 
@@ -93,14 +92,12 @@ pub struct BadSetting {
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("not a text of task `{task}`: {source}")]
 pub struct BadText {
-    /// The task's name.
     pub task: &'static str,
     /// The first token it does not have.
     pub source: UnknownToken,
 }
 
 impl Task {
-    /// The paper.
     pub fn citation(&self) -> &'static str {
         CITATION
     }
@@ -143,7 +140,6 @@ impl Task {
         self.generate_with(&self.settings(reading), rng)
     }
 
-    /// Draws one sequence.
     pub fn generate_with(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> MaskedSequence {
         self.generator.draw(settings, rng).encode(&self.generator.vocabulary())
     }

@@ -16,7 +16,6 @@ use crate::regular::open_regular;
 
 /// The largest file that is read.
 const LARGEST: u64 = 4 << 30;
-/// The longest line.
 const LONGEST: u64 = 256 << 20;
 /// How far the sum of probabilities may be from one.
 const TOLERANCE: f64 = 1e-3;

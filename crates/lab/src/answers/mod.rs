@@ -38,7 +38,6 @@ pub(crate) enum Answer {
 /// Answers by string, as symbol ids from 1 on.
 pub(crate) type ByString = BTreeMap<Vec<u32>, (usize, Answer)>;
 
-/// What to score.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The data set: a directory that `wug data` wrote.
@@ -54,7 +53,6 @@ pub struct Request {
 /// What answers: a file of answers, or a saved model.
 #[derive(Debug)]
 pub enum Source<'p> {
-    /// A file.
     Answers(&'p Path),
     /// A directory with `config.json` and `model.safetensors`.
     Model(&'p Path),

@@ -20,7 +20,6 @@ const FILES: [&str; 2] = ["config.json", "model.safetensors"];
 /// The largest of them.
 const LARGEST: u64 = 4 << 30;
 
-/// A saved model.
 #[derive(Debug)]
 pub struct LoadedModel {
     saved: SavedModel,

@@ -14,7 +14,6 @@ use crate::disk::{Directory, read_manifest};
 /// A split and its strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitStrings {
-    /// Its name.
     pub name: String,
     /// Its strings, tokens separated by spaces, in order.
     pub strings: Vec<String>,

@@ -43,7 +43,6 @@ pub(super) fn differs(a: &[f64], b: &[f64]) -> Option<f64> {
     (most.is_nan() || most > SAME * scale).then_some(most)
 }
 
-/// A next-symbol model.
 pub(super) fn next_symbol(model: &mut dyn Conversation) -> Result<Vec<Check>, LabError> {
     let mut findings = vec![(NORMALISED, normalised(model)?)];
     let mut ask = |strings: &[&[u32]]| -> Result<Vec<Vec<f64>>, Failure> {
@@ -62,7 +61,6 @@ pub(super) fn next_symbol(model: &mut dyn Conversation) -> Result<Vec<Check>, La
     Ok(named("next-symbol", findings))
 }
 
-/// A recognizer.
 pub(super) fn recognizer(model: &mut dyn Conversation) -> Result<Vec<Check>, LabError> {
     let mut ask = |strings: &[&[u32]]| -> Result<Vec<Vec<f64>>, Failure> {
         let numbers = model.ask(Question::LogOdds(strings))?;

@@ -10,7 +10,6 @@ pub(crate) mod transducer;
 use serde_json::Value;
 use wug_score::{Ending, Point};
 
-/// How training went.
 #[derive(Debug)]
 pub(crate) struct TrainingSummary {
     pub(crate) ending: Ending,

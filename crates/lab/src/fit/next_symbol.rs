@@ -44,7 +44,6 @@ pub(crate) struct Corpus<'a> {
     pub(crate) size: Option<usize>,
 }
 
-/// A training string.
 pub(crate) struct TrainingString {
     /// The symbols, between boundaries.
     pub(crate) symbols: Vec<u32>,
@@ -54,7 +53,6 @@ pub(crate) struct TrainingString {
     pub(crate) weight: f64,
 }
 
-/// A trained model.
 pub(crate) struct Fitted<'a> {
     pub(crate) model: AnyNextSymbol<'a>,
     /// The same without dropout, where it stays on.

@@ -20,7 +20,6 @@ use crate::training::{TrainingOutcome, train};
 pub(crate) struct LabelledCorpus<'a> {
     pub(crate) alphabet: &'a Alphabet,
     pub(crate) training: &'a [LabelledString<'a>],
-    /// Chooses the model.
     pub(crate) validation: &'a [LabelledString<'a>],
     /// Which heads there are.
     pub(crate) task: RecognizerTask,
@@ -30,7 +29,6 @@ pub(crate) struct LabelledCorpus<'a> {
     pub(crate) size: Option<usize>,
 }
 
-/// A trained recognizer.
 pub(crate) struct Fitted {
     pub(crate) model: Box<dyn Recognizer>,
     pub(crate) summary: TrainingSummary,

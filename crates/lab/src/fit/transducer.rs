@@ -23,9 +23,7 @@ const POINTS: usize = 100;
 /// What a transducer is fitted to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairData<'a> {
-    /// The training pairs.
     pub(crate) pairs: &'a [Pair<'a>],
-    /// The vocabularies.
     pub(crate) task: TransducerTask,
     /// The alphabets of inputs and of outputs, and the number of the first symbol of either.
     pub(crate) alphabets: ([&'a Alphabet; 2], u32),
@@ -42,7 +40,6 @@ pub(crate) struct FitOptions<'a> {
     pub(crate) optimizer: OptimizerStart<'a>,
 }
 
-/// A trained transducer.
 pub(crate) struct Fitted {
     pub(crate) model: Box<dyn Transducer>,
     pub(crate) summary: TrainingSummary,

@@ -33,7 +33,6 @@ fn groups(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
     groups
 }
 
-/// A foreign recognizer.
 pub(crate) struct ForeignRecognizer(pub(crate) Box<dyn Conversation>);
 
 impl ForeignRecognizer {
@@ -221,7 +220,6 @@ impl ForeignIncremental {
     }
 }
 
-/// A foreign transducer.
 pub(crate) struct ForeignTransducer {
     pub(crate) conversation: Box<dyn Conversation>,
     /// How many symbols outputs are made of.

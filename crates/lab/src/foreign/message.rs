@@ -24,7 +24,6 @@ pub(super) enum Reply {
     Saved(String),
     Loaded(IgnoredAny),
     Observed(IgnoredAny),
-    /// What went wrong.
     Error(String),
 }
 

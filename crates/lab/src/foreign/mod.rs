@@ -71,7 +71,6 @@ pub struct Task {
     pub role: &'static str,
     /// The seed of all that is drawn.
     pub seed: u32,
-    /// Its own settings.
     pub settings: Value,
     /// What it may use.
     pub budget: Budget,
@@ -183,7 +182,6 @@ pub enum Event {
     Waiting,
     /// An epoch is over.
     Progress {
-        /// Epochs done.
         epoch: usize,
         /// The loss on the training data.
         training: Option<f64>,

@@ -39,7 +39,6 @@ pub(super) enum NoLine {
     Early,
     /// The run is to stop.
     Stopped,
-    /// The system refused.
     System(String),
 }
 

@@ -23,7 +23,6 @@ pub enum Where {
 /// How long a learner may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To be fitted.
     pub fit: Duration,
     /// For any other answer.
     pub answer: Duration,
@@ -51,9 +50,7 @@ impl Default for Limits {
 /// What a plan says of a foreign learner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignPlan {
-    /// Where it is.
     pub place: Where,
-    /// Its version.
     pub version: String,
     /// How long it may take.
     pub limits: Limits,

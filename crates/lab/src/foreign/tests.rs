@@ -324,7 +324,6 @@ fn a_transducer_that_is_loaded_knows_the_symbols_of_its_outputs() {
     assert_eq!(message::load(&task, "x")["load"]["output_alphabet"], serde_json::json!(["b"]));
 }
 
-/// Tells nobody.
 #[derive(Default)]
 struct Notes(std::sync::Mutex<Vec<String>>);
 

@@ -15,7 +15,6 @@ use crate::protocol::RunData;
 
 /// A language with its strings.
 pub struct Data {
-    /// The language.
     pub language: Box<dyn Language>,
     /// The training strings, shortest first.
     pub corpus: Vec<Word>,

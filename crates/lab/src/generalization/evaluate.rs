@@ -19,7 +19,6 @@ use wug_score::{StepRule, StringSteps};
 
 use super::trie::{Trie, evaluate_whole};
 
-/// What to evaluate.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
     /// The language, which gives the next-symbol sets.
@@ -28,14 +27,11 @@ pub struct Evaluation<'a> {
     pub rule: StepRule,
     /// Whether the step before the first symbol counts.
     pub first_step: bool,
-    /// When to stop.
     pub until: Until,
 }
 
-/// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// After all strings.
     End,
     /// As soon as the first string with an error is known.
     FirstError,
@@ -76,7 +72,6 @@ pub struct StepScores {
     "a test string has {given} symbols, its start included, but the learner reads no more than {allowed}"
 )]
 pub struct TooLong {
-    /// Symbols to read.
     pub given: usize,
     /// Symbols it can read.
     pub allowed: usize,

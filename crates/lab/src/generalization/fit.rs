@@ -14,7 +14,6 @@ use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner
 use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
-/// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let grammar = match data.released() {
         Some(released) => Grammar::published(&*data.language, released, plan.prior),

@@ -21,7 +21,6 @@ pub(crate) use language::fitting_measure;
 pub use plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 pub use spec::Grid;
 
-/// The protocol `generalization`.
 #[derive(Debug)]
 pub struct Generalization;
 

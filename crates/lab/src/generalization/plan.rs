@@ -35,7 +35,6 @@ pub struct Plan {
     pub prior: f64,
     /// The seed of the training strings.
     pub data_seed: u64,
-    /// The test strings.
     pub test: TestPlan,
     /// What a correct step is.
     pub measure: Measure,
@@ -43,9 +42,7 @@ pub struct Plan {
     pub margins: Vec<f64>,
     /// The seed of this run: every stream of randomness but the strings derives from it.
     pub seed: u64,
-    /// Floating-point precision.
     pub precision: Precision,
-    /// The learner.
     pub learner: String,
     /// Its settings, including those of training.
     pub settings: Settings,
@@ -57,15 +54,12 @@ pub struct Plan {
     pub parameters: Option<usize>,
 }
 
-/// The test strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestPlan {
-    /// Where they begin.
     pub from: TestStart,
     /// Which strings come right after the longest training string.
     pub after: TestSlice,
-    /// How many.
     pub strings: usize,
 }
 

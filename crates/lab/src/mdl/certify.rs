@@ -13,7 +13,6 @@ use wug_learner::mdl::{ExactMemory, ExactNetwork, ExactOutput, Inexact, Network,
 use super::corpus::fits;
 use crate::LabError;
 
-/// What was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// What was checked, in words.
@@ -37,7 +36,6 @@ const MAX_STATES: usize = 4_000_000;
 enum Family {
     /// Runs of the symbols 1, 2, … of equal length.
     Runs(usize),
-    /// aⁿbᵐcⁿ⁺ᵐ.
     Sum,
     /// Brackets of so many kinds: 1 and 2, 3 and 4, …
     Brackets(usize),

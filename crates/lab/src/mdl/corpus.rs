@@ -9,12 +9,9 @@ use wug_learner::mdl::{Network, Sequence};
 
 use crate::LabError;
 
-/// Which training strings.
 #[derive(Clone, Debug)]
 pub struct CorpusRequest {
-    /// NAME or NAME:key=value,…
     pub language: String,
-    /// How many.
     pub training: usize,
     /// As published, or corrected.
     pub reading: Reading,
@@ -29,7 +26,6 @@ pub type WeightedStrings = Vec<(Vec<u32>, f64)>;
 const MAX_TRAINING: usize = 1_000_000;
 
 impl CorpusRequest {
-    /// The language.
     pub fn build(&self) -> Result<Box<dyn Language>, LabError> {
         Ok(registry::find(&self.language)?.build(self.reading)?)
     }

@@ -15,7 +15,6 @@ const MAX_BYTES: u64 = 1 << 26;
 /// A file of a network.
 #[derive(Clone, Debug)]
 pub struct NetworkFile {
-    /// The network.
     pub network: Network,
     /// All that the file says.
     pub json: Value,

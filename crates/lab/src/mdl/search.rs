@@ -22,7 +22,6 @@ const LARGEST: u64 = 1 << 30;
 /// What to search for, and how.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
-    /// The training strings.
     pub corpus: CorpusRequest,
     /// The settings of the learner.
     pub settings: Settings,
@@ -32,7 +31,6 @@ pub struct SearchRequest {
     pub threads: usize,
     /// Where to save the search now and then, and to resume it from.
     pub checkpoint: Option<PathBuf>,
-    /// How often.
     pub every: Duration,
     /// When this is set, the search is saved and stops.
     pub stop: Arc<AtomicBool>,

@@ -12,15 +12,11 @@ use crate::generalization::{Evaluation, Measure, TestSlice, evaluate_steps, fitt
 /// How a model does on the test of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactorScore {
-    /// b.
     pub factor: usize,
-    /// ε.
     pub margin: f64,
-    /// The test strings.
     pub strings: usize,
     /// Of these, those of which every scored step is correct.
     pub accepted: usize,
-    /// Scored steps.
     pub scored: usize,
     /// Of these, correct ones.
     pub correct: usize,

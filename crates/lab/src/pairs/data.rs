@@ -14,11 +14,8 @@ use crate::protocol::RunData;
 
 /// A language with its strings and pairs.
 pub struct Data {
-    /// The language.
     pub language: Box<dyn Language>,
-    /// The training strings.
     pub training: Vec<Word>,
-    /// The validation strings.
     pub validation: Strings,
     /// The pairs at the lengths of training, and at greater ones.
     pub tests: [PairSet; 2],
@@ -30,7 +27,6 @@ pub struct Data {
 /// Strings with the least that they can cost.
 #[derive(Debug)]
 pub struct Strings {
-    /// The strings.
     pub words: Vec<Word>,
     /// Their cost in nats by the law that they were drawn from.
     pub floor: f64,
@@ -50,7 +46,6 @@ struct Drawn {
 pub struct PairSet {
     /// The name of the split.
     pub split: &'static str,
-    /// The pairs.
     pub pairs: Vec<MinimalPair>,
     /// What can be known of each.
     pub bounds: Vec<Bounds>,

@@ -15,7 +15,6 @@ use crate::keep::Predictions;
 use crate::names::Precision;
 use crate::protocol::Outcome;
 
-/// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     // The loss is the cross-entropy, which needs no next-symbol sets.
     let string =

@@ -25,7 +25,6 @@ const PART: usize = 5;
 /// Strings that are scored between two looks at whether the run is to stop.
 const AT_ONCE: usize = 4096;
 
-/// What scores strings.
 pub(super) trait Scores {
     /// The log-probabilities of the symbols and the end of each string of a split.
     fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>>;

@@ -18,11 +18,9 @@ pub use data::Data;
 pub use plan::{DataPlan, Plan};
 pub use spec::Grid;
 
-/// The protocol `pairs`.
 #[derive(Debug)]
 pub struct Pairs;
 
-/// The validation strings.
 pub const VALIDATION: &str = "validation";
 /// The pairs at the lengths of training.
 pub const TEST: &str = "test";

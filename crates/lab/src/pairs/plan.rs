@@ -30,9 +30,7 @@ pub struct Plan {
     pub validations: usize,
     /// The seed of this run: every stream of randomness but the strings derives from it.
     pub seed: u64,
-    /// Floating-point precision.
     pub precision: Precision,
-    /// The learner.
     pub learner: String,
     /// Its settings, including those of training.
     pub settings: Settings,
@@ -50,9 +48,7 @@ pub struct Plan {
 pub struct DataPlan {
     /// The seed of all strings and pairs.
     pub seed: u64,
-    /// Training strings.
     pub training: usize,
-    /// Validation strings.
     pub validation: usize,
     /// Pairs at the lengths of training.
     pub test: usize,

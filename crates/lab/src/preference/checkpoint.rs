@@ -49,7 +49,6 @@ pub(super) struct First {
 /// States of optimisers by the training that they are of: the number of blocks before it, and the rule.
 pub(super) type Carried = BTreeMap<(usize, usize), Vec<u8>>;
 
-/// What is saved.
 #[derive(Debug, Default)]
 pub(super) struct Saved {
     pub(super) done: Done,

@@ -15,7 +15,6 @@ use crate::protocol::RunData;
 /// A task with its encoding.
 #[derive(Debug)]
 pub struct Data {
-    /// The task.
     pub task: RuleTask,
     /// How its symbols are numbered.
     pub(super) encoding: Encoding,
@@ -139,7 +138,6 @@ impl Data {
         PairData { pairs, task: self.encoding.vocabularies, alphabets }
     }
 
-    /// The training pairs.
     pub(super) fn train(&self) -> Vec<EncodedPair> {
         self.task.train.iter().map(|pair| self.encoding.pair(pair)).collect()
     }

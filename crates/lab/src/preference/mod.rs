@@ -18,7 +18,6 @@ pub use data::Data;
 pub use plan::{Measure, OptimizerState, Plan, Source};
 pub use spec::Grid;
 
-/// The protocol `preference`.
 #[derive(Debug)]
 pub struct Preference;
 

@@ -29,7 +29,6 @@ pub struct Plan {
     pub reading: Reading,
     /// The seed of tasks that are drawn.
     pub data_seed: u64,
-    /// What is measured.
     pub measures: Vec<Measure>,
     /// Examples per block of the description length.
     pub block_size: usize,
@@ -37,7 +36,6 @@ pub struct Plan {
     pub optimizer_state: OptimizerState,
     /// The least and the most symbols of an output.
     pub output: [usize; 2],
-    /// The learner.
     pub learner: String,
     /// Its settings, including those of training.
     pub settings: Settings,
@@ -49,7 +47,6 @@ pub struct Plan {
     pub parameters: Option<usize>,
     /// The seed of this run: every stream of randomness derives from it.
     pub seed: u64,
-    /// Floating-point precision.
     pub precision: Precision,
     /// What training costs, for estimates; follows from the task.
     pub work: Work,
@@ -61,9 +58,7 @@ pub struct Plan {
 pub enum Source {
     /// One with a name.
     Named,
-    /// A file.
     File {
-        /// Its path.
         path: PathBuf,
         /// The hash of the task in it.
         hash: String,
@@ -74,11 +69,8 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// Training pairs.
     pub pairs: usize,
-    /// Hold-out inputs.
     pub holdout: usize,
-    /// Rules.
     pub rules: usize,
     /// Symbols of a training pair, with its ends, on the average.
     pub symbols: f64,
@@ -89,7 +81,6 @@ pub struct Work {
 }
 
 named! {
-    /// What is measured.
     Measure {
         /// Whether outputs agree with the rules.
         Agreement = "agreement",
@@ -139,7 +130,6 @@ impl Planned for Plan {
         format!("{label} {} seed {}", sizes::count(self.size, parameters), self.seed)
     }
 
-    /// Microseconds.
     fn cost(&self) -> f64 {
         1e6 * cost::seconds(self)
     }

@@ -19,7 +19,6 @@ use crate::fit::transducer::{FitOptions, Fitted, fit};
 use crate::protocol::Outcome;
 use crate::training::OptimizerStart;
 
-/// Runs a plan.
 pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
     let blocks = Blocks::of(&data.task, &order, plan.block_size);

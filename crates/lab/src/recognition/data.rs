@@ -17,9 +17,7 @@ use crate::protocol::RunData;
 
 /// A language with all its splits.
 pub struct Data {
-    /// The language.
     pub language: Box<dyn Language>,
-    /// The splits.
     pub splits: Vec<Prepared>,
     /// The hash of all strings, labels, edits and next-symbol sets.
     pub hash: String,
@@ -36,7 +34,6 @@ impl std::fmt::Debug for Data {
 /// A split, as examples and encoded.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The examples.
     pub split: Split,
     /// The strings as symbol indices.
     pub strings: Vec<Vec<u32>>,

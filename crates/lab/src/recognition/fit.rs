@@ -11,7 +11,6 @@ use crate::fit::recognizer::{Fitted, LabelledCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
-/// Runs a plan.
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.validation.split())?, plan)?;

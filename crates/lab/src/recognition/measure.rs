@@ -27,7 +27,6 @@ const HARDEST: usize = 10;
 /// How finely a split is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// As a whole.
     Whole,
     /// By stratum too, with intervals.
     Parts,

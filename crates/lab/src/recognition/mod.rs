@@ -15,6 +15,5 @@ pub use plan::{DataPlan, Loss, ModelError, Plan, Source, Validation};
 pub use source::DataSpec;
 pub use spec::Grid;
 
-/// The protocol `recognition`.
 #[derive(Debug)]
 pub struct Recognition;

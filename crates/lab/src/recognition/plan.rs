@@ -36,7 +36,6 @@ pub struct Plan {
     pub reading: Reading,
     /// Where the strings come from.
     pub data: DataPlan,
-    /// The learner.
     pub learner: String,
     /// Its settings, with all dimensions.
     pub settings: Settings,
@@ -48,9 +47,7 @@ pub struct Plan {
     /// The number of parameters that it has. Plans of earlier versions do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<usize>,
-    /// The training loss.
     pub loss: Loss,
-    /// The validation set.
     pub validation: Validation,
     /// The seed of this run: every stream of randomness derives from it and from what the run is.
     pub seed: u64,
@@ -68,9 +65,7 @@ pub struct Plan {
     pub decay_patience: usize,
     /// Bad checkpoints before the end.
     pub patience: usize,
-    /// Epochs at most.
     pub max_epochs: usize,
-    /// Floating-point precision.
     pub precision: Precision,
 }
 
@@ -78,11 +73,8 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataPlan {
-    /// Drawn or read.
     pub source: Source,
-    /// Training strings.
     pub training: usize,
-    /// Validation strings.
     pub validation: usize,
     /// Strings of the long test.
     pub test: usize,
@@ -103,13 +95,9 @@ pub struct DataPlan {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Source {
     /// From the language's samplers.
-    Drawn {
-        /// The seed.
-        seed: u64,
-    },
+    Drawn { seed: u64 },
     /// From a directory in the published layout.
     Directory {
-        /// Where it is.
         path: PathBuf,
         /// What was in it when the run was planned.
         hash: String,
@@ -119,13 +107,11 @@ pub enum Source {
 named! {
     /// The training loss of a recognizer.
     Loss {
-        /// Recognition alone.
         R = "R",
         /// Recognition, and language modelling on members.
         Lm = "R+LM",
         /// Recognition, and next-symbol sets of members.
         Ns = "R+NS",
-        /// All three.
         LmNs = "R+LM+NS",
     }
 }
@@ -231,7 +217,6 @@ impl Plan {
         learner.recognizer.as_ref().ok_or(ModelError::NoRole)
     }
 
-    /// How to train.
     pub fn training(&self) -> TrainSpec {
         TrainSpec {
             optimizer: optimizer_spec(&self.settings).clipped(self.clip),

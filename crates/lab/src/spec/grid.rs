@@ -123,7 +123,6 @@ pub(super) struct Cells {
     pub(super) seeds: u64,
     /// Those of each learner with each combination of its settings.
     pub(super) of_each: usize,
-    /// Learners with settings.
     pub(super) learners: usize,
 }
 

@@ -20,7 +20,6 @@ use crate::protocol::Protocol;
 /// A learner with every combination of its settings that a section asks for.
 #[derive(Clone, Debug)]
 pub struct LearnerGrid {
-    /// The learner.
     pub learner: &'static Learner,
     /// Every combination, at least one. What is drawn has the least value of its range.
     pub settings: Vec<Settings>,

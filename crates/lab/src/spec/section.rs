@@ -36,7 +36,6 @@ pub struct Section<G> {
     pub matching: Matching,
     /// Floating-point precision of training and evaluation.
     pub precision: Precision,
-    /// The seeds.
     pub seeds: std::ops::Range<u64>,
     /// The protocol's own fields.
     pub own: G,

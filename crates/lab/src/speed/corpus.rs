@@ -36,7 +36,6 @@ pub struct Corpus {
     pub hash: String,
 }
 
-/// Reviews as sequences.
 pub(super) struct Read {
     pub(super) train: Vec<MaskedExample>,
     pub(super) test: Vec<MaskedExample>,

@@ -10,14 +10,10 @@ use super::plan::Plan;
 use crate::LabError;
 use crate::protocol::RunData;
 
-/// Sequences, split.
 #[derive(Debug)]
 pub struct Data {
-    /// The training sequences.
     pub train: Vec<MaskedExample>,
-    /// The test sequences.
     pub test: Vec<MaskedExample>,
-    /// Symbols.
     pub vocabulary: usize,
     /// The symbols as they are shown.
     pub tokens: Vec<String>,

@@ -11,14 +11,10 @@ use super::data::Data;
 use super::plan::Plan;
 use crate::protocol::Outcome;
 
-/// One evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CurvePoint {
-    /// Sequences seen.
     pub(super) seen: f64,
-    /// Observations until then.
     pub(super) updates: u64,
-    /// Correct answers.
     pub(super) correct: usize,
 }
 

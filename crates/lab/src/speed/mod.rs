@@ -16,7 +16,6 @@ pub use data::Data;
 pub use plan::{Evaluations, Plan, TrainingUnit};
 pub use spec::Grid;
 
-/// The protocol `speed`.
 #[derive(Debug)]
 pub struct Speed;
 

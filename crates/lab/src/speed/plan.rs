@@ -51,11 +51,8 @@ pub struct Plan {
     pub selection: bool,
     /// The seed of this run: every stream of randomness but the sequences derives from it.
     pub seed: u64,
-    /// Floating-point precision.
     pub precision: Precision,
-    /// The learner.
     pub learner: String,
-    /// Its settings.
     pub settings: Settings,
     /// The number of parameters that was asked for, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,7 +80,6 @@ pub struct Evaluations {
 }
 
 named! {
-    /// What is observed.
     TrainingUnit {
         /// Sequences, in random order, with all their answers.
         Sequences = "sequences",

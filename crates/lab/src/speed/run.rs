@@ -14,7 +14,6 @@ use crate::fit::incremental::{Begun, begin};
 use crate::keep::{Predicted, Predictions};
 use crate::protocol::Outcome;
 
-/// Runs a plan.
 pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let seed = plan.root().derive(&plan.learner);
     let task = plan.task(data.vocabulary);

@@ -32,18 +32,14 @@ pub struct Header {
     /// The instruction set of the kernels on the machine that made it.
     #[serde(default)]
     pub instructions: String,
-    /// The experiment.
     pub name: String,
-    /// Its title.
     pub title: String,
-    /// Its description.
     pub about: String,
     /// The scale of the experiment.
     pub scale: String,
     /// What was changed with `--set`, as typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// How many runs.
     pub runs: usize,
 }
 
@@ -104,7 +100,6 @@ fn remedy(root: &Path) -> String {
     )
 }
 
-/// Reads `plan.json`.
 pub(super) fn header_in(root: &Path) -> Result<Header, LabError> {
     let text = read(root, PLAN)?;
     let format = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|v| v["format"].as_u64());

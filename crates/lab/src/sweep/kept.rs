@@ -26,7 +26,6 @@ const LARGEST: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
-    /// The run.
     run: String,
     /// The build that did it.
     build: String,

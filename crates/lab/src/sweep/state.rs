@@ -14,7 +14,6 @@ use crate::keep::Keep;
 /// How far one run has come.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunState {
-    /// It is over.
     Done(Box<RunResult>),
     /// There is something where its result should be, but it is no result, or a damaged one.
     Broken(String),

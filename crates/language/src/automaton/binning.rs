@@ -29,7 +29,6 @@ impl Bins {
         Self(self.0.iter().zip(&other.0).map(|(&a, &b)| log_sum([a, b].into_iter())).collect())
     }
 
-    /// Eq. 2b: convolution.
     fn times(&self, other: &Self) -> Self {
         Self((0..self.0.len()).map(|i| log_sum((0..=i).map(|j| self.0[j] + other.0[i - j]))).collect())
     }

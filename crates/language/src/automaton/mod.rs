@@ -112,7 +112,6 @@ impl Dfa {
         Self { alphabet, start: StateId(0), accepting, table }.trim()
     }
 
-    /// The symbols.
     pub fn alphabet(&self) -> &Alphabet {
         &self.alphabet
     }
@@ -149,7 +148,6 @@ impl Dfa {
         row.iter().enumerate().filter_map(|(a, r)| r.map(|r| (Symbol(a as u16), r)))
     }
 
-    /// Every state.
     pub fn state_ids(&self) -> impl DoubleEndedIterator<Item = StateId> + use<> {
         (0..self.accepting.len()).map(|q| StateId(q as u32))
     }

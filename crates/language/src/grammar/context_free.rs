@@ -36,7 +36,6 @@ impl ContextFree {
         }
     }
 
-    /// The grammar.
     pub fn grammar(&self) -> &Grammar {
         &self.grammar
     }

@@ -16,7 +16,6 @@ pub(super) struct Inside<'a> {
     grammar: &'a Grammar,
     /// Log-probability that a nonterminal derives the empty string.
     empty: Vec<f64>,
-    /// (I − M)⁻¹.
     closure: Vec<Vec<f64>>,
 }
 
@@ -24,7 +23,6 @@ pub(super) struct Inside<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     pub(super) nonterminal: Vec<f64>,
-    /// `suffix[rule][dot]`.
     pub(super) suffix: Vec<Vec<f64>>,
 }
 

@@ -27,7 +27,6 @@ pub enum Item {
 /// A rule and its probability among the rules of its left-hand side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What is rewritten.
     pub left: usize,
     /// What it becomes; empty for the empty string.
     pub right: Vec<Item>,
@@ -67,7 +66,6 @@ pub enum GrammarError {
     Weight {
         /// The rule's left-hand side.
         left: String,
-        /// What was given.
         weight: f64,
     },
     /// Nothing can be derived.
@@ -136,7 +134,6 @@ impl Grammar {
         Ok(Self { alphabet, nonterminals: names, rules })
     }
 
-    /// The letters.
     pub fn alphabet(&self) -> &Alphabet {
         &self.alphabet
     }
@@ -146,7 +143,6 @@ impl Grammar {
         &self.nonterminals
     }
 
-    /// The rules.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }

@@ -10,7 +10,6 @@
 use super::phrase::{LAW, Phrase, Skeleton, TERMINALS};
 use crate::registry::{Class, Entry, TSE};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "adj-np",
     aliases: &["an-b"],

@@ -16,7 +16,6 @@ use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "an-bm-cn-plus-m",
     aliases: &["an-bm-c-n-plus-m"],

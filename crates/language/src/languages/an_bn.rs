@@ -10,7 +10,6 @@
 use super::counting::{Counting, PRIOR};
 use crate::registry::{BLISS, Class, Entry};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "an-bn",
     aliases: &[],

@@ -28,7 +28,6 @@ pub(crate) struct Answer {
 
 /// The head of an answered string, as far as it has been read.
 pub(crate) trait Head: Clone {
-    /// Reads one symbol.
     fn read(&mut self, symbol: Symbol) -> Read;
 
     /// What may follow inside the head, the marker included.

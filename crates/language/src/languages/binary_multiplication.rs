@@ -12,7 +12,6 @@ use super::binary_operation::{BinaryOperation, Operator};
 use super::number::CUT;
 use crate::registry::{Class, Entry, FLARE};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "binary-multiplication",
     aliases: &[],

@@ -21,7 +21,6 @@ pub(crate) const KINDS: Key<usize> = Key::count("kinds", "number of bracket kind
 /// A state is a stack of open brackets, so depth costs its square.
 pub(crate) const DEPTH: Key<usize> = Key::count("depth", "greatest nesting depth, m", 1..=2_000, 3);
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "dyck-2-3",
     aliases: &[],

@@ -39,7 +39,6 @@ choices! {
     }
 }
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "compute-sqrt",
     aliases: &[],

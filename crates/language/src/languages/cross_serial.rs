@@ -10,7 +10,6 @@
 use super::phrase::{CLASSES, LAW, Order, Phrase, Skeleton, TERMINALS};
 use crate::registry::{Class, Entry, TSE};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "cross-serial",
     aliases: &[],

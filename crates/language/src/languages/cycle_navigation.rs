@@ -11,7 +11,6 @@
 use crate::registry::{Class, Entry, FLARE};
 use crate::{Alphabet, Dfa, Regular};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "cycle-navigation",
     aliases: &[],

@@ -10,7 +10,6 @@
 use super::dyck::{Dyck, PRIOR};
 use crate::registry::{BLISS, Class, Entry};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "dyck-1",
     aliases: &[],

@@ -18,7 +18,6 @@ use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "majority",
     aliases: &[],

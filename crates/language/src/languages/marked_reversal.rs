@@ -10,7 +10,6 @@
 use super::marked::Marked;
 use crate::registry::{Class, Entry, FLARE};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "marked-reversal",
     aliases: &[],

@@ -12,7 +12,6 @@
 use crate::registry::{Class, Entry, FLARE};
 use crate::{Alphabet, Dfa, Regular};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "modular-arithmetic",
     aliases: &["modular-arithmetic-simple"],

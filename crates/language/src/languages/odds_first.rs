@@ -11,7 +11,6 @@ use super::marked::Marked;
 use crate::registry::{Class, Entry, FLARE};
 use crate::{Symbol, Word};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "odds-first",
     aliases: &[],

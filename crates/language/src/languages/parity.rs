@@ -10,7 +10,6 @@
 use crate::registry::{Class, Entry, FLARE};
 use crate::{Alphabet, Dfa, Regular};
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "parity",
     aliases: &[],

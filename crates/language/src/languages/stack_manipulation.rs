@@ -31,14 +31,12 @@ const NEXT: Key<NextSets> = Key::choice(
 .published(Constant::Name("released"));
 
 choices! {
-    /// Which next-symbol sets.
     pub enum NextSets {
         Exact = "exact",
         Released = "released",
     }
 }
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "stack-manipulation",
     aliases: &[],

@@ -17,7 +17,6 @@ use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-/// The registry's entry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "unmarked-reversal",
     aliases: &[],

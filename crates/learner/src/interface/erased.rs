@@ -6,7 +6,6 @@ use std::fmt;
 use super::NextSymbol;
 use crate::baseline::{Grammar, GrammarState};
 
-/// Any next-symbol model.
 pub struct AnyNextSymbol<'a>(NextSymbolKind<'a>);
 
 enum NextSymbolKind<'a> {

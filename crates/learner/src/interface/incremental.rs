@@ -82,7 +82,6 @@ pub enum IncrementalError {
     /// A loss or gradient was not finite.
     #[error("a loss or gradient is not finite")]
     Diverged,
-    /// Anything else.
     #[error("{0}")]
     Failed(String),
 }

@@ -21,13 +21,11 @@ pub trait Model: Sized {
     /// The spec in a config.
     type Spec: Serialize + DeserializeOwned;
 
-    /// Builds the model.
     fn build(spec: Self::Spec) -> Result<Self, SpecError>;
 
     /// The spec it was built from.
     fn spec(&self) -> &Self::Spec;
 
-    /// Its parameters.
     fn layout(&self) -> &Layout;
 }
 
@@ -109,25 +107,14 @@ pub enum LoadError {
     Config {
         /// The requested kind of model.
         kind: &'static str,
-        /// The parser's message.
         message: String,
     },
     /// Another kind of model.
     #[error("the config is that of a {found}, but a {needed} is needed")]
-    Kind {
-        /// In the config.
-        found: String,
-        /// Requested.
-        needed: &'static str,
-    },
+    Kind { found: String, needed: &'static str },
     /// Another precision. Parameters are not converted, because that may change a result.
     #[error("the config says {found} values, but {needed} are needed")]
-    Precision {
-        /// In the config.
-        found: String,
-        /// Requested.
-        needed: &'static str,
-    },
+    Precision { found: String, needed: &'static str },
     /// No model can be built from the spec.
     #[error("no model can be built from the config: {0}")]
     Spec(#[from] SpecError),

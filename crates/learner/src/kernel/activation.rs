@@ -6,16 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::Real;
 use super::simd::{MAX_LANES, Sigmoid, Tanh, V, dispatch, squash};
 
-/// A non-linearity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// Nothing.
     #[default]
     Identity,
-    /// The hyperbolic tangent.
     Tanh,
-    /// max(0, x).
     Relu,
     /// 1 / (1 + e⁻ˣ).
     Sigmoid,

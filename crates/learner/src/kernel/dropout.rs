@@ -17,7 +17,6 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Drops nothing.
     pub const NONE: Self = Self { keys: [0, 0], threshold: 0 };
 
     /// Drops about a third.

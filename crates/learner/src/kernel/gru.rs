@@ -15,26 +15,18 @@ pub const GRU_SUMS: usize = 6;
 /// The parameters of a layer: weights `[3H,I]` and `[3H,H]`, biases `[3H]` each.
 #[derive(Clone, Copy, Debug)]
 pub struct Gru<'a, R> {
-    /// `[3H, I]`
     pub input: &'a [R],
-    /// `[3H, H]`
     pub hidden: &'a [R],
-    /// `[3H]`
     pub input_bias: &'a [R],
-    /// `[3H]`
     pub hidden_bias: &'a [R],
 }
 
 /// Where their gradients are added.
 #[derive(Debug)]
 pub struct GruGradients<'a, R> {
-    /// `[3H, I]`
     pub input: &'a mut [R],
-    /// `[3H, H]`
     pub hidden: &'a mut [R],
-    /// `[3H]`
     pub input_bias: &'a mut [R],
-    /// `[3H]`
     pub hidden_bias: &'a mut [R],
 }
 

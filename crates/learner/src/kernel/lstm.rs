@@ -22,7 +22,6 @@ use super::{
 /// The inputs of a layer.
 #[derive(Clone, Copy, Debug)]
 pub enum Inputs<'a, R> {
-    /// `[T,B,I]`
     Values(MaskedSlice<'a, R>),
     /// `[T,B]`: each symbol stands for a one-hot row of `I` elements. There is no backward pass through them.
     Symbols(&'a [u32]),

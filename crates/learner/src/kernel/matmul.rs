@@ -57,7 +57,6 @@ impl<'a, R> Mat<'a, R> {
         Self { data, rows, cols, row_stride: stride, col_stride: 1 }
     }
 
-    /// Rows and columns.
     pub(super) fn shape(self) -> (usize, usize) {
         (self.rows, self.cols)
     }

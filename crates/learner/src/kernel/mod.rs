@@ -83,7 +83,6 @@ pub use update::{AdamStep, SgdStep, adam, sgd, sum_of_squares};
 pub(crate) use weight_norm::norm;
 pub use weight_norm::{weight_norm, weight_norm_backward};
 
-/// `out += x`.
 pub fn add<R: Real>(out: &mut [R], x: &[R]) {
     dispatch!(add_body(out, x));
 }

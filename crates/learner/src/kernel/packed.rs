@@ -147,7 +147,6 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize,
     }
 }
 
-/// Where sums go.
 #[derive(Clone, Copy)]
 struct To<'a, R> {
     /// Whether they are added to what is there.

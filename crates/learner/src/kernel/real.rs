@@ -7,7 +7,6 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::simd::Lane;
 
-/// `f32` or `f64`.
 pub trait Real:
     Lane
     + Default
@@ -24,9 +23,7 @@ pub trait Real:
     + MulAssign
     + Sum
 {
-    /// 0.
     const ZERO: Self;
-    /// 1.
     const ONE: Self;
     /// As checkpoints name the type.
     const NAME: &'static str;
@@ -34,7 +31,6 @@ pub trait Real:
     fn of(x: f64) -> Self;
     /// The same value in double precision.
     fn wide(self) -> f64;
-    /// The square root.
     #[must_use]
     fn root(self) -> Self;
     /// Neither infinite nor NaN.

@@ -21,13 +21,10 @@ const AT_ONCE: usize = 4 * packed::ROWS;
 /// The sizes of a recurrent layer: `T`, `B`, `I`, `H`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recurrence {
-    /// `T`, time steps.
     pub steps: usize,
-    /// `B`, strings.
     pub batch: usize,
     /// `I`, elements of the input of a step.
     pub input: usize,
-    /// `H`, hidden units.
     pub hidden: usize,
 }
 
@@ -62,11 +59,8 @@ impl Recurrence {
 /// The parameters of a layer with `G` sums per unit (1, or 4 gates).
 #[derive(Clone, Copy, Debug)]
 pub struct RecurrentWeights<'a, R> {
-    /// `[G·H, I]`
     pub input: &'a [R],
-    /// `[G·H, H]`
     pub hidden: &'a [R],
-    /// `[G·H]`, or empty
     pub bias: &'a [R],
 }
 
@@ -79,7 +73,6 @@ pub struct RecurrentGradients<'a, R> {
     pub input: &'a mut [R],
     /// `[G·H, H]`; the same
     pub hidden: &'a mut [R],
-    /// `[G·H]`, or empty
     pub bias: &'a mut [R],
 }
 

@@ -18,7 +18,6 @@ pub struct SparseRows<R> {
     pub starts: Vec<usize>,
     /// The column of each element.
     pub columns: Vec<usize>,
-    /// Its value.
     pub values: Vec<R>,
 }
 

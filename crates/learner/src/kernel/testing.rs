@@ -5,7 +5,6 @@ use super::{Mask, drop_in_place};
 /// One mask that drops nothing, and one that does.
 pub(crate) const MASKS: [Mask; 2] = [Mask::NONE, Mask::THIRD];
 
-/// `x` after dropout.
 pub(crate) fn dropped(x: &[f64], mask: Mask) -> Vec<f64> {
     let mut dropped = x.to_vec();
     drop_in_place(&mut dropped, mask, 0);

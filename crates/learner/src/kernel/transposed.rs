@@ -51,9 +51,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: 
 struct ColumnPanel {
     /// Whether sums are added to what is there.
     add: bool,
-    /// The first column.
     first: usize,
-    /// How many columns.
     inside: usize,
     /// Columns in a row.
     n: usize,

@@ -44,7 +44,6 @@ pub struct AdamStep {
     pub gradient_scale: f64,
     /// Added to the gradient: `l1 · sign(w) + l2 · w`.
     pub l1: f64,
-    /// See `l1`.
     pub l2: f64,
     /// Parameters are first multiplied by one minus this (learning rate × decoupled weight decay).
     pub decay: f64,
@@ -142,17 +141,14 @@ fn sign<R: Real, S: Simd>(s: S, x: V<R, S>) -> V<R, S> {
 /// The constants of one step of gradient descent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SgdStep {
-    /// Multiplies every gradient.
     pub gradient_scale: f64,
     /// Added to the gradient: `l1 · sign(w) + l2 · w`.
     pub l1: f64,
-    /// See `l1`.
     pub l2: f64,
     /// Parameters are first multiplied by one minus this.
     pub decay: f64,
     /// The decay of past gradients; zero for none.
     pub momentum: f64,
-    /// The learning rate.
     pub rate: f64,
 }
 

@@ -30,7 +30,6 @@ pub enum AnswerBodySpec {
 pub struct AnswerModelSpec {
     /// What an answer is predicted from.
     pub body: AnswerBodySpec,
-    /// Symbols of sequences.
     pub vocabulary: usize,
     /// Answers are symbols below this one.
     pub answers: usize,
@@ -118,7 +117,6 @@ impl AnswerModel {
         Ok(Self { spec, layout, body, weight, bias })
     }
 
-    /// Its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -31,7 +31,6 @@ use crate::tape::{AugmentedLayer, Layer, Recording};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Gate {
-    /// A softmax.
     Softmax,
     /// A softmax with a temperature.
     Temperature(Annealing),
@@ -47,7 +46,6 @@ pub struct Annealing {
     pub start: f64,
     /// Each example multiplies it by `e^−rate`.
     pub rate: f64,
-    /// The minimum.
     pub least: f64,
 }
 

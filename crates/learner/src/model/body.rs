@@ -217,12 +217,10 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// Recurrent layers.
     Recurrent(RecurrentSpec, Recurrent),
     /// A recurrent network with a memory.
     Augmented(AugmentedSpec, AugmentedBody),
     /// A recurrent network with a stack in its input.
     StackRnn(StackRnnSpec, StackRnnBody),
-    /// A causal transformer.
     Transformer(TransformerSpec, Transformer),
 }

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::params::Init;
 
-/// A published recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Initialization {
@@ -54,7 +53,6 @@ pub(crate) enum Role {
     LinearBias {
         i: usize,
     },
-    /// An output layer.
     Head {
         i: usize,
         o: usize,

@@ -33,11 +33,9 @@ const MAX_CACHE_ELEMENTS: usize = 1 << 26;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageModelSpec {
-    /// The body.
     pub body: BodySpec,
     /// Symbols, start and end included.
     pub vocabulary: usize,
-    /// The output layer.
     pub output: Output,
     /// How parameters are initialised.
     pub initialization: Initialization,
@@ -100,7 +98,6 @@ impl LanguageModel {
         &self.spec
     }
 
-    /// Its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -16,7 +16,6 @@ use crate::tape::{Recording, Var};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecognizerSpec {
-    /// The body.
     pub body: BodySpec,
     /// Symbols of the alphabet, without start and end.
     pub alphabet: usize,
@@ -44,9 +43,7 @@ pub struct LabelledString<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossWeights {
-    /// The language-modelling loss.
     pub language_modeling: f64,
-    /// The next-symbol loss.
     pub next_symbols: f64,
 }
 
@@ -132,7 +129,6 @@ impl RecognizerModel {
         &self.spec
     }
 
-    /// Its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

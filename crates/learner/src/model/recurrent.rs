@@ -13,7 +13,6 @@ use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
 use crate::tape::{Layer, MaskedVar, Recording, Var};
 
-/// The recurrent cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cell {
@@ -21,9 +20,7 @@ pub enum Cell {
     Rnn,
     /// `max(0, ·)` of the sum.
     ReluRnn,
-    /// Long short-term memory.
     Lstm,
-    /// Gated recurrent unit.
     Gru,
 }
 
@@ -52,7 +49,6 @@ impl Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// Zeros.
     Zero,
     /// `tanh` of a trained vector per layer. The cells `c` of an LSTM are zeros nevertheless.
     Learned,
@@ -62,11 +58,8 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecurrentSpec {
-    /// The recurrent cell.
     pub cell: Cell,
-    /// Number of layers.
     pub layers: usize,
-    /// Units per layer.
     pub hidden: usize,
     /// Elements per embedded symbol; none for one-hot input.
     pub embedding: Option<usize>,
@@ -78,7 +71,6 @@ pub struct RecurrentSpec {
     pub dropout: f64,
 }
 
-/// Strings per batch.
 pub(super) const MAX_BATCH_STRINGS: usize = 512;
 
 impl BodyConfig for RecurrentSpec {

@@ -8,7 +8,6 @@ use crate::tape::{MaskedVar, Var};
 /// transformer has one row per input and is laid out string by string, `[B,T,D]`. [`States::row`] is the same for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States {
-    /// All rows.
     pub rows: MaskedVar,
     /// `D`, elements per row.
     pub width: usize,
@@ -50,6 +49,5 @@ pub struct PrefixState<R> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchStates {
     pub(crate) tops: Var,
-    /// `N`.
     pub(crate) rows: usize,
 }

@@ -49,7 +49,6 @@ pub enum TransducerBodySpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransducerSpec {
-    /// Encoder and decoder.
     pub body: TransducerBodySpec,
     /// The size of the input vocabulary, the end included.
     pub inputs: usize,
@@ -82,10 +81,8 @@ enum Body {
     Prompt(Box<PromptTransducer>, Head),
 }
 
-/// An output layer.
 #[derive(Clone, Copy, Debug)]
 struct Head {
-    /// Elements per state.
     width: usize,
     /// A linear layer before the output layer (weight, bias, dropout), if the output layer has another width than states.
     resize: Option<(Param, Param, f64)>,
@@ -214,7 +211,6 @@ impl TransducerModel {
         &self.spec
     }
 
-    /// Its parameters.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -28,11 +28,9 @@ pub enum NormPlace {
     Post,
 }
 
-/// The position encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Positions {
-    /// No encoding.
     None,
     /// A trained vector for each of `max` positions.
     Learned {
@@ -48,13 +46,11 @@ pub enum Positions {
     },
 }
 
-/// Dropout probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransformerDropout {
     /// After embedding and position.
     pub embedding: f64,
-    /// Of attention weights.
     pub attention: f64,
     /// Inside the feed-forward sublayer.
     pub hidden: f64,
@@ -63,7 +59,6 @@ pub struct TransformerDropout {
 }
 
 impl TransformerDropout {
-    /// The same everywhere.
     pub fn everywhere(p: f64) -> Self {
         Self { embedding: p, attention: p, hidden: p, residual: p }
     }
@@ -73,7 +68,6 @@ impl TransformerDropout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransformerSpec {
-    /// Number of blocks.
     pub layers: usize,
     /// `D`, elements per position.
     pub width: usize,
@@ -85,11 +79,9 @@ pub struct TransformerSpec {
     pub norm: NormPlace,
     /// Whether the output of the last block is normalised too.
     pub final_norm: bool,
-    /// The position encoding.
     pub positions: Positions,
     /// Whether embeddings are multiplied by the square root of the width.
     pub scale_embedding: bool,
-    /// Dropout probabilities.
     pub dropout: TransformerDropout,
 }
 

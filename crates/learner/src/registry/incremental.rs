@@ -16,7 +16,6 @@ use crate::train::IncrementalNetwork;
 /// What an incremental learner is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncrementalTask {
-    /// Symbols of sequences.
     pub vocabulary: usize,
     /// Answers are symbols below this one.
     pub answers: usize,

@@ -41,7 +41,6 @@ choices! {
 }
 
 choices! {
-    /// What units compute.
     pub enum UnitKinds {
         Sum = "sum",
         SumProduct = "sum-product",

@@ -65,7 +65,6 @@ pub mod keys {
 pub enum Role {
     /// Whether a string is in the language.
     Recognizer,
-    /// What comes next.
     NextSymbol,
     /// What a string becomes.
     Transducer,
@@ -74,7 +73,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Recognizer, Self::NextSymbol, Self::Transducer, Self::Incremental];
 
     /// What its settings are called in print.
@@ -87,7 +85,6 @@ impl Role {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Recognizer => "recognizer",
@@ -101,7 +98,6 @@ impl Role {
 /// An entry of the registry.
 #[derive(Debug)]
 pub struct Learner {
-    /// Its name.
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
@@ -162,7 +158,6 @@ pub struct Network<T, S> {
     pub settings: &'static [Parameter],
     /// What settings have to do with each other, if anything.
     pub check: Option<SettingsCheck>,
-    /// The network.
     pub build: fn(&Settings, T) -> S,
     /// The dimensions that a size decides.
     pub sizing: &'static Sizing,

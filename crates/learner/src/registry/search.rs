@@ -17,7 +17,6 @@ pub struct SearchRole {
     pub settings: &'static [Parameter],
     /// What settings have to do with each other, if anything.
     pub check: Option<SettingsCheck>,
-    /// Begins a search.
     pub begin: fn(&Settings, &SearchTask) -> Box<dyn NextSymbolSearch>,
     /// Goes on with a search that was saved; none if the bytes do not fit.
     pub resume: ResumeSearch,
@@ -72,7 +71,6 @@ pub struct SearchProgress {
 /// What a search found.
 #[derive(Debug)]
 pub struct Found {
-    /// The model.
     pub model: AnyNextSymbol<'static>,
     /// The number of its parameters.
     pub parameters: usize,

@@ -25,7 +25,6 @@ pub enum Matching {
 }
 
 impl Matching {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Published, Self::Nearest];
 
     /// Its name in experiments and plans.
@@ -53,7 +52,6 @@ pub struct Sizing {
 /// A dimension beside the width.
 #[derive(Debug)]
 pub struct Dimension {
-    /// The setting.
     pub setting: &'static str,
     /// The values it may have instead of its default.
     pub steps: Steps,
@@ -87,9 +85,7 @@ impl Steps {
 /// Settings of a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matched {
-    /// With all dimensions.
     pub settings: Settings,
-    /// The true count.
     pub parameters: usize,
 }
 
@@ -114,7 +110,6 @@ pub(super) struct Target<'a, F> {
 }
 
 impl<F: Fn(&Settings) -> Result<usize, SpecError>> Target<'_, F> {
-    /// As [`Matching::Nearest`] says.
     pub(super) fn nearest(&self, settings: &Settings) -> Result<Matched, SpecError> {
         let mut best = self.nearest_width(settings);
         let distance = |found: &Matched| found.parameters.abs_diff(self.size);

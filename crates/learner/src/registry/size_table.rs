@@ -20,7 +20,6 @@ const ALPHABET: usize = 4;
 /// One learner in one role at one size.
 #[derive(Clone, Debug)]
 pub struct SizeRow {
-    /// The learner.
     pub learner: &'static str,
     /// What it is built for.
     pub task: String,

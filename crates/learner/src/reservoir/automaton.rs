@@ -71,7 +71,6 @@ pub struct AutomatonSpec {
     pub rule: u8,
     /// Segments of the ring; a symbol flips one cell of each.
     pub redundancy: usize,
-    /// Cells per segment.
     pub projection: usize,
     /// Steps per symbol; the states after each are features.
     pub iterations: usize,
@@ -83,7 +82,6 @@ impl AutomatonSpec {
         self.redundancy * self.projection
     }
 
-    /// Features per answer.
     pub fn width(&self) -> usize {
         self.cells() * self.iterations
     }
@@ -117,7 +115,6 @@ impl Automaton {
         Self { spec, ring, flips: map.iter().map(flips).collect(), states }
     }
 
-    /// Starts a sequence.
     fn reset(&mut self) {
         self.states.fill(0);
     }

@@ -8,9 +8,7 @@ use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};
 
 choices! {
-    /// What is learned.
     pub enum DecoderKind {
-        /// Softmax regression.
         Softmax = "softmax",
         /// For each label a logistic regression that tells it from the rest; one for both of two labels (the published decoder).
         OneVsRest = "one-vs-rest",
@@ -32,11 +30,9 @@ choices! {
 /// A decoder, as settings say it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecoderSpec {
-    /// What is learned.
     pub kind: DecoderKind,
     /// What is done to features before.
     pub standardization: Standardization,
-    /// The learning rate.
     pub rate: f64,
     /// The factor of ½·|w|² in the loss; biases are free.
     pub weight_decay: f64,
@@ -75,7 +71,6 @@ impl<R: Real> Adam<R> {
     }
 }
 
-/// Means and variances.
 #[derive(Clone, Debug)]
 struct Moments {
     count: f64,
@@ -108,7 +103,6 @@ impl Moments {
         all
     }
 
-    /// Welford's update.
     fn add<R: Real>(&mut self, row: &[R]) {
         self.count += 1.0;
         let share = 1.0 / self.count;
@@ -140,7 +134,6 @@ pub struct Decoder<R> {
     width: usize,
     /// What it chooses from, ascending.
     labels: Vec<u32>,
-    /// `[K, width]`.
     weights: Vec<R>,
     biases: Vec<R>,
     /// None for plain gradient descent.

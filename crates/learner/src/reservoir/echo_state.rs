@@ -11,7 +11,6 @@ use crate::kernel::{LOCKSTEP, Real, SparseRows, sparse_tanh_step};
 /// An echo-state network, as settings say it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EchoStateSpec {
-    /// Units.
     pub units: usize,
     /// Connections to each unit, on average.
     pub connections: f64,
@@ -44,7 +43,6 @@ impl EchoStateSpec {
         }
     }
 
-    /// Features per answer.
     pub fn width(&self, vocabulary: usize) -> usize {
         self.units + if self.skip { vocabulary } else { 0 }
     }

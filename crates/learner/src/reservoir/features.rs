@@ -2,7 +2,6 @@
 
 use crate::kernel::{Accumulate, Mat, Real, matmul};
 
-/// Rows of features.
 pub trait Rows<R: Real> {
     /// The number of rows.
     fn len(&self) -> usize;
@@ -12,7 +11,6 @@ pub trait Rows<R: Real> {
         self.len() == 0
     }
 
-    /// Writes a row.
     fn read(&self, row: usize, to: &mut [R]);
 
     /// The products `[K,N]` of all rows with each of `K` weight vectors.
@@ -27,12 +25,10 @@ pub struct DenseRows<R> {
 }
 
 impl<R: Real> DenseRows<R> {
-    /// Rows of zeros.
     pub fn zeros(rows: usize, width: usize) -> Self {
         Self { width, values: vec![R::ZERO; rows * width] }
     }
 
-    /// A row.
     pub fn row_mut(&mut self, row: usize) -> &mut [R] {
         &mut self.values[row * self.width..][..self.width]
     }
@@ -73,7 +69,6 @@ impl BitRows {
         Self { width, bytes: Vec::new() }
     }
 
-    /// Bytes per row.
     fn stride(&self) -> usize {
         self.width.div_ceil(8)
     }

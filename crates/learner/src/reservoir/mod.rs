@@ -17,12 +17,10 @@ pub use learner::{Labels, ReservoirLearner};
 use crate::interface::Sequence;
 use crate::kernel::Real;
 
-/// Dynamics without training.
 pub trait Reservoir<R: Real> {
     /// How its features are stored.
     type Rows: Rows<R>;
 
-    /// Features per answer.
     fn width(&self) -> usize;
 
     /// The features from which the answers of sequences are predicted, a row for each, in order: those after the symbol before the

@@ -26,9 +26,7 @@ pub(super) struct DeferredGrad {
     pub(super) weight: Param,
     pub(super) grads: Rows,
     pub(super) inputs: Rows,
-    /// `N`
     pub(super) count: usize,
-    /// `I`
     pub(super) width: usize,
 }
 

@@ -103,7 +103,6 @@ pub(super) struct AddOp {
 }
 
 impl<R: Real> Recording<'_, R> {
-    /// `x + y`.
     pub fn add(&mut self, x: Var, y: Var) -> Var {
         let out = self.new_tensor(self.tape.tensor(x).len, true);
         let (x_values, values) = self.in_out(x, out);
@@ -132,7 +131,6 @@ pub(super) struct ScaleOp {
 }
 
 impl<R: Real> Recording<'_, R> {
-    /// `factor · x`.
     pub fn scale(&mut self, x: Var, factor: f64) -> Var {
         self.scale_with(x, factor, factor)
     }

@@ -11,7 +11,6 @@ impl<R: Real> Recording<'_, R> {
         out
     }
 
-    /// Zeros.
     pub fn zeros(&mut self, len: usize) -> Var {
         let out = self.new_tensor(len, false);
         self.values_mut(out).fill(R::ZERO);

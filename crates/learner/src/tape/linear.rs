@@ -66,9 +66,7 @@ impl Operation for LinearOp {
 /// The parameters of a layer normalisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerNorm {
-    /// `[D]`
     pub gain: Param,
-    /// `[D]`
     pub bias: Param,
     /// Keeps the division finite.
     pub epsilon: f64,

@@ -10,9 +10,7 @@ use crate::kernel::{self, Real};
 #[derive(Clone, Debug)]
 pub(super) struct SoftmaxLossOp {
     logits: Var,
-    /// `[N,V]`
     probabilities: Range<usize>,
-    /// `[N]`
     weights: Range<usize>,
     targets: Range<usize>,
 }

@@ -15,12 +15,10 @@ use crate::params::Param;
 pub(super) struct LstmOp {
     x: MaskedVar,
     start: Option<(Var, Var)>,
-    /// `[T+1,B,H]`
     out: Var,
     /// `[B,H]`, right behind `out`.
     last_cell: Var,
     cells: Range<usize>,
-    /// Right behind `cells`.
     gates: Range<usize>,
     layer: Layer,
     n: Recurrence,

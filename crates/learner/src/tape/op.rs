@@ -80,7 +80,6 @@ pub(super) trait Operation {
 
 macro_rules! operations {
     ($($name:ident($op:ident)),* $(,)?) => {
-        /// Any recorded operation.
         #[derive(Clone, Debug)]
         pub(super) enum Op {
             $($name($op)),*

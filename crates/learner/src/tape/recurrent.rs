@@ -10,11 +10,8 @@ use crate::params::Param;
 /// trained, so both are kept when a paper's model had them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// `[G·H, I]`
     pub input: Param,
-    /// `[G·H, H]`
     pub hidden: Param,
-    /// `[G·H]`
     pub bias: Option<Param>,
     /// `[G·H]`, added to the first (in a GRU, the bias of the recurrent side).
     pub second_bias: Option<Param>,

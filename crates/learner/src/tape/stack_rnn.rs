@@ -11,7 +11,6 @@ use crate::params::Param;
 /// The parameters of a network with a stack in its input; pairs are a weight and its bias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackRnnLayer {
-    /// `[H,H]`, `[H]`
     pub hidden: (Param, Param),
     /// Of the top of the stack: `[H,M]`.
     pub read: Param,

@@ -29,24 +29,10 @@ pub enum CheckpointError {
     Unknown(String),
     /// A tensor has another precision.
     #[error("{name} has {found} values, but {needed} are needed")]
-    Precision {
-        /// The tensor.
-        name: String,
-        /// In the file.
-        found: String,
-        /// In the model.
-        needed: &'static str,
-    },
+    Precision { name: String, found: String, needed: &'static str },
     /// A tensor has another shape.
     #[error("{name} has shape {found:?}, but the model needs {needed:?}")]
-    Shape {
-        /// The tensor.
-        name: String,
-        /// In the file.
-        found: Vec<usize>,
-        /// In the model.
-        needed: Vec<usize>,
-    },
+    Shape { name: String, found: Vec<usize>, needed: Vec<usize> },
     /// The state beside the tensors cannot be read.
     #[error("not the state of a run: {0}")]
     State(String),
@@ -79,7 +65,6 @@ fn write<'a, R: Real>(tensors: impl IntoIterator<Item = (&'a str, Vec<usize>, &'
     [&(header.len() as u64).to_le_bytes(), &header[..], &data].concat()
 }
 
-/// A parsed file.
 struct Tensors<'a> {
     header: Map<String, Value>,
     data: &'a [u8],
@@ -136,7 +121,6 @@ fn possible(steps: u64) -> Result<u64, CheckpointError> {
     if steps <= MOST { Ok(steps) } else { Err(CheckpointError::State(format!("{steps} steps"))) }
 }
 
-/// Parameters as safetensors.
 pub fn save_weights<R: Real>(layout: &Layout, params: &[R]) -> Vec<u8> {
     write(layout.entries().iter().map(|e| (e.name.as_str(), e.shape.clone(), e.param.of(params))))
 }

@@ -50,11 +50,9 @@ pub enum Average {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{corpus} string {index}: {problem}")]
 pub struct StringError {
-    /// Training or validation.
     pub corpus: &'static str,
     /// The index of the string.
     pub index: usize,
-    /// What is wrong.
     pub problem: StringProblem,
 }
 

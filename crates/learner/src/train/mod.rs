@@ -37,7 +37,6 @@ use crate::tape::{Mode, Recording, Tape};
 
 /// Training examples with their loss, and a validation loss.
 pub trait Objective<R: Real> {
-    /// The model's parameters.
     fn layout(&self) -> &Layout;
 
     /// The lengths of training and of validation examples.
@@ -67,7 +66,6 @@ pub trait Objective<R: Real> {
     /// Sets parameters that are a function of the number of training examples seen, and have no gradient.
     fn anneal(&self, _params: &mut [R], _examples: u64) {}
 
-    /// The validation loss.
     fn validate(&self, tape: &mut Tape<R>, params: &[R]) -> f64 {
         let ([_, lengths], mut loss) = (self.lengths(), 0.0);
         for batch in eval_batches(lengths, |max_len| self.max_batch(max_len)) {
@@ -88,11 +86,9 @@ fn lengths_of<T>(examples: [&[T]; 2], length: impl Fn(&T) -> usize) -> [Vec<usiz
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainSpec {
-    /// The optimiser.
     pub optimizer: OptimizerSpec,
     /// The learning rate schedule.
     pub schedule: Schedule,
-    /// The batches.
     pub batch: BatchSize,
     /// The maximum number of epochs.
     pub max_epochs: usize,
@@ -125,10 +121,7 @@ pub enum Outcome {
     /// Early stopping: the validation loss no longer decreased.
     Stopped,
     /// A loss or gradient was not finite. The best parameters so far are kept.
-    Diverged {
-        /// Steps completed before.
-        step: u64,
-    },
+    Diverged { step: u64 },
 }
 
 /// What happened in one epoch.
@@ -136,11 +129,9 @@ pub enum Outcome {
 pub struct Progress {
     /// Epochs completed, this one included.
     pub epoch: usize,
-    /// Optimiser steps completed.
     pub steps: u64,
     /// The mean training loss, weighted by [`Objective::size`].
     pub training: f64,
-    /// The validation loss.
     pub validation: f64,
     /// Whether the validation loss was the smallest so far, at the end of the epoch or within it.
     pub best: bool,
@@ -151,7 +142,6 @@ pub struct Progress {
 /// A run that cannot start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrainError {
-    /// No training examples.
     #[error("there are no training examples; at least one is needed")]
     NoTraining,
     /// No validation examples, but early stopping.
@@ -190,12 +180,10 @@ struct TrainerState {
 struct PartialEpoch {
     /// Batches that are done.
     batches: usize,
-    /// Examples in them.
     #[serde(skip)]
     examples: usize,
     /// Their losses, each weighted by its size, summed.
     loss: f64,
-    /// Their sizes, summed.
     size: f64,
     /// Whether a validation in this epoch had the smallest loss so far.
     improved: bool,
@@ -275,7 +263,6 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         &self.best_params
     }
 
-    /// The current parameters.
     pub fn params(&self) -> &[R] {
         &self.params
     }

@@ -6,16 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Schedule {
-    /// Always the same.
     Constant {
-        /// The rate.
         rate: f64,
     },
     /// Multiplied by `factor` after more than `patience` epochs in a row without a strictly smaller validation loss.
     Plateau {
-        /// The initial rate.
         rate: f64,
-        /// The factor.
         factor: f64,
         /// Epochs without improvement that do not change the rate.
         patience: usize,
@@ -24,7 +20,6 @@ pub enum Schedule {
     InverseRoot {
         /// The rate of the first step.
         first: f64,
-        /// The maximum rate.
         peak: f64,
         /// Steps until the maximum.
         warmup: u64,

@@ -10,11 +10,9 @@ use crate::tape::Recording;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{corpus} pair {index}: {problem}")]
 pub struct PairError {
-    /// Training or validation.
     pub corpus: &'static str,
     /// The index of the pair.
     pub index: usize,
-    /// What is wrong.
     pub problem: PairProblem,
 }
 

@@ -9,7 +9,6 @@ use super::index_run::IndexRun;
 
 /// The factors of the paper.
 pub(super) const FACTORS: [usize; 4] = [1, 2, 4, 10];
-/// Its margins.
 const MARGINS: [f64; 2] = [0.005, 0.0];
 /// How many strings the tests of Figure 3 have.
 const FIGURE_3_STRINGS: u64 = 1000;

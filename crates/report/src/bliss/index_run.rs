@@ -26,7 +26,6 @@ pub(super) struct IndexRun<'a> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Configuration {
     hidden: Option<usize>,
-    /// L1, L2, none.
     regularization: usize,
     /// The bits of the constant, which are in the order of such numbers; the largest comes first.
     constant: Reverse<u64>,
@@ -46,12 +45,10 @@ impl<'a> IndexRun<'a> {
         Some(Self { result, factor: whole(&result.plan, "/factor")? })
     }
 
-    /// The language.
     pub(super) fn language(self) -> &'a str {
         self.result.run.language()
     }
 
-    /// The learner.
     pub(super) fn learner(self) -> &'a str {
         self.result.run.learner()
     }

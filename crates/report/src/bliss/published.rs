@@ -3,11 +3,9 @@
 use crate::published::PublishedTable;
 use crate::table::distinct;
 
-/// The paper.
 pub(super) const PAPER: &str =
     "Lan, Chemla and Katzir 2023, Benchmarking Neural Network Generalization for Grammar Induction";
 
-/// Table 2.
 pub(super) const INDEX: PublishedTable = PublishedTable { text: include_str!("published/index.csv") };
 
 /// All of them, by their names in print.

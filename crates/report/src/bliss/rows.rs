@@ -72,7 +72,6 @@ pub(super) struct RowKey<'a> {
     pub(super) settings: Vec<String>,
 }
 
-/// Runs by row.
 pub(super) type RunsByRow<'a> = BTreeMap<RowKey<'a>, Vec<IndexRun<'a>>>;
 
 fn is_of_paper(run: IndexRun<'_>) -> bool {

@@ -7,7 +7,6 @@ use wug_score::{Metric, RunResult};
 /// The protocol of its runs.
 pub(super) const PROTOCOL: &str = "preference";
 
-/// A run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreferenceRun<'a> {
     pub(super) result: &'a RunResult,

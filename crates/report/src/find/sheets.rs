@@ -49,7 +49,6 @@ pub(super) enum Sheet {
     /// One of the paper, by its number and letter, such as `1a`, of a family of tasks; `Ca` to `Cd` and `D` are what Appendices C (SGD)
     /// and D (random splits of SCAN) say in words.
     Printed(String, &'static str),
-    /// Figure 3.
     Growth,
     /// Any other run of a task.
     Other(String),

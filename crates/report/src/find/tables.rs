@@ -14,7 +14,6 @@ use crate::table::{Cell, Column, Decimals, IntervalKind, Rank, Row, Scope, Table
 const TWO: Decimals = Decimals(2);
 const NONE: &str = "none of them";
 
-/// Groups of columns.
 const FITTING: &str = "FPA, of seeds that fit";
 const ALL: &str = "FPA, of all seeds";
 const ACCURACY: &str = "accuracy";

@@ -8,17 +8,12 @@ use super::runs::LOSSES;
 use crate::published::PublishedTable;
 use crate::table::Value;
 
-/// The paper.
 pub(super) const PAPER: &str =
     "Butoi et al. 2025, Training Neural Networks as Recognizers of Formal Languages (ICLR)";
 
-/// Table 2.
 pub(super) const MAIN: PublishedTable = PublishedTable { text: include_str!("published/main.csv") };
-/// Table 3.
 pub(super) const BEST_LOSS: PublishedTable = PublishedTable { text: include_str!("published/best_loss.csv") };
-/// Tables 4-21.
 pub(super) const FULL: PublishedTable = PublishedTable { text: include_str!("published/full.csv") };
-/// Table 22.
 pub(super) const SIZES: PublishedTable = PublishedTable { text: include_str!("published/model_size.csv") };
 
 /// All of them, by their names in print.
@@ -31,7 +26,6 @@ pub(super) const RUNS: usize = 10;
 /// A printed value, and what it is of.
 pub(super) struct Printed {
     pub(super) value: Value,
-    /// How many runs.
     pub(super) n: usize,
     /// Which loss it was best with, where Table 3 or Tables 4-21 say so.
     pub(super) loss: Option<&'static str>,

@@ -118,7 +118,6 @@ impl<'a> PaperRuns<'a> {
         Self { reading, all: runs, by_cell }
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> &[&'a RunResult] {
         &self.all
     }

@@ -1,6 +1,5 @@
 //! An axis: its label, its ends and its ticks.
 
-/// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) label: &'static str,

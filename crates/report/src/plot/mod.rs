@@ -9,12 +9,10 @@ pub(crate) use panel::{Mark, Panel, SPREAD_NOTE};
 
 use crate::write::escaped_xml;
 
-/// A figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
     /// A name that no other figure of the report has, fit for an address.
     pub id: String,
-    /// What it shows.
     pub title: String,
     /// How to read it.
     pub notes: Vec<String>,

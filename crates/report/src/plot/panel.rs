@@ -16,7 +16,6 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 38.0;
 
-/// A panel.
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) x: Axis,

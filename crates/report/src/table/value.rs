@@ -13,7 +13,6 @@ use super::ABSENT;
 pub enum Value {
     /// A number in full, rounded only when it is shown.
     Number {
-        /// The number.
         value: f64,
         /// The standard deviation that goes with it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,16 +24,13 @@ pub enum Value {
         #[serde(skip)]
         decimals: Decimals,
     },
-    /// Words.
     Text(String),
 }
 
 /// An interval of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Uncertainty {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
     /// How sure it is.
     pub level: f64,

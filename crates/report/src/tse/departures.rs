@@ -21,7 +21,6 @@ enum Want {
 
 use Want::{Is, Number, OneOf, Text};
 
-/// Of all learners.
 const DATA: &[Field] = &[
     ("90,000 training strings", "/data/training", Number(90_000.0)),
     ("10,000 validation strings", "/data/validation", Number(10_000.0)),
@@ -34,7 +33,6 @@ const DATA: &[Field] = &[
     ("distinct strings", "/data/distinct", Is(true)),
 ];
 
-/// Of all networks.
 const TRAINING: &[Field] = &[
     ("15 epochs", "/settings/epochs", Number(15.0)),
     ("shuffled strings", "/settings/shuffle", Is(true)),

@@ -3,7 +3,6 @@
 use crate::published::PublishedTable;
 use crate::table::{Decimals, Value};
 
-/// The paper.
 pub(super) const PAPER: &str =
     "Someya, Yoshida and Oseki 2024, Targeted Syntactic Evaluation on the Chomsky Hierarchy (LREC-COLING)";
 

@@ -124,7 +124,6 @@ impl<'a> PaperRuns<'a> {
         Self { group, all, by_cell, learners }
     }
 
-    /// All of them.
     pub(super) fn all(&self) -> &[&'a RunResult] {
         &self.all
     }

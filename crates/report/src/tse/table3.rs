@@ -41,7 +41,6 @@ fn printed(key: CellKey<'_>, split: &str) -> Option<Value> {
 
 const TITLE: &str = "the grammatical string is preferred";
 
-/// Table 3.
 pub(super) fn table(runs: &PaperRuns<'_>) -> Table {
     let mut table = blank(runs, "3", TITLE, &KEYS);
     // The columns, each as the learner, the split and the version that it is of.

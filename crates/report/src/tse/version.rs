@@ -53,7 +53,6 @@ impl Version {
 /// The tables that a run belongs to. Only those of the first group have the settings of the paper or its released configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Group {
-    /// Table 3.
     Paper,
     /// Terminals drawn from a normal distribution, as the paper says and its code does not.
     Normal,

@@ -3,13 +3,11 @@
 use crate::published::PublishedTable;
 use crate::table::Value;
 
-/// The paper.
 pub(super) const PAPER: &str =
     "Cisneros, Sivic and Mikolov 2022, Benchmarking Learning Efficiency in Deep Reservoir Computing";
 
 /// Table 4: WADE, and the human expert's.
 pub(super) const SCORES: PublishedTable = PublishedTable { text: include_str!("published/scores.csv") };
-/// Table 5: accuracy.
 pub(super) const ACCURACY: PublishedTable = PublishedTable { text: include_str!("published/accuracy.csv") };
 /// Table 2: text classification, both times a hundred.
 pub(super) const IMDB: PublishedTable = PublishedTable { text: include_str!("published/imdb.csv") };

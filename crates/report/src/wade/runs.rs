@@ -95,7 +95,6 @@ pub(super) struct PaperRuns<'a> {
     pub(super) reading: Reading,
     /// Those that serve to choose a rule.
     pub(super) selection: Vec<&'a RunResult>,
-    /// The others.
     pub(super) all: Vec<&'a RunResult>,
     by_cell: BTreeMap<(&'a str, String), Vec<&'a RunResult>>,
 }

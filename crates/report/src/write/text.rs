@@ -6,11 +6,8 @@ use super::one_line;
 use crate::summary::Summary;
 use crate::table::{Cell, Column, Table, Value, shown};
 
-/// The widest line.
 const WIDTH: usize = 100;
-/// The widest cell.
 const CELL: usize = 60;
-/// Between two columns.
 const GAP: &str = "  ";
 
 /// The summary, and the tables one below the other.

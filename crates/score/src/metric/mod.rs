@@ -157,9 +157,7 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The higher one.
     Higher,
-    /// The lower one.
     Lower,
 }
 
@@ -208,7 +206,6 @@ type Chance = fn(&[Example<'_>]) -> Option<f64>;
 /// A metric that scores examples one by one.
 #[derive(Debug)]
 pub struct ExampleMetric {
-    /// What it is.
     pub metric: Metric,
     /// One example's part; `None` where the metric does not apply.
     each: fn(&Example<'_>) -> Option<Ratio>,
@@ -265,7 +262,6 @@ impl ExampleMetric {
 /// A measured value with its metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// What was measured.
     pub metric: &'static Metric,
     /// The sums that the value is the ratio of.
     pub totals: Totals,

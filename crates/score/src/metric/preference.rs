@@ -88,7 +88,6 @@ pub static DESCRIPTION_LENGTH_PER_EXAMPLE: Metric = Metric {
     ..DESCRIPTION_LENGTH
 };
 
-/// Nats in bits.
 pub fn bits(nats: f64) -> f64 {
     nats / std::f64::consts::LN_2
 }

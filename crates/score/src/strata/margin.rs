@@ -36,7 +36,6 @@ impl Margin {
         if (0.0..=1.0).contains(&value) { Ok(Self { bits }) } else { Err(BadMargin(value.to_string())) }
     }
 
-    /// The number.
     pub fn value(self) -> f64 {
         f64::from_bits(self.bits)
     }

@@ -10,7 +10,6 @@ use crate::{DataError, Seed};
 /// Which part of which split a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// Every command.
     All,
     /// What is trained on.
     Train(Split),
@@ -18,14 +17,12 @@ pub(super) enum Holds {
     Test(Split),
 }
 
-/// One published file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct File {
     /// Its folder, ending in `/`, or empty.
     pub(super) folder: &'static str,
     /// Its name, which no other published file has.
     pub(super) name: &'static str,
-    /// What it holds.
     pub(super) holds: Holds,
     /// How many lines it has.
     pub(super) lines: usize,

@@ -7,7 +7,6 @@ use thiserror::Error;
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("`{command}` is no SCAN command: found `{found}`, expected {expected}")]
 pub struct NotACommand {
-    /// The whole text.
     pub command: String,
     /// The words that cannot be read.
     pub found: String,

@@ -26,7 +26,6 @@ use super::registry::Entry;
 use super::setting::{Setting, TaskError};
 use crate::{Rule, RuleTask, Seed};
 
-/// The task's name.
 pub(super) const NAME: &str = "scan";
 
 /// What the published description length transmits at a time.
@@ -77,7 +76,6 @@ pub fn source() -> Alphabet {
     ])
 }
 
-/// The 6 actions.
 pub fn target() -> Alphabet {
     Alphabet::new(["I_TURN_LEFT", "I_TURN_RIGHT", "I_WALK", "I_LOOK", "I_RUN", "I_JUMP"])
 }

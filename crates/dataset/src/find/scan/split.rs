@@ -28,7 +28,6 @@ choices! {
 pub struct Parts {
     /// The training set; a bare command that stands for its primitive is there many times.
     pub train: Vec<Pair>,
-    /// Held out.
     pub test: Vec<Pair>,
 }
 

@@ -19,9 +19,7 @@ use cursor::Cursor;
 /// What should stand at one masked position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Where.
     pub position: usize,
-    /// The token.
     pub token: &'static str,
     /// Whether the text speaks of what is asked. If not, the answer is NO because nothing was said.
     pub stated: bool,
@@ -30,9 +28,7 @@ pub struct Answer {
 /// A masked position at which something else stands than the text implies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// Where.
     pub position: usize,
-    /// What stands there.
     pub given: String,
     /// What should stand there.
     pub expected: &'static str,
@@ -55,9 +51,7 @@ pub enum Malformed {
     /// Another token was due.
     #[error("expected {expected} at position {position}, found {found}")]
     Token {
-        /// Where.
         position: usize,
-        /// What was due.
         expected: &'static str,
         /// The token there, or that it is masked or missing.
         found: String,
@@ -75,7 +69,6 @@ pub enum Malformed {
     Digits {
         /// Where the digits begin.
         position: usize,
-        /// The true count.
         count: usize,
         /// How many positions are masked.
         masked: usize,

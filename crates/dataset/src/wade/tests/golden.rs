@@ -78,7 +78,6 @@ struct Moments {
     min: f64,
     mean: f64,
     max: f64,
-    /// Of one value.
     deviation: f64,
 }
 

@@ -48,7 +48,6 @@ impl<R: Real> Sequence<'_, R> {
     }
 }
 
-/// One string.
 #[inline(always)]
 pub(super) fn elements<R: Real, S: Simd>(
     s: S,

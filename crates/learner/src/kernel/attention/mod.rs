@@ -22,7 +22,6 @@ use super::simd::{MAX_LANES, dispatch};
 /// The sizes of an attention layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attention {
-    /// `B`, strings.
     pub batch: usize,
     /// `Tq`, positions of queries.
     pub queries: usize,
@@ -95,7 +94,6 @@ impl Strided {
     }
 }
 
-/// One string.
 #[derive(Clone, Copy)]
 struct Sequence<'a, R> {
     /// Queries, and keys with values; the same rows for self-attention.

@@ -49,13 +49,9 @@ pub struct Augmented {
 /// The parameters; `A` is the number of actions.
 #[derive(Clone, Copy, Debug)]
 pub struct AugmentedWeights<'a, R> {
-    /// Of the network.
     pub network: RecurrentWeights<'a, R>,
-    /// `[H,M]` and `[H]`
     pub read: (&'a [R], &'a [R]),
-    /// `[A,H]` and `[A]`
     pub action: (&'a [R], &'a [R]),
-    /// `[M,H]` and `[M]`
     pub element: (&'a [R], &'a [R]),
     /// The temperature of the softmax over actions.
     pub temperature: R,
@@ -64,13 +60,9 @@ pub struct AugmentedWeights<'a, R> {
 /// Where their gradients go. The temperature has none.
 #[derive(Debug)]
 pub struct AugmentedGradients<'a, R> {
-    /// Of the network.
     pub network: RecurrentGradients<'a, R>,
-    /// `[H,M]` and `[H]`
     pub read: (&'a mut [R], &'a mut [R]),
-    /// `[A,H]` and `[A]`
     pub action: (&'a mut [R], &'a mut [R]),
-    /// `[M,H]` and `[M]`
     pub element: (&'a mut [R], &'a mut [R]),
 }
 
@@ -83,11 +75,8 @@ pub struct AugmentedStep<'a, R> {
     pub cells: &'a mut [R],
     /// `[B,4H]` for an LSTM, else empty.
     pub gates: &'a mut [R],
-    /// `[B,A]`
     pub actions: &'a mut [R],
-    /// `[B,M]`
     pub elements: &'a mut [R],
-    /// [`Augmented::workspace`] elements.
     pub workspace: &'a mut [R],
     /// The memories before, `[B,held,M]`.
     pub before: &'a [R],

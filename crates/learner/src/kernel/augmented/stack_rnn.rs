@@ -29,11 +29,8 @@ const AT_ONCE: usize = 4 * packed::ROWS;
 /// The sizes of a network with a stack in its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackRnn {
-    /// `T`, time steps.
     pub steps: usize,
-    /// `B`, strings.
     pub batch: usize,
-    /// `H`, hidden units.
     pub hidden: usize,
     /// Rows of the stack, at least one.
     pub rows: usize,
@@ -43,33 +40,22 @@ pub struct StackRnn {
     pub taken: usize,
 }
 
-/// The parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct StackRnnWeights<'a, R> {
-    /// `[H,H]`
     pub hidden: &'a [R],
-    /// `[H]`
     pub bias: &'a [R],
-    /// `[H,M]`
     pub read: &'a [R],
-    /// `[3,H]` and `[3]`
     pub action: (&'a [R], &'a [R]),
-    /// `[M,H]` and `[M]`
     pub element: (&'a [R], &'a [R]),
 }
 
 /// Where their gradients are added.
 #[derive(Debug)]
 pub struct StackRnnGradients<'a, R> {
-    /// `[H,H]`
     pub hidden: &'a mut [R],
-    /// `[H]`
     pub bias: &'a mut [R],
-    /// `[H,M]`
     pub read: &'a mut [R],
-    /// `[3,H]` and `[3]`
     pub action: (&'a mut [R], &'a mut [R]),
-    /// `[M,H]` and `[M]`
     pub element: (&'a mut [R], &'a mut [R]),
 }
 

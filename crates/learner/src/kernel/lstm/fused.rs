@@ -15,7 +15,6 @@ const ROWS: usize = 3;
 /// Rows whose sums are computed before the activations: two times the registers that [`squash_registers`] takes side by side.
 const AT_ONCE: usize = 12;
 
-/// Sums per unit.
 const GATES: usize = 4;
 
 /// The sums of a register of units in some rows, gate by gate.

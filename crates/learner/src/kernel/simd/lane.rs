@@ -10,7 +10,6 @@ pub trait Lane: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     type Reg<S: Simd>: Copy + Debug;
     /// The result of a comparison of registers.
     type Mask<S: Simd>: Copy + Debug;
-    /// Elements per register.
     fn lanes<S: Simd>() -> usize;
     #[doc(hidden)]
     fn splat<S: Simd>(s: S, x: Self) -> Self::Reg<S>;

@@ -17,7 +17,6 @@ pub(crate) trait Squash {
 /// 1 / (1 + e⁻ˣ).
 pub(crate) struct Sigmoid;
 
-/// The hyperbolic tangent.
 pub(crate) struct Tanh;
 
 impl Squash for Sigmoid {
@@ -77,7 +76,6 @@ impl<R: Lane, S: Simd> V<R, S> {
         sigmoid([self])[0]
     }
 
-    /// The hyperbolic tangent.
     #[inline(always)]
     pub(crate) fn tanh(self) -> Self {
         tanh([self])[0]

@@ -9,7 +9,6 @@ use super::Lane;
 /// At least as many lanes as any register has.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// One register.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct V<R: Lane, S: Simd> {
     pub(super) s: S,
@@ -17,7 +16,6 @@ pub(crate) struct V<R: Lane, S: Simd> {
 }
 
 impl<R: Lane, S: Simd> V<R, S> {
-    /// Elements per register.
     #[inline(always)]
     pub(crate) fn lanes() -> usize {
         R::lanes::<S>()
@@ -140,13 +138,11 @@ impl<R: Lane, S: Simd> V<R, S> {
         Self { s, v }
     }
 
-    /// The register itself.
     #[inline(always)]
     pub(crate) fn reg(self) -> R::Reg<S> {
         self.v
     }
 
-    /// The largest lane.
     #[inline(always)]
     pub(crate) fn maximum(self) -> R {
         R::maximum(self.s, self.v)

@@ -17,7 +17,6 @@ struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// The symbols `[T,N]`.
     fn symbols(self) -> impl Iterator<Item = u32> + 'a {
         let padding = std::iter::repeat_n(0, self.rows - self.inputs.len());
         (0..self.steps)

@@ -182,13 +182,11 @@ impl CnnTransducer {
         r.select(rows, indices.collect::<Vec<u32>>(), c)
     }
 
-    /// A gated convolution.
     fn convolve<R: Real>(&self, r: &mut Recording<'_, R>, layer: Ready, windows: Var) -> Var {
         let x = layer.of(r, windows);
         r.glu(x, self.spec.channels)
     }
 
-    /// The encoder.
     pub(super) fn encode<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
         let (d, p) = (self.spec.embedding, self.spec.dropout);
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
@@ -260,7 +258,6 @@ impl CnnTransducer {
         self.attention.iter().map(|pair| pair.map(|layer| layer.ready(r))).collect()
     }
 
-    /// Logits of states.
     pub(super) fn output<R: Real>(&self, r: &mut Recording<'_, R>, x: Var) -> Var {
         self.output.of(r, x)
     }

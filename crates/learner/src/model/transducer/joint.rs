@@ -13,7 +13,6 @@ use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, Var};
 
-/// Checks a spec.
 pub(super) fn check(spec: &TransformerSpec) -> Result<(), SpecError> {
     spec.check()?;
     let plain = spec.norm == NormPlace::Post

@@ -19,7 +19,6 @@ use crate::tape::{Layer, Recording, Var};
 pub struct LstmTransducerSpec {
     /// Layers of the encoder, and of the decoder.
     pub layers: usize,
-    /// Units per layer.
     pub hidden: usize,
     /// Elements per embedded symbol.
     pub embedding: usize,

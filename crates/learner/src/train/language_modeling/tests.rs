@@ -69,7 +69,6 @@ fn spec(rate: f64, max_epochs: usize) -> TrainSpec {
     }
 }
 
-/// aⁿbⁿ.
 fn strings(counts: &[usize]) -> Vec<Vec<u32>> {
     counts.iter().map(|&n| [vec![1; n], vec![2; n]].concat()).collect()
 }
