@@ -26,6 +26,7 @@ for line in sys.stdin:
 const LONG: Duration = Duration::from_mins(1);
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
     while !done() {
         assert!(begun.elapsed() < LONG, "{what}");
         std::thread::sleep(Duration::from_millis(10));
