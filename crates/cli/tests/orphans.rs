@@ -1,6 +1,7 @@
 //! No child outlives wug, however wug ends.
 
 #![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -22,7 +23,7 @@ for line in sys.stdin:
     print('{"hello": {"protocol": 1, "roles": ["recognizer"], "version": "1"}}', flush=True)
 "#;
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -79,9 +80,7 @@ fn killed(signal: &str, command: &str) -> ExitStatus {
     let (mut wug, pids) = busy(dir.path(), command, None);
     assert!(!pids.iter().any(|pid| is_gone(pid)), "{pids:?}");
     kill(signal, &wug);
-    let begun = Instant::now();
     until(&format!("{command} {signal}: {pids:?} are still there"), || pids.iter().all(|pid| is_gone(pid)));
-    eprintln!("wug {command} {signal}: the model and its child are gone after {:?}", begun.elapsed());
     wug.wait().unwrap()
 }
 

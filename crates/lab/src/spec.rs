@@ -239,7 +239,13 @@ pub(crate) fn fixtures(name: &str) -> Vec<(String, String)> {
 
 /// The names and titles of the experiments that come with wug.
 pub fn titles() -> Result<Vec<(&'static str, String)>, LabError> {
-    BUILT_IN.iter().map(|(name, text)| Ok((*name, ExperimentFile::read(name, text)?.0.title))).collect()
+    BUILT_IN.iter().map(|(name, text)| Ok((*name, introduction(name, text)?.0))).collect()
+}
+
+/// The title of an experiment, and what to know before running it. Nothing is planned.
+pub fn introduction(name: &str, text: &str) -> Result<(String, String), LabError> {
+    let (file, _) = ExperimentFile::read(name, text)?;
+    Ok((file.title, file.about))
 }
 
 impl ExperimentFile {

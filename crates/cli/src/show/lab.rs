@@ -1,11 +1,12 @@
 //! What `wug show` says of learners, protocols, metrics and experiments.
 
 use serde_json::json;
+use wug_lab::LabError;
 use wug_lab::learners::{LEARNERS, Learner, NextSymbolRole};
 use wug_lab::parameter::{Constant, Parameter};
 use wug_lab::protocol::{self, Entry};
 use wug_lab::score::{METRICS, Metric};
-use wug_lab::spec::{Experiment, Scale};
+use wug_lab::spec::{Experiment, Scale, introduction};
 
 use super::Facts;
 use crate::exit::Exit;
@@ -77,19 +78,21 @@ fn metric(entry: &Metric) -> Facts {
 
 /// Facts about a built-in experiment.
 pub(super) fn experiment_facts(name: &str, text: &str) -> Result<Facts, Exit> {
-    let mut facts = vec![("name", json!(name))];
-    for (i, scale) in Scale::ALL.into_iter().enumerate() {
-        let experiment = Experiment::load(name, scale, &[])?;
-        if i == 0 {
-            facts.push(("title", json!(experiment.title)));
-            facts.push(("about", json!(experiment.about)));
-        }
+    let (title, about) = introduction(name, text)?;
+    let mut facts = vec![("name", json!(name)), ("title", json!(title)), ("about", json!(about))];
+    for scale in Scale::ALL {
+        // An experiment on the user's own data cannot be planned without them.
+        let runs = match Experiment::load(name, scale, &[]) {
+            Ok(experiment) => Some(experiment.runs.len()),
+            Err(LabError::Usage(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
         let key = match scale {
             Scale::Smoke => "runs at scale smoke",
             Scale::Quick => "runs at scale quick",
             Scale::Paper => "runs at scale paper",
         };
-        facts.push((key, json!(experiment.runs.len())));
+        facts.push((key, json!(runs)));
     }
     facts.push(("toml", json!(text)));
     Ok(facts)

@@ -272,6 +272,7 @@ fn output_is_published(run: PreferenceRun<'_>) -> bool {
 
 /// Table 7, and the random split of Appendix D.
 fn scan(run: PreferenceRun<'_>) -> Option<Place> {
+    const TRAINED: [(&str, f64); 2] = [("updates", 10_000.0), ("dropout", 0.5)];
     let sizes: &[(&str, f64)] = match run.learner() {
         "lstm" | "lstm-attention" => {
             &[("layers", 2.0), ("hidden", 200.0), ("embedding", 32.0), ("batch", 16.0)]
@@ -280,7 +281,6 @@ fn scan(run: PreferenceRun<'_>) -> Option<Place> {
         "transformer" => &[("layers", 4.0), ("hidden", 256.0), ("embedding", 64.0), ("batch", 256.0)],
         _ => return None,
     };
-    const TRAINED: [(&str, f64); 2] = [("updates", 10_000.0), ("dropout", 0.5)];
     let id = match run.parameter("split")? {
         "jump" => "7",
         "simple" => "D",
