@@ -1,6 +1,5 @@
 //! `optimizer` in every protocol: what is not said changes no plan, and a run by any rule resumes to the same bytes.
 
-use serde_json::Value;
 use wug_learner::registry::UpdateRule;
 
 use crate::LabError;

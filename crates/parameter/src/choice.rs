@@ -39,9 +39,10 @@ macro_rules! choices {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[allow(unreachable_pub, reason = "whether it is reachable is a matter of the module")]
         pub enum $name { $($(#[$variant_meta])* $variant),+ }
 
-        #[allow(dead_code, reason = "not every enum needs all of it")]
+        #[allow(dead_code, unreachable_pub, reason = "not every enum needs all of it, or is reachable")]
         impl $name {
             /// Every variant, in the order in which tables list them.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];

@@ -21,5 +21,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[PRIOR.parameter()],
     members: &["a b", "a a a b b b"],
     nonmembers: &["", "a", "a a b", "b a", "a b a b"],
-    build: |settings| Counting::boxed(&["a", "b"], settings),
+    build: |settings| Ok(Counting::boxed(&["a", "b"], settings)),
 };

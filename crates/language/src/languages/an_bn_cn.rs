@@ -21,5 +21,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[PRIOR.parameter()],
     members: &["a b c", "a a b b c c"],
     nonmembers: &["", "a b", "a a b b c", "a c b"],
-    build: |settings| Counting::boxed(&["a", "b", "c"], settings),
+    build: |settings| Ok(Counting::boxed(&["a", "b", "c"], settings)),
 };

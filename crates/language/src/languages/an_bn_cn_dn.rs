@@ -21,5 +21,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[PRIOR.parameter()],
     members: &["a b c d", "a a b b c c d d"],
     nonmembers: &["", "a b c", "a b c d d", "a b d c"],
-    build: |settings| Counting::boxed(&["a", "b", "c", "d"], settings),
+    build: |settings| Ok(Counting::boxed(&["a", "b", "c", "d"], settings)),
 };

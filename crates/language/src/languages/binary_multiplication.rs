@@ -23,5 +23,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[CUT.parameter()],
     members: &["0 × 0 = 0", "0 0 1 × 1 1 = 0 0 1 1", "1 0 0 1 × 0 1 1 1 = 0 1 1 1 1 1 1"],
     nonmembers: &["", "× =", "0 0 1 × 1 1 = 1 0 1 1", "0 0 1 1 1 0 1"],
-    build: |settings| BinaryOperation::boxed(Operator::Times, settings),
+    build: |settings| Ok(BinaryOperation::boxed(Operator::Times, settings)),
 };

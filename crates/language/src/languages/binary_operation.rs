@@ -9,7 +9,6 @@ use super::number::{Digits, Rounding, cut, greatest, ln_choices, uniform, width}
 use crate::automaton::log_sum;
 use wug_parameter::Settings;
 
-use crate::registry::BuildError;
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -31,7 +30,7 @@ pub(super) struct BinaryOperation {
 }
 
 impl BinaryOperation {
-    pub(super) fn boxed(operator: Operator, settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
+    pub(super) fn boxed(operator: Operator, settings: &Settings) -> Box<dyn Language> {
         let rounding = Rounding::new(settings);
         let tokens = match operator {
             Operator::Plus => ["+", "0", "1", "="],
@@ -41,7 +40,7 @@ impl BinaryOperation {
         let symbol = |token| alphabet.symbol(token).expect("a token of the alphabet");
         let sign = symbol(if operator == Operator::Plus { "+" } else { "×" });
         let digits = Digits { zero: symbol("0"), one: symbol("1") };
-        Ok(Box::new(Self { operator, sign, equals: symbol("="), digits, rounding, alphabet }))
+        Box::new(Self { operator, sign, equals: symbol("="), digits, rounding, alphabet })
     }
 
     fn apply(&self, x: &BigUint, y: &BigUint) -> BigUint {

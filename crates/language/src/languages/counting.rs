@@ -8,7 +8,6 @@ use rand_core::Rng;
 
 use wug_parameter::{Key, Limits, Settings};
 
-use crate::registry::BuildError;
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -31,9 +30,9 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    pub(super) fn boxed(letters: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
+    pub(super) fn boxed(letters: &[&str], settings: &Settings) -> Box<dyn Language> {
         let prior = settings.get(&PRIOR);
-        Ok(Box::new(Self { alphabet: Alphabet::new(letters.iter().copied()), prior }))
+        Box::new(Self { alphabet: Alphabet::new(letters.iter().copied()), prior })
     }
 
     fn blocks(&self) -> usize {

@@ -11,7 +11,6 @@ use crate::big::{central_binomial, ln};
 use wug_parameter::{Key, Limits, Settings};
 
 use super::counting::LEAST_PRIOR;
-use crate::registry::BuildError;
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -42,9 +41,9 @@ fn closing(open: Symbol) -> Symbol {
 }
 
 impl Dyck {
-    pub(super) fn boxed(brackets: &[&str], settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
+    pub(super) fn boxed(brackets: &[&str], settings: &Settings) -> Box<dyn Language> {
         let prior = settings.get(&PRIOR);
-        Ok(Box::new(Self { alphabet: Alphabet::new(brackets.iter().copied()), prior }))
+        Box::new(Self { alphabet: Alphabet::new(brackets.iter().copied()), prior })
     }
 
     fn kinds(&self) -> usize {

@@ -21,5 +21,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[PRIOR.parameter()],
     members: &["", "( [ ] )", "[ ] ( )"],
     nonmembers: &["( ]", "( [ ) ]", "["],
-    build: |settings| Dyck::boxed(&["(", ")", "[", "]"], settings),
+    build: |settings| Ok(Dyck::boxed(&["(", ")", "[", "]"], settings)),
 };

@@ -23,7 +23,7 @@ pub use split::{Parts, Split};
 pub use validate::validate_scan;
 
 use super::registry::Entry;
-use super::setting::{Setting, TaskError};
+use super::setting::Setting;
 use crate::{Rule, RuleTask, Seed};
 
 pub(super) const NAME: &str = "scan";
@@ -63,7 +63,7 @@ pub(super) const SCAN: Entry = Entry {
            Chaabouni (2021), appendix D (no released code)",
     parameters: &[SPLIT.parameter()],
     published: &["split=jump"],
-    make: rule_task,
+    make: |setting, seed| Ok(rule_task(setting, seed)),
 };
 
 const SPLIT: Key<Split> = Key::choice("split", "what is held out", "jump");
@@ -80,7 +80,7 @@ pub fn target() -> Alphabet {
     Alphabet::new(["I_TURN_LEFT", "I_TURN_RIGHT", "I_WALK", "I_LOOK", "I_RUN", "I_JUMP"])
 }
 
-fn rule_task(setting: &Setting, seed: Seed) -> Result<RuleTask, TaskError> {
+fn rule_task(setting: &Setting, seed: Seed) -> RuleTask {
     let split = setting.get(&SPLIT);
     let Parts { train, test } = split.parts(seed);
     let (holdout, gold): (Vec<Word>, Vec<Word>) = test.into_iter().map(|p| (p.input, p.output)).unzip();
@@ -88,5 +88,5 @@ fn rule_task(setting: &Setting, seed: Seed) -> Result<RuleTask, TaskError> {
     let mut rules = vec![Rule { name: "comp".to_owned(), outputs: gold }];
     rules.extend(alone.map(|outputs| Rule { name: "mem".to_owned(), outputs }));
     let (source, target) = (source(), target());
-    Ok(RuleTask { name: setting.full_name(), source, target, train, holdout, rules, block_size: BLOCK_SIZE })
+    RuleTask { name: setting.full_name(), source, target, train, holdout, rules, block_size: BLOCK_SIZE }
 }
