@@ -160,7 +160,7 @@ fn usage_errors_say_what_is_allowed() {
         assert!(ok(&[command, "--help"]).contains("lm-eval"), "{command}");
     }
     assert_snapshot!(error(&["sample", "parity", "--length", "0..0"]), @"wug: no string of the language has a length in 0..0; the nearest possible length is 1");
-    assert_snapshot!(error(&["sample", "nested:terminals=0"]), @"wug: `terminals` cannot be `0`; it must be an integer from 1 to 10922");
+    assert_snapshot!(error(&["sample", "nested:terminals=0"]), @"wug: `nested`: `terminals` cannot be 0; it must be a whole number from 1 to 65535");
     assert_snapshot!(error(&["check", "parity", "012"]), @"wug: unknown token `2` at position 2; the alphabet is: 0 1");
     assert_snapshot!(error(&["check", "majority", "1", "--distance"]), @"wug: --distance needs a regular language, which `majority` is not");
     assert_snapshot!(error(&["show", "majority", "--dot"]), @"wug: `majority` is not regular, so it has no automaton to draw");

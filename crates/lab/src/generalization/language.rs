@@ -44,7 +44,7 @@ impl LanguageWithPrior {
         }
         let in_priors = |message: String| Problem::new("priors", &prior.to_string(), message);
         let built = registry::find(&with_prior(&spelled, prior)).and_then(|named| named.build(reading));
-        let language = built.map_err(|error| in_priors(format!("on {spelled}: {error}")))?;
+        let language = built.map_err(|error| in_priors(error.to_string()))?;
         let vocabulary = language.alphabet().len() + 1;
         let measure = measure.unwrap_or_else(|| fitting_measure(language.as_ref()));
         Ok(Self { spelled, prior, vocabulary, measure })

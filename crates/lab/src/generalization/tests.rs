@@ -92,7 +92,10 @@ fn errors_name_the_field_and_the_line() {
         ("margins = [0.5, 1.5]", "x.toml, line 3: `margins`: cannot be 1.5; it must be from 0 to 1"),
         ("order = 9", "x.toml, line 3: `order`: cannot be 9; it must be from 1 to 6"),
         ("languages = \"parity\"", "x.toml, line 3: `languages`: parity has no distribution over strings"),
-        ("priors = 1.5", "x.toml, line 3: `priors`: on an-bn: `prior` cannot be `1.5`"),
+        (
+            "priors = 1.5",
+            "x.toml, line 3: `priors`: `an-bn`: `prior` cannot be 1.5; it must be a number from",
+        ),
         ("batch = \"some\"", "x.toml, line 3: `batch`: cannot be some; it must be all or a whole number"),
         ("batch = 0", "x.toml, line 3: `batch`: cannot be 0; it must be all or a whole number from 1 on"),
         ("hidden = []", "x.toml, line 3: `hidden`: is empty; at least one is needed"),

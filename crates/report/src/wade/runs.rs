@@ -255,6 +255,7 @@ fn usual(name: &str, learner: &str, published: bool) -> Option<Value> {
         "attention" => either("leaky", "causal"),
         "dropout" => Some(json!(if published && learner == "transformer" { 0.5 } else { 0.0 })),
         "learning_rate" | "weight_decay" => Some(json!(0.001)),
+        "optimizer" => Some(json!(if ["esn", "reca"].contains(&learner) { "sgd" } else { "adam" })),
         "redundancy" => Some(json!(15)),
         "projection" => Some(json!(60)),
         "iterations" => Some(json!(2)),
