@@ -175,6 +175,7 @@ impl<T: Copy, S: Counted> Network<T, S> {
     ///
     /// ```
     /// use std::collections::BTreeSet;
+    /// use wug_language::Reading;
     /// use wug_learner::registry::{Matching, RecognizerTask, Role, Settings, find};
     /// let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: false };
     /// let matched = |name, size, matching| {
