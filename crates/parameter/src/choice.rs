@@ -17,7 +17,7 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Defines an enum whose variants have names: it is written and read by them, and is a [`Choice`](crate::Choice).
+/// Defines an enum whose variants have names: it is written and read by them, and is a [`Choice`].
 ///
 /// ```
 /// wug_parameter::choices! {

@@ -2,7 +2,7 @@
 //! answers, must be predicted from everything before them.
 //!
 //! [`TASKS`] lists them in the paper's order. A [`Task`] draws sequences in either [`Reading`], with
-//! [`Settings`] that start from the reading's defaults; [`dataset`] draws distinct sequences and splits them;
+//! [`TaskSettings`] that start from the reading's defaults; [`dataset`] draws distinct sequences and splits them;
 //! [`oracle`] reads a text and works its answers out again, sharing nothing with the generators.
 //!
 //! The two readings differ in this and nothing else (the tasks' own pages give the details):
