@@ -321,7 +321,7 @@ class Answers(unittest.TestCase):
                 ({"string": third, "probability": 1.5}, "line 3: `probability` is 1.5; it must be above 0 and below 1"),
                 ({"string": third}, "line 3: an answer has either `log_odds` or `probability`"),
                 ({**good[1], "log_odds": 9}, "has another answer in line 2"),
-                ({"string": " ".join(["0"] * 999), "log_odds": 1}, "is no string of the data set"),
+                ({"string": " ".join(["0"] * 999), "log_odds": 1}, "is not in the data set"),
                 (None, "has no answer for 1 of the"),
             ]
             for line, expected in wrong:

@@ -638,7 +638,7 @@ fn what_the_tse_paper_describes_stands_beside_its_figures() {
     }
 }
 
-/// With fewer strings than the paper's, runs have no cells in its table; what tells them apart must be seen all the same.
+/// Runs on fewer strings than the paper's have no cells in its table. Generic tables must still tell them apart.
 #[test]
 fn a_trained_output_layer_is_not_pooled_with_an_untrained_one_at_quick_scale() {
     let runs = planned_at("tse_table3", Scale::Quick, &[]);

@@ -1,6 +1,6 @@
 //! Values of settings, by name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -138,10 +138,6 @@ impl Settings {
         let usual = Self::defaults(all, reading);
         let other = self.0.iter().filter(|(name, value)| usual.get_value(name) != Some(value));
         Self(other.map(|(name, value)| (name.clone(), value.clone())).collect())
-    }
-
-    pub fn names(&self) -> BTreeSet<&str> {
-        self.0.keys().map(String::as_str).collect()
     }
 }
 

@@ -93,7 +93,7 @@ fn indices(values: &[f64], rows: usize) -> Result<Vec<usize>, String> {
     let each = values.iter().enumerate().map(|(i, &value)| {
         let is_row = value >= 0.0 && value < rows as f64 && value.fract().abs() < f64::EPSILON;
         is_row.then_some(value as usize).ok_or_else(|| {
-            format!("number {i}: {value} is no row of the split, which has {rows}, numbered from 0")
+            format!("number {i}: {value} is not a row of the split, which has {rows}, numbered from 0")
         })
     });
     each.collect()

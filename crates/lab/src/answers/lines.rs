@@ -149,7 +149,7 @@ fn add(
     let ids = subject.ids(&line.string)?;
     let string = short(&line.string);
     if !known.contains(&ids) {
-        return Err(format!("`{string}` is no string of the data set"));
+        return Err(format!("`{string}` is not in the data set"));
     }
     let answer = answer(line, ids.len(), subject)?;
     match answers.get(&ids) {
