@@ -33,6 +33,7 @@ pub mod metric;
 pub mod paired;
 pub mod pairs;
 pub mod permutation;
+pub mod plan;
 mod prediction;
 mod ratio;
 mod record;

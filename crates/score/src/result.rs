@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::plan::{Kind, Plan, Untyped};
 use crate::{Measurement, Run};
 
 /// The layout of result files. One that is written in another is refused, not guessed at.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// The result of one run. Two runs of one plan give the same bytes: times and hosts are in the logs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +18,8 @@ pub struct RunResult {
     pub format: u32,
     /// What the run was.
     pub run: Run,
-    pub plan: Value,
+    /// What was to be done; of any protocol.
+    pub plan: Plan<Untyped>,
     pub ending: Ending,
     /// How many trainable parameters the learner had.
     pub parameters: Option<usize>,
@@ -135,6 +137,11 @@ impl RunResult {
         Ok(result)
     }
 
+    /// The plan of a protocol, if the run is of it.
+    pub fn plan_of<K: Kind>(&self) -> Option<Plan<K>> {
+        if self.run.protocol == K::PROTOCOL { self.plan.of().ok() } else { None }
+    }
+
     /// What a metric measured on a whole split.
     pub fn whole(&self, split: &str, metric: &str) -> Option<&Measurement> {
         let whole =
@@ -155,6 +162,7 @@ mod tests {
 
     use super::*;
     use crate::metric::RECOGNITION_ACCURACY;
+    use crate::plan::{PlannedLearner, Precision};
     use crate::strata::Window;
     use crate::{Bootstrap, Coordinates, Ratio, Score, Stratum, Totals};
 
@@ -179,7 +187,16 @@ mod tests {
                 instructions: "avx2".to_owned(),
                 data_hash: "d0".to_owned(),
             },
-            plan: serde_json::json!({ "seed": 7 }),
+            plan: Plan {
+                subject: "parity".to_owned(),
+                reading: Reading::Published,
+                learner: PlannedLearner { name: "lstm".to_owned(), ..PlannedLearner::default() },
+                data: serde_json::json!({ "training": 10 }),
+                data_seed: None,
+                measure: Value::Null,
+                seed: 7,
+                precision: Precision::F32,
+            },
             ending: Ending::Diverged { step: 3 },
             parameters: Some(63_713),
             data: Value::Null,
@@ -217,8 +234,8 @@ mod tests {
             "`recognition_accuracy` is measured in fraction, but the result says nats"
         );
         assert_eq!(
-            error("\"format\": 3", "\"format\": 9"),
-            "a result in format 9, but this version of wug reads format 3"
+            error("\"format\": 4", "\"format\": 9"),
+            "a result in format 9, but this version of wug reads format 4"
         );
         assert!(error("\"n\": 0", "\"n\": 0, \"m\": 1").contains("unknown field `m`"));
         assert!(error("published", "printed").contains("printed"));

@@ -7,7 +7,7 @@ use wug_dataset::Seed;
 use wug_parameter::parameters;
 
 use super::gradient::{LEARNING_RATE, TELLING_OPTIMIZER, optimizer_spec};
-use super::size::{Matched, Matching, Sizing, Target};
+use super::size::{Matched, Sizing, Target};
 use super::{Learner, NO_ROLES, Parameter, Settings, SettingsCheck};
 use crate::interface::Incremental;
 use crate::model::{AnswerBodySpec, AnswerModel, AnswerModelSpec, Counted as _, SpecError};

@@ -45,9 +45,9 @@ pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
 pub use range::drawn;
 pub use search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
-pub use size::{Dimension, Matched, Matching, Sizing, Steps, TOLERANCE, is_met};
+pub use size::{Dimension, Matched, Sizing, Steps, TOLERANCE, is_met};
 pub use size_table::{SizeRow, size_table};
-pub use wug_parameter::{Given, Parameter, ParameterError, Range, Settings, Value as SettingValue};
+pub use wug_parameter::{Given, Matching, Parameter, ParameterError, Range, Settings, Value as SettingValue};
 
 /// Settings that protocols read.
 pub mod keys {

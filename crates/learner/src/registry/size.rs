@@ -2,39 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use wug_parameter::Settings;
 
 use crate::model::SpecError;
 
 /// How far the true count may be from the size that was asked for, as a share of it.
 pub const TOLERANCE: f64 = 0.05;
-
-/// How dimensions are found from a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Matching {
-    /// The root of the published quadratic, which approximates the count, rounded half to even; `Nearest` for learners that
-    /// have no published formula.
-    Published,
-    /// A search over all dimensions that are not given. The usual shape of the family, with the width whose true count is
-    /// nearest, if this is within [`TOLERANCE`]; else the least change of the other dimensions with which it is; else the
-    /// nearest of all.
-    Nearest,
-}
-
-impl Matching {
-    pub const ALL: [Self; 2] = [Self::Published, Self::Nearest];
-
-    /// Its name in experiments and plans.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Nearest => "nearest",
-        }
-    }
-}
 
 /// Which dimensions of a network a size decides.
 #[derive(Debug)]

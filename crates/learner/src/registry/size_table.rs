@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wug_language::Reading;
 
-use super::size::{Matched, Matching, Sizing};
+use super::size::{Matched, Sizing};
 use super::{
     IncrementalRole, IncrementalTask, LEARNERS, Network, NextSymbolRole, RecognizerTask, Settings,
     TransducerTask,
