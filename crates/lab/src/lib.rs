@@ -7,12 +7,12 @@ pub mod data;
 pub mod disk;
 pub mod doctor;
 mod error;
+pub mod expand;
 mod fit;
 pub mod foreign;
 pub mod generalization;
 mod keep;
 pub mod mdl;
-pub mod names;
 #[cfg(test)]
 mod optimizer_tests;
 pub mod pairs;

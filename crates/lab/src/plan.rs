@@ -1,4 +1,4 @@
-//! A run of any protocol with nothing left open, its id, and the data it shares with other runs.
+//! A run of any protocol: its plan, its id, and what is known of it before it is executed.
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,40 +7,67 @@ use std::sync::Arc;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 use wug_learner::kernel::instruction_set;
 use wug_learner::registry;
-use wug_parameter::Parameter;
+use wug_parameter::{Parameter, Value as SettingValue};
+use wug_score::plan::{Plan, PlannedLearner, Untyped};
 use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 
 use crate::LabError;
 use crate::context::RunContext;
-use crate::foreign::VERSION as FOREIGN;
-use crate::protocol::{self, Outcome, Plan, Planned, Protocol, RunData};
+use crate::protocol::{self, Outcome, Protocol, RunData};
+use crate::spec::sizes;
 use crate::sweep::{BUILD, VERSION};
 
 /// The format of plans. Plans in another format are refused.
-pub const PLAN_FORMAT: u32 = 2;
+pub const PLAN_FORMAT: u32 = 3;
 
+/// How labels call the seed of the data, where runs have several.
+pub(crate) const DATA_SEED: &str = "data seed";
+
+/// About what a run costs. It is no part of the run's identity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimate {
+    /// How long it takes, compared with other runs of the protocol.
+    pub cost: f64,
+    /// Seconds of one core, where that is known in advance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Bytes of memory at its peak.
+    pub memory: f64,
+}
+
+/// A run, with what its section says of it beside its plan.
 #[derive(Clone)]
 pub struct RunPlan {
-    protocol: &'static str,
     plan: Arc<dyn AnyPlan>,
-    /// The names of settings that differ between runs of its section. Not part of its identity.
+    pub estimate: Estimate,
+    notes: Notes,
+}
+
+/// What the section of a run says of it. Not part of its identity.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Notes {
+    /// The names of settings that differ between runs of its section: labels have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     varied: Vec<String>,
-    /// The names of settings of which its section lists several values: coordinates of the run. Not part of its identity.
+    /// The names of settings of which its section lists several values: coordinates of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     compared: Vec<String>,
 }
 
-/// The fields of [`RunPlan::varied`] and [`RunPlan::compared`] in JSON.
-const VARIED: &str = "varied";
-const COMPARED: &str = "compared";
-
 /// A plan of any protocol.
-trait AnyPlan: Planned {
+trait AnyPlan: Send + Sync {
     fn as_any(&self) -> &dyn Any;
-    fn value(&self) -> Value;
+    fn protocol(&self) -> &'static str;
+    fn learner(&self) -> &PlannedLearner;
+    fn untyped(&self) -> Plan<Untyped>;
     fn identity(&self) -> Vec<u8>;
+    fn coordinates(&self) -> Coordinates;
+    fn compared(&self, name: &str) -> Option<Coordinate>;
+    fn label(&self) -> String;
+    fn data_seed(&self) -> Option<u64>;
     fn execute(
         &self,
         cache: &mut DataCache,
@@ -48,19 +75,59 @@ trait AnyPlan: Planned {
     ) -> Result<(Outcome, String), LabError>;
 }
 
-impl<T: Plan> AnyPlan for T {
+impl<P: Protocol> AnyPlan for Plan<P> {
     fn as_any(&self) -> &dyn Any {
         self
     }
 
-    fn value(&self) -> Value {
-        // Plans have nothing that JSON cannot represent.
-        serde_json::to_value(self).unwrap_or_default()
+    fn protocol(&self) -> &'static str {
+        P::PROTOCOL
+    }
+
+    fn learner(&self) -> &PlannedLearner {
+        &self.learner
+    }
+
+    fn untyped(&self) -> Plan<Untyped> {
+        Self::untyped(self)
     }
 
     fn identity(&self) -> Vec<u8> {
-        // Fields are written in the order in which they are declared.
-        serde_json::to_vec(&Plan::identity(self)).unwrap_or_default()
+        Self::identity(self)
+    }
+
+    fn coordinates(&self) -> Coordinates {
+        let head = Coordinates::default()
+            .with(P::SUBJECT, self.subject.as_str())
+            .with("learner", self.learner.name.as_str())
+            .with_some("size", self.learner.size);
+        let own = P::coordinates(self);
+        own.iter().fold(head, |all, (name, value)| all.with(name, value.clone()))
+    }
+
+    fn compared(&self, name: &str) -> Option<Coordinate> {
+        P::compared(self, name)
+    }
+
+    fn label(&self) -> String {
+        let PlannedLearner { name, size, parameters, external, .. } = &self.learner;
+        let mut parts = vec![format!("{} {name}", self.subject)];
+        match parameters {
+            Some(parameters) => parts.push(sizes::count(*size, *parameters)),
+            // An external learner says how many it has once it runs, if at all.
+            None if external.is_some() => parts.push("(parameters unknown)".to_owned()),
+            None => {}
+        }
+        parts.extend(P::label(self));
+        let role = || registry::find(name, P::ROLE).is_ok_and(registry::Learner::is_deterministic);
+        if parameters.is_some() || external.is_some() || !role() {
+            parts.push(format!("seed {}", self.seed));
+        }
+        parts.join(" ")
+    }
+
+    fn data_seed(&self) -> Option<u64> {
+        self.data_seed
     }
 
     fn execute(
@@ -70,11 +137,11 @@ impl<T: Plan> AnyPlan for T {
     ) -> Result<(Outcome, String), LabError> {
         let data = cache.get(self)?;
         let hash = data.hash().to_owned();
-        Ok((Plan::execute(self, &data, context)?, hash))
+        Ok((P::execute(self, &data, context)?, hash))
     }
 }
 
-/// The data of the last run of each kind, which the next one often needs again.
+/// The data of the last run of each protocol, which the next one often needs again.
 #[derive(Debug, Default)]
 pub struct DataCache(BTreeMap<TypeId, CacheSlot>);
 
@@ -85,8 +152,8 @@ struct CacheSlot {
 }
 
 impl DataCache {
-    fn get<T: Plan>(&mut self, plan: &T) -> Result<Arc<T::Data>, LabError> {
-        let (kind, key) = (TypeId::of::<T>(), plan.data_key());
+    fn get<P: Protocol>(&mut self, plan: &Plan<P>) -> Result<Arc<P::Loaded>, LabError> {
+        let (kind, key) = (TypeId::of::<P>(), P::data_key(plan));
         if let Some(slot) = self.0.get(&kind)
             && slot.key == key
             && let Ok(data) = Arc::clone(&slot.data).downcast()
@@ -95,136 +162,111 @@ impl DataCache {
         }
         // The old data are dropped before the new ones are made.
         self.0.remove(&kind);
-        let data = Arc::new(plan.data()?);
-        self.0.insert(kind, CacheSlot { key, data: Arc::<T::Data>::clone(&data) });
+        let data = Arc::new(P::load(plan)?);
+        self.0.insert(kind, CacheSlot { key, data: Arc::<P::Loaded>::clone(&data) });
         Ok(data)
     }
 }
 
 impl RunPlan {
-    /// A plan of protocol `P`.
-    pub fn new<P: Protocol>(plan: P::Plan) -> Self {
-        Self { protocol: P::NAME, plan: Arc::new(plan), varied: Vec::new(), compared: Vec::new() }
+    pub fn new<P: Protocol>(plan: Plan<P>, estimate: Estimate) -> Self {
+        Self { plan: Arc::new(plan), estimate, notes: Notes::default() }
     }
 
     /// The same with the names of settings that differ between runs of its section: its label has their values. Those of which the
     /// section lists several values are coordinates too.
-    pub(crate) fn with_varied(mut self, varied: &BTreeSet<String>, compared: &BTreeSet<String>) -> Self {
-        let value = self.plan.value();
-        // A plan with a learner from elsewhere has fields for settings of ours too, which say nothing.
-        let settings = &value["settings"];
-        let foreign = settings.get(FOREIGN).is_some();
-        let has = |name: &&String| !foreign || settings.get(name.as_str()).is_some();
-        let varied = varied.iter().filter(has).filter(|name| setting(&value, name).is_some());
-        self.varied = varied.cloned().collect();
-        let compared = compared.iter().filter(has);
-        self.compared =
-            compared.filter(|name| self.compared_value(&value, name).is_some()).cloned().collect();
+    pub(crate) fn with_notes(mut self, varied: &BTreeSet<String>, compared: &BTreeSet<String>) -> Self {
+        let has = |name: &&String| self.value_of(name).is_some();
+        let varied = varied.iter().filter(has).cloned().collect();
+        let fixed = self.plan.coordinates();
+        let new = |name: &&String| fixed.get(name).is_none() && self.compared_value(name).is_some();
+        let compared = compared.iter().filter(new).cloned().collect();
+        self.notes = Notes { varied, compared };
         self
     }
 
-    /// The same with names of fields of the plan that are no settings, and that are compared.
-    pub(crate) fn with_compared_fields(mut self, names: &[&str]) -> Self {
-        let value = self.plan.value();
-        let names = names.iter().filter(|name| self.compared_value(&value, name).is_some());
-        let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
-        self.compared.extend(names);
-        self.compared.sort();
-        self.compared.dedup();
-        self
+    /// The value of a setting of the learner, as labels show it.
+    fn value_of(&self, name: &str) -> Option<String> {
+        if name == DATA_SEED {
+            return self.plan.data_seed().map(|seed| seed.to_string());
+        }
+        let own = self.plan.learner().settings.get_value(name).map(shown);
+        own.or_else(|| self.plan.compared(name).map(|value| value.to_string()))
     }
 
-    /// The value of a setting that is compared, as a coordinate; none if it has none or is a coordinate already.
-    fn compared_value(&self, plan: &Value, name: &str) -> Option<Coordinate> {
-        let value = setting(plan, name).cloned().or_else(|| self.plan.setting(name))?;
-        coordinate(&value).filter(|_| self.plan.coordinates().get(name).is_none())
+    /// The value of a setting that is compared, as a coordinate.
+    fn compared_value(&self, name: &str) -> Option<Coordinate> {
+        let own = self.plan.learner().settings.get_value(name).and_then(coordinate);
+        own.or_else(|| self.plan.compared(name))
     }
 
     /// The names of settings that tell a run apart where they are not at the learner's default.
-    fn telling(&self, plan: &Value) -> Vec<&'static str> {
-        let role = || Some(protocol::find(self.protocol)?.role);
-        let learner = |role| registry::find(plan.get("learner")?.as_str()?, role).ok()?.settings(role);
-        let all = role().and_then(learner).unwrap_or_default().iter().filter(|setting| setting.telling);
-        let usual = |setting: &&Parameter| {
-            let default = setting.default.value().and_then(|value| serde_json::to_value(value).ok());
-            self::setting(plan, setting.name).is_none_or(|value| Some(value) == default.as_ref())
+    fn telling(&self) -> Vec<&'static str> {
+        let PlannedLearner { name, settings, .. } = self.plan.learner();
+        let role = protocol::find(self.protocol()).map(|entry| entry.role);
+        let all = role.and_then(|role| registry::find(name, role).ok()?.settings(role)).unwrap_or_default();
+        let usual = |setting: &Parameter| {
+            settings.get_value(setting.name).is_none_or(|own| Some(own) == setting.default.value().as_ref())
         };
-        all.filter(|setting| !usual(setting)).map(|setting| setting.name).collect()
+        let telling = all.iter().filter(|setting| setting.telling && !usual(setting));
+        telling.map(|setting| setting.name).collect()
     }
 
     /// What tells the run apart from others of its grid, and what tells it apart from the usual runs of other grids.
     pub fn coordinates(&self) -> Coordinates {
-        let value = self.plan.value();
-        let mut names: Vec<&str> = self.compared.iter().map(String::as_str).collect();
-        names.extend(self.telling(&value));
-        let known = |name: &str| Some((name.to_owned(), self.compared_value(&value, name)?));
-        let told = names.into_iter().filter_map(known);
-        told.fold(self.plan.coordinates(), |all, (name, value)| all.with(&name, value))
+        let fixed = self.plan.coordinates();
+        let names = self.notes.compared.iter().map(String::as_str).chain(self.telling());
+        let known = |name: &str| Some((name.to_owned(), self.compared_value(name)?));
+        let told: Vec<_> = names.filter_map(known).filter(|(name, _)| fixed.get(name).is_none()).collect();
+        told.into_iter().fold(fixed, |all, (name, value)| all.with(&name, value))
     }
 
     /// The plan itself, if it is of protocol `P`.
-    pub fn of<P: Protocol>(&self) -> Option<&P::Plan> {
+    pub fn of<P: Protocol>(&self) -> Option<&Plan<P>> {
         self.plan.as_any().downcast_ref()
+    }
+
+    /// The plan as results have it.
+    pub fn untyped(&self) -> Plan<Untyped> {
+        self.plan.untyped()
+    }
+
+    pub fn learner(&self) -> &PlannedLearner {
+        self.plan.learner()
     }
 
     /// The name of its protocol.
     pub fn protocol(&self) -> &'static str {
-        self.protocol
+        self.plan.protocol()
     }
 
     /// The hash of the plan. Data that are read from files are identified by their content, not by their path.
     pub fn id(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("wug 2026 run plan");
         hasher.update(&PLAN_FORMAT.to_le_bytes());
-        hasher.update(self.protocol.as_bytes());
+        hasher.update(self.protocol().as_bytes());
         hasher.update(&self.plan.identity());
         hasher.finalize().to_hex()[..16].to_owned()
     }
 
     /// What progress lines call the run.
     pub fn label(&self) -> String {
-        let (label, value) = (self.plan.label(), self.plan.value());
-        let values: Vec<String> = (self.varied.iter())
-            .filter_map(|name| Some(format!("{name} {}", shown(setting(&value, name)?))))
+        let label = self.plan.label();
+        let values: Vec<String> = (self.notes.varied.iter())
+            .filter_map(|name| Some(format!("{name} {}", self.value_of(name)?)))
             .collect();
         if values.is_empty() { label } else { format!("{label} ({})", values.join(", ")) }
     }
 
-    /// About how long the run takes, compared with others.
-    pub fn cost(&self) -> f64 {
-        self.plan.cost()
-    }
-
-    /// About how many seconds of one core the run takes, where that is known in advance.
-    pub fn seconds(&self) -> Option<f64> {
-        self.plan.seconds()
-    }
-
-    /// About how many bytes of memory the run needs at its peak.
-    pub fn memory(&self) -> f64 {
-        self.plan.memory()
-    }
-
-    /// The plan as JSON, as it is in results.
-    pub fn value(&self) -> Value {
-        let mut value = self.plan.value();
-        if let Value::Object(fields) = &mut value {
-            let names = [(VARIED, &self.varied), (COMPARED, &self.compared)];
-            for (field, names) in names.into_iter().filter(|(_, names)| !names.is_empty()) {
-                fields.insert(field.to_owned(), names.clone().into());
-            }
-        }
-        value
-    }
-
     /// The run's identity in its result.
     pub fn run(&self, data_hash: String) -> Run {
+        let Plan { seed, reading, .. } = self.untyped();
         Run {
             plan: self.id(),
-            protocol: self.protocol.to_owned(),
+            protocol: self.protocol().to_owned(),
             coordinates: self.coordinates(),
-            seed: self.plan.seed(),
-            reading: self.plan.reading(),
+            seed,
+            reading,
             version: VERSION.to_owned(),
             build: BUILD.to_owned(),
             instructions: instruction_set().to_owned(),
@@ -247,7 +289,7 @@ impl RunPlan {
         RunResult {
             format: FORMAT,
             run: self.run(data_hash),
-            plan: self.value(),
+            plan: self.untyped(),
             ending,
             parameters,
             data,
@@ -259,27 +301,22 @@ impl RunPlan {
     }
 }
 
-/// The value of a setting of a plan: of the learner, or of training. A plan may have another field of the same name.
-fn setting<'v>(plan: &'v Value, name: &str) -> Option<&'v Value> {
-    plan.get("settings").and_then(|settings| settings.get(name)).or_else(|| plan.get(name))
-}
-
 /// A value that can be a coordinate: a word, a number or a switch.
-fn coordinate(value: &Value) -> Option<Coordinate> {
+pub(crate) fn coordinate(value: &SettingValue) -> Option<Coordinate> {
     match value {
-        Value::String(text) => Some(text.as_str().into()),
-        Value::Bool(on) => Some((*on).into()),
-        Value::Number(n) => n.as_u64().map(Coordinate::from).or_else(|| n.as_f64().map(Coordinate::from)),
-        _ => None,
+        SettingValue::Name(text) => Some(text.as_str().into()),
+        SettingValue::Switch(on) => Some((*on).into()),
+        SettingValue::Count(n) => Some((*n).into()),
+        SettingValue::Real(x) => Some((*x).into()),
+        SettingValue::List(_) => None,
     }
 }
 
 /// A value in a label.
-fn shown(value: &Value) -> String {
-    match (value.as_f64().filter(|_| value.is_f64()), value.as_str()) {
-        (Some(x), _) => three_digits(x),
-        (_, Some(name)) => name.to_owned(),
-        _ => value.to_string(),
+fn shown(value: &SettingValue) -> String {
+    match value {
+        SettingValue::Real(x) => three_digits(*x),
+        other => other.to_string(),
     }
 }
 
@@ -294,44 +331,43 @@ pub(crate) fn three_digits(x: f64) -> String {
 
 impl fmt::Debug for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.protocol, self.value())
+        write!(f, "{} {:?} {:?}", self.protocol(), self.untyped(), self.notes)
     }
 }
 
 impl PartialEq for RunPlan {
     fn eq(&self, other: &Self) -> bool {
-        self.protocol == other.protocol && self.value() == other.value()
+        self.protocol() == other.protocol()
+            && self.estimate == other.estimate
+            && self.notes == other.notes
+            && self.untyped() == other.untyped()
     }
 }
 
-/// The fields of the plan, and `protocol` before them.
+/// A run as files have it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    protocol: String,
+    plan: Plan<Untyped>,
+    #[serde(default)]
+    notes: Notes,
+    estimate: Estimate,
+}
+
 impl Serialize for RunPlan {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Tagged {
-            protocol: &'static str,
-            #[serde(flatten)]
-            plan: Value,
-        }
-        Tagged { protocol: self.protocol, plan: self.value() }.serialize(to)
+        let (protocol, plan) = (self.protocol().to_owned(), self.untyped());
+        Written { protocol, plan, notes: self.notes.clone(), estimate: self.estimate }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for RunPlan {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut plan = serde_json::Map::deserialize(from)?;
-        let Some(Value::String(name)) = plan.remove("protocol") else {
-            return Err(D::Error::missing_field("protocol"));
-        };
-        let mut names = |field: &str| {
-            let names =
-                plan.remove(field).map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
-            Ok::<Vec<String>, D::Error>(names.unwrap_or_default())
-        };
-        let (varied, compared) = (names(VARIED)?, names(COMPARED)?);
-        let entry =
-            protocol::find(&name).ok_or_else(|| D::Error::custom(format!("unknown protocol `{name}`")))?;
-        let read = (entry.read)(Value::Object(plan)).map_err(D::Error::custom)?;
-        Ok(Self { varied, compared, ..read })
+        let Written { protocol, plan, notes, estimate } = Written::deserialize(from)?;
+        let unknown = || D::Error::custom(format!("unknown protocol `{protocol}`"));
+        let entry = protocol::find(&protocol).ok_or_else(unknown)?;
+        let read = (entry.plan)(plan, estimate).map_err(D::Error::custom)?;
+        Ok(Self { notes, ..read })
     }
 }

@@ -12,6 +12,7 @@ use wug_dataset::wade::{self, TASKS, Task};
 use wug_dataset::{MaskedSequence, Seed};
 use wug_language::{Reading, draw};
 use wug_score::metric::WADE;
+use wug_score::plan::{Plan, PlannedLearner, Precision};
 use wug_score::wade::{Evaluated, Wade, streaks};
 use wug_score::{Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult, Stratum, Totals};
 
@@ -236,15 +237,21 @@ impl Game {
         let wade = Wade::even(FULL);
         let value = WADE.measured(Totals::of(&[Ratio::once(score.wade)]), None);
         let answers: Vec<&str> = round.iter().map(|answer| answer.given.as_str()).collect();
-        let plan = json!({
-            "language": score.task, "learner": "human", "seed": self.seed, "round": round[0].round,
-            "reading": self.reading.name(), "wade": wade,
-        });
+        let plan = Plan {
+            subject: score.task.clone(),
+            reading: self.reading,
+            learner: PlannedLearner { name: "human".to_owned(), ..PlannedLearner::default() },
+            data: json!({ "round": round[0].round }),
+            data_seed: None,
+            measure: json!({ "wade": wade }),
+            seed: self.seed,
+            precision: Precision::F64,
+        };
         let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..32].to_owned();
         RunResult {
             format: FORMAT,
             run: Run {
-                plan: hash(&format!("{plan} {answers:?}")),
+                plan: hash(&format!("{plan:?} {answers:?}")),
                 protocol: "speed".to_owned(),
                 coordinates: Coordinates::default()
                     .with("language", score.task.as_str())

@@ -1,118 +1,169 @@
 //! Protocols: ways of measuring learners, one trait and one list.
 //!
-//! A protocol turns a grid (a section of an experiment) into plans in which nothing is left open, and a plan into a result. It
-//! works with every learner that has its role and every language that has what it needs. It names no paper: suites do, in
-//! experiments and reports.
+//! A protocol says what its sections may set, which data and which measure each cell of the grid has, and how a run is executed.
+//! Everything else (reading sections, expanding grids, plans, ids, labels, coordinates) is written once for all. It works with every
+//! learner that has its role and every language that has what it needs. It names no paper: suites do, in experiments and reports.
 
-use std::fmt::Debug;
-
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toml::Table;
-use wug_language::Reading;
-use wug_learner::registry::Role;
-use wug_parameter::Constant;
-use wug_score::{Coordinates, Ending, Measurement, Point, ScoredString};
+use wug_dataset::Seed;
+use wug_learner::registry::{Role, Settings};
+use wug_parameter::{Constant, Parameter};
+use wug_score::plan::{Kind, Plan, Precision, Untyped};
+use wug_score::{Coordinate, Coordinates, Ending, Measurement, Point, ScoredString};
 
 use crate::LabError;
 use crate::context::RunContext;
+use crate::expand::{Candidate, Cell, PlannedCell};
 use crate::generalization::Generalization;
 use crate::pairs::Pairs;
-use crate::plan::RunPlan;
+use crate::plan::{Estimate, RunPlan};
 use crate::preference::Preference;
 use crate::recognition::Recognition;
-use crate::spec::{Problem, Section};
+use crate::spec::draft::Fields;
+use crate::spec::section::AnySection;
+use crate::spec::sizes::RoleTask;
+use crate::spec::{DataSeeds, LearnerGrid, Planning, Problem, Reading, Section};
 use crate::speed::Speed;
 
 /// A way of measuring learners.
-pub trait Protocol: Sized + 'static {
-    /// Its name, which sections of experiments and results use.
-    const NAME: &'static str;
+pub trait Protocol: Kind {
+    /// What a run is about, with all that its data depend on but their seed. As text, its name.
+    type Subject: AsRef<str>;
+    /// The data of a run, drawn or read; runs on the same data share them.
+    type Loaded: RunData;
+
+    /// Names that its sections had in earlier versions.
+    const FORMER_NAMES: &'static [&'static str] = &[];
     /// What it does, in one line.
     const SUMMARY: &'static str;
     /// The role that learners must have.
     const ROLE: Role;
     /// The values of shared fields that a section leaves out.
     const DEFAULTS: Defaults;
-    /// Whether its sections have `languages`. Others have fields of their own for what is learned.
-    const LANGUAGES: bool = true;
-    /// Whether `languages` may name something else than languages of the registry. The protocol then finds
-    /// [them](Section::subjects) itself.
-    const OWN_SUBJECTS: bool = false;
-    /// Its fields that are paths, or lists of them. In a file, relative ones are relative to its directory.
-    const PATHS: &'static [&'static str] = &[];
-
+    /// What its sections are about.
+    const SUBJECTS: Subjects = Subjects::Languages;
+    /// Its own fields, declared.
+    const FIELDS: &'static [Parameter];
+    /// Those of which several values are compared with each other, in the singular.
+    const COMPARED: &'static [&'static str] = &[];
     /// What the published reading sets of learners in this protocol, beside what their declarations say.
     const PUBLISHED: &'static [(&'static str, Constant)] = &[];
 
-    /// The fields of a section beside those that all sections share ([`Section`]).
-    type Grid: DeserializeOwned;
-    /// One run with nothing left open.
-    type Plan: Plan;
+    #[doc(hidden)]
+    const ENTRY: ProtocolEntry = ProtocolEntry::of::<Self>();
 
-    /// Checks names and numbers: all that [`plans`](Self::plans) checks without data. Returns the most runs that there can be.
-    fn check(section: &Section<Self::Grid>) -> Result<usize, Problem>;
+    /// How many cells there are beside languages, learners, sizes and seeds. Checks names and numbers: all that can be checked
+    /// without data.
+    fn cells(section: &Section<Self>) -> Result<usize, Problem>;
 
-    /// Every cell of the grid.
-    fn plans(section: &Section<Self::Grid>) -> Result<Vec<Self::Plan>, Problem>;
+    fn subjects(section: &Section<Self>) -> Result<Vec<Self::Subject>, Problem>;
 
-    /// The names of the plan's fields that are no settings of learners and of which the section lists several values.
-    fn compared(_section: &Section<Self::Grid>) -> Vec<&'static str> {
+    /// The seeds of the data of a run.
+    fn data_seeds(section: &Section<Self>) -> DataSeeds;
+
+    /// Whether data are drawn, and not read.
+    fn draws(_data: &Self::Data) -> bool {
+        true
+    }
+
+    /// The numbers of parameters that a learner is to have.
+    fn sizes(
+        section: &Section<Self>,
+        _subject: &Self::Subject,
+        _grid: &LearnerGrid,
+        _settings: &Settings,
+    ) -> Result<Vec<Option<usize>>, Problem> {
+        Ok(section.asked_sizes())
+    }
+
+    /// The precision of runs.
+    fn precision(section: &Section<Self>, grid: &LearnerGrid) -> Precision {
+        grid.precision(section.precision)
+    }
+
+    /// The data and the measure of each cell of a learner on a subject.
+    fn variants(
+        section: &Section<Self>,
+        subject: &Self::Subject,
+        candidate: &Candidate<'_>,
+    ) -> Result<Vec<Cell<Self>>, Problem>;
+
+    /// The root of the streams of randomness of a run, but for its data. The names of streams are part of every result: they
+    /// stay as they are.
+    fn root(plan: &Plan<Self>) -> Seed;
+
+    /// Draws what a run draws beside the settings of its learner.
+    fn draw(_plan: &mut Plan<Self>, _candidate: &Candidate<'_>, _stream: Seed) {}
+
+    /// What the learner of a run is built for.
+    fn task(plan: &Plan<Self>, subject: &Self::Subject) -> RoleTask;
+
+    /// Decides what follows from the dimensions, and refuses what cannot be run.
+    fn settle(
+        _section: &Section<Self>,
+        _subject: &Self::Subject,
+        _plan: &mut Plan<Self>,
+    ) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    /// About how long the run takes, and how much memory.
+    fn estimate(plan: &Plan<Self>, subject: &Self::Subject) -> Estimate;
+
+    /// The plans without those that would be one run twice.
+    fn distinct(plans: Vec<PlannedCell<Self>>) -> Result<Vec<PlannedCell<Self>>, Problem> {
+        Ok(plans)
+    }
+
+    /// What tells a run apart beside its subject, its learner and its size.
+    fn coordinates(_plan: &Plan<Self>) -> Coordinates {
+        Coordinates::default()
+    }
+
+    /// What a label says after the learner.
+    fn label(_plan: &Plan<Self>) -> Vec<String> {
         Vec::new()
     }
-}
 
-/// What is known of a run before it is executed.
-pub trait Planned: Send + Sync {
-    /// What progress lines call the run.
-    fn label(&self) -> String;
-
-    /// About how long the run takes, compared with other runs of the protocol.
-    fn cost(&self) -> f64;
-
-    /// About how many seconds of one core the run takes, where that is known in advance.
-    fn seconds(&self) -> Option<f64> {
+    /// The value of a field that is compared and that is no setting of the learner.
+    fn compared(_plan: &Plan<Self>, _name: &str) -> Option<Coordinate> {
         None
     }
 
-    /// About how many bytes of memory the run needs at its peak.
-    fn memory(&self) -> f64;
-
-    /// What tells the run apart from others of its grid. Settings of which the section lists several values are added to it.
-    fn coordinates(&self) -> Coordinates;
-
-    /// The value of a setting that the plan has in another form than under its name.
-    fn setting(&self, _name: &str) -> Option<Value> {
-        None
-    }
-
-    /// The seed of the run.
-    fn seed(&self) -> u64;
-
-    /// As published, or corrected.
-    fn reading(&self) -> Reading;
-
-    /// Names the data: plans with the same key have the same data.
-    fn data_key(&self) -> String;
-}
-
-/// One run with nothing left open: data and learner in, an [`Outcome`] out.
-pub trait Plan: Planned + Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
-    /// The data of a run; runs with the same [key](Planned::data_key) share them.
-    type Data: RunData;
-
-    /// The part of the plan that determines the result; its hash is the run's id.
-    #[must_use]
-    fn identity(&self) -> Self {
-        self.clone()
+    /// Names the data: runs with the same key have the same.
+    fn data_key(plan: &Plan<Self>) -> String {
+        let Plan { subject, reading, data, data_seed, .. } = plan;
+        format!("{subject} {reading} {data:?} {data_seed:?}")
     }
 
     /// Draws or reads the data.
-    fn data(&self) -> Result<Self::Data, LabError>;
+    fn load(plan: &Plan<Self>) -> Result<Self::Loaded, LabError>;
 
     /// Fits the learner and measures it.
-    fn execute(&self, data: &Self::Data, context: &mut dyn RunContext) -> Result<Outcome, LabError>;
+    fn execute(
+        plan: &Plan<Self>,
+        data: &Self::Loaded,
+        context: &mut dyn RunContext,
+    ) -> Result<Outcome, LabError>;
+}
+
+/// What the sections of a protocol are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subjects {
+    /// `languages`, which are in the registry.
+    Languages,
+    /// Things in this field, which the protocol finds itself.
+    Own(&'static str),
+}
+
+impl Subjects {
+    pub(crate) const fn field(self) -> &'static str {
+        match self {
+            Self::Languages => crate::spec::LANGUAGES,
+            Self::Own(field) => field,
+        }
+    }
 }
 
 /// The data of a run.
@@ -126,12 +177,11 @@ pub trait RunData: Send + Sync + 'static {
 pub struct Defaults {
     pub learners: &'static [&'static str],
     pub seeds: u64,
-    /// The first of them.
     pub first_seed: u64,
 }
 
 /// What a run gives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub ending: Ending,
     /// The number of trainable parameters.
@@ -147,58 +197,50 @@ pub struct Outcome {
 }
 
 /// A protocol in the list, with its types erased.
-#[derive(Debug)]
-pub struct Entry {
+#[derive(Clone, Copy, Debug)]
+pub struct ProtocolEntry {
     pub name: &'static str,
     pub summary: &'static str,
     /// The role that learners must have.
     pub role: Role,
-    /// Names that its sections had in earlier versions.
     pub former_names: &'static [&'static str],
-    /// Its fields that are paths.
-    pub(crate) paths: &'static [&'static str],
-    /// The settings of a section that none of its learners has.
-    pub(crate) unused: fn(Table) -> Result<Vec<String>, Problem>,
-    pub(crate) check: fn(Table) -> Result<usize, Problem>,
-    pub(crate) plans: fn(Table) -> Result<Vec<RunPlan>, Problem>,
-    pub(crate) read: fn(Value) -> serde_json::Result<RunPlan>,
+    /// Its own fields, declared.
+    pub fields: &'static [Parameter],
+    /// The fields that sections of all protocols share, with the defaults of this one.
+    pub shared: fn() -> Vec<Parameter>,
+    /// The field of what its sections are about.
+    pub subjects: &'static str,
+    /// The learners of a section that names none.
+    pub learners: &'static [&'static str],
+    pub(crate) read: fn(Fields, Reading, &Planning) -> Result<Box<dyn AnySection>, Problem>,
+    /// Checks names in a section that is not read.
+    pub(crate) check: fn(&Fields) -> Result<(), Problem>,
+    pub(crate) plan: fn(Plan<Untyped>, Estimate) -> serde_json::Result<RunPlan>,
 }
 
-impl Entry {
-    const fn of<P: Protocol>(former_names: &'static [&'static str]) -> Self {
+impl ProtocolEntry {
+    const fn of<P: Protocol>() -> Self {
         Self {
-            name: P::NAME,
+            name: P::PROTOCOL,
             summary: P::SUMMARY,
             role: P::ROLE,
-            former_names,
-            paths: P::PATHS,
-            unused: |table| Ok(Section::read::<P>(table)?.unused),
-            check: |table| P::check(&Section::read::<P>(table)?),
-            plans: |table| {
-                let section = Section::read::<P>(table)?;
-                P::check(&section)?;
-                let (varied, compared, fields) =
-                    (section.varied(), section.compared(), P::compared(&section));
-                let run = |plan| {
-                    RunPlan::new::<P>(plan).with_varied(&varied, &compared).with_compared_fields(&fields)
-                };
-                Ok(P::plans(&section)?.into_iter().map(run).collect())
-            },
-            read: |value| serde_json::from_value(value).map(RunPlan::new::<P>),
+            former_names: P::FORMER_NAMES,
+            fields: P::FIELDS,
+            shared: || crate::spec::shared_fields::<P>(),
+            subjects: P::SUBJECTS.field(),
+            learners: P::DEFAULTS.learners,
+            read: |fields, reading, planning| Ok(Box::new(Section::<P>::read(fields, reading, planning)?)),
+            check: crate::spec::check_unread::<P>,
+            plan: |plan, estimate| Ok(RunPlan::new::<P>(plan.of()?, estimate)),
         }
     }
 }
 
 /// Every protocol, in the order in which the sections of an experiment are planned.
-pub static PROTOCOLS: &[Entry] = &[
-    Entry::of::<Recognition>(&[]),
-    Entry::of::<Generalization>(&["index"]),
-    Entry::of::<Speed>(&[]),
-    Entry::of::<Preference>(&[]),
-    Entry::of::<Pairs>(&[]),
-];
+pub static PROTOCOLS: &[ProtocolEntry] =
+    &[Recognition::ENTRY, Generalization::ENTRY, Speed::ENTRY, Preference::ENTRY, Pairs::ENTRY];
 
 /// The protocol with this name.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static ProtocolEntry> {
     PROTOCOLS.iter().find(|entry| entry.name == name)
 }

@@ -127,6 +127,12 @@ impl<T> Key<T> {
         Self::new(Parameter { default, ..self.parameter })
     }
 
+    /// The same under another name, such as that of a table that it is in.
+    #[must_use]
+    pub const fn named(self, name: &'static str) -> Self {
+        Self::new(Parameter { name, former: &[], ..self.parameter })
+    }
+
     /// The same with another meaning, where a learner or protocol says it more exactly.
     #[must_use]
     pub const fn meaning(self, meaning: &'static str) -> Self {
@@ -167,6 +173,18 @@ impl<T> Key<T> {
     #[must_use]
     pub const fn derived(self, how: &'static str) -> Key<Option<T>> {
         Key::new(Parameter { default: Constant::Derived(how), ..self.parameter })
+    }
+
+    /// The same, read as another type.
+    #[must_use]
+    pub const fn read_as<U>(self) -> Key<U> {
+        Key::new(self.parameter)
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub const fn within(self, limits: Limits) -> Self {
+        Self::new(Parameter { limits, ..self.parameter })
     }
 
     /// A list of such values.
@@ -212,7 +230,20 @@ impl Key<usize> {
         names: &'static [&'static str],
         default: Constant,
     ) -> Key<Option<usize>> {
-        Key::new(Parameter::new(name, meaning, Limits::NamesOrCount(names), default))
+        Key::new(Parameter::new(name, meaning, Limits::NamesOrCount(names, 1), default))
+    }
+}
+
+impl Key<u64> {
+    /// A count that may be any number of 64 bits, such as a seed.
+    pub const fn whole(
+        name: &'static str,
+        meaning: &'static str,
+        limits: RangeInclusive<u64>,
+        default: u64,
+    ) -> Self {
+        let limits = Limits::Count(*limits.start(), *limits.end());
+        Self::new(Parameter::new(name, meaning, limits, Constant::Count(default)))
     }
 }
 
@@ -245,9 +276,23 @@ impl Key<String> {
         Self::new(Parameter::new(name, meaning, Limits::Names(names), Constant::Name(default)))
     }
 
-    /// A path or another text, which has no default.
+    /// A text, which has no default.
     pub const fn text(name: &'static str, meaning: &'static str) -> Key<Option<String>> {
         Key::new(Parameter::new(name, meaning, Limits::Text, Constant::Derived("none")))
+    }
+
+    /// Paths of files or directories; none unless they are given.
+    pub const fn paths(name: &'static str, meaning: &'static str) -> Key<Vec<String>> {
+        let list = Parameter {
+            list: true,
+            ..Parameter::new(name, meaning, Limits::Path, Constant::Derived("none"))
+        };
+        Key::new(list)
+    }
+
+    /// The path of a file or directory, which has no default.
+    pub const fn path(name: &'static str, meaning: &'static str) -> Key<Option<String>> {
+        Key::new(Parameter::new(name, meaning, Limits::Path, Constant::Derived("none")))
     }
 }
 

@@ -22,12 +22,13 @@ pub enum Limits {
     Between(f64, f64),
     /// One of these names.
     Names(&'static [&'static str]),
-    /// One of these names, or a whole number from one on.
-    NamesOrCount(&'static [&'static str]),
+    /// One of these names, or a whole number from this one on.
+    NamesOrCount(&'static [&'static str], u64),
     /// A range `A..B` of whole numbers from the first to the second.
     Span(usize, usize),
-    /// A path or another text.
     Text,
+    /// A file or directory; in an experiment's file, relative to its directory.
+    Path,
 }
 
 impl Limits {
@@ -35,7 +36,7 @@ impl Limits {
         let number = value.real().filter(|x| x.is_finite());
         let is = |test: fn(f64) -> bool| number.is_some_and(test);
         match (self, value) {
-            (Self::Switch, Value::Switch(_)) | (Self::Text, Value::Name(_)) => true,
+            (Self::Switch, Value::Switch(_)) | (Self::Text | Self::Path, Value::Name(_)) => true,
             (Self::Count(low, high), Value::Count(n)) => (low..=high).contains(n),
             (Self::Positive, _) => is(|x| x > 0.0),
             (Self::NotNegative, _) => is(|x| x >= 0.0),
@@ -43,10 +44,10 @@ impl Limits {
             (Self::Factor, _) => is(|x| x > 0.0 && x <= 1.0),
             (Self::Below(low, high), _) => number.is_some_and(|x| (low..high).contains(&x)),
             (Self::Between(low, high), _) => number.is_some_and(|x| (low..=high).contains(&x)),
-            (Self::Names(names) | Self::NamesOrCount(names), Value::Name(name)) => {
+            (Self::Names(names) | Self::NamesOrCount(names, _), Value::Name(name)) => {
                 names.contains(&name.as_str())
             }
-            (Self::NamesOrCount(_), Value::Count(n)) => *n > 0,
+            (Self::NamesOrCount(_, least), Value::Count(n)) => *n >= least,
             (Self::Span(low, high), Value::Name(text)) => {
                 text.parse().is_ok_and(|span: Span| low <= span.first && span.last <= high)
             }
@@ -70,7 +71,7 @@ impl Limits {
 
     /// Whether numbers are whole.
     pub fn is_whole(self) -> bool {
-        matches!(self, Self::Count(..) | Self::NamesOrCount(_))
+        matches!(self, Self::Count(..) | Self::NamesOrCount(..))
     }
 
     /// A value as it is typed; whether it is allowed is another question.
@@ -79,7 +80,7 @@ impl Limits {
         let name = || Value::Name(text.to_owned());
         match self {
             Self::Switch => text.parse().map_or_else(|_| name(), Value::Switch),
-            Self::Names(_) | Self::Span(..) | Self::Text => name(),
+            Self::Names(_) | Self::Span(..) | Self::Text | Self::Path => name(),
             _ => {
                 let whole = text.parse().map(Value::Count).ok();
                 whole.or_else(|| text.parse().map(Value::Real).ok()).unwrap_or_else(name)
@@ -91,6 +92,10 @@ impl Limits {
     pub(crate) fn canonical(self, value: Value) -> Value {
         match (self, value) {
             (limits, Value::Count(n)) if limits.is_real() => Value::Real(n as f64),
+            // `1e4` is a float in TOML; every whole number below 2⁵³ has an exact one.
+            (limits, Value::Real(x)) if limits.is_whole() && x.fract() == 0.0 && (0.0..9e15).contains(&x) => {
+                Value::Count(x as u64)
+            }
             (Self::Span(..), Value::Count(n)) => Value::Name(n.to_string()),
             (Self::Span(..), Value::Name(text)) => {
                 Value::Name(text.parse().map_or(text, |span: Span| span.to_string()))
@@ -104,6 +109,7 @@ impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Switch => f.write_str("true or false"),
+            Self::Count(low, u64::MAX) => write!(f, "a whole number from {low} on"),
             Self::Count(low, high) => write!(f, "a whole number from {low} to {high}"),
             Self::Positive => f.write_str("a number above 0"),
             Self::NotNegative => f.write_str("a number from 0 on"),
@@ -112,9 +118,12 @@ impl fmt::Display for Limits {
             Self::Below(low, high) => write!(f, "a number from {low} to below {high}"),
             Self::Between(low, high) => write!(f, "a number from {low} to {high}"),
             Self::Names(names) => write!(f, "one of {}", names.join(", ")),
-            Self::NamesOrCount(names) => write!(f, "{} or a whole number from 1 on", names.join(", ")),
+            Self::NamesOrCount(names, least) => {
+                write!(f, "{} or a whole number from {least} on", names.join(", "))
+            }
             Self::Span(low, high) => write!(f, "a number or a range A..B within {low}..{high}"),
             Self::Text => f.write_str("a text"),
+            Self::Path => f.write_str("a path"),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::Choice;
+
 /// Whether to do what a paper's released code did, or what the paper meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -26,6 +28,15 @@ impl Reading {
             Self::Published => "published",
             Self::Corrected => "corrected",
         }
+    }
+}
+
+impl Choice for Reading {
+    const ALL: &'static [Self] = &Self::ALL;
+    const NAMES: &'static [&'static str] = &["published", "corrected"];
+
+    fn name(self) -> &'static str {
+        self.name()
     }
 }
 

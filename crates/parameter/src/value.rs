@@ -180,4 +180,8 @@ impl<T: FromValue> FromValue for Vec<T> {
             one => Some(vec![T::from_value(one)?]),
         }
     }
+
+    fn absent() -> Option<Self> {
+        Some(Vec::new())
+    }
 }

@@ -2,6 +2,7 @@
 //! with everything explicit that the paper leaves open: thresholds, comparison, weights and the unit of a step.
 
 use serde::{Deserialize, Serialize};
+use wug_parameter::choices;
 
 /// One evaluation of a learning curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,74 +72,38 @@ impl Thresholds {
     }
 }
 
-/// When a threshold is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Comparison {
-    /// The accuracy is the threshold or more (Eq. 2).
-    AtLeast,
-    /// The accuracy is more than the threshold (the released code).
-    Above,
-}
-
-impl Comparison {
-    pub const ALL: [Self; 2] = [Self::AtLeast, Self::Above];
-
-    /// Its name, as records write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AtLeast => "at-least",
-            Self::Above => "above",
-        }
+choices! {
+    /// When a threshold is reached.
+    pub enum Comparison {
+        /// The accuracy is the threshold or more (Eq. 2).
+        AtLeast = "at-least",
+        /// The accuracy is more than the threshold (the released code).
+        Above = "above",
     }
 }
 
-/// How much each threshold counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Weighting {
-    /// As much as its value (Eq. 1).
-    Threshold,
-    /// From 1 for the first to 10 for the last, evenly (the released code for IMDB).
-    OneToTen,
-}
-
-impl Weighting {
-    pub const ALL: [Self; 2] = [Self::Threshold, Self::OneToTen];
-
-    /// Its name, as records write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Threshold => "threshold",
-            Self::OneToTen => "one-to-ten",
-        }
+choices! {
+    /// How much each threshold counts.
+    pub enum Weighting {
+        /// As much as its value (Eq. 1).
+        Threshold = "threshold",
+        /// From 1 for the first to 10 for the last, evenly (the released code for IMDB).
+        OneToTen = "one-to-ten",
     }
 }
 
-/// What a step is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StepUnit {
-    /// Sequences seen, repetitions included.
-    Sequences,
-    /// Updates of the learner.
-    Updates,
-    /// Evaluations, the first being step 1.
-    Evaluations,
-    /// `1 + i·b/m` at the evaluation number `i` from 0 on: `b` answers between evaluations, `m` answers per sequence on average (the
-    /// released code for reservoirs). It need not be whole.
-    MeanSequences,
-}
-
-impl StepUnit {
-    /// Its name, as records write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sequences => "sequences",
-            Self::Updates => "updates",
-            Self::Evaluations => "evaluations",
-            Self::MeanSequences => "mean-sequences",
-        }
+choices! {
+    /// What a step is.
+    pub enum StepUnit {
+        /// Sequences seen, repetitions included.
+        Sequences = "sequences",
+        /// Updates of the learner.
+        Updates = "updates",
+        /// Evaluations, the first being step 1.
+        Evaluations = "evaluations",
+        /// `1 + i·b/m` at the evaluation number `i` from 0 on: `b` answers between evaluations, `m` answers per sequence on average (the
+        /// released code for reservoirs). It need not be whole.
+        MeanSequences = "mean-sequences",
     }
 }
 

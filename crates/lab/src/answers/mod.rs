@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
 use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_language::{Alphabet, Reading, registry};
 use wug_learner::registry::Role;
+use wug_score::plan::{Generalization, Kind as _, Recognition};
 
 use crate::LabError;
 use crate::disk::read_manifest;
 use crate::foreign::{Begin, Conversation, Event, Failure, Fitted, Learners, Question, Task};
-use crate::spec::{Experiment, Scale};
+use crate::spec::Experiment;
+use crate::spec::draft::Fields;
 
 pub use model::{LoadedModel, load_model};
 pub use splits::{SplitStrings, read_splits};
@@ -76,9 +77,9 @@ pub fn experiment(request: &Request, source: &Source<'_>) -> Result<(Experiment,
             (model.hash.clone(), "model", Box::new(move || Ok(begin.conversation())))
         }
     };
-    let text = subject.section(request, host, &version)?;
-    let name = format!("score-{}", request.learner);
-    let experiment = Experiment::read(&name, "wug score", &text, Scale::Paper, &request.sets)?;
+    let (protocol, section) = subject.section(request, host, &version)?;
+    let (name, title) = (format!("score-{}", request.learner), format!("answers of {}", request.learner));
+    let experiment = Experiment::of_section(&name, "wug score", protocol, (title, section), &request.sets)?;
     Ok((experiment, Arc::new(BTreeMap::from([(request.learner.clone(), begin)]))))
 }
 
@@ -136,33 +137,37 @@ impl Subject {
         Ok(())
     }
 
-    /// An experiment that has the data and the learner.
-    fn section(&self, request: &Request, host: &str, version: &str) -> Result<String, LabError> {
+    /// The protocol and the section that has the data and the learner.
+    fn section(
+        &self,
+        request: &Request,
+        host: &str,
+        version: &str,
+    ) -> Result<(&'static str, Fields), LabError> {
         let Manifest { name, reading, seed: data_seed, .. } = &self.manifest;
-        let learner = json!(request.learner);
-        let learner = format!(
-            "{{ name = {learner}, host = \"{host}\", version = \"{version}\", roles = [\"{}\"] }}",
-            self.role.name()
-        );
-        let common = format!(
-            "title = \"answers of {}\"\n[[{}]]\nlanguages = [{}]\nreading = \"{reading}\"\nlearners = [{learner}]\nseeds = 1\nfirst_seed = {}\n",
-            request.learner.replace(['"', '\\'], ""),
-            if self.role == Role::Recognizer { "recognition" } else { "generalization" },
-            json!(name),
-            request.seed,
-        );
+        let learner = Fields::default()
+            .with("name", request.learner.as_str())
+            .with("host", host)
+            .with("version", version)
+            .with("roles", vec![self.role.name()]);
+        let section = Fields::default()
+            .with("languages", name.as_str())
+            .with("reading", reading.as_str())
+            .with("learners", vec![learner])
+            .with("seeds", 1)
+            .with("first_seed", request.seed);
         if self.role == Role::Recognizer {
-            let directory = json!(self.directory.display().to_string());
-            let data = format!("validation = [\"short\"]\ndata = {{ directory = {directory} }}\n");
-            return Ok(common + &data);
+            let directory = self.directory.display().to_string();
+            let data = Fields::default().with("directory", directory.as_str());
+            return Ok((Recognition::PROTOCOL, section.with("validation", "short").with("data", data)));
         }
         let sizes = self.manifest.spec.pointer("/data/sizes").and_then(|sizes| {
             let sizes = sizes.as_array()?.iter().map(serde_json::Value::as_u64);
             sizes.collect::<Option<Vec<u64>>>()
         });
-        let factors: Vec<String> = (sizes.unwrap_or_default().into_iter())
+        let factors: Vec<u64> = (sizes.unwrap_or_default().into_iter())
             .filter(|size| *size > 0 && 1000 % size == 0)
-            .map(|size| (1000 / size).to_string())
+            .map(|size| 1000 / size)
             .collect();
         if factors.is_empty() {
             return Err(LabError::Usage(format!(
@@ -170,7 +175,8 @@ impl Subject {
                 self.directory.display()
             )));
         }
-        Ok(format!("{common}factors = [{}]\ndata_seed = {data_seed}\n", factors.join(", ")))
+        let section = section.with("factors", factors).with("data_seed", *data_seed);
+        Ok((Generalization::PROTOCOL, section))
     }
 }
 

@@ -3,7 +3,6 @@
 
 pub(crate) mod incremental;
 pub(crate) mod next_symbol;
-pub(crate) mod planned;
 pub(crate) mod recognizer;
 pub(crate) mod transducer;
 

@@ -18,10 +18,10 @@ use wug_score::{Ending, Point};
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::foreign::{self, Examples, ForeignNextSymbol, ForeignPlan, Task};
+use crate::foreign::{self, Examples, ForeignNextSymbol, Task};
 use crate::keep::{keep_found, keep_model};
-use crate::names::Precision;
 use crate::training::{TrainingOutcome, train};
+use wug_score::plan::{External, PlannedLearner, Precision};
 
 /// The number of points of a curve, about.
 const POINTS: usize = 100;
@@ -62,15 +62,15 @@ pub(crate) struct Fitted<'a> {
 
 /// Fits a learner, by name, with some settings to a corpus.
 pub(crate) fn fit<'a>(
-    name: &str,
-    settings: &Settings,
+    learner: &PlannedLearner,
     corpus: &Corpus<'a>,
     precision: Precision,
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted<'a>, LabError> {
-    if let Some(plan) = ForeignPlan::of(settings) {
-        return fit_foreign(name, &plan, settings, corpus, seed, context);
+    let PlannedLearner { name, settings, external, .. } = learner;
+    if let Some(external) = external {
+        return fit_foreign(learner, external, corpus, seed, context);
     }
     let learner = find(name, Role::NextSymbol).map_err(LabError::usage)?;
     let role = learner.next_symbol.as_ref();
@@ -142,9 +142,8 @@ fn searched<'a>(
 }
 
 fn fit_foreign<'a>(
-    name: &str,
-    plan: &ForeignPlan,
-    settings: &Settings,
+    learner: &PlannedLearner,
+    external: &External,
     corpus: &Corpus<'a>,
     seed: Seed,
     context: &mut dyn RunContext,
@@ -156,10 +155,10 @@ fn fit_foreign<'a>(
     let training = examples((corpus.strings)(false));
     let validation = examples((corpus.validation)());
     let alphabet = corpus.grammar.alphabet().tokens();
-    let mut task = Task::new(Role::NextSymbol, seed, settings, alphabet, training);
+    let mut task = Task::new(Role::NextSymbol, seed, &learner.settings, alphabet, training);
     task.validation = (!validation.strings.is_empty()).then_some(validation);
     task.budget.parameters = corpus.size;
-    let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
+    let (conversation, summary) = foreign::fit(&learner.name, external, &mut task, context)?;
     let model = ForeignNextSymbol { conversation, vocabulary: corpus.vocabulary };
     Ok(Fitted { model: AnyNextSymbol::new(model), clean: None, summary })
 }

@@ -5,16 +5,16 @@ use wug_language::Alphabet;
 use wug_learner::interface::{Recognizer, Trained};
 use wug_learner::kernel::Real;
 use wug_learner::model::{LabelledString, LossWeights, RecognizerModel};
-use wug_learner::registry::{RecognizerTask, Role, Settings, find};
+use wug_learner::registry::{RecognizerTask, Role, find};
 use wug_learner::train::{Recognition, TrainSpec};
 
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::foreign::{self, Examples, ForeignPlan, ForeignRecognizer, Task};
+use crate::foreign::{self, Examples, ForeignRecognizer, Task};
 use crate::keep::keep_model;
-use crate::names::Precision;
 use crate::training::{TrainingOutcome, train};
+use wug_score::plan::{PlannedLearner, Precision};
 
 /// What a recognizer is fitted to.
 pub(crate) struct LabelledCorpus<'a> {
@@ -36,19 +36,19 @@ pub(crate) struct Fitted {
 
 /// Fits a learner, by name, with some settings to a corpus.
 pub(crate) fn fit(
-    name: &str,
-    settings: &Settings,
+    learner: &PlannedLearner,
     corpus: &LabelledCorpus<'_>,
     how: (TrainSpec, Precision),
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<Fitted, LabError> {
-    if let Some(plan) = ForeignPlan::of(settings) {
+    let PlannedLearner { name, settings, external, .. } = learner;
+    if let Some(external) = external {
         let mut task =
             Task::new(Role::Recognizer, seed, settings, corpus.alphabet.tokens(), examples(corpus.training));
         task.validation = Some(examples(corpus.validation));
         task.budget.parameters = corpus.size;
-        let (conversation, summary) = foreign::fit(name, &plan, &mut task, context)?;
+        let (conversation, summary) = foreign::fit(name, external, &mut task, context)?;
         return Ok(Fitted { model: Box::new(ForeignRecognizer(conversation)), summary });
     }
     let role = find(name, Role::Recognizer).map_err(LabError::usage)?.recognizer.as_ref();

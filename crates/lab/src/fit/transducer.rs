@@ -12,10 +12,10 @@ use wug_score::Ending;
 use super::TrainingSummary;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::foreign::{self, Examples, ForeignPlan, ForeignTransducer, Task};
+use crate::foreign::{self, Examples, ForeignTransducer, Task};
 use crate::keep::keep_model;
-use crate::names::Precision;
 use crate::training::{OptimizerStart, TrainingOutcome, train_from};
+use wug_score::plan::{External, PlannedLearner, Precision};
 
 /// The number of points of a curve, about.
 const POINTS: usize = 100;
@@ -49,14 +49,14 @@ pub(crate) struct Fitted {
 
 /// Fits a learner, by name, with some settings to pairs.
 pub(crate) fn fit(
-    name: &str,
-    settings: &Settings,
+    learner: &PlannedLearner,
     data: PairData<'_>,
     options: FitOptions<'_>,
     context: &mut dyn RunContext,
 ) -> Result<Fitted, LabError> {
-    if let Some(plan) = ForeignPlan::of(settings) {
-        return fit_foreign(name, &plan, settings, data, options, context);
+    let PlannedLearner { name, settings, external, .. } = learner;
+    if let Some(external) = external {
+        return fit_foreign(learner, external, data, options, context);
     }
     let role = find(name, Role::Transducer).map_err(LabError::usage)?.transducer.as_ref();
     let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no transducer")))?;
@@ -68,9 +68,8 @@ pub(crate) fn fit(
 }
 
 fn fit_foreign(
-    name: &str,
-    plan: &ForeignPlan,
-    settings: &Settings,
+    learner: &PlannedLearner,
+    external: &External,
     data: PairData<'_>,
     options: FitOptions<'_>,
     context: &mut dyn RunContext,
@@ -82,11 +81,11 @@ fn fit_foreign(
         labels: None,
         outputs: Some(data.pairs.iter().map(|pair| ids(pair.output)).collect()),
     };
-    let mut task = Task::new(Role::Transducer, options.seed, settings, inputs.tokens(), training);
+    let mut task = Task::new(Role::Transducer, options.seed, &learner.settings, inputs.tokens(), training);
     task.vocabulary = inputs.len().max(outputs.len()) + 1;
     task.budget.parameters = options.size;
     task.output_alphabet = Some(outputs.tokens().to_vec());
-    let (conversation, summary) = foreign::fit(name, plan, &mut task, context)?;
+    let (conversation, summary) = foreign::fit(&learner.name, external, &mut task, context)?;
     let model = ForeignTransducer { conversation, outputs: outputs.len(), first };
     Ok(Fitted { model: Box::new(model), summary, optimizer: None })
 }

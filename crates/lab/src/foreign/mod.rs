@@ -3,8 +3,7 @@
 //! A [`Conversation`] is one run's talk with such a learner: it is fitted, and then asked. Ids are the same in all roles: 0 is
 //! the boundary (and padding), symbols are numbered from 1. `docs/models.md` is the contract in full.
 //!
-//! What a plan says of a foreign learner is in its settings, under names that begin with `foreign.`, so that every protocol has
-//! it in its plans and ids. Interfaces of models have no errors: a learner that fails while it is asked unwinds to the worker, as
+//! Interfaces of models have no errors: a learner that fails while it is asked unwinds to the worker, as
 //! a run does that is to stop, and the run's result says why.
 
 mod adapters;
@@ -31,13 +30,13 @@ use serde::Serialize;
 use serde_json::Value;
 use wug_dataset::Seed;
 use wug_learner::registry::{Role, Settings};
+use wug_score::plan::{External, Place};
 
 use crate::LabError;
 
 pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
-use plan::UNHEARD;
-pub use plan::{ForeignPlan, Limits, Where, planning_stops_with};
-pub(crate) use plan::{VERSION, greet, hello_of, interned};
+pub use plan::Limits;
+pub(crate) use plan::UNHEARD;
 use timed::Timed;
 pub(crate) use train::{begin, fit};
 
@@ -102,7 +101,7 @@ impl Task {
             role: role.name(),
             // Every generator takes a seed of 32 bits.
             seed: seed.derive("foreign").value() as u32,
-            settings: ForeignPlan::own(settings),
+            settings: plan::told(settings),
             budget: Budget { seconds: 0.0, parameters: None },
             alphabet: tokens.to_vec(),
             output_alphabet: None,
@@ -283,11 +282,11 @@ impl fmt::Debug for Host {
 
 impl Host {
     /// Begins a conversation with a learner.
-    pub fn begin(&self, name: &str, plan: &ForeignPlan) -> Result<Box<dyn Conversation>, Failure> {
+    pub fn begin(&self, name: &str, plan: &External) -> Result<Box<dyn Conversation>, Failure> {
         match &plan.place {
             #[cfg(unix)]
-            Where::Command(command) => {
-                let begun = child::ChildProcess::begin(command, plan.limits, self)?;
+            Place::Command(command) => {
+                let begun = child::ChildProcess::begin(command, Limits::of(plan), self)?;
                 let said = &begun.hello().version;
                 if plan.version != UNHEARD && *said != plan.version {
                     return Err(Failure::learner(format!(
@@ -298,9 +297,9 @@ impl Host {
                 Ok(Box::new(begun))
             }
             #[cfg(not(unix))]
-            Where::Command(_) => Err(Failure::learner("learners that are processes need a Unix system")),
-            Where::Host(host) => match self.learners.get(name) {
-                Some(begin) => Ok(Box::new(Timed { inner: begin()?, limits: plan.limits })),
+            Place::Command(_) => Err(Failure::learner("learners that are processes need a Unix system")),
+            Place::Host(host) => match self.learners.get(name) {
+                Some(begin) => Ok(Box::new(Timed { inner: begin()?, limits: Limits::of(plan) })),
                 None => Err(Failure::learner(format!(
                     "`{name}` is a learner of the program that began the sweep ({host}): go on with that program"
                 ))),
@@ -327,7 +326,11 @@ pub fn hello(command: &[String], limits: Limits, host: &Host) -> Result<Hello, F
 
 /// What a command says of itself, apart from whether it can be started.
 #[cfg(unix)]
-fn started_hello(command: &[String], limits: Limits, host: &Host) -> Result<Result<Hello, Failure>, Failure> {
+pub(crate) fn started_hello(
+    command: &[String],
+    limits: Limits,
+    host: &Host,
+) -> Result<Result<Hello, Failure>, Failure> {
     let child = child::ChildProcess::start(command, limits, host)?;
     Ok(child.greeted().map(|child| child.hello().clone()))
 }
@@ -339,7 +342,11 @@ pub fn hello(_: &[String], _: Limits, _: &Host) -> Result<Hello, Failure> {
 }
 
 #[cfg(not(unix))]
-fn started_hello(command: &[String], limits: Limits, host: &Host) -> Result<Result<Hello, Failure>, Failure> {
+pub(crate) fn started_hello(
+    command: &[String],
+    limits: Limits,
+    host: &Host,
+) -> Result<Result<Hello, Failure>, Failure> {
     hello(command, limits, host).map(Ok)
 }
 

@@ -1,9 +1,10 @@
 //! Fitting a foreign learner in a run: progress, checkpoints, resuming.
 
 use serde::{Deserialize, Serialize};
+use wug_score::plan::External;
 use wug_score::{Ending, Point};
 
-use super::{Conversation, Event, Fitted, ForeignPlan, Task};
+use super::{Conversation, Event, Fitted, Limits, Task};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::TrainingSummary;
@@ -25,11 +26,11 @@ const POINTS: usize = 10_000;
 /// Fits a foreign learner, or loads it from a checkpoint of the run.
 pub(crate) fn fit(
     name: &str,
-    plan: &ForeignPlan,
+    plan: &External,
     task: &mut Task,
     context: &mut dyn RunContext,
 ) -> Result<(Box<dyn Conversation>, TrainingSummary), LabError> {
-    task.budget.seconds = plan.limits.fit.as_secs_f64();
+    task.budget.seconds = Limits::of(plan).fit.as_secs_f64();
     let mut conversation = context.host().begin(name, plan)?;
     let saved: Option<Checkpoint> =
         context.load_checkpoint().and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -77,11 +78,11 @@ pub(crate) fn fit(
 /// Begins with a learner that learns later; what it says of itself comes with it.
 pub(crate) fn begin(
     name: &str,
-    plan: &ForeignPlan,
+    plan: &External,
     task: &mut Task,
     context: &mut dyn RunContext,
 ) -> Result<(Box<dyn Conversation>, Fitted), LabError> {
-    task.budget.seconds = plan.limits.fit.as_secs_f64();
+    task.budget.seconds = Limits::of(plan).fit.as_secs_f64();
     let mut conversation = context.host().begin(name, plan)?;
     let fitted = conversation.fit(task, &mut |_| ())?;
     Ok((conversation, fitted))

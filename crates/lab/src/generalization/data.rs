@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use wug_dataset::corpus::{self, ReleasedCorpus, Statistics, code_length_bits, test_after, test_from_first};
-use wug_language::{Language, Reading, Symbol, Word};
+use wug_language::{Language, Reading, Symbol, Word, registry};
 use wug_learner::baseline::{RepeatLast, Uniform};
 use wug_score::StringSteps;
 
 use super::evaluate::{Evaluation, evaluate_steps};
-use super::plan::{Measure, Plan, TestPlan, TestStart};
+use super::grid::with_prior;
+use super::{Criterion, GeneralizationPlan, TestPlan, TestStart};
 use crate::LabError;
 use crate::protocol::RunData;
 
@@ -43,17 +44,18 @@ impl RunData for Data {
 
 impl Data {
     /// The data of a plan.
-    pub fn of(plan: &Plan) -> Result<Self, LabError> {
-        let named = plan.named()?;
+    pub fn of(plan: &GeneralizationPlan) -> Result<Self, LabError> {
+        let named = registry::find(&with_prior(&plan.subject, plan.data.prior))?;
         let language = named.build(plan.reading)?;
-        let corpus = corpus::training(&named, plan.training, plan.reading, plan.data_seed)?;
+        let corpus =
+            corpus::training(&named, plan.data.training, plan.reading, plan.data_seed.unwrap_or_default())?;
         let mut data = Self {
             hash: hash(&corpus, plan),
             facts: Value::Null,
             chance: Vec::new(),
             reading: plan.reading,
             released: corpus::released(named.entry.name).ok(),
-            test: plan.test,
+            test: plan.data.test,
             language,
             corpus,
         };
@@ -93,34 +95,34 @@ impl Data {
     }
 
     /// How to evaluate at a margin.
-    pub(super) fn evaluation(&self, measure: Measure, margin: f64) -> Evaluation<'_> {
-        let rule = measure.rule(margin);
+    pub(super) fn evaluation(&self, criterion: Criterion, margin: f64) -> Evaluation<'_> {
+        let rule = criterion.rule(margin);
         match self.reading {
             Reading::Published => Evaluation::published(&*self.language, rule),
             Reading::Corrected => Evaluation::exact(&*self.language, rule),
         }
     }
 
-    fn chance_scores(&self, plan: &Plan) -> Result<Vec<Vec<StringSteps>>, LabError> {
+    fn chance_scores(&self, plan: &GeneralizationPlan) -> Result<Vec<Vec<StringSteps>>, LabError> {
         let vocabulary = self.language.alphabet().len() + 1;
         let at_margin = |margin: &f64| {
-            let evaluation = self.evaluation(plan.measure, *margin);
-            let scores = match plan.measure {
-                Measure::Deterministic => {
+            let evaluation = self.evaluation(plan.measure.criterion, *margin);
+            let scores = match plan.measure.criterion {
+                Criterion::Deterministic => {
                     evaluate_steps(&mut RepeatLast::new(vocabulary), self.strings(), &evaluation)
                 }
-                Measure::Categorical => {
+                Criterion::Categorical => {
                     evaluate_steps(&mut Uniform::new(vocabulary), self.strings(), &evaluation)
                 }
             };
             scores.map(|scores| scores.strings).map_err(|error| LabError::Usage(error.to_string()))
         };
         // A deterministic step is correct or not whatever the margin: one evaluation is enough.
-        match plan.measure {
-            Measure::Categorical => plan.margins.iter().map(at_margin).collect(),
-            Measure::Deterministic => {
-                let scores = plan.margins.first().map_or(Ok(Vec::new()), at_margin)?;
-                Ok(vec![scores; plan.margins.len()])
+        match plan.measure.criterion {
+            Criterion::Categorical => plan.measure.margins.iter().map(at_margin).collect(),
+            Criterion::Deterministic => {
+                let scores = plan.measure.margins.first().map_or(Ok(Vec::new()), at_margin)?;
+                Ok(vec![scores; plan.measure.margins.len()])
             }
         }
     }
@@ -149,7 +151,7 @@ pub(super) fn between_boundaries(word: &[Symbol]) -> Vec<u32> {
 
 /// The hash of the training strings and of the plan of the test, from which the test strings follow. The `Debug` form of the plan is
 /// part of it: it stays as it is.
-fn hash(corpus: &[Word], plan: &Plan) -> String {
+fn hash(corpus: &[Word], plan: &GeneralizationPlan) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut number = |n: usize| {
         hasher.update(&(n as u64).to_le_bytes());
@@ -158,6 +160,6 @@ fn hash(corpus: &[Word], plan: &Plan) -> String {
         number(word.len());
         word.iter().for_each(|symbol| number(symbol.index()));
     }
-    hasher.update(format!("{} {:?}", plan.reading, plan.test).as_bytes());
+    hasher.update(format!("{} {:?}", plan.reading, plan.data.test).as_bytes());
     hasher.finalize().to_hex()[..32].to_owned()
 }

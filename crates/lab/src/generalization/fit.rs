@@ -7,16 +7,20 @@ use wug_learner::registry::NextSymbolLoss;
 
 use super::data::{Data, between_boundaries};
 use super::measure::{evaluated, training_scores};
-use super::plan::Plan;
+use super::{Generalization, GeneralizationPlan};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner};
 use crate::keep::Predictions;
-use crate::protocol::Outcome;
+use crate::protocol::{Outcome, Protocol as _};
 
-pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+pub(super) fn fit(
+    plan: &GeneralizationPlan,
+    data: &Data,
+    context: &mut dyn RunContext,
+) -> Result<Outcome, LabError> {
     let grammar = match data.released() {
-        Some(released) => Grammar::published(&*data.language, released, plan.prior),
+        Some(released) => Grammar::published(&*data.language, released, plan.data.prior),
         None => Grammar::of(&*data.language),
     };
     let string = |(word, count): (&wug_language::Word, usize)| TrainingString {
@@ -37,14 +41,14 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         grammar,
         vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
-        size: plan.size,
+        size: plan.learner.size,
     };
     let Fitted { mut model, summary, .. } =
-        fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
+        fit_learner(&plan.learner, &corpus, plan.precision, Generalization::root(plan), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let mut scores = Vec::new();
     // With the loss `sigmoid-mse`, outputs are sets of symbols, and strings have no probability.
-    if NextSymbolLoss::of(&plan.settings) == NextSymbolLoss::CrossEntropy {
+    if NextSymbolLoss::of(&plan.learner.settings) == NextSymbolLoss::CrossEntropy {
         scores = training_scores(&mut model, data, context, &mut predictions)?;
     }
     let evaluated = evaluated(&mut model, plan, data, context, &mut predictions)?;

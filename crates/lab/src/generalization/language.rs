@@ -5,34 +5,36 @@ use wug_language::registry::keys::PRIOR;
 use wug_language::registry::{self, Named};
 use wug_language::{Language, NextSet, Reading, Word};
 
-use super::plan::{Measure, with_prior};
+use super::Criterion;
+use super::grid::with_prior;
 use crate::spec::Problem;
 
 /// A language with one of its priors.
+#[derive(Clone)]
 pub(super) struct LanguageWithPrior {
     /// The language without its prior.
     pub(super) spelled: String,
     pub(super) prior: f64,
     /// The number of symbols, the boundary included.
     pub(super) vocabulary: usize,
-    pub(super) measure: Measure,
+    pub(super) criterion: Criterion,
 }
 
 impl LanguageWithPrior {
-    /// A language with the prior in its name, or with each of `priors`; with this measure, or with the one that fits it.
+    /// A language with the prior in its name, or with each of `priors`; with this criterion, or with the one that fits it.
     pub(super) fn each(
         named: &Named,
         priors: &[f64],
         reading: Reading,
-        measure: Option<Measure>,
+        criterion: Option<Criterion>,
     ) -> Result<Vec<Self>, Problem> {
         let priors = named.settings.find(&PRIOR).map_or_else(|| priors.to_vec(), |prior| vec![prior]);
         let mut bare = named.clone();
         bare.settings.take(PRIOR.name());
-        priors.into_iter().map(|prior| Self::of(&bare, prior, reading, measure)).collect()
+        priors.into_iter().map(|prior| Self::of(&bare, prior, reading, criterion)).collect()
     }
 
-    fn of(bare: &Named, prior: f64, reading: Reading, measure: Option<Measure>) -> Result<Self, Problem> {
+    fn of(bare: &Named, prior: f64, reading: Reading, criterion: Option<Criterion>) -> Result<Self, Problem> {
         let (name, spelled) = (bare.entry.name, bare.spelled());
         let problem = |message: String| Problem::new("languages", name, message);
         if !has_distribution(bare.entry) {
@@ -46,8 +48,8 @@ impl LanguageWithPrior {
         let built = registry::find(&with_prior(&spelled, prior)).and_then(|named| named.build(reading));
         let language = built.map_err(|error| in_priors(error.to_string()))?;
         let vocabulary = language.alphabet().len() + 1;
-        let measure = measure.unwrap_or_else(|| fitting_measure(language.as_ref()));
-        Ok(Self { spelled, prior, vocabulary, measure })
+        let criterion = criterion.unwrap_or_else(|| fitting_measure(language.as_ref()));
+        Ok(Self { spelled, prior, vocabulary, criterion })
     }
 }
 
@@ -62,10 +64,10 @@ fn with_distribution() -> String {
 }
 
 /// Deterministic where a language has steps with one possible symbol, the first apart; categorical where it has none.
-pub(crate) fn fitting_measure(language: &dyn Language) -> Measure {
+pub(crate) fn fitting_measure(language: &dyn Language) -> Criterion {
     let determined = |word: Word| language.next_sets(&word).iter().skip(1).map(NextSet::size).any(|n| n == 1);
     let deterministic = test_from_first(language, 20).any(determined);
-    if deterministic { Measure::Deterministic } else { Measure::Categorical }
+    if deterministic { Criterion::Deterministic } else { Criterion::Categorical }
 }
 
 #[cfg(test)]
@@ -87,7 +89,11 @@ mod tests {
         for released in all_released() {
             let language = registry::build(released.name()).unwrap();
             let deterministic = released.mask_kind() == MaskKind::Deterministic;
-            assert_eq!(fitting_measure(&*language) == Measure::Deterministic, deterministic, "{released:?}");
+            assert_eq!(
+                fitting_measure(&*language) == Criterion::Deterministic,
+                deterministic,
+                "{released:?}"
+            );
         }
     }
 }

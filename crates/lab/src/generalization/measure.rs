@@ -17,7 +17,7 @@ use wug_score::{
 
 use super::data::{Data, between_boundaries};
 use super::evaluate::{Evaluation, StepScores, Until, evaluate_steps_watched};
-use super::plan::{Measure, Plan, TestStart};
+use super::{Criterion, GeneralizationPlan, TestStart};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::keep::{Predicted, Predictions};
@@ -40,7 +40,7 @@ pub(super) struct Evaluated {
 /// Evaluates a learner on the test strings.
 pub(super) fn evaluated<L: NextSymbol>(
     learner: &mut L,
-    plan: &Plan,
+    plan: &GeneralizationPlan,
     data: &Data,
     context: &mut dyn RunContext,
     predictions: &mut Predictions,
@@ -49,15 +49,15 @@ pub(super) fn evaluated<L: NextSymbol>(
     let all = step_scores(learner, plan, data, context)?;
     keep_steps(predictions, &all, plan, data)?;
     let mut scores = Vec::new();
-    for ((steps, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.margins) {
+    for ((steps, chance), &margin) in all.iter().zip(&data.chance).zip(&plan.measure.margins) {
         let stratum = Stratum::Margin(Margin::new(margin).map_err(|e| LabError::Usage(e.to_string()))?);
         // Evaluation may have stopped early: chance is that of the same strings.
         let chance = &chance[..steps.strings.len()];
         scores.extend(at_margin(steps, chance, plan, margin).map(|s| Measurement::new(TEST, stratum, &s)));
     }
-    let strictest = all.iter().zip(&plan.margins).min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let strictest = all.iter().zip(&plan.measure.margins).min_by(|(_, a), (_, b)| a.total_cmp(b));
     let rejected = strictest.and_then(|(steps, &margin)| {
-        data.strings().nth(first_rejected(&steps.strings, plan.measure.rule(margin).forgiven())?)
+        data.strings().nth(first_rejected(&steps.strings, plan.measure.criterion.rule(margin).forgiven())?)
     });
     let known = all.iter().map(|steps| steps.strings.len()).min().unwrap_or(0);
     let of = data.chance.first().map_or(0, Vec::len);
@@ -69,29 +69,32 @@ pub(super) fn evaluated<L: NextSymbol>(
 /// The scores of all steps, at each margin.
 fn step_scores<L: NextSymbol>(
     learner: &mut L,
-    plan: &Plan,
+    plan: &GeneralizationPlan,
     data: &Data,
     context: &mut dyn RunContext,
 ) -> Result<Vec<StepScores>, LabError> {
     let mut evaluate = |evaluation: &Evaluation<'_>| {
-        let of = plan.test.strings;
+        let of = plan.data.test.strings;
         let watch = |done: usize| context.evaluating(&format!("{TEST}, {done} of {of} strings"));
         evaluate_steps_watched(learner, data.strings(), evaluation, watch)
             .map_err(|error| LabError::Usage(error.to_string()))
     };
-    match plan.measure {
+    match plan.measure.criterion {
         // A probability may be above one margin and not above another.
-        Measure::Categorical => {
-            plan.margins.iter().map(|&margin| evaluate(&data.evaluation(plan.measure, margin))).collect()
-        }
+        Criterion::Categorical => plan
+            .measure
+            .margins
+            .iter()
+            .map(|&margin| evaluate(&data.evaluation(plan.measure.criterion, margin)))
+            .collect(),
         // A step is correct or not whatever the margin. Evaluation stops when even the largest margin is exceeded.
-        Measure::Deterministic => {
-            let widest = plan.margins.iter().copied().fold(0.0, f64::max);
-            let evaluation = data.evaluation(plan.measure, widest);
+        Criterion::Deterministic => {
+            let widest = plan.measure.margins.iter().copied().fold(0.0, f64::max);
+            let evaluation = data.evaluation(plan.measure.criterion, widest);
             let steps: usize = data.chance.iter().take(1).flatten().map(|string| string.scored).sum();
             let until = Until::MoreErrorsThan((widest * steps as f64) as usize);
             let scores = evaluate(&Evaluation { until, ..evaluation })?;
-            Ok(vec![scores; plan.margins.len()])
+            Ok(vec![scores; plan.measure.margins.len()])
         }
     }
 }
@@ -100,15 +103,15 @@ fn step_scores<L: NextSymbol>(
 fn at_margin(
     steps: &StepScores,
     chance: &[StringSteps],
-    plan: &Plan,
+    plan: &GeneralizationPlan,
     margin: f64,
 ) -> impl Iterator<Item = wug_score::Score> {
-    let (accuracy, acceptance) = match plan.measure {
-        Measure::Deterministic => (&DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE),
-        Measure::Categorical => (&CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE),
+    let (accuracy, acceptance) = match plan.measure.criterion {
+        Criterion::Deterministic => (&DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE),
+        Criterion::Categorical => (&CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE),
     };
-    let forgiven = plan.measure.rule(margin).forgiven();
-    let solved = solved(steps, plan.test.from, forgiven);
+    let forgiven = plan.measure.criterion.rule(margin).forgiven();
+    let solved = solved(steps, plan.data.test.from, forgiven);
     [
         accuracy.measured(correct_steps(&steps.strings), correct_steps(chance).value()),
         acceptance
@@ -132,13 +135,13 @@ fn solved(steps: &StepScores, from: TestStart, forgiven: f64) -> Option<usize> {
 fn keep_steps(
     predictions: &mut Predictions,
     all: &[StepScores],
-    plan: &Plan,
+    plan: &GeneralizationPlan,
     data: &Data,
 ) -> Result<(), LabError> {
     if !predictions.wanted() {
         return Ok(());
     }
-    for (scores, &margin) in all.iter().zip(&plan.margins) {
+    for (scores, &margin) in all.iter().zip(&plan.measure.margins) {
         for (word, steps) in data.strings().zip(&scores.strings) {
             predictions.add(&Predicted {
                 split: TEST,

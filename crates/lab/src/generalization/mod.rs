@@ -8,21 +8,19 @@ mod data;
 mod distinct;
 mod evaluate;
 mod fit;
+mod grid;
 mod language;
 mod measure;
 mod memory;
-mod plan;
-mod spec;
 mod trie;
 
 pub use data::Data;
 pub use evaluate::{Evaluation, StepScores, TooLong, Until, evaluate_steps};
 pub(crate) use language::fitting_measure;
-pub use plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
-pub use spec::Grid;
+pub use wug_score::plan::{Criterion, Generalization, TestPlan, TestSlice, TestStart};
 
-#[derive(Debug)]
-pub struct Generalization;
+/// A run of this protocol.
+pub type GeneralizationPlan = wug_score::plan::Plan<Generalization>;
 
 #[cfg(test)]
 mod tests;

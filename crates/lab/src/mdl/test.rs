@@ -7,7 +7,7 @@ use wug_score::index_sizes;
 
 use super::corpus::CorpusRequest;
 use crate::LabError;
-use crate::generalization::{Evaluation, Measure, TestSlice, evaluate_steps, fitting_measure};
+use crate::generalization::{Criterion, Evaluation, TestSlice, evaluate_steps, fitting_measure};
 
 /// How a model does on the test of a factor.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub fn test_factors<L: NextSymbol>(
                 correct: scores.strings.iter().map(|steps| steps.correct).sum(),
             });
             // Whether the right symbol is the most probable does not depend on the margin.
-            if measure == Measure::Deterministic {
+            if measure == Criterion::Deterministic {
                 break;
             }
         }

@@ -6,8 +6,8 @@ use wug_dataset::{Bounds, MinimalPair, Seed, corpus};
 use wug_language::registry;
 use wug_language::{Language, LengthRange, Symbol, Word};
 
+use super::PairsPlan;
 use super::law::{Law, Shares, counted};
-use super::plan::Plan;
 use super::{OUT_OF_DISTRIBUTION, TEST, VALIDATION};
 use crate::LabError;
 use crate::protocol::RunData;
@@ -70,10 +70,15 @@ impl RunData for Data {
 
 impl Data {
     /// The data of a plan.
-    pub fn of(plan: &Plan) -> Result<Self, LabError> {
-        let named = registry::find(&plan.language)?;
+    pub fn of(plan: &PairsPlan) -> Result<Self, LabError> {
+        let named = registry::find(&plan.subject)?;
         let language = named.build(plan.reading)?;
-        let drawn = generate(&named, &plan.data.sizes(), plan.reading, Seed::new(plan.data.seed))?;
+        let drawn = generate(
+            &named,
+            &plan.data.sizes(),
+            plan.reading,
+            Seed::new(plan.data_seed.unwrap_or_default()),
+        )?;
         let kind = NearMissKind::of(&named, language.as_ref());
         let (facts, hash) = (drawn.facts(language.as_ref()), hash(&drawn));
         let PairData { train, validation, test, out_of_distribution, .. } = drawn;

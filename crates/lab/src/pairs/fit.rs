@@ -4,36 +4,36 @@ use serde_json::Value;
 use wug_language::{Reading, Word};
 use wug_learner::baseline::Grammar;
 use wug_learner::registry::TRUE_GRAMMAR;
+use wug_score::plan::Precision;
 
 use super::data::{Data, between_boundaries};
 use super::measure::{Scorer, TrueGrammar, measured};
-use super::plan::Plan;
+use super::{Pairs, PairsPlan};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner};
 use crate::keep::Predictions;
-use crate::names::Precision;
-use crate::protocol::Outcome;
+use crate::protocol::{Outcome, Protocol as _};
 
-pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+pub(super) fn fit(plan: &PairsPlan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     // The loss is the cross-entropy, which needs no next-symbol sets.
     let string =
         |word: &Word| TrainingString { symbols: between_boundaries(word), next: Vec::new(), weight: 1.0 };
     let corpus = Corpus {
         strings: &|_| data.training.iter().map(string).collect(),
         validation: &|| data.validation.words.iter().map(string).collect(),
-        validations: plan.validations,
+        validations: plan.measure.validations,
         grammar: Grammar::of(&*data.language),
         vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
-        size: plan.size,
+        size: plan.learner.size,
     };
     let Fitted { mut model, mut clean, summary } =
-        fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
+        fit_learner(&plan.learner, &corpus, plan.precision, Pairs::root(plan), context)?;
     // The released code takes the logarithm of a probability in single precision, which may be zero.
     let underflows = plan.reading == Reading::Published && plan.precision == Precision::F32;
     let mut predictions = Predictions::begin(context.keeps())?;
-    let scores = if plan.learner == TRUE_GRAMMAR {
+    let scores = if plan.learner.name == TRUE_GRAMMAR {
         measured(&mut TrueGrammar(data.laws()?), data, context, &mut predictions)?
     } else {
         let mut scorer = Scorer { model: &mut model, clean: clean.as_mut(), underflows };

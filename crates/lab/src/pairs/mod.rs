@@ -6,20 +6,18 @@
 
 mod data;
 mod fit;
+mod grid;
 mod law;
 mod measure;
 mod memory;
-mod plan;
-mod spec;
 #[cfg(test)]
 mod tests;
 
 pub use data::Data;
-pub use plan::{DataPlan, Plan};
-pub use spec::Grid;
+pub use wug_score::plan::{PairStrings, Pairs};
 
-#[derive(Debug)]
-pub struct Pairs;
+/// A run of this protocol.
+pub type PairsPlan = wug_score::plan::Plan<Pairs>;
 
 pub const VALIDATION: &str = "validation";
 /// The pairs at the lengths of training.

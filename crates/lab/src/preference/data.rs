@@ -6,8 +6,8 @@ use wug_language::{Reading, Symbol, Word};
 use wug_learner::model::Pair;
 use wug_learner::registry::TransducerTask;
 
-use super::plan::{Plan, Source};
 use super::tasks;
+use super::{PreferencePlan, TaskSource};
 use crate::LabError;
 use crate::fit::transducer::PairData;
 use crate::protocol::RunData;
@@ -96,12 +96,13 @@ impl Encoding {
 
 impl Data {
     /// The data of a plan.
-    pub fn of(plan: &Plan) -> Result<Self, LabError> {
-        let task = match &plan.source {
-            Source::Named => {
-                transduction::build(&plan.task, Seed::new(plan.data_seed)).map_err(LabError::usage)?
+    pub fn of(plan: &PreferencePlan) -> Result<Self, LabError> {
+        let task = match &plan.data.source {
+            TaskSource::Named => {
+                transduction::build(&plan.subject, Seed::new(plan.data_seed.unwrap_or_default()))
+                    .map_err(LabError::usage)?
             }
-            Source::File { path, hash } => {
+            TaskSource::File { path, hash } => {
                 let task = tasks::read(path).map_err(LabError::Usage)?;
                 let found = content_hash(&task);
                 if found != *hash {

@@ -11,7 +11,7 @@ use super::checkpoint::{Done, First};
 use super::data::Data;
 use super::describe::Blocks;
 use super::keep::keep_predictions;
-use super::plan::{Measure, Plan};
+use super::{PreferencePlan, RuleMeasure};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::protocol::Outcome;
@@ -25,7 +25,7 @@ const SHOWN: usize = 50;
 
 /// The outcome of a run that is done.
 pub(super) fn outcome(
-    plan: &Plan,
+    plan: &PreferencePlan,
     data: &Data,
     blocks: &Blocks<'_>,
     done: &Done,
@@ -33,10 +33,10 @@ pub(super) fn outcome(
 ) -> Result<Outcome, LabError> {
     let first = done.first.as_ref().ok_or_else(|| LabError::internal("no training was done"))?;
     let (mut scores, mut facts) = (Vec::new(), data.facts.clone());
-    if plan.has(Measure::Agreement) {
+    if plan.measure.has(RuleMeasure::Agreement) {
         scores.extend(agreement(data, first));
     }
-    if plan.has(Measure::DescriptionLength) {
+    if plan.measure.has(RuleMeasure::DescriptionLength) {
         scores.extend(description_lengths(data, blocks, done));
     }
     keep_predictions(data, blocks, (first, done), context)?;

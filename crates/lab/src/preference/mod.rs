@@ -7,19 +7,17 @@ mod checkpoint;
 mod cost;
 mod data;
 mod describe;
+mod grid;
 mod keep;
 mod measure;
-mod plan;
 mod run;
-mod spec;
 mod tasks;
 
 pub use data::Data;
-pub use plan::{Measure, OptimizerState, Plan, Source};
-pub use spec::Grid;
+pub use wug_score::plan::{OptimizerState, Preference, RuleMeasure, TaskSource};
 
-#[derive(Debug)]
-pub struct Preference;
+/// A run of this protocol.
+pub type PreferencePlan = wug_score::plan::Plan<Preference>;
 
 #[cfg(test)]
 mod tests;

@@ -12,22 +12,26 @@ use super::checkpoint::{Carried, Coded, Done, First, Saved, TrainingContext, pac
 use super::data::{Data, EncodedPair};
 use super::describe::Blocks;
 use super::measure::outcome;
-use super::plan::{Measure, OptimizerState, Plan};
+use super::{OptimizerState, Preference, PreferencePlan, RuleMeasure};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::transducer::{FitOptions, Fitted, fit};
-use crate::protocol::Outcome;
+use crate::protocol::{Outcome, Protocol as _};
 use crate::training::OptimizerStart;
 
-pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+pub(super) fn execute(
+    plan: &PreferencePlan,
+    data: &Data,
+    context: &mut dyn RunContext,
+) -> Result<Outcome, LabError> {
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
-    let blocks = Blocks::of(&data.task, &order, plan.block_size);
+    let blocks = Blocks::of(&data.task, &order, plan.measure.block_size);
     // A checkpoint that cannot be read is as good as none.
     let saved = context.load_checkpoint().and_then(|bytes| unpack(&bytes)).unwrap_or_default();
     let mut run = Run { plan, data, blocks, saved };
     run.saved.done.nats.resize(data.task.rules.len(), Vec::new());
     run.saved.done.coded.resize(data.task.rules.len(), Vec::new());
-    let steps = if plan.has(Measure::DescriptionLength) { run.blocks.count().max(1) } else { 1 };
+    let steps = if plan.measure.has(RuleMeasure::DescriptionLength) { run.blocks.count().max(1) } else { 1 };
     let mut training = 0;
     for sent in 0..steps {
         for (leader, rules) in run.blocks.groups(sent) {
@@ -43,7 +47,7 @@ pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) ->
 
 /// A run under way.
 struct Run<'a> {
-    plan: &'a Plan,
+    plan: &'a PreferencePlan,
     data: &'a Data,
     blocks: Blocks<'a>,
     saved: Saved,
@@ -67,7 +71,7 @@ impl Run<'_> {
         if self.saved.done.trainings == 0 {
             self.saved.done.first = Some(self.first(&mut fitted, context));
         }
-        if self.plan.has(Measure::DescriptionLength) && sent < self.blocks.count() {
+        if self.plan.measure.has(RuleMeasure::DescriptionLength) && sent < self.blocks.count() {
             context.evaluating("next block");
             for &rule in rules {
                 let next = self.pairs(rule, self.blocks.block(sent));
@@ -108,27 +112,32 @@ impl Run<'_> {
         let mut context = TrainingContext {
             before: pack(done, carried),
             resumed,
-            updates: done.trainings * plan.settings.get(&keys::UPDATES),
+            updates: done.trainings * plan.learner.settings.get(&keys::UPDATES),
             keep: done.trainings == 0,
             inner: context,
         };
-        let optimizer = match plan.optimizer_state {
-            OptimizerState::Carried if plan.has(Measure::DescriptionLength) => {
+        let optimizer = match plan.measure.optimizer_state {
+            OptimizerState::Carried if plan.measure.has(RuleMeasure::DescriptionLength) => {
                 OptimizerStart::Carried(before(carried, &self.blocks, sent, leader))
             }
             _ => OptimizerStart::Fresh,
         };
         let data = data.pairs(&pairs);
-        let options = FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
-        fit(&plan.learner, &plan.settings, data, options, &mut context)
+        let options = FitOptions {
+            precision: plan.precision,
+            seed: Preference::root(plan),
+            size: plan.learner.size,
+            optimizer,
+        };
+        fit(&plan.learner, data, options, &mut context)
     }
 
     /// What is found after training on the training pairs alone.
     fn first(&self, fitted: &mut Fitted, context: &mut dyn RunContext) -> First {
         let (task, encoding) = (&self.data.task, self.data.encoding);
-        let [least, most] = self.plan.output;
+        let [least, most] = self.plan.measure.output;
         let mut outputs = |name: &str, inputs: &mut dyn Iterator<Item = Vec<u32>>| {
-            if !self.plan.has(Measure::Agreement) {
+            if !self.plan.measure.has(RuleMeasure::Agreement) {
                 return Vec::new();
             }
             context.evaluating(name);

@@ -9,8 +9,9 @@ use wug_dataset::tabular::ParquetRows;
 use wug_dataset::{Labelled, Seed, Split};
 use wug_language::registry::{self, Named};
 use wug_language::{Language, LengthRange, Reading};
+use wug_score::plan::{RecognitionData, StringSource};
 
-use super::plan::{DataPlan, Plan, Source};
+use super::RecognitionPlan;
 use crate::LabError;
 use crate::disk::{Directory, read_manifest};
 use crate::protocol::RunData;
@@ -58,11 +59,11 @@ impl RunData for Data {
 
 impl Data {
     /// The data of a plan.
-    pub fn of(plan: &Plan) -> Result<Self, LabError> {
-        let language = registry::find(&plan.language)?.build(plan.reading)?;
+    pub fn of(plan: &RecognitionPlan) -> Result<Self, LabError> {
+        let language = registry::find(&plan.subject)?.build(plan.reading)?;
         match &plan.data.source {
-            Source::Drawn { seed } => Self::drawn(language, plan, Seed::new(*seed)),
-            Source::Directory { path, hash } => {
+            StringSource::Drawn => Self::drawn(language, plan, Seed::new(plan.data_seed.unwrap_or_default())),
+            StringSource::Directory { path, hash } => {
                 let files = Self::read(path, language.as_ref())?;
                 if files.hash != *hash {
                     return Err(LabError::Usage(format!(
@@ -76,8 +77,8 @@ impl Data {
         }
     }
 
-    fn drawn(language: Box<dyn Language>, plan: &Plan, seed: Seed) -> Result<Self, LabError> {
-        let seed = seed.derive(&plan.language);
+    fn drawn(language: Box<dyn Language>, plan: &RecognitionPlan, seed: Seed) -> Result<Self, LabError> {
+        let seed = seed.derive(&plan.subject);
         let mut dataset = recognition::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
         measure_distances(language.as_ref(), &mut dataset);
         let hash = hash(&dataset);
@@ -87,11 +88,11 @@ impl Data {
     fn prepared(
         language: Box<dyn Language>,
         dataset: Dataset,
-        plan: Option<&DataPlan>,
+        plan: Option<&RecognitionData>,
         hash: String,
     ) -> Self {
         let facts = dataset.facts();
-        let specs = plan.map(DataPlan::splits).unwrap_or_default();
+        let specs = plan.map(RecognitionData::splits).unwrap_or_default();
         let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
         let choices = language.alphabet().len();
         let prepare = |split: Split| Prepared {
@@ -166,15 +167,15 @@ pub(super) struct DirectoryData {
 
 impl DirectoryData {
     /// The plan of a run on these data, with their sizes and lengths.
-    pub(super) fn plan(&self, path: PathBuf) -> DataPlan {
+    pub(super) fn plan(&self, path: PathBuf) -> RecognitionData {
         let examples = |name: &str| {
             let split = self.dataset.splits.iter().find(|split| split.name == name);
             split.map_or(&[][..], |split| &split.examples)
         };
         let size = |name: &str| examples(name).len();
         let longest = |name: &str| examples(name).iter().map(|e| e.word.len()).max().unwrap_or(0);
-        DataPlan {
-            source: Source::Directory { path, hash: self.hash.clone() },
+        RecognitionData {
+            source: StringSource::Directory { path, hash: self.hash.clone() },
             training: size(TRAINING),
             validation: size("validation-short").max(size("validation-long")),
             test: size("test"),

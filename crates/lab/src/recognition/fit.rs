@@ -1,34 +1,42 @@
 //! From a plan to an outcome: train the recognizer, evaluate it on every split.
 
-use wug_learner::model::LabelledString;
+use wug_learner::model::{LabelledString, LossWeights};
+use wug_score::plan::AuxiliaryWeights;
 
+use super::RecognitionPlan;
 use super::data::{Data, Prepared};
 use super::measure::{Detail, hardest, measure};
-use super::plan::Plan;
+use super::training::{recognizer_task, root, train_spec};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::recognizer::{Fitted, LabelledCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
-pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+pub(super) fn fit(
+    plan: &RecognitionPlan,
+    data: &Data,
+    context: &mut dyn RunContext,
+) -> Result<Outcome, LabError> {
     let training = labelled(data.split("training")?, plan)?;
-    let validation = labelled(data.split(plan.validation.split())?, plan)?;
+    let validation = labelled(data.split(plan.measure.validation.split())?, plan)?;
+    let AuxiliaryWeights { language_modeling, next_symbols } = plan.measure.weights;
     let corpus = LabelledCorpus {
         alphabet: data.language.alphabet(),
         training: &training,
         validation: &validation,
-        task: plan.loss.task(data.language.alphabet().len()),
-        weights: plan.weights,
-        size: plan.size,
+        task: recognizer_task(plan.measure.loss, data.language.alphabet().len()),
+        weights: LossWeights { language_modeling, next_symbols },
+        size: plan.learner.size,
     };
-    let how = (plan.training(), plan.precision);
-    let Fitted { mut model, summary } =
-        fit_learner(&plan.learner, &plan.settings, &corpus, how, plan.root(), context)?;
+    let how = (train_spec(plan), plan.precision);
+    let Fitted { mut model, summary } = fit_learner(&plan.learner, &corpus, how, root(plan), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let (mut scores, mut hardest_strings, mut strings) = (Vec::new(), Vec::new(), Vec::new());
-    let seed = plan.root().derive("bootstrap");
-    for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
+    let seed = root(plan).derive("bootstrap");
+    for name in
+        ["training", plan.measure.validation.split(), "test-short-held-out", "test", "test-edit-distance"]
+    {
         // A split that could not be drawn is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
         context.evaluating(name);
@@ -53,14 +61,14 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     })
 }
 
-fn labelled<'a>(part: &'a Prepared, plan: &Plan) -> Result<Vec<LabelledString<'a>>, LabError> {
-    let needed = plan.loss.heads().1;
+fn labelled<'a>(part: &'a Prepared, plan: &RecognitionPlan) -> Result<Vec<LabelledString<'a>>, LabError> {
+    let needed = plan.measure.loss.heads().1;
     let rows = part.split.examples.iter().zip(&part.strings).zip(&part.next);
     rows.map(|((example, string), next)| {
         if needed && example.label && next.len() != string.len() + 1 {
             return Err(LabError::Usage(format!(
                 "{} needs next-symbol sets, but split `{}` has none for every member",
-                plan.loss.name(),
+                plan.measure.loss.name(),
                 part.split.name
             )));
         }

@@ -4,16 +4,15 @@
 
 mod data;
 mod fit;
+mod grid;
 mod measure;
 mod memory;
-mod plan;
 mod source;
-mod spec;
+mod training;
 
 pub use data::Data;
-pub use plan::{DataPlan, Loss, ModelError, Plan, Source, Validation};
-pub use source::DataSpec;
-pub use spec::Grid;
+pub use training::{ModelError, model};
+pub use wug_score::plan::{Loss, Recognition, RecognitionData, StringSource, Validation};
 
-#[derive(Debug)]
-pub struct Recognition;
+/// A run of this protocol.
+pub type RecognitionPlan = wug_score::plan::Plan<Recognition>;

@@ -1,12 +1,8 @@
-//! `seed` of data that are drawn: one set for all runs, several, or one per run.
+//! The seed of data that are drawn: one set for all runs, several, or one per run.
 
 use std::fmt;
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
-
-use super::Problem;
-use super::grid::nonempty;
+use wug_parameter::{Constant, FromValue, Key, Limits, Value};
 
 /// How the seed of the run is named.
 const RUN: &str = "run";
@@ -21,6 +17,15 @@ pub enum DataSeeds {
 }
 
 impl DataSeeds {
+    /// The declaration of a field that says them; runs have data of their own unless another default is given.
+    pub(crate) const fn key(name: &'static str) -> Key<Self> {
+        const MEANING: &str = "seed of the data: a number, a list of them, or `run` for the seed of the run";
+        Key::count_or(name, MEANING, &[RUN], Constant::Name(RUN))
+            .within(Limits::NamesOrCount(&[RUN], 0))
+            .list(Constant::Name(RUN))
+            .read_as()
+    }
+
     /// The seeds of the data that a run with this seed is planned with.
     pub(crate) fn of(&self, run: u64) -> Vec<u64> {
         match self {
@@ -36,11 +41,14 @@ impl DataSeeds {
             Self::Fixed(seeds) => seeds.len(),
         }
     }
+}
 
-    pub(crate) fn check(&self, field: &str) -> Result<(), Problem> {
-        match self {
-            Self::OfRun => Ok(()),
-            Self::Fixed(seeds) => nonempty(field, seeds),
+impl FromValue for DataSeeds {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Name(_) => Some(Self::OfRun),
+            Value::List(items) if items.iter().any(|item| item.name().is_some()) => Some(Self::OfRun),
+            numbers => Vec::from_value(numbers).map(Self::Fixed),
         }
     }
 }
@@ -53,26 +61,6 @@ impl fmt::Display for DataSeeds {
                 [one] => one.fmt(f),
                 several => write!(f, "{several:?}"),
             },
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for DataSeeds {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            One(u64),
-            Several(Vec<u64>),
-            Name(String),
-        }
-        const ALLOWED: &str = "a whole number, a list of them, or \"run\" for the seed of the run";
-        match Written::deserialize(from) {
-            Ok(Written::One(seed)) => Ok(Self::Fixed(vec![seed])),
-            Ok(Written::Several(seeds)) => Ok(Self::Fixed(seeds)),
-            Ok(Written::Name(name)) if name == RUN => Ok(Self::OfRun),
-            Ok(Written::Name(name)) => Err(D::Error::custom(format!("`{name}` is not {ALLOWED}"))),
-            Err(_) => Err(D::Error::custom(format!("not {ALLOWED}"))),
         }
     }
 }

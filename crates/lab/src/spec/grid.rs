@@ -1,60 +1,16 @@
-//! Parsing and checks that all grids share: names, languages, seeds, ranges of numbers.
+//! How many runs there are, counted before any is planned; and the things that a section is about.
 
 use std::fmt::Display;
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
-use toml::Value;
 use wug_language::registry::{self, BuildError, LANGUAGES, Named};
 use wug_parameter::Settings;
 
 use super::Problem;
+use super::draft::{Fields, Item, Node};
+use super::shared;
 
 /// The most runs of an experiment: twenty times the largest published grid, and planned in seconds.
 pub(crate) const MAX_RUNS: usize = 100_000;
-
-/// A list, or a single item, which stands for a list of one.
-pub(crate) fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
-) -> Result<Vec<T>, D::Error> {
-    match Value::deserialize(from)? {
-        Value::Array(items) => items.into_iter().map(item).collect(),
-        one => Ok(vec![item(one)?]),
-    }
-}
-
-fn item<'de, T: Deserialize<'de>, E: Error>(value: Value) -> Result<T, E> {
-    value.try_into().map_err(|error: toml::de::Error| E::custom(error.message()))
-}
-
-/// Names as owned strings.
-pub(crate) fn names(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
-}
-
-/// The value with a name.
-pub(crate) fn named<T: Copy>(
-    field: &str,
-    given: &str,
-    all: &[T],
-    name: fn(T) -> &'static str,
-) -> Result<T, Problem> {
-    all.iter().copied().find(|&x| name(x) == given).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|&x| name(x)).collect();
-        Problem::unknown(field, given, &names)
-    })
-}
-
-/// The values with some names, at least one.
-pub(crate) fn each<T: Copy>(
-    field: &str,
-    given: &[String],
-    all: &[T],
-    name: fn(T) -> &'static str,
-) -> Result<Vec<T>, Problem> {
-    nonempty(field, given)?;
-    given.iter().map(|text| named(field, text, all, name)).collect()
-}
 
 /// Refuses an empty list.
 pub(crate) fn nonempty<T>(field: &str, given: &[T]) -> Result<(), Problem> {
@@ -69,15 +25,73 @@ pub(crate) fn ensure(ok: bool, field: &str, given: &dyn Display, allowed: &str) 
     if ok { Ok(()) } else { Err(Problem::value(field, &given.to_string(), allowed)) }
 }
 
+/// The things in a list, such as languages or tasks, each as it is spelled: `name:key=value,key=value`. A table has a `name` and
+/// settings; one with lists stands for every combination.
+pub(super) fn things(field: &str, nodes: &[Node]) -> Result<Vec<String>, Problem> {
+    let mut all = Vec::new();
+    for node in nodes {
+        all.extend(spelled(field, node).map_err(|problem| problem.written(node.origin))?);
+    }
+    Ok(all)
+}
+
+/// How many things a list stands for.
+pub(super) fn count_things(nodes: &[Node]) -> usize {
+    let values = |node: &Node| match &node.item {
+        Item::List(items) => items.len(),
+        _ => 1,
+    };
+    let combinations = |node: &Node| match &node.item {
+        Item::Table(table) => table.iter().map(|(_, node)| values(node)).fold(1, usize::saturating_mul),
+        _ => 1,
+    };
+    nodes.iter().map(combinations).fold(0, usize::saturating_add)
+}
+
+fn spelled(field: &str, node: &Node) -> Result<Vec<String>, Problem> {
+    let table: &Fields = match &node.item {
+        Item::Value(value) if value.name().is_some() => return Ok(vec![value.to_string()]),
+        Item::Table(table) => table,
+        _ => {
+            let allowed = "a name, or a table with a `name` and settings";
+            return Err(Problem::value(field, &node.shown(), allowed));
+        }
+    };
+    let Some(name) = table.get("name").and_then(Node::text) else {
+        return Err(Problem::new(field, "", "a table in the list needs a `name`".to_owned()));
+    };
+    let mut names = vec![name.to_owned()];
+    for (setting, node) in table.iter().filter(|(key, _)| *key != "name") {
+        let items = node.clone().into_items();
+        let path = format!("{field}.{setting}");
+        nonempty(&path, &items)?;
+        let mut longer = Vec::new();
+        for name in &names {
+            for item in &items {
+                let Item::Value(value) = &item.item else {
+                    return Err(
+                        Problem::value(&path, &item.shown(), "a number or a name").written(item.origin)
+                    );
+                };
+                let separator = if name.contains(':') { ',' } else { ':' };
+                longer.push(format!("{name}{separator}{setting}={value}"));
+            }
+        }
+        names = longer;
+    }
+    Ok(names)
+}
+
 /// The languages with some names; `SUITE/*` stands for all of a suite.
 pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
+    let field = shared::LANGUAGES;
     if names.is_empty() {
         let message = "at least one is needed: names of languages, or `SUITE/*` for all of a suite";
-        return Err(Problem::new("languages", "[]", message.to_owned()));
+        return Err(Problem::new(field, "[]", message.to_owned()));
     }
     let mut found = Vec::new();
     for name in names {
-        let problem = |message: String| Problem::new("languages", name, message);
+        let problem = |message: String| Problem::new(field, name, message);
         let Some(suite) = name.strip_suffix("/*") else {
             found.push(registry::find(name).map_err(|error: BuildError| problem(error.to_string()))?);
             continue;
@@ -94,7 +108,6 @@ pub(crate) fn languages(names: &[String]) -> Result<Vec<Named>, Problem> {
 /// The number of runs of a grid. Refuses one that is too large, before any plan is made.
 pub(crate) fn runs(first: u64, seeds: u64, cells: impl IntoIterator<Item = usize>) -> Result<usize, Problem> {
     let given = seeds.to_string();
-    ensure(seeds > 0, "seeds", &given, "at least 1")?;
     let cells = cells.into_iter().fold(1, usize::saturating_mul);
     let runs = usize::try_from(seeds).unwrap_or(usize::MAX).saturating_mul(cells);
     if runs > MAX_RUNS {

@@ -1,26 +1,33 @@
 //! `learners` in a section: names, or tables of a name with settings; and settings of the section, which apply to each learner
-//! that has them. A setting has a value, a list of values, each with runs of its own, or a range from which each run draws.
+//! that has them. A setting has a value, a list of values, each with runs of its own, a range from which each run draws, or a value
+//! for each subject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use toml::{Table, Value};
 use wug_dataset::Seed;
-use wug_language::Reading;
 use wug_learner::registry::{self, Given, Learner, Parameter, Range, Role, SettingValue, Settings, drawn};
 use wug_parameter::{Constant, Key};
+use wug_score::plan::{External, Precision};
 
-use super::Problem;
-use super::foreign::{self, is_foreign};
+use super::draft::{Fields, Item, Node};
+use super::external::{self, is_external};
 use super::grid::{Cells, nonempty};
-use crate::foreign::ForeignPlan;
-use crate::names::Precision;
+use super::shared::LEARNERS as FIELD;
+use super::{Planning, Problem, Reading};
 use crate::protocol::Protocol;
+
+/// One of our learners, or an external one.
+#[derive(Clone, Debug)]
+pub enum LearnerSource {
+    Ours(&'static Learner),
+    External(External),
+}
 
 /// A learner with every combination of its settings that a section asks for.
 #[derive(Clone, Debug)]
 pub struct LearnerGrid {
-    pub learner: &'static Learner,
+    pub name: String,
+    pub source: LearnerSource,
     /// Every combination, at least one. What is drawn has the least value of its range.
     pub settings: Vec<Settings>,
     /// The names of the settings that the section gives.
@@ -29,17 +36,34 @@ pub struct LearnerGrid {
     pub varied: BTreeSet<String>,
     /// The settings that each run draws.
     pub(super) ranges: Vec<(Parameter, Range)>,
+    /// Settings with a value for each subject.
+    pub(super) by_subject: BTreeMap<String, BTreeMap<String, SettingValue>>,
 }
 
 impl LearnerGrid {
-    /// Whether the learner is from elsewhere. All combinations of its settings say the same.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.settings.first().is_some_and(|settings| ForeignPlan::of(settings).is_some())
+    /// The learner, if it is one of ours.
+    pub(crate) fn ours(&self) -> Option<&'static Learner> {
+        match &self.source {
+            LearnerSource::Ours(learner) => Some(learner),
+            LearnerSource::External(_) => None,
+        }
     }
 
-    /// The precision of runs. A learner from elsewhere is not told of it: runs that differ in nothing else are one run.
+    pub(crate) fn external(&self) -> Option<&External> {
+        match &self.source {
+            LearnerSource::Ours(_) => None,
+            LearnerSource::External(external) => Some(external),
+        }
+    }
+
+    /// Whether it comes out the same whatever the seed.
+    pub(crate) fn is_deterministic(&self) -> bool {
+        self.ours().is_some_and(Learner::is_deterministic)
+    }
+
+    /// The precision of runs. An external learner is not told of it: runs that differ in nothing else are one run.
     pub(crate) fn precision(&self, given: Precision) -> Precision {
-        if self.is_foreign() { Precision::F32 } else { given }
+        if self.external().is_some() { Precision::F32 } else { given }
     }
 
     /// Whether each run draws a setting.
@@ -56,9 +80,9 @@ impl LearnerGrid {
         })
     }
 
-    /// The names of the settings that each run draws.
-    pub(crate) fn drawn_names(&self) -> Vec<String> {
-        self.ranges.iter().map(|(setting, _)| setting.name.to_owned()).collect()
+    /// The settings that each run draws, and from where.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = (&'static str, Range)> {
+        self.ranges.iter().map(|(setting, range)| (setting.name, *range))
     }
 
     /// A number that each run may draw several times, each from a stream of its own.
@@ -66,6 +90,21 @@ impl LearnerGrid {
         let range = self.ranges.iter().find(|(setting, _)| setting.name == key.name());
         let value = range.and_then(|(setting, range)| drawn(setting, *range, stream).real());
         value.unwrap_or_else(|| settings.get(key))
+    }
+
+    /// The settings with those of a subject. A subject is named with its settings, or without.
+    pub(crate) fn on(&self, settings: &Settings, subject: &str) -> Result<Settings, Problem> {
+        let bare = subject.split(':').next().unwrap_or(subject);
+        self.by_subject.iter().try_fold(settings.clone(), |settings, (name, values)| {
+            let value = values.get(subject).or_else(|| values.get(bare)).ok_or_else(|| {
+                let known: Vec<&str> = values.keys().map(String::as_str).collect();
+                let known = known.join(", ");
+                let message =
+                    format!("`{}`: `{name}` has no value for {subject}; it has for: {known}", self.name);
+                Problem::new(FIELD, &self.name, message)
+            })?;
+            Ok(settings.with(name, value.clone()))
+        })
     }
 }
 
@@ -76,48 +115,71 @@ pub(super) fn varied(given: &GivenSettings) -> BTreeSet<String> {
 /// What is given of settings, by name.
 pub(super) type GivenSettings = BTreeMap<String, Given>;
 
+/// The values of settings by subject, by name.
+type BySubject = BTreeMap<String, BTreeMap<String, SettingValue>>;
+
+/// What is given of settings: for all subjects, and for each.
+#[derive(Clone, Default)]
+struct TakenSettings {
+    all: GivenSettings,
+    by_subject: BySubject,
+}
+
 /// Names that settings had in earlier versions.
 const FORMER_NAMES: [(&str, &str); 2] = [("losses", "loss"), ("gates", "gate")];
 
 /// The learners of a section.
 pub(super) struct TakenLearners {
     pub(super) learners: Vec<LearnerGrid>,
-    /// The names of all settings that the section may have.
-    pub(super) known: Vec<&'static str>,
     /// The settings of the section that none of its learners has.
     pub(super) unused: Vec<String>,
 }
 
 /// Takes learners and their settings out of a section, whose other cells are counted.
-pub(super) fn take_learners<P: Protocol>(
-    table: &mut Table,
+pub(super) fn take<P: Protocol>(
+    fields: &mut Fields,
     reading: Reading,
     mut cells: Cells,
+    planning: &Planning,
 ) -> Result<TakenLearners, Problem> {
-    let (role, default) = (P::ROLE, P::DEFAULTS.learners);
-    let known = setting_names(role);
-    let common = take_settings(table, &known)?;
-    let given = table.remove("learners").unwrap_or_else(|| {
-        Value::Array(default.iter().map(|&name| Value::String(name.to_owned())).collect())
-    });
-    let items = match given {
-        Value::Array(items) => items,
-        one => vec![one],
+    let known = setting_names(P::ROLE);
+    let common = take_settings(fields, &known)?;
+    let default = || Node::new(P::DEFAULTS.learners.to_vec(), super::Origin::Program);
+    let items = fields.take(FIELD).unwrap_or_else(default).into_items();
+    nonempty(FIELD, &items)?;
+    let learner = |item: Node| {
+        let origin = item.origin;
+        learner::<P>(item, reading, (&common, &known), &mut cells, planning)
+            .map_err(|problem| problem.written(origin))
     };
-    nonempty("learners", &items)?;
-    foreign::greet(&items);
-    let learners = items.into_iter().map(|item| learner::<P>(item, reading, &common, &known, &mut cells));
-    let learners: Vec<LearnerGrid> = learners.collect::<Result<_, _>>()?;
+    let learners: Vec<LearnerGrid> = items.into_iter().map(learner).collect::<Result<_, _>>()?;
     let has = |name: &str| {
-        let mut all = learners.iter().filter_map(|grid| grid.learner.settings(role)).flatten();
+        let ours = learners.iter().filter_map(LearnerGrid::ours);
+        let mut all = ours.filter_map(|learner| learner.settings(P::ROLE)).flatten();
         all.any(|setting| setting.name == name)
     };
-    let unused = common.into_keys().filter(|name| !has(name)).collect();
-    Ok(TakenLearners { learners, known: top_level(&known), unused })
+    let names = common.all.into_keys().chain(common.by_subject.into_keys());
+    Ok(TakenLearners { unused: names.filter(|name| !has(name)).collect(), learners })
+}
+
+/// Checks the names in `learners` where a section is not read.
+pub(super) fn check_names<P: Protocol>(fields: &Fields) -> Result<(), Problem> {
+    let Some(node) = fields.get(FIELD) else { return Ok(()) };
+    for item in node.clone().into_items() {
+        let name = match &item.item {
+            Item::Table(table) if is_external(table) => continue,
+            Item::Table(table) => table.get("name").and_then(Node::text),
+            _ => item.text(),
+        };
+        if let Some(name) = name {
+            find(name, P::ROLE).map_err(|problem| problem.written(item.origin))?;
+        }
+    }
+    Ok(())
 }
 
 /// The names of all settings of all learners in a role; those with dots are in tables.
-fn setting_names(role: Role) -> Vec<&'static str> {
+pub(super) fn setting_names(role: Role) -> Vec<&'static str> {
     let mut names = Vec::new();
     for setting in registry::with_role(role).filter_map(|learner| learner.settings(role)).flatten() {
         if !names.contains(&setting.name) {
@@ -127,124 +189,116 @@ fn setting_names(role: Role) -> Vec<&'static str> {
     names
 }
 
-fn top_level(names: &[&'static str]) -> Vec<&'static str> {
-    let mut top: Vec<&str> = names.iter().map(|name| name.split('.').next().unwrap_or(name)).collect();
-    top.dedup();
-    top
+/// The names that settings of learners in a role had in earlier versions.
+pub(super) fn former_names(role: Role) -> impl Iterator<Item = &'static str> {
+    let known = setting_names(role);
+    FORMER_NAMES.into_iter().filter(move |(_, new)| known.contains(new)).map(|(old, _)| old)
 }
 
-fn take_settings(table: &mut Table, known: &[&'static str]) -> Result<GivenSettings, Problem> {
+fn take_settings(fields: &mut Fields, known: &[&'static str]) -> Result<TakenSettings, Problem> {
     for (old, new) in FORMER_NAMES {
         if known.contains(&new)
-            && let Some(value) = table.remove(old)
+            && let Some(node) = fields.take(old)
         {
-            table.insert(new.to_owned(), value);
+            fields.insert(new, node);
         }
     }
-    let mut given = GivenSettings::new();
+    let mut taken = TakenSettings::default();
     for name in known {
-        let value = match name.split_once('.') {
-            None => table.remove(*name),
-            Some((outer, inner)) => match table.get_mut(outer) {
-                Some(Value::Table(inside)) => inside.remove(inner),
-                _ => None,
-            },
-        };
-        if let Some(value) = value {
-            given.insert((*name).to_owned(), values(name, value)?);
+        let Some(node) = fields.take(name) else { continue };
+        match &node.item {
+            Item::Table(table) if !is_range(table) => {
+                let values = table.iter().map(|(subject, node)| {
+                    let value = scalar(name, node)?;
+                    Ok((subject.to_owned(), value))
+                });
+                taken.by_subject.insert((*name).to_owned(), values.collect::<Result<_, Problem>>()?);
+            }
+            _ => drop(taken.all.insert((*name).to_owned(), given(name, &node)?)),
         }
     }
-    // Empty tables are removed; what is left in a table is unknown, and the section reports it.
-    for outer in known.iter().filter_map(|name| name.split_once('.')).map(|(outer, _)| outer) {
-        if table.get(outer).and_then(Value::as_table).is_some_and(Table::is_empty) {
-            table.remove(outer);
-        }
-    }
-    Ok(given)
+    Ok(taken)
 }
 
-/// A range as written in the file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RangeSpec {
-    from: f64,
-    to: f64,
-    scale: Option<String>,
+/// Whether a table says from where to where, and not which value each subject has.
+fn is_range(table: &Fields) -> bool {
+    table.is_empty() || ["from", "to", "scale"].iter().any(|name| table.has(name))
 }
 
-fn range(name: &str, table: Table) -> Result<Range, Problem> {
-    let given = serde_json::to_string(&table).unwrap_or_default();
+fn range(name: &str, node: &Node, table: &Fields) -> Result<Range, Problem> {
     let allowed =
         "a number, a list of numbers, or a range `{ from = 0.1, to = 1 }`, with `scale = \"log\"` or without";
-    let invalid = || Problem::value(name, &given, allowed);
-    let RangeSpec { from, to, scale } = Value::Table(table).try_into().map_err(|_| invalid())?;
-    match scale.as_deref() {
-        None | Some("linear") => Ok(Range { from, to, log: false }),
-        Some("log") => Ok(Range { from, to, log: true }),
-        Some(_) => Err(invalid()),
+    let invalid = || Problem::value(name, &node.shown(), allowed).written(node.origin);
+    let number = |field: &str| table.get(field).and_then(Node::value)?.real();
+    let log = match table.get("scale").map(Node::text) {
+        None | Some(Some("linear")) => false,
+        Some(Some("log")) => true,
+        Some(_) => return Err(invalid()),
+    };
+    let others = table.iter().any(|(field, _)| !["from", "to", "scale"].contains(&field));
+    match (number("from"), number("to")) {
+        (Some(from), Some(to)) if !others => Ok(Range { from, to, log }),
+        _ => Err(invalid()),
     }
 }
 
-pub(super) fn values(name: &str, value: Value) -> Result<Given, Problem> {
-    let items = match value {
-        Value::Array(items) => items,
-        Value::Table(table) => return range(name, table).map(Given::Range),
-        one => vec![one],
-    };
+/// What is given of a setting: one value, several, or a range.
+pub(super) fn given(name: &str, node: &Node) -> Result<Given, Problem> {
+    if let Item::Table(table) = &node.item {
+        return range(name, node, table).map(Given::Range);
+    }
+    let items = node.clone().into_items();
     nonempty(name, &items)?;
-    let one = |item: Value| {
-        let given = serde_json::to_string(&item).unwrap_or_default();
-        let invalid = || Problem::value(name, &given, "a number, a name, true or false");
-        match item {
-            // What a setting may be says why a negative number is refused.
-            Value::Integer(n) => {
-                Ok(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count))
-            }
-            Value::Float(x) => Ok(SettingValue::Real(x)),
-            Value::String(name) => Ok(SettingValue::Name(name)),
-            Value::Boolean(on) => Ok(SettingValue::Switch(on)),
-            _ => Err(invalid()),
-        }
-    };
-    items.into_iter().map(one).collect::<Result<_, _>>().map(Given::Values)
+    items.iter().map(|item| scalar(name, item)).collect::<Result<_, _>>().map(Given::Values)
+}
+
+fn scalar(name: &str, node: &Node) -> Result<SettingValue, Problem> {
+    match &node.item {
+        Item::Value(value) => Ok(value.clone()),
+        _ => Err(Problem::value(name, &node.shown(), "a number, a name, true or false").written(node.origin)),
+    }
+}
+
+fn find(name: &str, role: Role) -> Result<&'static Learner, Problem> {
+    registry::find(name, role).map_err(|error| Problem::new(FIELD, name, error.to_string()))
 }
 
 fn learner<P: Protocol>(
-    item: Value,
+    item: Node,
     reading: Reading,
-    common: &GivenSettings,
-    known: &[&'static str],
+    (common, known): (&TakenSettings, &[&'static str]),
     cells: &mut Cells,
+    planning: &Planning,
 ) -> Result<LearnerGrid, Problem> {
-    let (field, role) = ("learners", P::ROLE);
-    let (name, own) = match item {
-        Value::Table(table) if is_foreign(&table) => return foreign::learner(table, role, cells),
-        Value::String(name) => (name, GivenSettings::new()),
-        Value::Table(mut table) => {
-            let Some(Value::String(name)) = table.remove("name") else {
-                return Err(Problem::new(field, "", "a learner that is a table needs a `name`".to_owned()));
+    let role = P::ROLE;
+    let (name, own) = match item.item {
+        Item::Table(table) if is_external(&table) => {
+            return external::learner(table, role, cells, planning);
+        }
+        Item::Value(SettingValue::Name(name)) => (name, TakenSettings::default()),
+        Item::Table(mut table) => {
+            let Some(name) = table.take("name").and_then(|node| node.text().map(str::to_owned)) else {
+                return Err(Problem::new(FIELD, "", "a learner that is a table needs a `name`".to_owned()));
             };
             let own = take_settings(&mut table, known)?;
-            if let Some(key) = table.keys().next() {
-                return Err(Problem::unknown_setting(field, &name, key, known));
+            if let Some(key) = table.paths().first() {
+                return Err(Problem::unknown_setting(FIELD, &name, key, known));
             }
             (name, own)
         }
-        other => {
-            let given = serde_json::to_string(&other).unwrap_or_default();
-            return Err(Problem::value(field, &given, "a name, or a table with a `name` and settings"));
+        _ => {
+            let allowed = "a name, or a table with a `name` and settings";
+            return Err(Problem::value(FIELD, &item.shown(), allowed));
         }
     };
-    let learner =
-        registry::find(&name, role).map_err(|error| Problem::new(field, &name, error.to_string()))?;
+    let learner = find(&name, role)?;
     let all = published(learner.settings(role).unwrap_or_default(), P::PUBLISHED);
-    if let Some(key) = own.keys().find(|key| !all.iter().any(|setting| setting.name == **key)) {
+    let has = |name: &str| all.iter().any(|setting| setting.name == name);
+    if let Some(key) = own.all.keys().chain(own.by_subject.keys()).find(|key| !has(key)) {
         let has: Vec<&str> = all.iter().map(|setting| setting.name).collect();
-        return Err(Problem::unknown_setting(field, &name, key, &has));
+        return Err(Problem::unknown_setting(FIELD, &name, key, &has));
     }
-    let mut given = common.clone();
-    given.extend(own);
-    given.retain(|name, _| all.iter().any(|setting| setting.name == name));
+    let (given, by_subject) = merged(common, own, &all)?;
     cells.add(Settings::combinations(&all, reading, &given)?)?;
     let settings = Settings::grid(&all, reading, &given)?;
     let range = |setting: &Parameter| match given.get(setting.name)? {
@@ -252,7 +306,43 @@ fn learner<P: Protocol>(
         Given::Values(_) => None,
     };
     let ranges = all.iter().filter_map(range).collect();
-    Ok(LearnerGrid { learner, settings, varied: varied(&given), given: given.into_keys().collect(), ranges })
+    let mut varied = varied(&given);
+    varied.extend(by_subject.keys().cloned());
+    let given = given.into_keys().collect();
+    Ok(LearnerGrid {
+        name,
+        source: LearnerSource::Ours(learner),
+        settings,
+        varied,
+        given,
+        ranges,
+        by_subject,
+    })
+}
+
+/// The settings that a learner is given: its own before those of the section. In the grid, a setting with a value for each subject
+/// has the first of them.
+fn merged(
+    common: &TakenSettings,
+    own: TakenSettings,
+    all: &[Parameter],
+) -> Result<(GivenSettings, BySubject), Problem> {
+    let (mut given, mut by_subject) = (common.all.clone(), common.by_subject.clone());
+    by_subject.retain(|name, _| !own.all.contains_key(name));
+    given.retain(|name, _| !own.by_subject.contains_key(name));
+    given.extend(own.all);
+    by_subject.extend(own.by_subject);
+    given.retain(|name, _| all.iter().any(|setting| setting.name == name));
+    by_subject.retain(|name, _| all.iter().any(|setting| setting.name == name));
+    for setting in all {
+        let Some(values) = by_subject.get_mut(setting.name) else { continue };
+        for value in values.values_mut() {
+            *value = setting.check(value.clone())?;
+        }
+        let first = values.values().next().cloned();
+        given.insert(setting.name.to_owned(), Given::Values(first.into_iter().collect()));
+    }
+    Ok((given, by_subject))
 }
 
 /// Declarations with what the published reading sets in a protocol.

@@ -1,29 +1,30 @@
-//! Errors in a spec: the field, the value, what is allowed, and the nearest name.
+//! Errors in an experiment: the field, the value, what is allowed, the nearest name, and where it was written.
 
 use std::fmt::Display;
 
-use toml::de::DeValue;
-use wug_language::nearest_names;
 use wug_language::registry::Named;
-use wug_parameter::ParameterError;
+use wug_parameter::{ParameterError, alternatives};
 
-/// How messages about unknown fields begin, the parser's and ours.
-const UNKNOWN_FIELD: &str = "unknown field";
+use super::draft::{Fields, Item, Origin};
 
-/// An error in a spec.
+/// An error in an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The path in the section, with dots.
     field: String,
-    /// The value as written in the file.
+    /// The value as written, which tells an item of a list.
     given: String,
     message: String,
+    /// Another field that it has to do with.
+    because: Option<&'static str>,
+    /// Where it was written, where that is known already.
+    origin: Option<Origin>,
 }
 
 impl Problem {
     /// An error about a field with a value, which is `given` as in the file.
     pub fn new(field: &str, given: &str, message: String) -> Self {
-        Self { field: field.to_owned(), given: given.to_owned(), message }
+        Self { field: field.to_owned(), given: given.to_owned(), message, because: None, origin: None }
     }
 
     /// An error about one of the languages.
@@ -42,49 +43,53 @@ impl Problem {
         Self::new(field, given, format!("unknown name `{given}`{}", alternatives(given, known)))
     }
 
+    /// A field that is not known.
+    pub(super) fn unknown_field(path: &str, known: &[&str]) -> Self {
+        let name = path.rsplit('.').next().unwrap_or_default();
+        Self::new(path, name, format!("unknown field{}", alternatives(name, known)))
+    }
+
     /// A learner has no such setting.
     pub(super) fn unknown_setting(field: &str, learner: &str, setting: &str, known: &[&str]) -> Self {
-        Self::new(
-            field,
-            learner,
-            format!("`{learner}` has no setting `{setting}`{}", alternatives(setting, known)),
-        )
+        let alternatives = alternatives(setting, known);
+        Self::new(field, learner, format!("`{learner}` has no setting `{setting}`{alternatives}"))
     }
 
-    /// An error of the parser. `tables` are names that are known beside the fields of the section.
-    pub(super) fn parse(error: &toml::de::Error, tables: &[&str]) -> Self {
-        let message = error.message().trim_end();
-        let text = error.to_string();
-        // Merged values have no span, but the last line of the message has the field.
-        let last = text.lines().last().filter(|_| error.span().is_none());
-        let inside = last.and_then(|l| l.strip_prefix("in `")?.strip_suffix('`')).unwrap_or_default();
-        if !message.starts_with(UNKNOWN_FIELD) {
-            return Self::new(inside, "", message.to_owned());
+    /// The same, which has to do with another field: where this one was not written, it is said of that one.
+    #[must_use]
+    pub(crate) fn because(self, field: &'static str) -> Self {
+        Self { because: Some(field), ..self }
+    }
+
+    /// The same, written there.
+    #[must_use]
+    pub(crate) fn written(self, origin: Origin) -> Self {
+        Self { origin: self.origin.or(Some(origin)), ..self }
+    }
+
+    /// Where it was written: at the item if the field is a list with it, at the field otherwise.
+    pub(super) fn origin(&self, section: &Fields) -> Option<Origin> {
+        if self.origin.is_some() {
+            return self.origin;
         }
-        // "unknown field `x`, expected one of `a`, `b`": the names are between backticks.
-        let mut ticked = message.split('`').skip(1).step_by(2);
-        let field = ticked.next().unwrap_or_default();
-        let mut known: Vec<&str> = ticked.collect();
-        let path = if inside.is_empty() { field.to_owned() } else { format!("{inside}.{field}") };
-        if inside.is_empty() {
-            known.extend(tables);
-        }
-        Self::new(&path, field, format!("{UNKNOWN_FIELD}{}", alternatives(field, &known)))
-    }
-
-    /// Whether the error is that there is no such field.
-    pub(super) fn is_of_unknown_field(&self) -> bool {
-        self.message.starts_with(UNKNOWN_FIELD)
-    }
-
-    pub(super) fn field(&self) -> &str {
-        &self.field
+        let of = |path: &str| {
+            let node = section.get(path)?;
+            let item = match &node.item {
+                Item::List(items) => items.iter().find(|item| self.is_of(&item.item)),
+                _ => None,
+            };
+            Some(item.unwrap_or(node).origin)
+        };
+        of(&self.field).or_else(|| of(self.because?))
     }
 
     /// Whether an item of a list is what the problem is about.
-    pub(super) fn is_of(&self, item: &DeValue<'_>) -> bool {
-        let number = || item.as_integer().map(toml::de::DeInteger::as_str);
-        item.as_str().or_else(number) == Some(&self.given)
+    fn is_of(&self, item: &Item) -> bool {
+        match item {
+            Item::Value(value) => value.to_string() == self.given,
+            Item::Table(fields) => fields.get("name").and_then(|node| node.text()) == Some(&self.given),
+            Item::List(_) | Item::Other(_) => false,
+        }
     }
 
     /// The whole message. `location` is the file and line, or the `--set`.
@@ -106,15 +111,4 @@ impl From<ParameterError> for Problem {
             ParameterError::Repeated { name } => Self::new(name, "", error.to_string()),
         }
     }
-}
-
-/// The end of a message about an unknown name: what it may have been, and all names.
-pub(super) fn alternatives(given: &str, known: &[&str]) -> String {
-    let all = known.join(", ");
-    let near: Vec<String> =
-        nearest_names(given, known.iter().copied()).iter().map(|n| format!("`{n}`")).collect();
-    if near.is_empty() {
-        return format!("; there are: {all}");
-    }
-    format!("; did you mean {}? There are: {all}", near.join(" or "))
 }

@@ -3,51 +3,150 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use wug_learner::model::{Counted, SpecError};
-use wug_learner::registry::{Matched, Matching, Network, Settings, is_met};
+use wug_learner::registry::{
+    IncrementalTask, Learner, Matching, Network, NextSymbolRole, ParameterError, RecognizerTask, Settings,
+    Sizing, TransducerTask, is_met,
+};
 
-use super::LearnerGrid;
+use super::{LearnerGrid, Problem};
 use crate::plan::RunPlan;
+
+/// What a learner is built for, in one of its roles.
+#[derive(Clone, Copy, Debug)]
+pub enum RoleTask {
+    Recognizer(RecognizerTask),
+    /// The number of symbols, the boundary included.
+    NextSymbol(usize),
+    Transducer(TransducerTask),
+    Incremental(IncrementalTask),
+}
+
+/// The settings of a run with all dimensions.
+#[derive(Clone, Debug)]
+pub(crate) struct MatchedSettings {
+    pub(crate) settings: Settings,
+    /// The number of parameters; none for baselines, and where a search decides.
+    pub(crate) parameters: Option<usize>,
+    /// The names of the dimensions that the size decided.
+    pub(crate) found: Vec<String>,
+}
+
+/// Why a learner cannot be built.
+pub(crate) enum NotBuilt {
+    Settings(ParameterError),
+    Model(SpecError),
+}
+
+impl NotBuilt {
+    /// The problem of a learner on a subject.
+    pub(crate) fn of(self, learner: &str, subject: &str) -> Problem {
+        match self {
+            Self::Settings(error) => error.into(),
+            Self::Model(error) => {
+                Problem::new("learners", learner, format!("{learner} on {subject}: {error}"))
+            }
+        }
+    }
+}
 
 /// The dimensions that were found, so that each is searched once for all seeds.
 #[derive(Debug, Default)]
-pub(crate) struct Sizes(BTreeMap<String, Matched>);
+pub(crate) struct Sizes(BTreeMap<String, MatchedSettings>);
 
 impl Sizes {
     /// The settings of a learner with the dimensions of a size and with the true number of parameters. Without a size, the
     /// settings as they are.
-    pub(crate) fn matched<T: Copy + std::fmt::Debug, S: Counted>(
+    pub(crate) fn matched(
         &mut self,
-        network: &Network<T, S>,
+        learner: &Learner,
         (grid, settings): (&LearnerGrid, Settings),
-        task: T,
-        (size, matching): (Option<usize>, Matching),
-    ) -> Result<Matched, SpecError> {
-        let Some(size) = size else {
-            let parameters = network.parameters(&settings, task)?;
-            return Ok(Matched { settings, parameters });
-        };
-        let key = format!("{} {task:?} {size} {matching:?} {:?} {settings:?}", grid.learner.name, grid.given);
-        if let Some(found) = self.0.get(&key) {
-            return Ok(found.clone());
+        task: RoleTask,
+        how: (Option<usize>, Matching),
+    ) -> Result<MatchedSettings, NotBuilt> {
+        let key = format!("{} {task:?} {how:?} {:?} {settings:?}", learner.name, grid.given);
+        if let Some(known) = self.0.get(&key) {
+            return Ok(known.clone());
         }
-        let found = network.matched(&settings, &grid.given, size, task, matching)?;
+        let found = matched(learner, (grid, settings), task, how)?;
         self.0.insert(key, found.clone());
         Ok(found)
     }
 }
 
+fn matched(
+    learner: &Learner,
+    (grid, settings): (&LearnerGrid, Settings),
+    task: RoleTask,
+    how: (Option<usize>, Matching),
+) -> Result<MatchedSettings, NotBuilt> {
+    let missing = || NotBuilt::Model(SpecError::new(format!("{} cannot be built for this", learner.name)));
+    match task {
+        RoleTask::Recognizer(task) => {
+            network(learner.recognizer.as_ref().ok_or_else(missing)?, (grid, settings), task, how)
+        }
+        RoleTask::Transducer(task) => {
+            network(learner.transducer.as_ref().ok_or_else(missing)?, (grid, settings), task, how)
+        }
+        RoleTask::NextSymbol(vocabulary) => match learner.next_symbol.as_ref().ok_or_else(missing)? {
+            NextSymbolRole::Network(role) => network(role, (grid, settings), vocabulary, how),
+            role => {
+                role.check().map_or(Ok(()), |check| check(&settings)).map_err(NotBuilt::Settings)?;
+                Ok(MatchedSettings { settings, parameters: None, found: Vec::new() })
+            }
+        },
+        RoleTask::Incremental(task) => {
+            let role = learner.incremental.as_ref().ok_or_else(missing)?;
+            role.check.map_or(Ok(()), |check| check(&settings)).map_err(NotBuilt::Settings)?;
+            let (Some(size), matching) = how else {
+                let parameters = Some((role.parameters)(&settings, task).map_err(NotBuilt::Model)?);
+                return Ok(MatchedSettings { settings, parameters, found: Vec::new() });
+            };
+            let found =
+                role.matched(&settings, &grid.given, size, task, matching).map_err(NotBuilt::Model)?;
+            let dimensions = role.sizing.map_or_else(Vec::new, |sizing| dimensions(sizing, grid));
+            Ok(MatchedSettings {
+                settings: found.settings,
+                parameters: Some(found.parameters),
+                found: dimensions,
+            })
+        }
+    }
+}
+
+fn network<T: Copy, S: Counted>(
+    role: &Network<T, S>,
+    (grid, settings): (&LearnerGrid, Settings),
+    task: T,
+    how: (Option<usize>, Matching),
+) -> Result<MatchedSettings, NotBuilt> {
+    role.check.map_or(Ok(()), |check| check(&settings)).map_err(NotBuilt::Settings)?;
+    let (Some(size), matching) = how else {
+        let parameters = Some(role.parameters(&settings, task).map_err(NotBuilt::Model)?);
+        return Ok(MatchedSettings { settings, parameters, found: Vec::new() });
+    };
+    let found = role.matched(&settings, &grid.given, size, task, matching).map_err(NotBuilt::Model)?;
+    Ok(MatchedSettings {
+        settings: found.settings,
+        parameters: Some(found.parameters),
+        found: dimensions(role.sizing, grid),
+    })
+}
+
+/// The settings that a size decides: the dimensions that are not given.
+fn dimensions(sizing: &Sizing, grid: &LearnerGrid) -> Vec<String> {
+    let all = std::iter::once(sizing.width).chain(sizing.others.iter().map(|other| other.setting));
+    all.filter(|name| !grid.given.contains(*name)).map(str::to_owned).collect()
+}
+
 /// The sizes that some runs miss by more than the tolerance, in words: a line per learner and size.
 pub(super) fn missed(runs: &[RunPlan]) -> Vec<String> {
     let mut missed: BTreeMap<(String, usize, bool), (usize, usize)> = BTreeMap::new();
-    for plan in runs.iter().map(RunPlan::value) {
-        let count = |name: &str| usize::try_from(plan.get(name)?.as_u64()?).ok();
-        let text = |name: &str| plan.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (Some(size), Some(parameters)) = (count("size"), count("parameters")) else { continue };
+    for learner in runs.iter().map(RunPlan::learner) {
+        let (Some(size), Some(parameters)) = (learner.size, learner.parameters) else { continue };
         if !is_met(size, parameters) {
-            let by_formula = text("matching") == Matching::Published.name();
-            let counts = missed.entry((text("learner").to_owned(), size, by_formula));
+            let by_formula = learner.matching == Some(Matching::Published);
+            let counts = missed.entry((learner.name.clone(), size, by_formula));
             let (least, most) = counts.or_insert((parameters, parameters));
             (*least, *most) = (parameters.min(*least), parameters.max(*most));
         }
@@ -80,8 +179,6 @@ pub(crate) fn grouped(n: usize) -> String {
 /// What a label says of the number of parameters, with the size that was asked for if it was missed.
 pub(crate) fn count(size: Option<usize>, parameters: usize) -> String {
     match size {
-        // Learners from elsewhere say how many they have once they run, if at all.
-        _ if parameters == 0 => "(parameters unknown)".to_owned(),
         Some(size) if !is_met(size, parameters) => {
             format!("({} parameters for {})", grouped(parameters), grouped(size))
         }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use wug_dataset::masked::MaskedExample;
 use wug_dataset::reviews::{Review, Reviews, read_csv};
 use wug_dataset::wordpiece::Pieces;
 use wug_dataset::{DataError, Seed};
 use wug_language::draw;
+use wug_score::plan::CorpusFile;
 
 use crate::LabError;
 use crate::regular::read_present;
@@ -22,87 +22,67 @@ const FOLDERS: [&str; 4] = ["train/pos", "train/neg", "test/pos", "test/neg"];
 /// What reviews look like on disk.
 const LAYOUT: &str = "reviews are a directory with train/pos, train/neg, test/pos and test/neg (`aclImdb`), or a file of comma-separated values";
 
-/// Where reviews are and how they are read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Corpus {
-    /// A directory with `train/pos`, `train/neg`, `test/pos` and `test/neg`, one review per file; or a file of comma-separated values.
-    pub path: String,
-    /// Pieces to learn from the training part, at most.
-    pub pieces: usize,
-    /// Pieces of a review, at most: the first.
-    pub longest: usize,
-    /// The hash of all reviews when the run was planned: reviews that were changed since are others.
-    pub hash: String,
-}
-
 pub(super) struct Read {
     pub(super) train: Vec<MaskedExample>,
     pub(super) test: Vec<MaskedExample>,
     pub(super) pieces: Pieces,
 }
 
-impl Corpus {
-    /// The same with the hash of its reviews, which are read and checked.
-    pub(super) fn identified(&self) -> Result<Self, String> {
-        if self.path.is_empty() {
-            let what = "a directory `aclImdb` or a file of comma-separated values";
-            return Err(format!(
-                "no reviews are given, and none come with wug: say where they are with `--set corpus.path=PATH`, {what}"
-            ));
-        }
-        let path = Path::new(&self.path);
-        if !path.exists() {
-            return Err(format!("there is nothing at {}: {LAYOUT}", self.path));
-        }
-        let missing = FOLDERS.into_iter().find(|folder| path.is_dir() && !path.join(folder).is_dir());
-        if let Some(folder) = missing {
-            return Err(format!("{} has no directory {folder}: {LAYOUT}", self.path));
-        }
-        let reviews = self.reviews().map_err(|error| error.to_string())?;
-        Ok(Self { hash: hash(&reviews), ..self.clone() })
+/// The same with the hash of its reviews, which are read and checked.
+pub(super) fn identified(corpus: &CorpusFile) -> Result<CorpusFile, String> {
+    if corpus.path.is_empty() {
+        let what = "a directory `aclImdb` or a file of comma-separated values";
+        return Err(format!(
+            "no reviews are given, and none come with wug: say where they are with `--set corpus.path=PATH`, {what}"
+        ));
     }
+    let path = Path::new(&corpus.path);
+    if !path.exists() {
+        return Err(format!("there is nothing at {}: {LAYOUT}", corpus.path));
+    }
+    let missing = FOLDERS.into_iter().find(|folder| path.is_dir() && !path.join(folder).is_dir());
+    if let Some(folder) = missing {
+        return Err(format!("{} has no directory {folder}: {LAYOUT}", corpus.path));
+    }
+    let reviews = reviews(corpus).map_err(|error| error.to_string())?;
+    Ok(CorpusFile { hash: hash(&reviews), ..corpus.clone() })
+}
 
-    fn reviews(&self) -> Result<Reviews, LabError> {
-        let path = Path::new(&self.path);
-        if path.is_dir() { directory(path) } else { table(path) }
-    }
+fn reviews(corpus: &CorpusFile) -> Result<Reviews, LabError> {
+    let path = Path::new(&corpus.path);
+    if path.is_dir() { directory(path) } else { table(path) }
+}
 
-    /// Reads and encodes the reviews. Pieces are learned from the training part alone.
-    pub(super) fn read(&self, seed: Seed) -> Result<Read, LabError> {
-        let mut reviews = self.reviews()?;
-        if hash(&reviews) != self.hash {
-            let message = format!("{}: the reviews have changed since the runs were planned", self.path);
-            return Err(LabError::Usage(message));
-        }
-        if !reviews.unsplit.is_empty() {
-            let mut rest = std::mem::take(&mut reviews.unsplit);
-            draw::shuffle(&mut seed.derive("reviews/split").rng(), &mut rest);
-            reviews.test.extend(rest.split_off(rest.len() * 4 / 5));
-            reviews.train.extend(rest);
-        }
-        let pieces = Pieces::train(reviews.train.iter().map(|review| review.text.as_str()), self.pieces);
-        let encode = |reviews: &[Review]| -> Vec<MaskedExample> {
-            reviews.iter().map(|review| self.example(review, &pieces)).collect()
-        };
-        Ok(Read { train: encode(&reviews.train), test: encode(&reviews.test), pieces })
+/// Reads and encodes the reviews. Pieces are learned from the training part alone.
+pub(super) fn read(corpus: &CorpusFile, seed: Seed) -> Result<Read, LabError> {
+    let mut reviews = reviews(corpus)?;
+    if hash(&reviews) != corpus.hash {
+        let message = format!("{}: the reviews have changed since the runs were planned", corpus.path);
+        return Err(LabError::Usage(message));
     }
+    if !reviews.unsplit.is_empty() {
+        let mut rest = std::mem::take(&mut reviews.unsplit);
+        draw::shuffle(&mut seed.derive("reviews/split").rng(), &mut rest);
+        reviews.test.extend(rest.split_off(rest.len() * 4 / 5));
+        reviews.train.extend(rest);
+    }
+    let pieces = Pieces::train(reviews.train.iter().map(|review| review.text.as_str()), corpus.pieces);
+    let encode = |reviews: &[Review]| -> Vec<MaskedExample> {
+        reviews.iter().map(|review| example(corpus, review, &pieces)).collect()
+    };
+    Ok(Read { train: encode(&reviews.train), test: encode(&reviews.test), pieces })
+}
 
-    fn example(&self, review: &Review, pieces: &Pieces) -> MaskedExample {
-        let mut symbols: Vec<u32> = pieces
-            .encode(&review.text)
-            .iter()
-            .take(self.longest)
-            .map(|id| id + LABELS.len() as u32)
-            .collect();
-        if symbols.is_empty() {
-            // An empty review is one unknown piece: a label is never the first symbol.
-            symbols.push(LABELS.len() as u32);
-        }
-        let answers = vec![symbols.len()];
-        symbols.push(u32::from(review.positive));
-        MaskedExample { symbols, answers, accepted: None }
+fn example(corpus: &CorpusFile, review: &Review, pieces: &Pieces) -> MaskedExample {
+    let mut symbols: Vec<u32> =
+        pieces.encode(&review.text).iter().take(corpus.longest).map(|id| id + LABELS.len() as u32).collect();
+    if symbols.is_empty() {
+        // An empty review is one unknown piece: a label is never the first symbol.
+        symbols.push(LABELS.len() as u32);
     }
+    let answers = vec![symbols.len()];
+    symbols.push(u32::from(review.positive));
+    MaskedExample { symbols, answers, accepted: None }
 }
 
 fn hash(reviews: &Reviews) -> String {

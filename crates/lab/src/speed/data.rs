@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use wug_dataset::masked::{self, MaskedExample};
 use wug_dataset::{DataError, Seed};
 use wug_learner::interface::Sequence;
+use wug_score::plan::CorpusFile;
 
-use super::corpus::{Corpus, LABELS, Read};
-use super::plan::Plan;
+use super::SpeedPlan;
+use super::corpus::{LABELS, Read, read};
 use crate::LabError;
 use crate::protocol::RunData;
 
@@ -33,21 +34,21 @@ impl RunData for Data {
 
 impl Data {
     /// The data of a plan.
-    pub fn of(plan: &Plan) -> Result<Self, LabError> {
-        let data = match &plan.corpus {
-            Some(corpus) => Self::of_reviews(corpus, Seed::new(plan.data_seed))?,
+    pub fn of(plan: &SpeedPlan) -> Result<Self, LabError> {
+        let data = match &plan.data.corpus {
+            Some(corpus) => Self::of_reviews(corpus, Seed::new(plan.data_seed.unwrap_or_default()))?,
             None => Self::drawn(plan)?,
         };
         if data.train.is_empty() || data.test.is_empty() {
             let count = data.train.len() + data.test.len();
-            let few = format!("{} has only {count} distinct sequences", plan.language);
+            let few = format!("{} has only {count} distinct sequences", plan.subject);
             return Err(DataError::Request(few).into());
         }
         Ok(data)
     }
 
-    fn of_reviews(corpus: &Corpus, seed: Seed) -> Result<Self, LabError> {
-        let Read { train, test, pieces } = corpus.read(seed)?;
+    fn of_reviews(corpus: &CorpusFile, seed: Seed) -> Result<Self, LabError> {
+        let Read { train, test, pieces } = read(corpus, seed)?;
         let labels = LABELS.iter().map(|&label| label.to_owned());
         let tokens: Vec<String> =
             labels.chain((0..pieces.len() as u32).map(|id| pieces.piece(id).to_owned())).collect();
@@ -63,16 +64,16 @@ impl Data {
         })
     }
 
-    fn drawn(plan: &Plan) -> Result<Self, LabError> {
-        let mut found = masked::find(&plan.language, plan.reading, &plan.lengths())?;
+    fn drawn(plan: &SpeedPlan) -> Result<Self, LabError> {
+        let mut found = masked::find(&plan.subject, plan.reading, &plan.data.lengths.range())?;
         let source = found.pop().filter(|_| found.is_empty());
-        let source = source.ok_or_else(|| LabError::Usage(format!("`{}` is not one task", plan.language)))?;
-        let seed = Seed::new(plan.data_seed);
-        let data = source.draw(plan.sequences, seed)?;
+        let source = source.ok_or_else(|| LabError::Usage(format!("`{}` is not one task", plan.subject)))?;
+        let seed = Seed::new(plan.data_seed.unwrap_or_default());
+        let data = source.draw(plan.data.sequences, seed)?;
         if data.train.is_empty() || data.test.is_empty() {
             let few = format!(
                 "{} has only {} distinct sequences",
-                plan.language,
+                plan.subject,
                 data.train.len() + data.test.len()
             );
             return Err(DataError::Request(few).into());

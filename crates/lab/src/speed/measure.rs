@@ -7,8 +7,8 @@ use wug_score::metric::{
 use wug_score::wade::{Evaluated, StepUnit, Wade, above_chance, limit};
 use wug_score::{Ending, Measurement, Metric, Ratio, Stratum, Totals};
 
+use super::SpeedPlan;
 use super::data::Data;
-use super::plan::Plan;
 use crate::protocol::Outcome;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub(super) struct Measured {
 /// The numbers of thresholds at which the score is compared with its limit.
 const REFINED: [usize; 5] = [10, 20, 50, 100, 1000];
 
-pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measured) -> Outcome {
+pub(super) fn outcome(plan: &SpeedPlan, data: &Data, ending: Ending, measured: &Measured) -> Outcome {
     let of = data.answers();
     let share = |correct: usize| correct as f64 / of as f64;
     let chance = share(data.chance);
@@ -43,14 +43,14 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
         scores.push(Measurement::new("test", Stratum::All, &metric.measured(totals, chance)));
     };
     let once = |value: f64| Totals::of(&[Ratio::once(value)]);
-    let constant = |accuracy: f64| plan.wade.of(&[Evaluated { step: 1.0, accuracy }]);
-    add(&WADE, once(plan.wade.of(&curve)), Some(constant(chance)));
-    add(&WADE_ABOVE_CHANCE, once(plan.wade.of(&above)), None);
+    let constant = |accuracy: f64| plan.measure.wade.of(&[Evaluated { step: 1.0, accuracy }]);
+    add(&WADE, once(plan.measure.wade.of(&curve)), Some(constant(chance)));
+    add(&WADE_ABOVE_CHANCE, once(plan.measure.wade.of(&above)), None);
     if let Some(before) = before {
         add(&WADE_BEFORE_TRAINING, once(constant(share(before.correct))), None);
     }
     let counted = |correct: f64| Totals { numerator: correct, denominator: of as f64, n: of };
-    if let Some(highest) = highest(&plan.wade, &measured.curve, of) {
+    if let Some(highest) = highest(&plan.measure.wade, &measured.curve, of) {
         add(&HIGHEST_ACCURACY, counted(highest), Some(chance));
     }
     if let Some(last) = measured.curve.last() {
@@ -63,7 +63,7 @@ pub(super) fn outcome(plan: &Plan, data: &Data, ending: Ending, measured: &Measu
     if let Value::Object(facts) = &mut facts {
         facts.insert("leak".to_owned(), json!({ "changed": changed, "of": compared }));
         facts.insert("curve".to_owned(), curve_facts(&measured.curve));
-        facts.insert("wade".to_owned(), wade_facts(&plan.wade, &curve));
+        facts.insert("wade".to_owned(), wade_facts(&plan.measure.wade, &curve));
     }
     Outcome {
         ending,
@@ -89,17 +89,18 @@ fn highest(wade: &Wade, curve: &[CurvePoint], of: usize) -> Option<f64> {
 
 /// The curve in the unit of the score. What was evaluated before training is no part of it (Eq. 2 begins with the first step).
 fn evaluated(
-    plan: &Plan,
+    plan: &SpeedPlan,
     data: &Data,
     curve: &[CurvePoint],
     accuracy: impl Fn(usize) -> f64,
 ) -> Vec<Evaluated> {
-    let step = |(i, point): (usize, &CurvePoint)| match plan.wade.unit {
+    let step = |(i, point): (usize, &CurvePoint)| match plan.measure.wade.unit {
         StepUnit::Sequences => point.seen.max(1.0),
         StepUnit::Updates => point.updates as f64,
         StepUnit::Evaluations => (i + 1) as f64,
         StepUnit::MeanSequences => {
-            1.0 + (i * plan.evaluations.every) as f64 / data.answers_per_sequence.max(f64::MIN_POSITIVE)
+            1.0 + (i * plan.measure.evaluations.every) as f64
+                / data.answers_per_sequence.max(f64::MIN_POSITIVE)
         }
     };
     let points = curve.iter().filter(|point| point.seen > 0.0).enumerate();

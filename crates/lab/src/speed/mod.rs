@@ -6,18 +6,16 @@
 
 mod corpus;
 mod data;
+mod grid;
 mod measure;
-mod plan;
 mod run;
-mod spec;
+mod scoring;
 
-pub use corpus::Corpus;
 pub use data::Data;
-pub use plan::{Evaluations, Plan, TrainingUnit};
-pub use spec::Grid;
+pub use wug_score::plan::{CorpusFile, Evaluations, Speed, TrainingUnit};
 
-#[derive(Debug)]
-pub struct Speed;
+/// A run of this protocol.
+pub type SpeedPlan = wug_score::plan::Plan<Speed>;
 
 #[cfg(test)]
 mod tests;

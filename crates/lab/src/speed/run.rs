@@ -4,32 +4,33 @@ use wug_dataset::Seed;
 use wug_language::{Reading, draw};
 use wug_learner::interface::{Incremental, IncrementalError, Sequence};
 use wug_score::Ending;
+use wug_score::plan::SpeedMeasure;
 
 use super::data::{Data, correct, sequences};
+use super::grid::incremental_task;
 use super::measure::{CurvePoint, Measured, outcome};
-use super::plan::{Plan, TrainingUnit};
+use super::{Speed, SpeedPlan, TrainingUnit};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::incremental::{Begun, begin};
 use crate::keep::{Predicted, Predictions};
-use crate::protocol::Outcome;
+use crate::protocol::{Outcome, Protocol as _};
 
-pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
-    let seed = plan.root().derive(&plan.learner);
-    let task = plan.task(data.vocabulary);
-    let Begun { learner, parameters } =
-        begin(&plan.learner, &plan.settings, task, &data.tokens, seed, context)?;
+pub(super) fn run(plan: &SpeedPlan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+    let seed = Speed::root(plan).derive(&plan.learner.name);
+    let task = incremental_task(plan, data.vocabulary);
+    let Begun { learner, parameters } = begin(&plan.learner, task, &data.tokens, seed, context)?;
     let (train, test) = (sequences(&data.train), sequences(&data.test));
     let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
     let ending = match course.take(&train) {
         Ok(()) => Ending::Finished,
         Err(Stop::Learner(IncrementalError::Diverged)) => Ending::Diverged { step: course.updates },
-        Err(Stop::Learner(error)) => return Err(LabError::Usage(format!("{}: {error}", plan.learner))),
+        Err(Stop::Learner(error)) => return Err(LabError::Usage(format!("{}: {error}", plan.learner.name))),
         Err(Stop::Lab(error)) => return Err(error),
     };
     if course.updates == 0 && ending == Ending::Finished {
-        let (count, batch) = (train.len() * plan.passes, plan.batch);
-        let message = format!("{}: {count} training sequences make no batch of {batch}", plan.language);
+        let (count, batch) = (train.len() * plan.measure.passes, plan.measure.batch);
+        let message = format!("{}: {count} training sequences make no batch of {batch}", plan.subject);
         return Err(LabError::Usage(message));
     }
     let predicted = course.predict()?;
@@ -59,7 +60,7 @@ impl From<LabError> for Stop {
 
 /// A learner on its way.
 struct Course<'a> {
-    plan: &'a Plan,
+    plan: &'a SpeedPlan,
     data: &'a Data,
     learner: Box<dyn Incremental>,
     test: &'a [Sequence<'a>],
@@ -71,10 +72,10 @@ struct Course<'a> {
 impl Course<'_> {
     fn take(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
         self.learner.prepare(train)?;
-        if self.plan.evaluations.before {
+        if self.plan.measure.evaluations.before {
             self.evaluate(0.0)?;
         }
-        match self.plan.unit {
+        match self.plan.measure.unit {
             TrainingUnit::Sequences => self.by_sequence(train),
             TrainingUnit::Answers => self.by_answer(train),
         }
@@ -82,8 +83,9 @@ impl Course<'_> {
 
     /// Passes follow each other without a break: a batch may have sequences of two of them.
     fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
-        let Plan { passes, batch, evaluations, reading, .. } = *self.plan;
-        let order = (0..passes).flat_map(|pass| shuffled(train, self.plan.root(), pass));
+        let reading = self.plan.reading;
+        let SpeedMeasure { passes, batch, evaluations, .. } = self.plan.measure;
+        let order = (0..passes).flat_map(|pass| shuffled(train, Speed::root(self.plan), pass));
         let order: Vec<Sequence<'_>> = order.collect();
         let (mut seen, mut evaluated) = (0, 0);
         for observed in order.chunks(batch) {
@@ -112,14 +114,14 @@ impl Course<'_> {
             .flat_map(|s| s.answers.chunks(1).map(|answers| Sequence { symbols: s.symbols, answers }))
             .collect();
         let mut seen = 0;
-        for pass in 0..self.plan.passes {
-            let order = shuffled(&all, self.plan.root(), pass);
+        for pass in 0..self.plan.measure.passes {
+            let order = shuffled(&all, Speed::root(self.plan), pass);
             if pass == 0 {
                 self.learner.observe(&order[..1])?;
                 self.updates += 1;
                 self.evaluate(1.0 / per_sequence)?;
             }
-            for observed in order.chunks(self.plan.evaluations.every) {
+            for observed in order.chunks(self.plan.measure.evaluations.every) {
                 self.learner.observe(observed)?;
                 self.updates += 1;
                 seen += observed.len();
@@ -138,11 +140,11 @@ impl Course<'_> {
     }
 
     fn predict(&mut self) -> Result<Vec<u32>, LabError> {
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
+        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner.name));
         let predicted = self.learner.predict(self.test).map_err(failed)?;
         let answers: usize = self.test.iter().map(|s| s.answers.len()).sum();
         if predicted.len() != answers {
-            let learner = &self.plan.learner;
+            let learner = &self.plan.learner.name;
             return Err(LabError::Usage(format!("{learner} gave {} answers to {answers}", predicted.len())));
         }
         Ok(predicted)
@@ -184,7 +186,7 @@ impl Course<'_> {
         asked: &[Sequence<'_>],
         predicted: Option<&[u32]>,
     ) -> Result<AnswerScores, LabError> {
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
+        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner.name));
         let answers: usize = asked.iter().map(|s| s.answers.len()).sum();
         if let Some(values) = self.learner.scores(asked).map_err(failed)? {
             return Ok(AnswerScores { width: values.len() / answers.max(1), values });

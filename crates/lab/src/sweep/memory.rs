@@ -11,12 +11,12 @@ const SHARE: f64 = 0.9;
 /// Refuses a sweep with a run that needs more memory than there is, and says how much.
 pub(super) fn must_fit(runs: &[PlannedRun], available: Option<f64>) -> Result<(), LabError> {
     let Some(available) = available else { return Ok(()) };
-    let largest = runs.iter().max_by(|a, b| a.plan.memory().total_cmp(&b.plan.memory()));
+    let largest = runs.iter().max_by(|a, b| a.plan.estimate.memory.total_cmp(&b.plan.estimate.memory));
     match largest {
-        Some(run) if run.plan.memory() > SHARE * available => Err(LabError::Usage(format!(
+        Some(run) if run.plan.estimate.memory > SHARE * available => Err(LabError::Usage(format!(
             "{} needs about {} of memory, but this machine has {}: make its sizes smaller",
             run.plan.label(),
-            shown(run.plan.memory()),
+            shown(run.plan.estimate.memory),
             shown(available)
         ))),
         _ => Ok(()),

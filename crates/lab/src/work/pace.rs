@@ -40,7 +40,7 @@ struct Priced {
 
 impl Priced {
     fn of(run: &PlannedRun) -> Self {
-        Self { id: run.id.clone(), protocol: run.plan.protocol(), cost: run.plan.cost() }
+        Self { id: run.id.clone(), protocol: run.plan.protocol(), cost: run.plan.estimate.cost }
     }
 }
 

@@ -134,7 +134,7 @@ fn failed(plan: &RunPlan, message: String) -> RunResult {
     RunResult {
         format: FORMAT,
         run: plan.run(String::new()),
-        plan: plan.value(),
+        plan: plan.untyped(),
         ending: Ending::Failed { message },
         parameters: None,
         data: Value::Null,

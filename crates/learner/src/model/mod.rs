@@ -39,6 +39,12 @@ pub use transformer::{NormPlace, Positions, TransformerDropout, TransformerSpec}
 #[error("{0}")]
 pub struct SpecError(pub(crate) String);
 
+impl SpecError {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
 /// A config whose number of parameters is known before a model is built.
 pub trait Counted {
     /// The number of parameters of the model, by formula.

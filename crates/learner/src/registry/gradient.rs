@@ -99,7 +99,7 @@ pub const PATIENCE: Key<usize> = Key::count(
     10,
 );
 pub const MAX_EPOCHS: Key<usize> = Key::count("max_epochs", "epochs at most", 1..=LARGE, 1000);
-pub(super) const BATCH: Key<Option<usize>> =
+pub const BATCH: Key<Option<usize>> =
     Key::count_or("batch", "strings per update", &["all"], Constant::Name("all"));
 pub(super) const SHUFFLE: Key<bool> = Key::switch(
     "shuffle",

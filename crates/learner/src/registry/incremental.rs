@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wug_dataset::Seed;
 
-use wug_parameter::parameters;
+use wug_parameter::{Matching, parameters};
 
 use super::gradient::{LEARNING_RATE, TELLING_OPTIMIZER, optimizer_spec};
 use super::size::{Matched, Sizing, Target};

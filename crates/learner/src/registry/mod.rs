@@ -52,8 +52,8 @@ pub use wug_parameter::{Given, Matching, Parameter, ParameterError, Range, Setti
 /// Settings that protocols read.
 pub mod keys {
     pub use super::gradient::{
-        BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX_EPOCHS,
-        OPTIMIZER, PATIENCE, TRAIN_OUTPUT, UPDATES,
+        BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LEARNING_RATE, LOSS, LOSS_WEIGHT,
+        MAX_EPOCHS, OPTIMIZER, PATIENCE, TRAIN_OUTPUT, UPDATES,
     };
     pub use super::memory::{ROWS, START as TEMPERATURE_START, TEST_ROWS, WIDTH as MEMORY_WIDTH};
     pub use super::recurrent::{HIDDEN, LAYERS, SCORING_DROPOUT};
@@ -309,19 +309,6 @@ pub static LEARNERS: &[&Learner] = &[
 ];
 
 impl Learner {
-    /// An entry for a learner from elsewhere, which cannot be built here.
-    pub fn foreign(name: &'static str) -> Self {
-        Self {
-            name,
-            summary: "a learner from elsewhere",
-            cite: "",
-            recognizer: None,
-            next_symbol: None,
-            transducer: None,
-            incremental: None,
-        }
-    }
-
     /// The roles it can play.
     pub fn roles(&self) -> impl Iterator<Item = Role> + '_ {
         Role::ALL.into_iter().filter(|role| self.settings(*role).is_some())

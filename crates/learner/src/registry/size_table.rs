@@ -10,6 +10,7 @@ use super::{
     TransducerTask,
 };
 use crate::model::Counted;
+use wug_parameter::Matching;
 
 /// The sizes of the table.
 const SIZES: [usize; 7] = [4_000, 8_000, 16_000, 64_000, 256_000, 1_000_000, 10_000_000];

@@ -1,0 +1,145 @@
+//! From a section to its plans: every cell of the grid, with nothing left open. Written once for all protocols.
+
+use std::ops::Range;
+
+use wug_learner::registry::Settings;
+use wug_score::plan::{Kind, Plan, PlannedLearner};
+
+use crate::plan::Estimate;
+use crate::protocol::Protocol;
+use crate::spec::sizes::Sizes;
+use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
+
+/// A learner with some settings and a size, before it is known what it is fitted to.
+pub struct Candidate<'s> {
+    pub grid: &'s LearnerGrid,
+    pub settings: &'s Settings,
+    pub size: Option<usize>,
+}
+
+impl Candidate<'_> {
+    pub fn is_external(&self) -> bool {
+        self.grid.external().is_some()
+    }
+}
+
+/// The data and the measure of one cell.
+pub type Cell<P> = (<P as Kind>::Data, <P as Kind>::Measure);
+
+/// A run of a section.
+pub struct PlannedCell<P: Protocol> {
+    pub plan: Plan<P>,
+    pub estimate: Estimate,
+    /// The index of its learner in the section.
+    pub learner: usize,
+}
+
+pub(crate) fn plans<P: Protocol>(section: &Section<P>) -> Result<Vec<PlannedCell<P>>, Problem> {
+    plans_with(section, section.seeds.clone())
+}
+
+/// The runs with these seeds. Seeds are outermost, so that a sweep that is cut short has some runs of every kind; runs on the same
+/// data follow each other.
+pub(crate) fn plans_with<P: Protocol>(
+    section: &Section<P>,
+    seeds: Range<u64>,
+) -> Result<Vec<PlannedCell<P>>, Problem> {
+    let data_seeds = P::data_seeds(section);
+    let mut grid = Expansion { section, sizes: Sizes::default(), plans: Vec::new() };
+    let subjects = P::subjects(section)?;
+    for seed in seeds {
+        for data_seed in data_seeds.of(seed) {
+            // A baseline is deterministic: one seed is enough for each set of data.
+            let again = seed != section.seeds.start && data_seeds != DataSeeds::OfRun;
+            for subject in &subjects {
+                for (i, learner) in section.learners.iter().enumerate() {
+                    if !(again && learner.is_deterministic()) {
+                        grid.learner(subject, i, (seed, data_seed))?;
+                    }
+                }
+            }
+        }
+    }
+    P::distinct(grid.plans)
+}
+
+struct Expansion<'s, P: Protocol> {
+    section: &'s Section<P>,
+    /// The dimensions that were found, so that each is searched once for all seeds.
+    sizes: Sizes,
+    plans: Vec<PlannedCell<P>>,
+}
+
+impl<P: Protocol> Expansion<'_, P> {
+    /// Every cell of a learner on a subject.
+    fn learner(
+        &mut self,
+        subject: &P::Subject,
+        index: usize,
+        (seed, data_seed): (u64, u64),
+    ) -> Result<(), Problem> {
+        let section = self.section;
+        let grid = &section.learners[index];
+        for settings in &grid.settings {
+            let settings = grid.on(settings, subject.as_ref())?;
+            let sizes = if grid.is_deterministic() {
+                vec![None]
+            } else {
+                P::sizes(section, subject, grid, &settings)?
+            };
+            for size in sizes {
+                let candidate = Candidate { grid, settings: &settings, size };
+                for (data, measure) in P::variants(section, subject, &candidate)? {
+                    let plan = Plan {
+                        subject: subject.as_ref().to_owned(),
+                        reading: section.reading,
+                        learner: PlannedLearner {
+                            name: grid.name.clone(),
+                            size,
+                            ..PlannedLearner::default()
+                        },
+                        data_seed: P::draws(&data).then_some(data_seed),
+                        data,
+                        measure,
+                        seed,
+                        precision: P::precision(section, grid),
+                    };
+                    let plan = self.settled(plan, subject, &candidate)?;
+                    let estimate = P::estimate(&plan, subject);
+                    self.plans.push(PlannedCell { plan, estimate, learner: index });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan with what is drawn and with its dimensions.
+    fn settled(
+        &mut self,
+        mut plan: Plan<P>,
+        subject: &P::Subject,
+        candidate: &Candidate<'_>,
+    ) -> Result<Plan<P>, Problem> {
+        let grid = candidate.grid;
+        let stream = P::root(&plan).derive("hyperparameters");
+        plan.learner.external = grid.external().cloned();
+        plan.learner.settings = grid.drawn(candidate.settings, stream);
+        P::draw(&mut plan, candidate, stream);
+        if let Some(learner) = grid.ours() {
+            let settings = std::mem::take(&mut plan.learner.settings);
+            let task = P::task(&plan, subject);
+            let how = (candidate.size, self.section.matching);
+            let matched = self
+                .sizes
+                .matched(learner, (grid, settings), task, how)
+                .map_err(|error| error.of(&grid.name, subject.as_ref()))?;
+            plan.learner.matching =
+                candidate.size.filter(|_| !matched.found.is_empty()).map(|_| self.section.matching);
+            plan.learner.found = matched.found;
+            plan.learner.found.extend(grid.ranges().map(|(name, _)| name.to_owned()));
+            (plan.learner.settings, plan.learner.parameters) = (matched.settings, matched.parameters);
+        }
+        P::settle(self.section, subject, &mut plan)?;
+        Ok(plan)
+    }
+}

@@ -1,0 +1,232 @@
+//! The text of an experiment: its head, its sections, and where each value was written.
+
+use std::path::Path;
+
+use wug_parameter::Limits;
+
+use super::draft::{Fields, Item, Node, NotToml, Origin, typed};
+use super::{Planning, Problem, external, scale};
+use crate::LabError;
+use crate::protocol::{PROTOCOLS, ProtocolEntry};
+
+/// A `--set`: key and value.
+pub(super) type Set = (String, String);
+
+/// An experiment as written: nothing of it is planned.
+#[derive(Debug)]
+pub(super) struct ExperimentFile {
+    /// What messages call it.
+    pub(super) source: String,
+    pub(super) title: String,
+    pub(super) about: String,
+    /// The sections by protocol, in the order of the registry.
+    pub(super) sections: Vec<(&'static ProtocolEntry, Fields)>,
+}
+
+const TITLE: &str = "title";
+const ABOUT: &str = "about";
+/// What all sections of a protocol have unless they say otherwise, in a table of each protocol.
+const DEFAULTS: &str = "defaults";
+
+impl ExperimentFile {
+    pub(super) fn read(source: &str, text: &str) -> Result<Self, LabError> {
+        let fields = Fields::read(text).map_err(|NotToml { line, message }| {
+            LabError::Usage(format!("{}: {message}", located(source, line)))
+        })?;
+        Self::of(source, fields).map_err(|problem| {
+            let line = match problem.origin(&Fields::default()) {
+                Some(Origin::Line(line)) => Some(line),
+                _ => None,
+            };
+            LabError::Usage(problem.describe(&located(source, line)))
+        })
+    }
+
+    /// The sections of a whole file.
+    pub(super) fn of(source: &str, mut fields: Fields) -> Result<Self, Problem> {
+        let title = text(&mut fields, TITLE)?.ok_or_else(|| {
+            Problem::new("", "", "missing field `title`: what the experiment is, in one line".to_owned())
+        })?;
+        let about = text(&mut fields, ABOUT)?.unwrap_or_default();
+        let mut defaults = table(fields.take(DEFAULTS), DEFAULTS)?;
+        let mut sections = Vec::new();
+        for entry in PROTOCOLS {
+            let inherited = table(defaults.take(entry.name), &format!("{DEFAULTS}.{}", entry.name))?;
+            for name in std::iter::once(&entry.name).chain(entry.former_names) {
+                for own in tables(name, fields.take(name))? {
+                    let mut section = inherited.clone();
+                    section.overlay(own);
+                    sections.push((entry, section));
+                }
+            }
+        }
+        let names: Vec<&str> = PROTOCOLS.iter().map(|entry| entry.name).collect();
+        for (rest, known) in
+            [(&fields, [&[TITLE, ABOUT, DEFAULTS][..], &names].concat()), (&defaults, names.clone())]
+        {
+            if let Some((name, node)) = rest.iter().next() {
+                return Err(Problem::unknown_field(name, &known).written(node.origin));
+            }
+        }
+        if sections.is_empty() {
+            let sections: Vec<String> = names.iter().map(|name| format!("[[{name}]]")).collect();
+            let sections = sections.join(" or ");
+            return Err(Problem::new("", "", format!("has no runs: it needs a section such as {sections}")));
+        }
+        Ok(Self { source: source.to_owned(), title, about, sections })
+    }
+
+    /// Puts a directory before the relative paths in declared fields.
+    pub(super) fn resolve_paths(&mut self, directory: &Path) {
+        for (entry, section) in &mut self.sections {
+            let paths = entry.fields.iter().filter(|field| field.limits == Limits::Path);
+            for path in paths.map(|field| field.name) {
+                for at in ["", "smoke.", "quick."] {
+                    resolve_path(section, &format!("{at}{path}"), directory);
+                }
+            }
+        }
+    }
+
+    /// Greets the commands of all external learners, of the file and of `--set`.
+    pub(super) fn greet(&self, planning: &mut Planning, sets: &[Set]) {
+        let mut typed_sets = Fields::default();
+        for (i, (_, value)) in sets.iter().enumerate() {
+            typed_sets.insert(&i.to_string(), typed(value, Origin::Set(i)));
+        }
+        let all = self.sections.iter().map(|(_, section)| section).chain([&typed_sets]);
+        planning.greet(external::commands(all));
+    }
+
+    /// Checks all that the file says, at all scales, without reading its sections.
+    pub(super) fn check(&self) -> Result<(), LabError> {
+        for (entry, section) in &self.sections {
+            let checked = scale::check_all(section, entry, |fields| (entry.check)(fields));
+            checked.map_err(|problem| self.located(&problem, section, &[]))?;
+        }
+        Ok(())
+    }
+
+    /// The `--set`s that a section of a protocol takes: those whose key begins with its name, and those without a name that are
+    /// fields of it. A key that no protocol has goes to the first, which reports it.
+    pub(super) fn sets_of<'s>(
+        &self,
+        entry: &ProtocolEntry,
+        sets: &'s [Set],
+    ) -> Result<Vec<(usize, &'s Set)>, LabError> {
+        let has_field = scale::is_known;
+        let mut own = Vec::new();
+        for (i, set) in sets.iter().enumerate() {
+            let key = set.0.as_str();
+            match PROTOCOLS.iter().find(|other| other.named_in(key).is_some()) {
+                Some(other) if self.sections.iter().all(|(present, _)| present.name != other.name) => {
+                    let message =
+                        format!("{}: {} has no section [[{}]]", as_typed(set), self.source, other.name);
+                    return Err(LabError::Usage(message));
+                }
+                Some(other) if other.name == entry.name => own.push((i, set)),
+                Some(_) => {}
+                None => {
+                    let known = self.sections.iter().any(|(other, _)| has_field(other, key));
+                    let first = self.sections.first().is_some_and(|(other, _)| other.name == entry.name);
+                    if has_field(entry, key) || (!known && first) {
+                        own.push((i, set));
+                    }
+                }
+            }
+        }
+        Ok(own)
+    }
+
+    /// A problem with a section, with where it was written.
+    pub(super) fn located(&self, problem: &Problem, section: &Fields, sets: &[Set]) -> LabError {
+        let location = match problem.origin(section) {
+            Some(Origin::Line(line)) => located(&self.source, Some(line)),
+            Some(Origin::Set(i)) => sets.get(i).map_or_else(|| self.source.clone(), as_typed),
+            Some(Origin::Program) | None => self.source.clone(),
+        };
+        LabError::Usage(problem.describe(&location))
+    }
+}
+
+impl ProtocolEntry {
+    /// The key without the section's name, with which it may begin.
+    pub(super) fn inside<'k>(&self, key: &'k str) -> &'k str {
+        self.named_in(key).unwrap_or(key)
+    }
+
+    /// The same, or nothing if the key does not begin with it.
+    fn named_in<'k>(&self, key: &'k str) -> Option<&'k str> {
+        let names = std::iter::once(&self.name).chain(self.former_names);
+        names.into_iter().find_map(|name| key.strip_prefix(name)?.strip_prefix('.'))
+    }
+}
+
+/// Sets a value of a section.
+pub(super) fn set(
+    section: &mut Fields,
+    entry: &ProtocolEntry,
+    i: usize,
+    (key, value): &Set,
+) -> Result<(), Problem> {
+    let path = entry.inside(key);
+    if path.split('.').any(str::is_empty) {
+        let message = "a part of the key is empty".to_owned();
+        return Err(Problem::new(path, value, message).written(Origin::Set(i)));
+    }
+    section.set(path, typed(value, Origin::Set(i)))
+}
+
+fn text(fields: &mut Fields, name: &str) -> Result<Option<String>, Problem> {
+    let Some(node) = fields.take(name) else { return Ok(None) };
+    let text = node.text().map(str::to_owned);
+    text.ok_or_else(|| Problem::value(name, &node.shown(), "a text").written(node.origin)).map(Some)
+}
+
+fn table(node: Option<Node>, name: &str) -> Result<Fields, Problem> {
+    match node {
+        None => Ok(Fields::default()),
+        Some(Node { item: Item::Table(table), .. }) => Ok(table),
+        Some(node) => Err(Problem::value(name, &node.shown(), "a table").written(node.origin)),
+    }
+}
+
+/// The sections of a name.
+fn tables(name: &str, node: Option<Node>) -> Result<Vec<Fields>, Problem> {
+    let Some(node) = node else { return Ok(Vec::new()) };
+    let two = |origin| {
+        let message = format!("must have two brackets, `[[{name}]]`: there may be several");
+        Problem::new(name, "", message).written(origin)
+    };
+    let Item::List(items) = node.item else { return Err(two(node.origin)) };
+    let table = |item: Node| match item.item {
+        Item::Table(table) => Ok(table),
+        _ => Err(two(item.origin)),
+    };
+    items.into_iter().map(table).collect()
+}
+
+fn resolve_path(section: &mut Fields, path: &str, directory: &Path) {
+    let Some(mut node) = section.take(path) else { return };
+    let join = |node: &mut Node| {
+        if let Some(text) = node.text() {
+            let whole = directory.join(text).display().to_string();
+            node.item = whole.as_str().into();
+        }
+    };
+    match &mut node.item {
+        Item::List(items) => items.iter_mut().for_each(join),
+        _ => join(&mut node),
+    }
+    // It was there, so that all tables around it are.
+    let _ = section.set(path, node);
+}
+
+pub(super) fn located(source: &str, line: Option<usize>) -> String {
+    line.map_or(source.to_owned(), |line| format!("{source}, line {line}"))
+}
+
+/// A set as it is typed.
+pub(super) fn as_typed((key, value): &Set) -> String {
+    format!("--set {key}={value}")
+}
