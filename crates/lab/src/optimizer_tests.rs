@@ -109,11 +109,11 @@ fn every_protocol_has_an_optimizer_which_tells_runs_apart() {
             assert!(plan.label().contains(&format!("optimizer {name}")), "{}", plan.label());
         }
         for plan in unsaid {
-            let usual = if plan.value()["learner"] == "esn" { "sgd" } else { "adam" };
-            assert_eq!(plan.value()["settings"]["optimizer"], usual, "{protocol}");
+            let usual = if plan.learner().name == "esn" { "sgd" } else { "adam" };
+            assert_eq!(plan.learner().settings.text("optimizer"), Some(usual), "{protocol}");
         }
         for plan in read(protocol, section, "optimizer = \"sgd\"").unwrap() {
-            let said = ["generalization", "pairs"].contains(&protocol) || plan.value()["learner"] == "esn";
+            let said = ["generalization", "pairs"].contains(&protocol) || plan.learner().name == "esn";
             let told = plan.coordinates().text("optimizer").map(str::to_owned);
             assert_eq!(told, (!said).then(|| "sgd".to_owned()), "{protocol}");
         }

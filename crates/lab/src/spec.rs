@@ -191,10 +191,11 @@ fn sections(
     planning: &Planning,
 ) -> Result<Vec<ReadSection>, LabError> {
     let (mut read, mut runs) = (Vec::new(), 0_usize);
-    for (i, (entry, section)) in file.sections.iter().enumerate() {
+    for (i, section) in file.sections.iter().enumerate() {
+        let entry = section.entry;
         let own = file.sets_of(entry, sets)?;
-        let mut fields =
-            scale.of(section.clone()).map_err(|problem| file.located(&problem, section, sets))?;
+        let at = section.at(scale);
+        let mut fields = at.map_err(|problem| file.located(&problem, &Fields::default(), sets))?;
         for (i, set) in &own {
             file::set(&mut fields, entry, *i, set)
                 .map_err(|problem| file.located(&problem, &fields, sets))?;
@@ -235,8 +236,8 @@ fn unused(
         // Where a scale or `--set` takes learners away, their settings stay behind.
         let whole =
             scale == Scale::Paper && !matches!(written(fields, shared::LEARNERS), Some(Origin::Set(_)));
-        let mut of_file =
-            section.unused().iter().filter(|name| !matches!(written(fields, name), Some(Origin::Set(_))));
+        let is_of_file = |name: &&String| matches!(written(fields, name), Some(Origin::Line(_)));
+        let mut of_file = section.unused().iter().filter(is_of_file);
         if let (true, Some(name)) = (whole, of_file.next()) {
             return Err(file.located(&problem(name), fields, sets));
         }

@@ -166,7 +166,7 @@ fn results_can_be_computed_again_from_what_is_kept() {
                 training.iter().map(|row| number(row, "count") * of(row)).sum::<f64>()
             };
             let strings = sum(&|_| 1.0);
-            assert_eq!(Some(strings as u64), result.plan["training"].as_u64());
+            assert_eq!(Some(strings as u64), result.plan.data["training"].as_u64());
             let nats = -sum(&|row| number(row, "log_prob")) / sum(&|row| number(row, "length") + 1.0);
             close(nats, result.value("training", "language_modeling_symbol_cross_entropy"), 1e-9);
         }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use crate::{Choice, Constant, FromValue, Limits, ParameterError, Reading, Span, Value};
+use crate::{Choice, Constant, FromValue, Limits, ParameterError, Reading, Span, Value, nearest_names};
 
 /// One thing that can be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,9 +85,16 @@ impl Parameter {
     }
 
     fn refused(&self, value: &Value) -> ParameterError {
+        let meant = match (self.limits, value.name()) {
+            (Limits::Names(names), Some(given)) => nearest_names(given, names.iter().copied()),
+            _ => Vec::new(),
+        };
         let allowed = match (self.list, value) {
             (true, Value::List(items)) if items.is_empty() => format!("at least one, each {}", self.limits),
-            _ => self.limits.to_string(),
+            _ => match meant.first() {
+                Some(name) => format!("{}; did you mean `{name}`?", self.limits),
+                None => self.limits.to_string(),
+            },
         };
         ParameterError::Value { name: self.name.to_owned(), given: value.to_string(), allowed }
     }

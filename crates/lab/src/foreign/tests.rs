@@ -277,10 +277,9 @@ fn learners_of_this_program_have_limits_too() {
     let begin: Box<Begin> = Box::new(|| Ok(Box::new(Slow) as Box<dyn Conversation>));
     let learners = Arc::new(BTreeMap::from([("slow".to_owned(), begin)]));
     let host = Host { learners, ..Host::default() };
-    let plan = |fit| ForeignPlan {
-        place: Where::Host("test".to_owned()),
-        version: "1".to_owned(),
-        limits: Limits { fit: Duration::from_secs(fit), ..Limits::default() },
+    let plan = |fit| {
+        let limits = Limits { fit: Duration::from_secs(fit), ..Limits::default() };
+        limits.external(Place::Host("test".to_owned()), "1".to_owned())
     };
     let fitted = |fit| host.begin("slow", &plan(fit)).unwrap().fit(&task(), &mut |_| ());
     assert!(fitted(60).is_ok());

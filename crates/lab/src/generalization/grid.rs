@@ -4,6 +4,7 @@
 use wug_dataset::Seed;
 use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
+use wug_language::registry::keys as keys_of_languages;
 use wug_learner::registry::{NextSymbolLoss, NextSymbolRole, Role, find, keys};
 use wug_parameter::{Constant, Key, Limits, Parameter, parameters};
 use wug_score::plan::{
@@ -30,13 +31,10 @@ const ORDER: Key<usize> = Key::count("order", "N: train on 10ᴺ/b strings, test
 const FACTORS: Key<Vec<usize>> =
     Key::count("factors", "the values of b, each with runs of its own", 1..=1_000_000, 1)
         .list(Constant::Counts(&[1, 2, 4, 10]));
-pub(super) const PRIORS: Key<Vec<f64>> = Key::real(
-    "priors",
-    "prior probabilities in a language's distribution, each with runs of its own",
-    Limits::Between(0.0, 1.0),
-    PRIOR,
-)
-.list(Constant::Reals(&[PRIOR]));
+pub(super) const PRIORS: Key<Vec<f64>> = keys_of_languages::PRIOR
+    .named("priors")
+    .meaning("prior probabilities in a language's distribution, each with runs of its own")
+    .list(Constant::Reals(&[PRIOR]));
 const DATA_SEED: Key<DataSeeds> =
     DataSeeds::key("data_seed").or(Constant::Count(SEED as u64)).formerly(&["data.seed"]);
 const MARGINS: Key<Vec<f64>> =

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use wug_dataset::{Seed, pairs};
 use wug_learner::registry::{NextSymbolLoss, Role, keys};
-use wug_parameter::{Constant, Key, Parameter, Span, parameters};
+use wug_parameter::{Constant, Key, Limits, Parameter, Span, parameters};
 use wug_score::Coordinates;
 use wug_score::plan::{PairMeasure, PairStrings, Pairs, Plan, Precision, Reading};
 
@@ -20,11 +20,15 @@ use crate::protocol::{Defaults, Outcome, Protocol};
 use crate::spec::sizes::RoleTask;
 use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
 
+/// A data set may lack a part; a run needs all of them.
+const STRINGS: Limits = Limits::Count(1, 10_000_000);
+
 const SEED: Key<DataSeeds> = DataSeeds::key("data.seed");
-const TRAINING: Key<usize> = pairs::TRAINING.named("data.training");
-const VALIDATION: Key<usize> = pairs::VALIDATION.named("data.validation");
-const TEST: Key<usize> = pairs::TEST.named("data.test");
-const OUT_OF_DISTRIBUTION: Key<usize> = pairs::OUT_OF_DISTRIBUTION.named("data.out_of_distribution");
+const TRAINING: Key<usize> = pairs::TRAINING.named("data.training").within(STRINGS);
+const VALIDATION: Key<usize> = pairs::VALIDATION.named("data.validation").within(STRINGS);
+const TEST: Key<usize> = pairs::TEST.named("data.test").within(STRINGS);
+const OUT_OF_DISTRIBUTION: Key<usize> =
+    pairs::OUT_OF_DISTRIBUTION.named("data.out_of_distribution").within(STRINGS);
 const LENGTHS: Key<Span> = pairs::LENGTHS.named("data.lengths");
 const GREATER_LENGTHS: Key<Span> = pairs::GREATER_LENGTHS.named("data.greater_lengths");
 const DISTINCT: Key<bool> = Key::switch("data.distinct", "whether no string is drawn twice", true);

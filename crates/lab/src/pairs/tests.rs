@@ -6,6 +6,7 @@ use super::*;
 use crate::context::RunContext;
 use crate::plan::{DataCache, RunPlan};
 use crate::spec::{Experiment, Scale};
+use wug_learner::registry::SettingValue;
 
 /// A context that saves nothing.
 struct Alone;
@@ -146,8 +147,9 @@ fn the_published_reading_has_its_faults_by_itself() {
         let plans = read(&format!(
             "languages = \"np-vp\"\nseeds = 1\nlearners = [\"lstm\", \"transformer\", \"uniform\"]\n{lines}"
         ));
-        let switch = |plan: &RunPlan, name: &str| {
-            plan.value().pointer(&format!("/settings/{name}")).and_then(serde_json::Value::as_bool)
+        let switch = |plan: &RunPlan, name: &str| match plan.learner().settings.get_value(name) {
+            Some(SettingValue::Switch(on)) => Some(*on),
+            _ => None,
         };
         plans
             .unwrap()
@@ -251,9 +253,12 @@ fn every_learner_can_be_asked() {
 #[test]
 fn errors_name_the_field_and_what_is_allowed() {
     for (line, message) in [
-        ("validations = 0", "`validations`: cannot be 0; it must be from 1 to 1000"),
-        ("data.test = 0", "`data.test`: cannot be 0; it must be from 1 to 10000000"),
-        ("data.lengths = \"9..3\"", "`data.lengths`: cannot be 9..3; it must be a range such as `4..30`"),
+        ("validations = 0", "`validations`: cannot be 0; it must be a whole number from 1 to 1000"),
+        ("data.test = 0", "`data.test`: cannot be 0; it must be a whole number from 1 to 10000000"),
+        (
+            "data.lengths = \"9..3\"",
+            "`data.lengths`: cannot be 9..3; it must be a number or a range A..B within 0..",
+        ),
         ("loss = \"sigmoid-mse\"", "`loss`: cannot be sigmoid-mse; it must be `cross-entropy`"),
         ("optimizer = \"adagrad\"", "`optimizer`: cannot be adagrad; it must be one of adam, sgd"),
         ("data.lengths = \"5..5\"", "`languages`: np-vp: no string of the language has a length in 5..5"),

@@ -8,12 +8,12 @@ use wug_score::{RunResult, Stratum};
 
 use super::data::Data;
 use super::describe::Blocks;
-use super::plan::{OptimizerState, Plan};
 use super::*;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::transducer::{FitOptions, fit};
-use crate::plan::{DataCache, RunPlan};
+use crate::plan::{DataCache, Estimate, RunPlan};
+use crate::protocol::Protocol as _;
 use crate::spec::{Experiment, Scale};
 use crate::training::OptimizerStart;
 
@@ -58,27 +58,29 @@ learning_rate = 0.05
 precision = "f64"
 "#;
 
-fn plans(text: &str, sets: &[(&str, &str)]) -> Result<Vec<Plan>, LabError> {
+fn plans(text: &str, sets: &[(&str, &str)]) -> Result<Vec<PreferencePlan>, LabError> {
     let sets: Vec<(String, String)> =
         sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let experiment = Experiment::read("small", "small.toml", text, Scale::Paper, &sets)?;
     Ok(experiment.runs.iter().map(|run| run.of::<Preference>().unwrap().clone()).collect())
 }
 
-fn small(sets: &[(&str, &str)]) -> Plan {
+fn small(sets: &[(&str, &str)]) -> PreferencePlan {
     plans(SMALL, sets).unwrap().remove(0)
 }
 
-fn result(plan: &Plan, context: &mut Context) -> RunResult {
-    RunPlan::new::<Preference>(plan.clone()).execute(&mut DataCache::default(), context).unwrap()
+fn result(plan: &PreferencePlan, context: &mut Context) -> RunResult {
+    RunPlan::new(plan.clone(), Estimate { cost: 1.0, seconds: None, memory: 0.0 })
+        .execute(&mut DataCache::default(), context)
+        .unwrap()
 }
 
 /// The nats of each block of each rule, without sharing anything.
-fn naive(plan: &Plan) -> Vec<Vec<f64>> {
+fn naive(plan: &PreferencePlan) -> Vec<Vec<f64>> {
     let data = Data::of(plan).unwrap();
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
     let of_rule = |rule: &wug_dataset::Rule| {
-        let blocks = data.task.blocks_of(rule, &order, plan.block_size);
+        let blocks = data.task.blocks_of(rule, &order, plan.measure.block_size);
         let encoded: Vec<Vec<_>> =
             blocks.iter().map(|block| block.iter().map(|pair| data.encoding.pair(pair)).collect()).collect();
         let mut carried: Option<Vec<u8>> = None;
@@ -86,15 +88,18 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
         for sent in 1..blocks.len() {
             let pairs: Vec<_> =
                 encoded[..sent].iter().flatten().map(super::data::EncodedPair::pair).collect();
-            let optimizer = match plan.optimizer_state {
+            let optimizer = match plan.measure.optimizer_state {
                 OptimizerState::Reset => OptimizerStart::Fresh,
                 OptimizerState::Carried => OptimizerStart::Carried(carried.as_deref()),
             };
-            let options =
-                FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
+            let options = FitOptions {
+                precision: plan.precision,
+                seed: Preference::root(plan),
+                size: plan.learner.size,
+                optimizer,
+            };
             let pairs = data.pairs(&pairs);
-            let mut fitted =
-                fit(&plan.learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();
+            let mut fitted = fit(&plan.learner, pairs, options, &mut Context::default()).unwrap();
             let next: Vec<_> = encoded[sent].iter().map(super::data::EncodedPair::pair).collect();
             nats.push(-fitted.model.log_probs(&next).iter().sum::<f64>());
             carried = fitted.optimizer;
@@ -108,8 +113,11 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
 fn shared_trainings_give_what_separate_ones_give() {
     for (reading, state) in [("corrected", "reset"), ("published", "carried")] {
         let plan = small(&[("reading", reading)]);
-        assert_eq!(plan.optimizer_state.name(), state);
-        let [trainings, without] = plan.work.trainings;
+        assert_eq!(plan.measure.optimizer_state.name(), state);
+        let data = Data::of(&plan).unwrap();
+        let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
+        let blocks = Blocks::of(&data.task, &order, plan.measure.block_size);
+        let (trainings, without) = (blocks.trainings(), blocks.trainings_without_sharing());
         assert_eq!(without, 2 * 4);
         let mut context = Context::default();
         let result = result(&plan, &mut context);
@@ -219,12 +227,14 @@ rules = { first = "B", last = "A" }
         &format!("files = [{:?}]", path.display().to_string()),
     );
     let plan = plans(&spec, &[]).unwrap().remove(0);
-    assert_eq!(plan.task, "first-or-last");
+    assert_eq!(plan.subject, "first-or-last");
     let done = result(&plan, &mut Context::default());
     assert!(done.value("holdout/first", "description_length").is_some());
     assert!(done.value("holdout", "agreement_with_none").is_some());
     // The run is identified by what is in the file, not by where it is.
-    let id = |plan: &Plan| RunPlan::new::<Preference>(plan.clone()).id();
+    let id = |plan: &PreferencePlan| {
+        RunPlan::new(plan.clone(), Estimate { cost: 1.0, seconds: None, memory: 0.0 }).id()
+    };
     let other = folder.path().join("moved.json");
     let json = r#"{ "name": "first-or-last", "train": [{ "input": "a b a", "output": "A" }], "holdout": [
         { "input": "a b", "rules": { "first": "A", "last": "B" } }, { "input": "b a", "rules": { "first": "B", "last": "A" } }] }"#;
@@ -246,7 +256,7 @@ fn wrong_fields_are_named() {
     assert!(error(&[("block_size", "0")]).contains("cannot be 0"));
     for size in ["-1", "1.5", "half", "true"] {
         let message = error(&[("block_size", size)]);
-        assert!(message.contains("must be a number of examples from 1 on, or \"all\""), "{message}");
+        assert!(message.contains("must be all or a whole number from 1 on"), "{message}");
     }
     let message = error(&[("kernel", "5")]);
     assert_eq!(message, "--set kernel=5: `kernel`: none of the learners has this setting");
@@ -260,7 +270,7 @@ fn wrong_fields_are_named() {
 fn readings_differ_in_vocabulary_and_output() {
     let of = |reading| {
         let plan = small(&[("reading", reading), ("tasks", "count-or-memorization:length=10")]);
-        (Data::of(&plan).unwrap().encoding.vocabularies, plan.output)
+        (Data::of(&plan).unwrap().encoding.vocabularies, plan.measure.output)
     };
     let (vocabularies, output) = of("published");
     assert_eq!((vocabularies.inputs, vocabularies.outputs, vocabularies.padding), (8, 8, Some(1)));
@@ -270,7 +280,7 @@ fn readings_differ_in_vocabulary_and_output() {
 }
 
 /// An experiment with a task from a file.
-fn with_file(learner: &str, file: &str, sets: &[(&str, &str)]) -> Result<Vec<Plan>, LabError> {
+fn with_file(learner: &str, file: &str, sets: &[(&str, &str)]) -> Result<Vec<PreferencePlan>, LabError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("task.toml");
     std::fs::write(&path, file).unwrap();
@@ -307,10 +317,10 @@ fn strings_that_are_too_long_for_a_learner_are_refused_when_planning() {
     assert!(error(2, 2, &[("max_output", "1023")]).contains("must be at most 1022 for cnn"));
     // Just as long as possible: all is measured, and no output is longer than the learner can write.
     let plan = with_file("cnn", &task_with(1021, 1021), &[("hidden", "4")]).unwrap().remove(0);
-    assert_eq!(plan.output, [0, 1022]);
+    assert_eq!(plan.measure.output, [0, 1022]);
     // Others have no positions that could be too few.
     let plan = with_file("lstm", &task_with(2, 1500), &[]).unwrap().remove(0);
-    assert_eq!(plan.output, [0, 3000]);
+    assert_eq!(plan.measure.output, [0, 3000]);
 }
 
 #[test]
@@ -319,7 +329,7 @@ fn rules_that_no_output_can_agree_with_are_refused() {
     let of = |sets: &[(&str, &str)]| with_file("lstm", &long, &[&[("reading", "published")], sets].concat());
     let message = of(&[]).unwrap_err().to_string();
     assert!(message.contains("an output of 201 symbols, but outputs have at most 200"), "{message}");
-    assert_eq!(of(&[("max_output", "201")]).unwrap()[0].output, [1, 201]);
+    assert_eq!(of(&[("max_output", "201")]).unwrap()[0].measure.output, [1, 201]);
     assert!(of(&[("measures", "description-length")]).is_ok());
 }
 
@@ -358,7 +368,8 @@ fn files_are_relative_to_the_experiment_and_have_names_of_their_own() {
 fn the_gradient_of_the_convolutional_network_follows_the_reading() {
     let text = SMALL.replace("[\"transformer\"]", "[\"cnn\"]").replace("heads = 2\n", "");
     let damped = |sets: &[(&str, &str)]| {
-        plans(&text, sets).unwrap()[0].settings.get_value("damped") == Some(&SettingValue::Switch(true))
+        plans(&text, sets).unwrap()[0].learner.settings.get_value("damped")
+            == Some(&SettingValue::Switch(true))
     };
     assert!(damped(&[("reading", "published")]));
     assert!(!damped(&[("reading", "corrected")]));
@@ -367,7 +378,7 @@ fn the_gradient_of_the_convolutional_network_follows_the_reading() {
     let both = plans(&text, &[("damped", "[true, false]")]).unwrap();
     assert_eq!(
         both.iter()
-            .map(|plan| plan.settings.get_value("damped") == Some(&SettingValue::Switch(true)))
+            .map(|plan| plan.learner.settings.get_value("damped") == Some(&SettingValue::Switch(true)))
             .collect::<Vec<_>>(),
         [true, false]
     );
@@ -378,7 +389,10 @@ fn the_estimate_includes_decoding() {
     let seconds = |sets: &[(&str, &str)]| {
         let sets =
             [&[("tasks", "scan:split=jump"), ("measures", "agreement"), ("updates", "1")], sets].concat();
-        super::cost::seconds(&small(&sets))
+        let sets: Vec<(String, String)> =
+            sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let runs = Experiment::read("small", "small.toml", SMALL, Scale::Paper, &sets).unwrap().runs;
+        runs[0].estimate.seconds.unwrap()
     };
     let [short, long] = ["1", "100"].map(|most| seconds(&[("max_output", most)]));
     assert!(long > 5.0 * short, "{short} {long}");

@@ -50,7 +50,7 @@ pub(super) fn check(fields: &Fields, all: &[Parameter]) -> Result<(), Problem> {
 /// Refuses what is left: fields that nobody knows. `known` are all names, those inside tables with dots.
 pub(super) fn nothing_else(fields: &Fields, known: &[&str]) -> Result<(), Problem> {
     let Some(path) = fields.paths().into_iter().next() else { return Ok(()) };
-    Err(unknown(&path, known).written(fields.get(&path).map_or(super::Origin::Program, |node| node.origin)))
+    Err(unknown(&path, known))
 }
 
 /// The message about a field that nobody knows, with the names that stand where it does.

@@ -15,6 +15,8 @@ use super::Problem;
 pub enum Origin {
     /// A line of the file, from 1 on.
     Line(usize),
+    /// A line of the file, in a table of what sections inherit.
+    Inherited(usize),
     /// The `--set` of this number, from 0 on.
     Set(usize),
     /// The program that asks.
@@ -231,6 +233,19 @@ impl Fields {
                 (_, node) => drop(self.0.insert(name, node)),
             }
         }
+    }
+
+    /// The same as what sections inherit.
+    pub(crate) fn inherited(mut self) -> Self {
+        for node in self.0.values_mut() {
+            if let Origin::Line(line) = node.origin {
+                node.origin = Origin::Inherited(line);
+            }
+            if let Item::Table(inner) = &mut node.item {
+                *inner = std::mem::take(inner).inherited();
+            }
+        }
+        self
     }
 
     /// The paths of all values, those inside tables with dots.

@@ -5,7 +5,7 @@ use std::path::Path;
 use wug_parameter::Limits;
 
 use super::draft::{Fields, Item, Node, NotToml, Origin, typed};
-use super::{Planning, Problem, external, scale};
+use super::{BUILT_IN, Planning, Problem, Scale, built_in, external, scale};
 use crate::LabError;
 use crate::protocol::{PROTOCOLS, ProtocolEntry};
 
@@ -19,14 +19,38 @@ pub(super) struct ExperimentFile {
     pub(super) source: String,
     pub(super) title: String,
     pub(super) about: String,
-    /// The sections by protocol, in the order of the registry.
-    pub(super) sections: Vec<(&'static ProtocolEntry, Fields)>,
+    /// By protocol, in the order of the registry.
+    pub(super) sections: Vec<WrittenSection>,
+}
+
+/// A section as written, with tables of what is smaller at some scales.
+#[derive(Debug)]
+pub(super) struct WrittenSection {
+    pub(super) entry: &'static ProtocolEntry,
+    /// What all sections of its protocol in the file have unless they say otherwise.
+    inherited: Fields,
+    own: Fields,
+}
+
+impl WrittenSection {
+    /// The section at a scale. What it says itself, at any scale, comes before what it inherits.
+    pub(super) fn at(&self, scale: Scale) -> Result<Fields, Problem> {
+        let mut fields = scale.of(self.inherited.clone())?;
+        fields.overlay(scale.of(self.own.clone())?);
+        Ok(fields)
+    }
+
+    fn tables(&self) -> [&Fields; 2] {
+        [&self.inherited, &self.own]
+    }
 }
 
 const TITLE: &str = "title";
 const ABOUT: &str = "about";
 /// What all sections of a protocol have unless they say otherwise, in a table of each protocol.
 const DEFAULTS: &str = "defaults";
+/// Another built-in experiment whose sections this one has.
+const SECTIONS_OF: &str = "sections_of";
 
 impl ExperimentFile {
     pub(super) fn read(source: &str, text: &str) -> Result<Self, LabError> {
@@ -48,22 +72,24 @@ impl ExperimentFile {
             Problem::new("", "", "missing field `title`: what the experiment is, in one line".to_owned())
         })?;
         let about = text(&mut fields, ABOUT)?.unwrap_or_default();
-        let mut defaults = table(fields.take(DEFAULTS), DEFAULTS)?;
-        let mut sections = Vec::new();
+        let mut sections = match text(&mut fields, SECTIONS_OF)? {
+            Some(name) => sections_of(&name)?,
+            None => Vec::new(),
+        };
+        let mut defaults = table(fields.take(DEFAULTS), DEFAULTS)?.inherited();
         for entry in PROTOCOLS {
             let inherited = table(defaults.take(entry.name), &format!("{DEFAULTS}.{}", entry.name))?;
             for name in std::iter::once(&entry.name).chain(entry.former_names) {
                 for own in tables(name, fields.take(name))? {
-                    let mut section = inherited.clone();
-                    section.overlay(own);
-                    sections.push((entry, section));
+                    sections.push(WrittenSection { entry, inherited: inherited.clone(), own });
                 }
             }
         }
         let names: Vec<&str> = PROTOCOLS.iter().map(|entry| entry.name).collect();
-        for (rest, known) in
-            [(&fields, [&[TITLE, ABOUT, DEFAULTS][..], &names].concat()), (&defaults, names.clone())]
-        {
+        for (rest, known) in [
+            (&fields, [&[TITLE, ABOUT, DEFAULTS, SECTIONS_OF][..], &names].concat()),
+            (&defaults, names.clone()),
+        ] {
             if let Some((name, node)) = rest.iter().next() {
                 return Err(Problem::unknown_field(name, &known).written(node.origin));
             }
@@ -78,11 +104,12 @@ impl ExperimentFile {
 
     /// Puts a directory before the relative paths in declared fields.
     pub(super) fn resolve_paths(&mut self, directory: &Path) {
-        for (entry, section) in &mut self.sections {
+        for WrittenSection { entry, inherited, own } in &mut self.sections {
             let paths = entry.fields.iter().filter(|field| field.limits == Limits::Path);
             for path in paths.map(|field| field.name) {
                 for at in ["", "smoke.", "quick."] {
-                    resolve_path(section, &format!("{at}{path}"), directory);
+                    resolve_path(inherited, &format!("{at}{path}"), directory);
+                    resolve_path(own, &format!("{at}{path}"), directory);
                 }
             }
         }
@@ -94,15 +121,18 @@ impl ExperimentFile {
         for (i, (_, value)) in sets.iter().enumerate() {
             typed_sets.insert(&i.to_string(), typed(value, Origin::Set(i)));
         }
-        let all = self.sections.iter().map(|(_, section)| section).chain([&typed_sets]);
+        let all = self.sections.iter().flat_map(WrittenSection::tables).chain([&typed_sets]);
         planning.greet(external::commands(all));
     }
 
     /// Checks all that the file says, at all scales, without reading its sections.
     pub(super) fn check(&self) -> Result<(), LabError> {
-        for (entry, section) in &self.sections {
-            let checked = scale::check_all(section, entry, |fields| (entry.check)(fields));
-            checked.map_err(|problem| self.located(&problem, section, &[]))?;
+        for section in &self.sections {
+            let entry = section.entry;
+            for table in section.tables() {
+                let checked = scale::check_all(table, entry, |fields| (entry.check)(fields));
+                checked.map_err(|problem| self.located(&problem, table, &[]))?;
+            }
         }
         Ok(())
     }
@@ -119,7 +149,7 @@ impl ExperimentFile {
         for (i, set) in sets.iter().enumerate() {
             let key = set.0.as_str();
             match PROTOCOLS.iter().find(|other| other.named_in(key).is_some()) {
-                Some(other) if self.sections.iter().all(|(present, _)| present.name != other.name) => {
+                Some(other) if self.sections.iter().all(|present| present.entry.name != other.name) => {
                     let message =
                         format!("{}: {} has no section [[{}]]", as_typed(set), self.source, other.name);
                     return Err(LabError::Usage(message));
@@ -127,8 +157,8 @@ impl ExperimentFile {
                 Some(other) if other.name == entry.name => own.push((i, set)),
                 Some(_) => {}
                 None => {
-                    let known = self.sections.iter().any(|(other, _)| has_field(other, key));
-                    let first = self.sections.first().is_some_and(|(other, _)| other.name == entry.name);
+                    let known = self.sections.iter().any(|other| has_field(other.entry, key));
+                    let first = self.sections.first().is_some_and(|other| other.entry.name == entry.name);
                     if has_field(entry, key) || (!known && first) {
                         own.push((i, set));
                     }
@@ -141,7 +171,7 @@ impl ExperimentFile {
     /// A problem with a section, with where it was written.
     pub(super) fn located(&self, problem: &Problem, section: &Fields, sets: &[Set]) -> LabError {
         let location = match problem.origin(section) {
-            Some(Origin::Line(line)) => located(&self.source, Some(line)),
+            Some(Origin::Line(line) | Origin::Inherited(line)) => located(&self.source, Some(line)),
             Some(Origin::Set(i)) => sets.get(i).map_or_else(|| self.source.clone(), as_typed),
             Some(Origin::Program) | None => self.source.clone(),
         };
@@ -175,6 +205,16 @@ pub(super) fn set(
         return Err(Problem::new(path, value, message).written(Origin::Set(i)));
     }
     section.set(path, typed(value, Origin::Set(i)))
+}
+
+/// The sections of a built-in experiment.
+fn sections_of(name: &str) -> Result<Vec<WrittenSection>, Problem> {
+    let (name, text) = built_in(name).ok_or_else(|| {
+        let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+        Problem::unknown(SECTIONS_OF, name, &names)
+    })?;
+    let fields = Fields::read(text).map_err(|error| Problem::new(SECTIONS_OF, name, error.message))?;
+    Ok(ExperimentFile::of(name, fields)?.sections)
 }
 
 fn text(fields: &mut Fields, name: &str) -> Result<Option<String>, Problem> {

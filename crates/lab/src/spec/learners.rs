@@ -150,7 +150,7 @@ pub(super) fn take<P: Protocol>(
     let learner = |item: Node| {
         let origin = item.origin;
         learner::<P>(item, reading, (&common, &known), &mut cells, planning)
-            .map_err(|problem| problem.written(origin))
+            .map_err(|problem| problem.near(origin))
     };
     let learners: Vec<LearnerGrid> = items.into_iter().map(learner).collect::<Result<_, _>>()?;
     let has = |name: &str| {

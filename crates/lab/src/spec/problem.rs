@@ -19,12 +19,21 @@ pub struct Problem {
     because: Option<&'static str>,
     /// Where it was written, where that is known already.
     origin: Option<Origin>,
+    /// Where what it is part of was written, if nothing says it better.
+    near: Option<Origin>,
 }
 
 impl Problem {
     /// An error about a field with a value, which is `given` as in the file.
     pub fn new(field: &str, given: &str, message: String) -> Self {
-        Self { field: field.to_owned(), given: given.to_owned(), message, because: None, origin: None }
+        Self {
+            field: field.to_owned(),
+            given: given.to_owned(),
+            message,
+            because: None,
+            origin: None,
+            near: None,
+        }
     }
 
     /// An error about one of the languages.
@@ -67,6 +76,12 @@ impl Problem {
         Self { origin: self.origin.or(Some(origin)), ..self }
     }
 
+    /// The same, in something that was written there.
+    #[must_use]
+    pub(crate) fn near(self, origin: Origin) -> Self {
+        Self { near: self.near.or(Some(origin)), ..self }
+    }
+
     /// Where it was written: at the item if the field is a list with it, at the field otherwise.
     pub(super) fn origin(&self, section: &Fields) -> Option<Origin> {
         if self.origin.is_some() {
@@ -80,7 +95,7 @@ impl Problem {
             };
             Some(item.unwrap_or(node).origin)
         };
-        of(&self.field).or_else(|| of(self.because?))
+        of(&self.field).or_else(|| of(self.because?)).or(self.near)
     }
 
     /// Whether an item of a list is what the problem is about.

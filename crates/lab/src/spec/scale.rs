@@ -68,8 +68,8 @@ pub(super) fn check_all(
     for table in std::iter::once(&rest).chain(tables) {
         if let Some(path) = table.paths().iter().find(|path| !is_known(entry, path)) {
             let problem = declared::unknown(path, &known_names(entry));
-            return Err(match table.get(path) {
-                Some(node) => problem.written(node.origin),
+            return Err(match problem.origin(table) {
+                Some(origin) => problem.written(origin),
                 None => problem,
             });
         }

@@ -34,7 +34,9 @@ fn lists_of_settings_are_counted_before_they_are_expanded() {
     // From the command line, in a scale, and in the table of a learner.
     let sets = ["hidden", "batch_symbols", "patience"].map(|name| (name.to_owned(), many.clone()));
     refused(lstm, &sets, "are 2000000000 runs");
-    refused(&format!("{lstm}[recognition.smoke]\n{cube}"), &[], "are 2000000000 runs");
+    let smaller = format!("title = \"x\"\n{lstm}[recognition.smoke]\n{cube}");
+    let error = Experiment::read("x", "x.toml", &smaller, Scale::Smoke, &[]).unwrap_err().to_string();
+    assert!(error.contains("are 2000000000 runs"), "{error}");
     let table = format!(
         "learners = [{{ name = \"lstm\", hidden = {many}, batch_symbols = {many}, patience = {many} }}]"
     );

@@ -1,5 +1,16 @@
 use super::*;
-use crate::recognition;
+use wug_learner::registry::keys;
+use wug_score::plan::{Recognition, StringSource};
+
+use crate::recognition::{RecognitionPlan, model};
+
+fn rate(plan: &RecognitionPlan) -> f64 {
+    plan.learner.settings.get(&keys::LEARNING_RATE)
+}
+
+fn batch(plan: &RecognitionPlan) -> usize {
+    plan.learner.settings.get(&keys::BATCH_SYMBOLS)
+}
 
 fn read(text: &str, scale: Scale, sets: &[(&str, &str)]) -> Result<Experiment, String> {
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -10,8 +21,8 @@ const SMALL: &str = "title = \"small\"\n\n[[recognition]]\nlanguages = [\"parity
                      [recognition.data]\ntest = 100\n[recognition.quick]\nseeds = 1\n[recognition.quick.data]\ntest = 50\n\
                      [recognition.smoke]\nlearners = [\"rnn\"]\n";
 
-fn plan(run: &RunPlan) -> &recognition::Plan {
-    run.of::<recognition::Recognition>().unwrap()
+fn plan(run: &RunPlan) -> &RecognitionPlan {
+    run.of::<Recognition>().unwrap()
 }
 
 #[test]
@@ -31,7 +42,7 @@ fn scales_and_sets_change_what_they_name_and_nothing_else() {
     )
     .unwrap();
     assert_eq!(one.runs.len(), 2 * 3 * 4);
-    assert!(one.runs.iter().all(|run| (plan(run).learning_rate - 0.005).abs() < 1e-15));
+    assert!(one.runs.iter().all(|run| (rate(plan(run)) - 0.005).abs() < 1e-15));
 }
 
 const RANGES: [(&str, &str); 3] = [
@@ -45,8 +56,8 @@ fn hyperparameters_are_fixed_unless_a_range_is_given() {
     let runs = read(SMALL, Scale::Paper, &[("learners", "rnn,lstm")]).unwrap().runs;
     for run in &runs {
         let plan = plan(run);
-        let recommended = if plan.learner == "rnn" { 0.001 } else { 0.002 };
-        assert_eq!((plan.learning_rate, plan.batch_symbols), (recommended, 1024));
+        let recommended = if plan.learner.name == "rnn" { 0.001 } else { 0.002 };
+        assert_eq!((rate(plan), batch(plan)), (recommended, 1024));
         assert!(!run.label().contains("learning_rate"), "{}", run.label());
     }
     let sets =
@@ -58,8 +69,9 @@ fn hyperparameters_are_fixed_unless_a_range_is_given() {
     let own = "title = \"x\"\n[[recognition]]\nlanguages = \"parity\"\nlosses = \"R\"\nseeds = 3\nvalidation = \"short\"\n\
                learners = [{ name = \"rnn\", dropout = { from = 0.1, to = 0.2 } }, \"lstm\"]\n";
     let runs = read(own, Scale::Paper, &[]).unwrap().runs;
-    let dropout =
-        |run: &RunPlan| plan(run).settings.get_value("dropout").and_then(wug_parameter::Value::real).unwrap();
+    let dropout = |run: &RunPlan| {
+        plan(run).learner.settings.get_value("dropout").and_then(wug_parameter::Value::real).unwrap()
+    };
     let drawn: std::collections::BTreeSet<u64> = runs.iter().map(|run| dropout(run).to_bits()).collect();
     assert_eq!(drawn.len(), 4, "three of the rnn, one of the lstm");
     assert!(
@@ -90,7 +102,7 @@ fn hyperparameters_are_fixed_unless_a_range_is_given() {
 fn draws_stay_as_they_were() {
     let runs = Experiment::load("flare_table2", Scale::Paper, &[]).unwrap().runs;
     let plan = plan(&runs[3]);
-    let drawn = (plan.loss.name(), plan.learning_rate, plan.batch_symbols, plan.weights.language_modeling);
+    let drawn = (plan.measure.loss.name(), rate(plan), batch(plan), plan.measure.weights.language_modeling);
     assert_eq!(drawn, ("R+LM", 0.000_268_609_346_417_580_1, 3822, 5.480_473_913_683_019));
 }
 
@@ -107,7 +119,7 @@ fn sizes_are_matched_and_those_that_are_missed_are_named() {
     let nearest = read(SMALL, Scale::Paper, &sets("nearest")).unwrap();
     assert_eq!(nearest.missed_sizes(), Vec::<String>::new());
     for run in &nearest.runs {
-        let (parameters, model) = (plan(run).parameters.unwrap(), plan(run).model(2).unwrap());
+        let (parameters, model) = (plan(run).learner.parameters.unwrap(), model(plan(run), 2).unwrap());
         assert!((7_600..=8_400).contains(&parameters), "{}", run.label());
         assert_eq!(model.layout().count(), parameters);
     }
@@ -129,20 +141,26 @@ fn sizes_are_matched_and_those_that_are_missed_are_named() {
             .any(|line| line.starts_with("transformer has 4,409 parameters, not 8,000: the settings"))
     );
     let given = read(SMALL, Scale::Paper, &[("losses", "R"), ("learners", "rnn"), ("hidden", "10")]).unwrap();
-    assert!(given.runs.iter().all(|run| plan(run).size == Some(1131) && plan(run).parameters == Some(1131)));
+    assert!(
+        given
+            .runs
+            .iter()
+            .all(|run| plan(run).learner.size == Some(1131) && plan(run).learner.parameters == Some(1131))
+    );
 }
 
 #[test]
 fn hyperparameters_stay_in_their_ranges_and_differ_between_runs() {
     let runs = read(SMALL, Scale::Paper, &RANGES).unwrap().runs;
-    let rates: std::collections::BTreeSet<u64> =
-        runs.iter().map(|r| plan(r).learning_rate.to_bits()).collect();
+    let rates: std::collections::BTreeSet<u64> = runs.iter().map(|r| rate(plan(r)).to_bits()).collect();
     assert_eq!(rates.len(), runs.len());
     for run in &runs {
         let plan = plan(run);
-        assert!((1e-4..=1e-2).contains(&plan.learning_rate) && (128..=4096).contains(&plan.batch_symbols));
-        let (lm, ns) = plan.loss.heads();
-        for (head, weight) in [(lm, plan.weights.language_modeling), (ns, plan.weights.next_symbols)] {
+        assert!((1e-4..=1e-2).contains(&rate(plan)) && (128..=4096).contains(&batch(plan)));
+        let (lm, ns) = plan.measure.loss.heads();
+        for (head, weight) in
+            [(lm, plan.measure.weights.language_modeling), (ns, plan.measure.weights.next_symbols)]
+        {
             assert!(if head { (0.01..=10.0).contains(&weight) } else { weight == 0.0 }, "{weight}");
         }
     }
@@ -175,7 +193,10 @@ fn errors_name_the_field_the_line_and_the_nearest_name() {
         "{message}"
     );
     let message = error("seeds = 2", "seeds = \"two\"");
-    assert!(message.contains("line 5") && message.contains("invalid type: string"), "{message}");
+    assert!(
+        message.contains("line 5") && message.contains("cannot be two; it must be a whole number"),
+        "{message}"
+    );
     let message = error("title = \"small\"", "title = ");
     assert!(message.starts_with("x.toml, line 1"), "{message}");
     let message = error("seeds = 2", "dropout = 1.5");
@@ -221,13 +242,19 @@ fn lines_are_those_of_the_key_or_item_itself() {
     let message = error(&SMALL.replace("seeds = 2", "learning_rate = \"fast\""));
     assert_eq!(message, "x.toml, line 5: `learning_rate`: cannot be fast; it must be a number above 0");
     let message = error(&SMALL.replace("seeds = 2", "sizes = [\"big\"]"));
-    assert!(message.starts_with("x.toml, line 5: `sizes`: invalid type: string \"big\""), "{message}");
+    assert!(
+        message.starts_with("x.toml, line 5: `sizes`: cannot be big; it must be a whole number"),
+        "{message}"
+    );
 }
 
 #[test]
 fn errors_of_set_name_it_and_not_the_file() {
     let error = |sets: &[(&str, &str)]| read(SMALL, Scale::Smoke, sets).unwrap_err();
-    assert_eq!(error(&[("seeds", "0")]), "--set seeds=0: `seeds`: cannot be 0; it must be at least 1");
+    assert_eq!(
+        error(&[("seeds", "0")]),
+        "--set seeds=0: `seeds`: cannot be 0; it must be a whole number from 1 on"
+    );
     assert_eq!(
         error(&[("dropout", "0.2"), ("recognition.data.short", "100")]),
         "--set recognition.data.short=100: `data.short`: cannot be 100; it must be at most `long`, 80"
@@ -238,7 +265,7 @@ fn errors_of_set_name_it_and_not_the_file() {
         "{message}"
     );
     let message = error(&[("data.long", "20"), ("losses", "R")]);
-    assert!(message.starts_with("--set data.long=20 --set losses=R: `data.short`"), "{message}");
+    assert!(message.starts_with("--set data.long=20: `data.short`"), "{message}");
     for key in ["", ".", "data.", "data..test", "recognition."] {
         assert!(error(&[(key, "1")]).contains("a part of the key is empty"), "{key}");
     }
@@ -338,9 +365,9 @@ fn set_goes_to_the_sections_that_have_the_field() {
 
 /// The seeds of a run and of its data, each pair once.
 fn seed_pairs(sets: &[(&str, &str)]) -> std::collections::BTreeSet<(u64, u64)> {
-    let pair = |run: &RunPlan| match plan(run).data.source {
-        recognition::Source::Drawn { seed } => (plan(run).seed, seed),
-        recognition::Source::Directory { .. } => unreachable!("nothing is read here"),
+    let pair = |run: &RunPlan| {
+        assert_eq!(plan(run).data.source, StringSource::Drawn);
+        (plan(run).seed, plan(run).data_seed.unwrap())
     };
     read(SMALL, Scale::Smoke, sets).unwrap().runs.iter().map(pair).collect()
 }
@@ -352,7 +379,7 @@ fn data_are_drawn_anew_for_each_seed_unless_seeds_are_given() {
     assert_eq!(seed_pairs(&[("data.seed", "7")]), [(0, 7), (1, 7)].into());
     assert_eq!(seed_pairs(&[("data.seed", "[7, 8]")]), [(0, 7), (0, 8), (1, 7), (1, 8)].into());
     for (given, said) in
-        [("[]", "is empty"), ("luck", "`luck` is not a whole number"), ("1.5", "not a whole number")]
+        [("[]", "at least one"), ("luck", "a whole number from 0 on"), ("1.5", "a whole number from 0 on")]
     {
         let message = read(SMALL, Scale::Smoke, &[("data.seed", given)]).unwrap_err();
         assert!(message.contains("data.seed") || message.contains("`seed`"), "{message}");

@@ -7,7 +7,8 @@ use wug_score::wade::{Comparison, StepUnit, Weighting};
 use super::*;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::protocol::{Outcome, Plan as _, Planned, RunData as _};
+use crate::plan::RunPlan;
+use crate::protocol::{Outcome, Protocol as _, RunData as _};
 use crate::spec::{Experiment, Scale};
 
 struct Quiet;
@@ -21,10 +22,13 @@ impl RunContext for Quiet {
     fn evaluating(&mut self, _: &str) {}
 }
 
-fn plans(section: &str) -> Vec<Plan> {
+fn runs(section: &str) -> Vec<RunPlan> {
     let text = format!("title = \"t\"\n[[speed]]\n{section}");
-    let experiment = Experiment::read("t", "t.toml", &text, Scale::Paper, &[]).unwrap();
-    experiment.runs.iter().map(|run| run.of::<Speed>().unwrap().clone()).collect()
+    Experiment::read("t", "t.toml", &text, Scale::Paper, &[]).unwrap().runs
+}
+
+fn plans(section: &str) -> Vec<SpeedPlan> {
+    runs(section).iter().map(|run| run.of::<Speed>().unwrap().clone()).collect()
 }
 
 fn refused(section: &str) -> String {
@@ -35,8 +39,8 @@ fn refused(section: &str) -> String {
     }
 }
 
-fn run(plan: &Plan) -> Outcome {
-    plan.execute(&plan.data().unwrap(), &mut Quiet).unwrap()
+fn run(plan: &SpeedPlan) -> Outcome {
+    Speed::execute(plan, &Data::of(plan).unwrap(), &mut Quiet).unwrap()
 }
 
 fn value(outcome: &Outcome, metric: &wug_score::Metric) -> f64 {
@@ -70,17 +74,30 @@ fn evaluations_come_when_they_are_due() {
 #[test]
 fn readings_decide_the_variant_and_the_unit_of_the_score() {
     let plan = |more: &str| plans(&format!("languages = \"qa\"\nseeds = 1\n{more}")).remove(0);
-    assert_eq!(plan("").wade.unit, StepUnit::Sequences);
+    assert_eq!(plan("").measure.wade.unit, StepUnit::Sequences);
     let reservoir = plan("reading = \"published\"");
-    assert_eq!((reservoir.wade.unit, reservoir.unit), (StepUnit::MeanSequences, TrainingUnit::Answers));
-    let published = ["decoder", "standardization", "labels"].map(|name| reservoir.settings.text(name));
+    assert_eq!(
+        (reservoir.measure.wade.unit, reservoir.measure.unit),
+        (StepUnit::MeanSequences, TrainingUnit::Answers)
+    );
+    let published =
+        ["decoder", "standardization", "labels"].map(|name| reservoir.learner.settings.text(name));
     assert_eq!(published, [Some("one-vs-rest"), Some("prior"), Some("training")]);
     let network = plan("reading = \"published\"\nlearners = \"rnn\"");
-    assert_eq!((network.wade.unit, network.unit), (StepUnit::Updates, TrainingUnit::Sequences));
+    assert_eq!(
+        (network.measure.wade.unit, network.measure.unit),
+        (StepUnit::Updates, TrainingUnit::Sequences)
+    );
     let explicit = plan("reading = \"published\"\nunit = \"sequences\"\nlabels = \"all\"");
-    assert_eq!((explicit.unit, explicit.settings.text("labels")), (TrainingUnit::Sequences, Some("all")));
+    assert_eq!(
+        (explicit.measure.unit, explicit.learner.settings.text("labels")),
+        (TrainingUnit::Sequences, Some("all"))
+    );
     let given = plan("wade = { variant = \"imdb\", step = \"evaluations\", thresholds = 20 }");
-    assert_eq!((given.wade.unit, given.wade.thresholds.values().len()), (StepUnit::Evaluations, 20));
+    assert_eq!(
+        (given.measure.wade.unit, given.measure.wade.thresholds.values().len()),
+        (StepUnit::Evaluations, 20)
+    );
     assert!(refused("languages = \"qa\"\nwade = { variant = \"mine\" }").contains("benchmark"));
     assert!(refused("languages = \"quiz\"").contains("quiz"));
     assert!(refused("languages = \"qa\"\nlearners = \"true-grammar\"").contains("incremental"));
@@ -90,8 +107,9 @@ fn readings_decide_the_variant_and_the_unit_of_the_score() {
 
 #[test]
 fn every_part_of_the_score_can_be_set_and_what_means_nothing_is_refused() {
-    let plan =
-        |wade: &str| plans(&format!("languages = \"qa\"\nseeds = 1\nwade = {{ {wade} }}")).remove(0).wade;
+    let plan = |wade: &str| {
+        plans(&format!("languages = \"qa\"\nseeds = 1\nwade = {{ {wade} }}")).remove(0).measure.wade
+    };
     let own = plan(
         "comparison = \"above\", weighting = \"one-to-ten\", thresholds = { from = 0.2, to = 0.8, step = 0.2 }",
     );
@@ -114,8 +132,8 @@ fn every_part_of_the_score_can_be_set_and_what_means_nothing_is_refused() {
 #[test]
 fn whatever_is_listed_is_a_coordinate() {
     let rows = |section: &str| {
-        let plans = plans(&format!("languages = \"qa\"\n{section}"));
-        plans.iter().map(Planned::coordinates).collect::<std::collections::BTreeSet<_>>().len()
+        let runs = runs(&format!("languages = \"qa\"\n{section}"));
+        runs.iter().map(RunPlan::coordinates).collect::<std::collections::BTreeSet<_>>().len()
     };
     let seeds = "seeds = 3\n";
     assert_eq!(rows(&format!("{seeds}learners = \"rnn\"\nsizes = [8000, 64000]")), 2);
@@ -125,7 +143,7 @@ fn whatever_is_listed_is_a_coordinate() {
     assert_eq!(rows(&format!("{seeds}{transformers}")), 3);
     // What is drawn or found tells no runs apart.
     assert_eq!(rows(&format!("{seeds}learners = \"rnn\"\nlearning_rate = {{ from = 0.001, to = 0.1 }}")), 1);
-    let usual = plans("languages = \"qa\"\nlearners = \"lstm\"\nsizes = 8000\nseeds = 1").remove(0);
+    let usual = runs("languages = \"qa\"\nlearners = \"lstm\"\nsizes = 8000\nseeds = 1").remove(0);
     let names: Vec<String> = usual.coordinates().iter().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(names, ["language", "learner", "size", "batch"]);
 }
@@ -134,12 +152,12 @@ fn whatever_is_listed_is_a_coordinate() {
 fn sizes_are_met_by_reservoirs_and_refused_where_nothing_can_be_sized() {
     for plan in plans("languages = \"qa\"\nlearners = [\"reca\", \"esn\"]\nsizes = [8000, 64000]\nseeds = 1")
     {
-        let size = plan.size.unwrap();
+        let size = plan.learner.size.unwrap();
         assert!(
-            plan.parameters.abs_diff(size) * 20 <= size,
+            plan.learner.parameters.unwrap().abs_diff(size) * 20 <= size,
             "{}: {} for {size}",
-            plan.learner,
-            plan.parameters
+            plan.learner.name,
+            plan.learner.parameters.unwrap()
         );
     }
     let message = refused("languages = \"qa\"\nlearners = \"bag-of-words\"\nsizes = 8000");
@@ -155,7 +173,9 @@ fn sizes_follow_the_decoder() {
         let all = plans(&format!(
             "languages = [\"periodic\", \"qa\"]\nlearners = [\"rnn\", \"lstm\"]\nseeds = 1\ndecoder_features = 1800\nmatching = \"{matching}\""
         ));
-        all.iter().map(|plan| (plan.settings.count("hidden").unwrap(), plan.parameters)).collect()
+        all.iter()
+            .map(|plan| (plan.learner.settings.count("hidden").unwrap(), plan.learner.parameters.unwrap()))
+            .collect()
     };
     assert_eq!(sizes("published"), [(62, 4218), (62, 16494), (186, 40936), (186, 154_768)]);
     for ((_, parameters), size) in sizes("nearest").into_iter().zip([3600, 3600, 28_800, 28_800]) {
@@ -210,10 +230,10 @@ fn a_reservoir_learns_a_period_and_any_language_will_do() {
     );
     for plan in plans {
         let (one, other) = (run(&plan), run(&plan));
-        assert_eq!((&one.scores, &one.data), (&other.scores, &other.data), "{}", plan.learner);
+        assert_eq!((&one.scores, &one.data), (&other.scores, &other.data), "{}", plan.learner.name);
         assert!(value(&one, &WADE) >= value(&one, &WADE_ABOVE_CHANCE));
         assert!((0.0..=1.0).contains(&value(&one, &WADE_BEFORE_TRAINING)));
-        assert_eq!(plan.data().unwrap().hash(), one.data["hash"].as_str().unwrap());
+        assert_eq!(Data::of(&plan).unwrap().hash(), one.data["hash"].as_str().unwrap());
     }
 }
 
@@ -221,7 +241,7 @@ fn a_reservoir_learns_a_period_and_any_language_will_do() {
 #[test]
 fn data_do_not_depend_on_the_learner() {
     let all = plans("languages = \"qa\"\nlearners = [\"reca\", \"esn\", \"rnn\"]\nseeds = 2\nsequences = 50");
-    let hash = |plan: &Plan| plan.data().unwrap().hash().to_owned();
+    let hash = |plan: &SpeedPlan| Data::of(&plan).unwrap().hash().to_owned();
     assert_eq!(hash(&all[0]), hash(&all[1]));
     assert_eq!(hash(&all[0]), hash(&all[2]));
     assert_ne!(hash(&all[0]), hash(&all[3]));
@@ -243,13 +263,13 @@ fn reviews_are_learned_and_pieces_come_from_the_training_part() {
     for plan in &all {
         let outcome = run(plan);
         assert_eq!((outcome.data["train"].as_u64(), outcome.data["test"].as_u64()), (Some(120), Some(40)));
-        assert_eq!(outcome.data["leak"]["changed"], 0, "{}", plan.learner);
+        assert_eq!(outcome.data["leak"]["changed"], 0, "{}", plan.learner.name);
         let highest = value(&outcome, &HIGHEST_ACCURACY);
-        if ["bag-of-words", "transformer"].contains(&plan.learner.as_str()) {
-            assert!(highest > 0.8, "{}: {highest}", plan.learner);
+        if ["bag-of-words", "transformer"].contains(&plan.learner.name.as_str()) {
+            assert!(highest > 0.8, "{}: {highest}", plan.learner.name);
         }
     }
-    let data = all[0].data().unwrap();
+    let data = Data::of(&all[0]).unwrap();
     assert!(data.vocabulary <= 302 && data.tokens[2] == "[UNK]");
 }
 
@@ -271,18 +291,18 @@ fn a_directory_of_reviews_is_read_by_name_and_errors_say_what_is_missing() {
         )
     };
     let plan = &plans(&section(folder.path()))[0];
-    let data = plan.data().unwrap();
+    let data = Data::of(plan).unwrap();
     assert_eq!((data.train.len(), data.test.len()), (6, 6));
     assert_eq!(data.train[0].symbols.last(), Some(&1));
     // The same reviews elsewhere are the same run; reviews that were changed are not.
     let (again, mut moved) = (plans(&section(folder.path())).remove(0), plan.clone());
-    moved.corpus.as_mut().unwrap().path = "elsewhere".to_owned();
-    assert_eq!((plan, &plan.identity()), (&again, &moved.identity()));
+    moved.data.corpus.as_mut().unwrap().path = "elsewhere".to_owned();
+    assert_eq!((plan, plan.identity()), (&again, moved.identity()));
     std::fs::write(folder.path().join("train/pos/0_7.txt"), "another film").unwrap();
-    assert!(plan.data().unwrap_err().to_string().contains("changed"));
+    assert!(Data::of(plan).map(drop).unwrap_err().to_string().contains("changed"));
     assert_ne!(plans(&section(folder.path()))[0].identity(), plan.identity());
     std::fs::remove_dir_all(folder.path().join("test/neg")).unwrap();
-    assert!(plan.data().unwrap_err().to_string().contains("neg"));
+    assert!(Data::of(plan).map(drop).unwrap_err().to_string().contains("neg"));
     assert!(refused(&format!("{}\nlanguages = \"qa\"", section(folder.path()))).contains("corpus"));
     // What is wrong with a file is found when runs are planned.
     let table = folder.path().join("bad.csv");
@@ -328,12 +348,12 @@ fn the_curve_of_the_linear_learner_is_smoothed_as_published() {
         )
     };
     let windows = |reading: &str| -> Vec<Option<usize>> {
-        plans(&section(reading)).iter().map(|plan| plan.wade.smoothing).collect()
+        plans(&section(reading)).iter().map(|plan| plan.measure.wade.smoothing).collect()
     };
     assert_eq!(windows("published"), [Some(10), None]);
     assert_eq!(windows("corrected"), [None, None]);
     let plan = &plans(&section("published"))[0];
-    assert!(!plan.coordinates().iter().any(|(name, _)| name == "wade"), "it is the usual score");
+    assert!(!Speed::coordinates(plan).iter().any(|(name, _)| name == "wade"), "it is the usual score");
     let outcome = run(plan);
     let of = outcome.data["test_answers"].as_f64().unwrap();
     let accuracies: Vec<f64> = curve(&outcome).1.iter().map(|correct| correct / of).collect();

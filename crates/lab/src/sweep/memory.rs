@@ -54,7 +54,7 @@ mod tests {
         for (section, label) in [
             (
                 "[[generalization]]\nlanguages = \"an-bn\"\nlearners = \"lstm\"\nhidden = [8, 11000]",
-                "an-bn b=1 lstm (484,",
+                "an-bn lstm (484,",
             ),
             (
                 "[[recognition]]\nlanguages = \"parity\"\ndata.training = 10000000\ndata.short = 4000\ndata.long = 4000\ndata.longest = 4000",
