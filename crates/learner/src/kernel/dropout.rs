@@ -184,9 +184,39 @@ fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32, sca
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::simd::PORTABLE;
-    use super::super::testing::values;
+    use super::super::testing::{near, random, size_or_none, values, wide};
     use super::*;
+
+    /// One element at a time.
+    fn naive(inp: &[f64], mask: Mask, first: usize) -> Vec<f64> {
+        let factor = |i: usize| mask.factor::<f64>((first + i) as u32, mask.scale());
+        inp.iter().enumerate().map(|(i, x)| factor(i) * x).collect()
+    }
+
+    fn check<R: Real>(n: usize, first: usize, mask: Mask) {
+        let inp = random::<R>(n as u64, n);
+        let expected = naive(&wide(&inp), mask, first);
+        let (mut out, mut same) = (vec![R::of(9.0); n], inp.clone());
+        dropout(&mut out, &inp, mask, first);
+        near(&out, &expected, 1);
+        drop_in_place(&mut same, mask, first);
+        near(&same, &expected, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_part_equals_the_naive_twin(
+            n in prop_oneof![size_or_none(), 40usize..200],
+            first in 0usize..100,
+            p in prop_oneof![Just(0.0), 0.01..0.99],
+        ) {
+            check::<f32>(n, first, Mask::new(7, p));
+            check::<f64>(n, first, Mask::new(7, p));
+        }
+    }
 
     #[test]
     fn the_share_of_kept_elements_is_one_minus_p_and_so_is_one_over_their_factor() {
@@ -224,8 +254,7 @@ mod tests {
         body(PORTABLE, &mut portable, Some(&inp), mask, 0);
         assert_eq!(portable, run(mask));
         assert_eq!(run(Mask::new(7, 0.0)), inp);
-        let single: Vec<f64> = (0..1000).map(|i| mask.factor(i, mask.scale())).collect();
-        assert_eq!(run(mask), single);
+        assert_eq!(run(mask), naive(&inp, mask, 0));
     }
 
     #[test]

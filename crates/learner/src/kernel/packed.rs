@@ -261,49 +261,50 @@ fn put<R: Real, S: Simd, const M: usize, const W: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, singles, values};
+    use proptest::prelude::*;
+
+    use super::super::naive;
+    use super::super::testing::{near, random, size, size_or_none, wide};
     use super::*;
 
-    #[test]
-    fn any_shape_equals_the_matrix_product() {
-        for (m, k, n) in [
-            (6, 1, 1),
-            (7, 3, 8),
-            (8, 5, 9),
-            (9, 13, 16),
-            (10, 4, 17),
-            (23, 20, 79),
-            (2, 3, 4),
-            (12, 1, 1),
-            (25, 5, 3),
-            (31, 4, 8),
-        ] {
-            let (a, b, old) = (values(1, m * k), values(2, k * n), values(3, m * n));
-            for (into, matrix) in [
-                (Accumulate::Add, Mat::new(&b, k, n)),
-                (Accumulate::Set, Mat::new(&b, k, n)),
-                (Accumulate::Add, Mat::new(&b, n, k).t()),
-            ] {
-                let (mut c, mut expected, mut space) =
-                    (old.clone(), old.clone(), vec![9.0; workspace(m, k, n)]);
-                Weight::new(matrix, m, &mut space).0.product(&mut c, into, &a);
-                matmul(&mut expected, into, Mat::new(&a, m, k), matrix);
-                close(&c, &expected, 1e-13);
-                if into == Accumulate::Set {
-                    let (bias, mut with) = (values(4, n), old.clone());
-                    Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &bias);
-                    let expected: Vec<f64> = c.iter().enumerate().map(|(i, x)| x + bias[i % n]).collect();
-                    close(&with, &expected, 1e-13);
-                    Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &[]);
-                    close(&with, &c, 1e-13);
-                }
-                let (single, mut space) = (singles(&b), vec![9.0f32; workspace(m, n, k)]);
-                let matrix = Mat::new(&single, k, n);
-                let mut c = singles(&old);
-                Weight::new(matrix, m, &mut space).0.product(&mut c, Accumulate::Set, &singles(&a));
-                matmul(&mut expected, Accumulate::Set, Mat::new(&a, m, k), Mat::new(&b, k, n));
-                close_single(&c, &expected, 1e-5);
+    fn check<R: Real>(m: usize, k: usize, n: usize, seed: u64) {
+        let (a, b): (Vec<R>, Vec<R>) = (random(seed, m * k), random(seed + 1, k * n));
+        let (old, bias): (Vec<R>, Vec<R>) = (random(seed + 2, m * n), random(seed + 3, n));
+        let product = naive::product(&wide(&a), &wide(&b), m, k, n);
+        let plus = |more: &[R]| -> Vec<f64> {
+            product.iter().enumerate().map(|(i, x)| x + more[i % more.len()].wide()).collect()
+        };
+        let transposed = naive::transpose(&b, k, n);
+        for matrix in [Mat::new(&b, k, n), Mat::new(&transposed, n, k).t()] {
+            // What a workspace held before must not matter.
+            let mut space = vec![R::of(f64::NAN); workspace(m, k, n)];
+            let (weight, _) = Weight::new(matrix, m, &mut space);
+            let mut c = old.clone();
+            weight.product(&mut c, Accumulate::Add, &a);
+            near(&c, &if m == 0 { vec![] } else { plus(&old) }, k);
+            weight.product(&mut c, Accumulate::Set, &a);
+            near(&c, &product, k);
+            weight.product_with(&mut c, &a, &bias);
+            near(&c, &plus(&bias), k);
+            weight.product_with(&mut c, &a, &[]);
+            near(&c, &product, k);
+            let mut c = old.clone();
+            if narrow(&mut c, Accumulate::Set, &a, matrix) {
+                near(&c, &product, k);
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn any_shape_equals_the_naive_product(
+            (m, k) in (size_or_none(), size()),
+            n in prop_oneof![size(), 40usize..100],
+            seed in 0u64..1000,
+        ) {
+            check::<f32>(m, k, n, seed);
+            check::<f64>(m, k, n, seed);
         }
     }
 }
