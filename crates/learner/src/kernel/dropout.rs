@@ -10,13 +10,13 @@ use super::simd::{V, dispatch};
 
 /// Which elements are kept: a stream of bits, indexed by 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mask {
+pub struct DropoutMask {
     keys: [u32; 2],
     /// An element is dropped if its sixteen random bits are below this.
     threshold: u32,
 }
 
-impl Mask {
+impl DropoutMask {
     pub const NONE: Self = Self { keys: [0, 0], threshold: 0 };
 
     /// Drops about a third.
@@ -54,7 +54,7 @@ impl Mask {
         1.0 / (1.0 - f64::from(self.threshold) / DRAWS)
     }
 
-    /// The factor of element `i`: 0 or [`Mask::scale`].
+    /// The factor of element `i`: 0 or [`DropoutMask::scale`].
     #[inline(always)]
     pub(super) fn factor<R: Real>(self, i: u32, scale: R) -> R {
         let random = self.random(i / (2 * GROUP) * GROUP + i % GROUP);
@@ -115,12 +115,12 @@ pub struct MaskedSlice<'a, R> {
     /// The values before dropout.
     pub values: &'a [R],
     /// Its element 0 is that of the first value.
-    pub mask: Mask,
+    pub mask: DropoutMask,
 }
 
 impl<'a, R> From<&'a [R]> for MaskedSlice<'a, R> {
     fn from(values: &'a [R]) -> Self {
-        Self { values, mask: Mask::NONE }
+        Self { values, mask: DropoutMask::NONE }
     }
 }
 
@@ -142,20 +142,20 @@ impl<'a, R: Real> MaskedSlice<'a, R> {
 
 /// `out = mask · inp / (1 − p)`, where `first` is the index of the first element in the mask. The backward pass is the same
 /// function on gradients.
-pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: Mask, first: usize) {
+pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: DropoutMask, first: usize) {
     assert_eq!(out.len(), inp.len(), "as many elements out of a mask as into it");
     dispatch!(body(out, Some(inp), mask, first as u32));
 }
 
 /// The same in place.
-pub fn drop_in_place<R: Real>(values: &mut [R], mask: Mask, first: usize) {
+pub fn drop_in_place<R: Real>(values: &mut [R], mask: DropoutMask, first: usize) {
     if !mask.keeps_all() {
         dispatch!(body(values, None, mask, first as u32));
     }
 }
 
 #[inline(always)]
-fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32) {
+fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: DropoutMask, first: u32) {
     let scale = R::of(mask.scale());
     let before = first.wrapping_neg() as usize % BOTH;
     let (front, out) = out.split_at_mut(before.min(out.len()));
@@ -176,7 +176,7 @@ fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: Mask, fi
 }
 
 #[inline(always)]
-fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32, scale: R) {
+fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: DropoutMask, first: u32, scale: R) {
     for (i, out) in out.iter_mut().enumerate() {
         *out = inp.map_or(*out, |inp| inp[i]) * mask.factor(first.wrapping_add(i as u32), scale);
     }
@@ -191,12 +191,12 @@ mod tests {
     use super::*;
 
     /// One element at a time.
-    fn naive(inp: &[f64], mask: Mask, first: usize) -> Vec<f64> {
+    fn naive(inp: &[f64], mask: DropoutMask, first: usize) -> Vec<f64> {
         let factor = |i: usize| mask.factor::<f64>((first + i) as u32, mask.scale());
         inp.iter().enumerate().map(|(i, x)| factor(i) * x).collect()
     }
 
-    fn check<R: Real>(n: usize, first: usize, mask: Mask) {
+    fn check<R: Real>(n: usize, first: usize, mask: DropoutMask) {
         let inp = random::<R>(n as u64, n);
         let expected = naive(&wide(&inp), mask, first);
         let (mut out, mut same) = (vec![R::of(9.0); n], inp.clone());
@@ -213,8 +213,8 @@ mod tests {
             first in 0usize..100,
             p in prop_oneof![Just(0.0), 0.01..0.99],
         ) {
-            check::<f32>(n, first, Mask::new(7, p));
-            check::<f64>(n, first, Mask::new(7, p));
+            check::<f32>(n, first, DropoutMask::new(7, p));
+            check::<f64>(n, first, DropoutMask::new(7, p));
         }
     }
 
@@ -223,10 +223,10 @@ mod tests {
         let inp = vec![1.0f32; 100_003];
         for p in [0.1, 0.5, 0.9] {
             let mut out = vec![0.0; inp.len()];
-            dropout(&mut out, &inp, Mask::new(7, p), 0);
+            dropout(&mut out, &inp, DropoutMask::new(7, p), 0);
             let kept = out.iter().filter(|&&x| x.abs() > 1e-9).count() as f64 / inp.len() as f64;
             assert!((kept - (1.0 - p)).abs() < 0.006, "{kept}");
-            let factor = Mask::new(7, p).scale();
+            let factor = DropoutMask::new(7, p).scale();
             assert!((factor * (1.0 - p) - 1.0).abs() < 1e-4, "{factor}");
             assert!(out.iter().all(|&x| x.abs() < 1e-9 || (f64::from(x) - factor).abs() < 1e-5));
         }
@@ -235,14 +235,19 @@ mod tests {
     #[test]
     fn masks_depend_on_seed_and_index_and_not_on_the_machine() {
         let inp = vec![1.0f64; 1000];
-        let run = |mask: Mask| {
+        let run = |mask: DropoutMask| {
             let mut out = vec![0.0; inp.len()];
             dropout(&mut out, &inp, mask, 0);
             out
         };
-        let mask = Mask::new(7, 0.5);
+        let mask = DropoutMask::new(7, 0.5);
         assert_eq!(run(mask), run(mask));
-        for other in [Mask::new(8, 0.5), mask.nth(1), Mask::new(7 << 32, 0.5), Mask::new(7 | 1 << 32, 0.5)] {
+        for other in [
+            DropoutMask::new(8, 0.5),
+            mask.nth(1),
+            DropoutMask::new(7 << 32, 0.5),
+            DropoutMask::new(7 | 1 << 32, 0.5),
+        ] {
             // Nor is one mask a shifted copy of the other.
             for shift in [0, 1, 8, 16] {
                 let pairs = run(mask).into_iter().skip(shift).zip(run(other)).take(900);
@@ -253,13 +258,13 @@ mod tests {
         let mut portable = vec![0.0; inp.len()];
         body(PORTABLE, &mut portable, Some(&inp), mask, 0);
         assert_eq!(portable, run(mask));
-        assert_eq!(run(Mask::new(7, 0.0)), inp);
+        assert_eq!(run(DropoutMask::new(7, 0.0)), inp);
         assert_eq!(run(mask), naive(&inp, mask, 0));
     }
 
     #[test]
     fn a_part_is_masked_as_it_is_in_the_whole() {
-        let (inp, mask) = (values(1, 200), Mask::new(7, 0.3));
+        let (inp, mask) = (values(1, 200), DropoutMask::new(7, 0.3));
         let mut whole = inp.clone();
         drop_in_place(&mut whole, mask, 0);
         let (masked, mut workspace) = (MaskedSlice { values: &inp, mask }, vec![9.0; inp.len()]);
@@ -269,7 +274,7 @@ mod tests {
             drop_in_place(&mut part, mask, from);
             assert_eq!(part, whole[from..to], "{from}..{to}");
         }
-        let all = MaskedSlice { values: &inp, mask: Mask::NONE };
+        let all = MaskedSlice { values: &inp, mask: DropoutMask::NONE };
         assert_eq!(all.read(3..9, &mut []), &inp[3..9]);
     }
 }

@@ -95,7 +95,8 @@ pub fn gru_backward<R: Real>(
     gates: &mut [R],
     sums: &mut [R],
     workspace: &mut [R],
-    (h, x): (&[R], MaskedSlice<'_, R>),
+    h: &[R],
+    x: MaskedSlice<'_, R>,
     w: Gru<'_, R>,
     n: Recurrence,
 ) {
@@ -172,7 +173,7 @@ fn cells_backward<R: Real, S: Simd>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Mask;
+    use super::super::DropoutMask;
     use super::super::testing::{
         MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
     };
@@ -242,7 +243,7 @@ mod tests {
         MASKS.into_iter().for_each(grads);
     }
 
-    fn grads(mask: Mask) {
+    fn grads(mask: DropoutMask) {
         let n = N;
         let (h0, x, p) = inputs(n);
         let g = values(4, (n.steps + 1) * n.batch * n.hidden);
@@ -255,8 +256,8 @@ mod tests {
         let (input_bias, hidden_bias) = rest.split_at_mut(3 * n.hidden);
         let dw = GruGradients { input, hidden, input_bias, hidden_bias };
         let workspace = &mut vec![0.0; n.inputs::<f64>(GRU_SUMS)];
-        let saved = (&h[..], MaskedSlice { values: &x, mask });
-        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, workspace, saved, split(&p, n), n);
+        let inputs = MaskedSlice { values: &x[..], mask };
+        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, workspace, &h, inputs, split(&p, n), n);
         check_finite_differences(&x, &dx, |x| loss(&h0, x, &p));
         check_finite_differences(&p, &dp, |p| loss(&h0, &x, p));
         check_finite_differences(&h0, &dh[..h0.len()], |h0| loss(h0, &x, &p));

@@ -63,7 +63,7 @@ pub use augmented::{
     Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, MemoryKind, StackRnn, StackRnnGradients,
     StackRnnWeights, augmented, augmented_backward, augmented_step, stack_rnn, stack_rnn_backward,
 };
-pub use dropout::{Mask, MaskedSlice, drop_in_place, dropout};
+pub use dropout::{DropoutMask, MaskedSlice, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};
 pub use glu::{glu, glu_backward};
 pub use gru::{GRU_SUMS, Gru, GruGradients, gru, gru_backward};

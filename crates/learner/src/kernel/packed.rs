@@ -2,7 +2,7 @@
 //!
 //! A matrix product first copies ("packs") its operands into the order in which its inner loop reads them. At the sizes of
 //! recurrent layers that costs a tenth of the product, and a layer multiplies by the same weights at every step of a sequence.
-//! So [`Weight`] packs the matrix once per sequence, and the rows of the other operand are read in place.
+//! So [`PackedWeight`] packs the matrix once per sequence, and the rows of the other operand are read in place.
 //!
 //! Layout: the columns of `matrix[K,N]` are cut into panels of two registers, `[K, 2·lanes]` each, one after the other; the
 //! last panel is padded with zeros to one or two registers. A tile of [`ROWS`] × 2 registers of sums is held in registers
@@ -22,13 +22,13 @@ pub(super) const UNROLL: usize = 4;
 
 /// A matrix `[K,N]` that many rows are multiplied by.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weight<'a, R> {
+pub(super) struct PackedWeight<'a, R> {
     matrix: Mat<'a, R>,
     /// The packed matrix; empty if there are too few rows to make up for packing.
     panels: &'a [R],
 }
 
-/// Elements of workspace that [`Weight::new`] needs for products of `rows` rows with a matrix `[k,n]` or `[n,k]`.
+/// Elements of workspace that [`PackedWeight::new`] needs for products of `rows` rows with a matrix `[k,n]` or `[n,k]`.
 pub(super) fn workspace(rows: usize, k: usize, n: usize) -> usize {
     if pays(rows) { (k + 2 * MAX_LANES) * (n + 2 * MAX_LANES) } else { 0 }
 }
@@ -54,12 +54,12 @@ pub(super) fn narrow<R: Real>(c: &mut [R], into: Accumulate, a: &[R], matrix: Ma
     let rows = c.len() / n.max(1);
     let fits = n <= 2 * MAX_LANES && pays(rows) && workspace(rows, k, n) <= STACK_WORKSPACE;
     if fits {
-        Weight::new(matrix, rows, &mut [R::ZERO; STACK_WORKSPACE]).0.product(c, into, a);
+        PackedWeight::new(matrix, rows, &mut [R::ZERO; STACK_WORKSPACE]).0.product(c, into, a);
     }
     fits
 }
 
-impl<'a, R: Real> Weight<'a, R> {
+impl<'a, R: Real> PackedWeight<'a, R> {
     /// Packs the matrix into the front of `workspace` if that pays for products of `rows` rows; returns the rest of the
     /// workspace too.
     pub(super) fn new(matrix: Mat<'a, R>, rows: usize, workspace: &'a mut [R]) -> (Self, &'a mut [R]) {
@@ -278,7 +278,7 @@ mod tests {
         for matrix in [Mat::new(&b, k, n), Mat::new(&transposed, n, k).t()] {
             // What a workspace held before must not matter.
             let mut space = vec![R::of(f64::NAN); workspace(m, k, n)];
-            let (weight, _) = Weight::new(matrix, m, &mut space);
+            let (weight, _) = PackedWeight::new(matrix, m, &mut space);
             let mut c = old.clone();
             weight.product(&mut c, Accumulate::Add, &a);
             near(&c, &if m == 0 { vec![] } else { plus(&old) }, k);

@@ -5,7 +5,7 @@
 //! of inputs and weights backward). These products are taken in blocks of steps ([`Recurrence::block`]), small enough that the
 //! sums are still in cache when the steps read them.
 
-use super::packed::{self, Weight};
+use super::packed::{self, PackedWeight};
 use super::simd::MAX_LANES;
 use super::{
     Accumulate, Activation, MaskedSlice, Mat, Real, activate, activate_backward, column_sums, drop_in_place,
@@ -87,8 +87,9 @@ pub fn rnn<R: Real>(
     f: Activation,
 ) {
     let (row_in, row) = (n.batch * n.input, n.batch * n.hidden);
-    let (w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
-    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
+    let (w_in, workspace) = PackedWeight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
+    let (w_hidden, workspace) =
+        PackedWeight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
     for (from, to) in n.blocks(n.block::<R>(1)) {
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
         w_in.product_with(sums, x.read(from * row_in..to * row_in, workspace), w.bias);
@@ -111,14 +112,15 @@ pub fn rnn_backward<R: Real>(
     dh: &mut [R],
     workspace: &mut [R],
     dw: RecurrentGradients<'_, R>,
-    (h, x): (&[R], MaskedSlice<'_, R>),
+    h: &[R],
+    x: MaskedSlice<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
-    let (w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
-    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
+    let (w_in, workspace) = PackedWeight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
+    let (w_hidden, workspace) = PackedWeight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block::<R>(1)).rev() {
@@ -249,7 +251,8 @@ mod tests {
                 &mut dh,
                 workspace,
                 dw,
-                (&h, MaskedSlice { values: &x, mask }),
+                &h,
+                MaskedSlice { values: &x, mask },
                 weights(&p, n),
                 n,
                 f,

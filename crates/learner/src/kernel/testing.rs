@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Mask, Real, drop_in_place};
+use super::{DropoutMask, Real, drop_in_place};
 
 /// Sizes of every kind: one, around the four and eight lanes of a register and multiples of them, and any other below 40.
 pub(crate) fn size() -> impl Strategy<Value = usize> {
@@ -36,9 +36,9 @@ pub(crate) fn near<R: Real>(got: &[R], naive: &[f64], terms: usize) {
 }
 
 /// One mask that drops nothing, and one that does.
-pub(crate) const MASKS: [Mask; 2] = [Mask::NONE, Mask::THIRD];
+pub(crate) const MASKS: [DropoutMask; 2] = [DropoutMask::NONE, DropoutMask::THIRD];
 
-pub(crate) fn dropped(x: &[f64], mask: Mask) -> Vec<f64> {
+pub(crate) fn dropped(x: &[f64], mask: DropoutMask) -> Vec<f64> {
     let mut dropped = x.to_vec();
     drop_in_place(&mut dropped, mask, 0);
     dropped

@@ -66,7 +66,7 @@ pub fn adam<R: Real>(w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &Adam
 
 #[inline(always)]
 fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &AdamStep) {
-    let adam = Adam::new(s, step);
+    let adam = AdamConstants::new(s, step);
     let whole = w.len() - w.len() % V::<R, S>::lanes();
     // Whole registers apart from the rest: a bounds check at each of them takes as long as the arithmetic.
     let regs = V::<R, S>::regs_mut(w).iter_mut().zip(V::<R, S>::regs_mut(m));
@@ -86,7 +86,7 @@ fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &
 
 /// The constants of a step, broadcast to registers.
 #[derive(Clone, Copy)]
-struct Adam<R: Real, S: Simd> {
+struct AdamConstants<R: Real, S: Simd> {
     scale: V<R, S>,
     l1: Option<V<R, S>>,
     l2: V<R, S>,
@@ -100,7 +100,7 @@ struct Adam<R: Real, S: Simd> {
     s: S,
 }
 
-impl<R: Real, S: Simd> Adam<R, S> {
+impl<R: Real, S: Simd> AdamConstants<R, S> {
     #[inline(always)]
     fn new(s: S, step: &AdamStep) -> Self {
         Self {

@@ -167,7 +167,7 @@ impl<R: Real> Reservoir<R> for Automaton {
 mod tests {
     use serde_json::Value;
 
-    use super::super::Rows;
+    use super::super::FeatureRows;
     use super::*;
 
     fn shown(state: u64, cells: usize) -> String {

@@ -191,7 +191,7 @@ pub fn spectral_radius(matrix: &SparseRows<f64>) -> f64 {
 mod tests {
     use serde_json::Value;
 
-    use super::super::Rows;
+    use super::super::FeatureRows;
     use super::*;
 
     fn numbers(value: &Value) -> Vec<f64> {

@@ -85,7 +85,7 @@ impl<R: Real> Recording<'_, R> {
         let h = &mut after[..out_range.len()];
         h[..row].fill(R::ZERO);
         let saved = &mut tape.saved.data[trace.clone()];
-        kernel::augmented(h, saved, (&before[x_range], &before[noise]), w, &n, keep);
+        kernel::augmented(h, saved, &before[x_range], &before[noise], w, &n, keep);
         self.push(Op::Augmented(AugmentedOp { x, out, trace, layer, n }));
         out
     }
@@ -95,7 +95,8 @@ impl<R: Real> Recording<'_, R> {
     pub fn augmented_step(
         &mut self,
         x: Var,
-        (state, memory): (&mut [R], &mut Vec<R>),
+        state: &mut [R],
+        memory: &mut Vec<R>,
         layer: AugmentedLayer,
         n: Augmented,
     ) {
@@ -156,9 +157,9 @@ impl Operation for AugmentedOp {
         let (sum, dsum) = sums.split_at_mut(bias);
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
         let (w, dw) = (layer.weights(params, sum), layer.gradients(dparams, dsum));
-        let saved = (&tape.values.data[out.range()], &tape.values.data[x.range()]);
+        let [h, inputs] = [out, x].map(|tensor| &tape.values.data[tensor.range()]);
         let trace = &mut tape.saved.data[self.trace.clone()];
-        kernel::augmented_backward(dx, dout, dw, trace, scratch, saved, w, &n);
+        kernel::augmented_backward(dx, dout, dw, trace, scratch, h, inputs, w, &n);
         tape.finish_grad(self.x);
         tape.add_bias_grads(layer.network, dparams);
     }

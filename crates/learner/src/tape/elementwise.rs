@@ -3,7 +3,7 @@
 use super::backward::in_out_grads;
 use super::op::{MaskedVar, Op, Operation, Tensor};
 use super::{Mode, Recording, Tape, Var};
-use crate::kernel::{self, Mask, Real, Sinusoid};
+use crate::kernel::{self, DropoutMask, Real, Sinusoid};
 use crate::params::Param;
 
 /// A part of a tensor, without a copy.
@@ -167,7 +167,7 @@ impl Operation for ScaleOp {
 pub(super) struct DropoutOp {
     x: Var,
     out: Var,
-    mask: Mask,
+    mask: DropoutMask,
 }
 
 impl<R: Real> Recording<'_, R> {
@@ -195,11 +195,11 @@ impl<R: Real> Recording<'_, R> {
         out
     }
 
-    pub(super) fn next_mask(&mut self, probability: f64) -> Mask {
+    pub(super) fn next_mask(&mut self, probability: f64) -> DropoutMask {
         self.dropouts += 1;
         match self.mode {
-            Mode::Train { seed } => Mask::new(seed, probability).nth(self.dropouts),
-            Mode::Eval | Mode::Grad => Mask::NONE,
+            Mode::Train { seed } => DropoutMask::new(seed, probability).nth(self.dropouts),
+            Mode::Eval | Mode::Grad => DropoutMask::NONE,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::backward::{in_out_grads, two};
-use super::deferred::{DeferredGrad, Rows};
+use super::deferred::{ArenaRows, DeferredGrad};
 use super::op::{Op, Operation};
 use super::{Recording, Tape, Var};
 use crate::kernel::{self, Activation, Real};
@@ -44,7 +44,7 @@ impl Operation for LinearOp {
         };
         if tape.repeated(weight) {
             dweight = &mut [];
-            let (grads, inputs) = (Rows::Gradients(out.range()), Rows::Values(x.range()));
+            let (grads, inputs) = (ArenaRows::Gradients(out.range()), ArenaRows::Values(x.range()));
             tape.deferred.push(DeferredGrad { weight, grads, inputs, count: x.len / i, width: i });
         }
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
@@ -72,7 +72,7 @@ pub struct LayerNorm {
     pub epsilon: f64,
 }
 
-/// Rows of `D` elements, normalised; saves the mean and the inverse standard deviation of each, `[N]` both.
+/// ArenaRows of `D` elements, normalised; saves the mean and the inverse standard deviation of each, `[N]` both.
 #[derive(Clone, Debug)]
 pub(super) struct LayerNormOp {
     x: Var,

@@ -50,6 +50,7 @@ mod weight_norm;
 use std::ops::Range;
 
 use crate::kernel::{Real, Sinusoid};
+pub use attention::HeadSizes;
 pub use augmented::AugmentedLayer;
 use deferred::DeferredGrad;
 pub use linear::LayerNorm;

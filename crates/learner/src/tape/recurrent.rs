@@ -135,9 +135,9 @@ impl Operation for RnnOp {
         let into = tape.accumulate(layer);
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
         let (w, dw) = layer.weights_and_grads(params, dparams, &mut tape.scratch, into);
-        let saved = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
+        let (h, inputs) = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
         grow(&mut tape.workspace, n.workspace::<R>(1));
-        kernel::rnn_backward(dx, dout, &mut tape.workspace, dw, saved, w, n, f);
+        kernel::rnn_backward(dx, dout, &mut tape.workspace, dw, h, inputs, w, n, f);
         tape.finish_grad(self.x.var);
         tape.add_bias_grads(layer, dparams);
         if let Some(h0) = self.h0 {

@@ -74,7 +74,8 @@ impl<R: Real> Recording<'_, R> {
     pub fn stack_rnn_step(
         &mut self,
         x: Var,
-        (state, stack): (&mut [R], &mut Vec<R>),
+        state: &mut [R],
+        stack: &mut Vec<R>,
         layer: StackRnnLayer,
         n: StackRnn,
     ) {

@@ -3,7 +3,7 @@
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, Sequence};
+use super::{Attention, DRows, MAX_LANES, OneString};
 use crate::kernel::Real;
 use crate::kernel::rows::{add_times, dot};
 use crate::kernel::simd::V;
@@ -21,7 +21,7 @@ fn largest<R: Real>(scores: &[R]) -> R {
     most
 }
 
-impl<R: Real> Sequence<'_, R> {
+impl<R: Real> OneString<'_, R> {
     /// `exp(score − top)` of query `i` with all keys it attends to. Returns `top`, the largest score, which the backward pass
     /// knows already.
     #[inline(always)]
@@ -54,7 +54,7 @@ pub(super) fn elements<R: Real, S: Simd>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let n = seq.n;
     for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2)).enumerate() {
@@ -82,7 +82,7 @@ pub(super) fn elements_backward<R: Real, S: Simd>(
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     [dout, out, stats]: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let n = seq.n;
     for j in 0..n.keys {

@@ -6,7 +6,7 @@
 
 use pulp::Simd;
 
-use super::{DRows, MAX_LANES, Sequence, positions, positions_backward};
+use super::{DRows, MAX_LANES, OneString, positions, positions_backward};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -17,7 +17,7 @@ pub(super) fn either<R: Real, S: Simd, const E: usize>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     if seq.n.heads == V::<R, S>::lanes() {
         heads::<R, S, E>(s, out, stats, scratch, seq);
@@ -33,7 +33,7 @@ pub(super) fn either_backward<R: Real, S: Simd, const E: usize>(
     drows: DRows<'_, R>,
     scratch: &mut [R],
     saved: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     if seq.n.heads == V::<R, S>::lanes() {
         heads_backward::<R, S, E>(s, drows, scratch, saved, seq);
@@ -53,7 +53,7 @@ fn dot<R: Real, S: Simd, const E: usize>(s: S, a: &[V<R, S>; E], b: &[V<R, S>; E
 
 /// The dropout factors of weight (i, j) of every head, if anything is dropped.
 #[inline(always)]
-fn factors<R: Real, S: Simd>(s: S, seq: &Sequence<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
+fn factors<R: Real, S: Simd>(s: S, seq: &OneString<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
     if seq.mask.keeps_all() {
         return None;
     }
@@ -69,7 +69,7 @@ fn heads<R: Real, S: Simd, const E: usize>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());
@@ -110,7 +110,7 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     [dout, out, stats]: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());

@@ -4,7 +4,7 @@
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, Sequence, Strided};
+use super::{Attention, DRows, MAX_LANES, OneString, Strided};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -23,12 +23,12 @@ pub(super) fn scratch(n: &Attention) -> usize {
 
 /// One head of one string.
 #[derive(Clone, Copy)]
-struct Head<'a, R> {
-    seq: Sequence<'a, R>,
+struct OneHead<'a, R> {
+    seq: OneString<'a, R>,
     h: usize,
 }
 
-impl<R: Real> Head<'_, R> {
+impl<R: Real> OneHead<'_, R> {
     /// The index of element `d` of this head in a row.
     #[inline(always)]
     fn at(&self, d: usize) -> usize {
@@ -45,7 +45,7 @@ impl<R: Real> Head<'_, R> {
         }
     }
 
-    /// The inverse of [`Head::gather`].
+    /// The inverse of [`OneHead::gather`].
     #[inline(always)]
     fn scatter(&self, rows: &mut [R], columns: &[R], place: Strided, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact(padded(t)).enumerate() {
@@ -73,20 +73,20 @@ pub(super) fn positions<R: Real, S: Simd>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let (n, e) = (seq.n, seq.n.size());
     let (qt, rest) = scratch.split_at_mut(e * padded(n.queries));
     let (ot, scores) = rest.split_at_mut(e * padded(n.queries));
     for h in 0..n.heads {
-        let head = Head { seq, h };
+        let head = OneHead { seq, h };
         head.gather(qt, seq.q, seq.at[0], n.queries, n.factor());
         head.forward(s, ot, stats, scores, qt);
         head.scatter(out, ot, Strided { offset: 0, stride: n.width }, n.queries, R::ONE);
     }
 }
 
-impl<R: Real> Head<'_, R> {
+impl<R: Real> OneHead<'_, R> {
     #[inline(always)]
     fn forward<S: Simd>(&self, s: S, ot: &mut [R], stats: &mut [R], scores: &mut [R], qt: &[R]) {
         let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
@@ -189,7 +189,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     saved: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let n = seq.n;
     let len = n.size() * padded(n.keys);
@@ -198,7 +198,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
     let (dkt, rest) = rest.split_at_mut(len);
     let (dvt, dq) = rest.split_at_mut(len);
     for h in 0..n.heads {
-        let head = Head { seq, h };
+        let head = OneHead { seq, h };
         let factor = n.factor();
         head.gather(kt, seq.kv, seq.at[1], n.keys, factor);
         head.gather(vt, seq.kv, seq.at[2], n.keys, R::ONE);
@@ -215,7 +215,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
     }
 }
 
-impl<R: Real> Head<'_, R> {
+impl<R: Real> OneHead<'_, R> {
     /// Gradients of keys and values by column, and of each query as one register per element, whose lanes are still to be summed.
     #[inline(always)]
     fn backward<S: Simd>(

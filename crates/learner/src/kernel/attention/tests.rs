@@ -1,7 +1,7 @@
 use super::*;
 use crate::kernel::testing::{check_finite_differences, close, close_single, dot, singles, values};
 
-fn forward<R: Real>(qkv: &[R], mask: Mask, n: Attention) -> (Vec<R>, Vec<R>) {
+fn forward<R: Real>(qkv: &[R], mask: DropoutMask, n: Attention) -> (Vec<R>, Vec<R>) {
     let mut out = vec![R::ZERO; n.batch * n.queries * n.width];
     let mut stats = vec![R::ZERO; n.stats()];
     attention(&mut out, &mut stats, &mut vec![R::of(7.0); n.scratch()], qkv, mask, n);
@@ -9,7 +9,7 @@ fn forward<R: Real>(qkv: &[R], mask: Mask, n: Attention) -> (Vec<R>, Vec<R>) {
 }
 
 /// One weight at a time.
-fn naive(q: &[f64], kv: &[f64], mask: Mask, n: Attention, packed: bool) -> Vec<f64> {
+fn naive(q: &[f64], kv: &[f64], mask: DropoutMask, n: Attention, packed: bool) -> Vec<f64> {
     let (d, e) = (n.width, n.size());
     let (q_row, kv_row, k_at) = if packed { (3 * d, 3 * d, d) } else { (d, 2 * d, 0) };
     let mut out = vec![0.0; n.batch * n.queries * d];
@@ -67,7 +67,7 @@ fn shapes() -> Vec<Attention> {
 #[test]
 fn fused_equals_one_weight_at_a_time() {
     for n in shapes() {
-        for mask in [Mask::new(1, 0.0), Mask::new(1, 0.4)] {
+        for mask in [DropoutMask::new(1, 0.0), DropoutMask::new(1, 0.4)] {
             let qkv = values(1, n.batch * n.queries * 3 * n.width);
             let (out, _) = forward(&qkv, mask, n);
             close(&out, &naive(&qkv, &qkv, mask, n, true), 1e-13);
@@ -79,7 +79,7 @@ fn fused_equals_one_weight_at_a_time() {
 #[test]
 fn gradients_match_finite_differences() {
     for n in shapes() {
-        for mask in [Mask::new(1, 0.0), Mask::new(2, 0.4)] {
+        for mask in [DropoutMask::new(1, 0.0), DropoutMask::new(2, 0.4)] {
             let qkv = values(1, n.batch * n.queries * 3 * n.width);
             let g = values(2, n.batch * n.queries * n.width);
             let (out, stats) = forward(&qkv, mask, n);
@@ -112,20 +112,19 @@ fn cross_attention_equals_one_weight_at_a_time() {
         Attention { queries: 7, width: 33, heads: 1, causal: true, prefix: 3, ..few },
     ];
     for n in shapes {
-        let mask = Mask::new(3, 0.3);
+        let mask = DropoutMask::new(3, 0.3);
         let (q, kv) = (values(1, 2 * n.queries * n.width), values(2, 2 * 10 * 2 * n.width));
         let g = values(3, q.len());
         let run = |q: &[f64], kv: &[f64]| {
             let (mut out, mut stats) = (vec![0.0; q.len()], vec![0.0; n.stats()]);
-            cross_attention(&mut out, &mut stats, &mut vec![0.0; n.scratch()], (q, kv), mask, n);
+            cross_attention(&mut out, &mut stats, &mut vec![0.0; n.scratch()], q, kv, mask, n);
             (out, stats)
         };
         let (out, stats) = run(&q, &kv);
         close(&out, &naive(&q, &kv, mask, n, false), 1e-13);
         let (mut dq, mut dkv) = (vec![0.0; q.len()], vec![0.0; kv.len()]);
         let mut scratch = vec![0.0; n.scratch()];
-        let d = (&mut dq[..], &mut dkv[..]);
-        cross_attention_backward(d, &mut scratch, &g, &out, &stats, (&q, &kv), mask, n);
+        cross_attention_backward(&mut dq, &mut dkv, &mut scratch, &g, &out, &stats, &q, &kv, mask, n);
         check_finite_differences(&q, &dq, |q| dot(&run(q, &kv).0, &g));
         check_finite_differences(&kv, &dkv, |kv| dot(&run(&q, kv).0, &g));
     }
@@ -135,8 +134,8 @@ fn cross_attention_equals_one_weight_at_a_time() {
 fn a_causal_position_does_not_attend_to_the_future() {
     let n = Attention { batch: 1, queries: 12, keys: 12, width: 8, heads: 2, causal: true, prefix: 0 };
     let mut qkv = values(1, 12 * 24);
-    let (before, _) = forward(&qkv, Mask::new(0, 0.0), n);
+    let (before, _) = forward(&qkv, DropoutMask::new(0, 0.0), n);
     qkv[7 * 24..].fill(1e3);
-    let (after, _) = forward(&qkv, Mask::new(0, 0.0), n);
+    let (after, _) = forward(&qkv, DropoutMask::new(0, 0.0), n);
     close(&after[..7 * 8], &before[..7 * 8], 1e-13);
 }

@@ -24,7 +24,7 @@ pub use memory::MemoryKind;
 pub use stack_rnn::{StackRnn, StackRnnGradients, StackRnnWeights, stack_rnn, stack_rnn_backward};
 
 use gate::gate;
-use memory::Move;
+use memory::MemoryStep;
 
 use super::{
     Accumulate, Activation, Inputs, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate,
@@ -137,9 +137,9 @@ impl Augmented {
         Recurrence { steps: 1, ..self.recurrence }
     }
 
-    fn step_of(&self, t: usize) -> Move {
+    fn step_of(&self, t: usize) -> MemoryStep {
         let extent = |t| self.device.extent(self.rows, t);
-        Move { device: self.device, before: extent(t), after: extent(t + 1) }
+        MemoryStep { device: self.device, before: extent(t), after: extent(t + 1) }
     }
 }
 
@@ -192,7 +192,8 @@ pub fn augmented_step<R: Real>(
 pub fn augmented<R: Real>(
     h: &mut [R],
     trace: &mut [R],
-    (x, noise): (&[R], &[R]),
+    x: &[R],
+    noise: &[R],
     w: AugmentedWeights<'_, R>,
     n: &Augmented,
     keep: bool,

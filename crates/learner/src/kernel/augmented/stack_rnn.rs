@@ -10,13 +10,13 @@
 //!
 //! As in [the other networks with a memory](super), only rows that can be other than zero are held.
 
-use super::super::packed::{self, Weight};
+use super::super::packed::{self, PackedWeight};
 use super::super::{
     Accumulate, Activation, Mat, Real, activate, activate_backward, add, column_sums, linear, matmul,
 };
 use super::cut;
 use super::gate::{gate, gate_backward};
-use super::memory::{MemoryKind, Move};
+use super::memory::{Chosen, MemoryBackward, MemoryKind, MemoryStep};
 
 const STACK: MemoryKind = MemoryKind::RestingStack;
 
@@ -110,9 +110,9 @@ impl StackRnn {
         [self.workspace(), ACTIONS + self.width, self.batch * self.width, memory, memory]
     }
 
-    fn step_of(&self, t: usize) -> Move {
+    fn step_of(&self, t: usize) -> MemoryStep {
         let extent = |t| STACK.extent(self.rows, self.taken + t);
-        Move { device: STACK, before: extent(t), after: extent(t + 1) }
+        MemoryStep { device: STACK, before: extent(t), after: extent(t + 1) }
     }
 }
 
@@ -129,7 +129,7 @@ pub fn stack_rnn<R: Real>(
     let (batch, hidden, d) = (n.batch, n.hidden, n.width);
     let row = batch * hidden;
     let [actions, elements, tops, workspace, memories] = cut(trace, n.lengths(keep));
-    let (w_hidden, _) = Weight::new(Mat::new(w.hidden, hidden, hidden).t(), batch, workspace);
+    let (w_hidden, _) = PackedWeight::new(Mat::new(w.hidden, hidden, hidden).t(), batch, workspace);
     let mut start = 0;
     for t in 0..n.steps {
         let (k, held, new_held) = (if keep { t } else { 0 }, n.held(t), n.held(t + 1));
@@ -187,7 +187,7 @@ pub fn stack_rnn_backward<R: Real>(
     let row = batch * hidden;
     let [actions, elements, tops, _, memories] = cut(trace, n.lengths(true));
     let [workspace, parts, dtops, mut dnew, mut dold] = cut(scratch, n.back_lengths());
-    let (w_hidden, _) = Weight::new(Mat::new(w.hidden, hidden, hidden), batch, workspace);
+    let (w_hidden, _) = PackedWeight::new(Mat::new(w.hidden, hidden, hidden), batch, workspace);
     dnew.fill(R::ZERO);
     let mut end = memories.len() - batch * n.held(steps);
     for t in (0..steps).rev() {
@@ -196,7 +196,8 @@ pub fn stack_rnn_backward<R: Real>(
         end -= old.len();
         let actions = &mut actions[t * batch * ACTIONS..][..batch * ACTIONS];
         let elements = &mut elements[t * batch * d..][..batch * d];
-        stacks_back((dold, parts), (actions, elements), (dnew, old), n, t);
+        let chosen = Chosen { actions: &mut *actions, elements: &mut *elements };
+        stacks_back(MemoryBackward { old, dnew, dold }, chosen, parts, n, t);
         let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
         matmul(
             after,
@@ -235,19 +236,20 @@ pub fn stack_rnn_backward<R: Real>(
 
 /// Backward through the moves of step `t`: actions and elements become the gradients of the sums they were computed from.
 fn stacks_back<R: Real>(
-    (dold, parts): (&mut [R], &mut [R]),
-    (actions, elements): (&mut [R], &mut [R]),
-    (dnew, old): (&[R], &[R]),
+    stacks: MemoryBackward<'_, R>,
+    chosen: Chosen<'_, R>,
+    workspace: &mut [R],
     n: &StackRnn,
     t: usize,
 ) {
+    let MemoryBackward { old, dnew, dold } = stacks;
     let (held, new_held, step) = (n.held(t), n.held(t + 1), n.step_of(t));
-    let (dactions, delement) = parts.split_at_mut(ACTIONS);
-    let chosen = actions.chunks_exact_mut(ACTIONS).zip(elements.chunks_exact_mut(n.width));
-    for (b, (actions, element)) in chosen.enumerate() {
+    let (dactions, delement) = workspace.split_at_mut(ACTIONS);
+    let actions = chosen.actions.chunks_exact_mut(ACTIONS);
+    for (b, (actions, element)) in actions.zip(chosen.elements.chunks_exact_mut(n.width)).enumerate() {
         let (dold, old) = (&mut dold[b * held..][..held], &old[b * held..][..held]);
-        let dnew = &dnew[b * new_held..][..new_held];
-        let dshares = step.backward((dold, delement), dnew, (old, element), &STACK.shares(actions));
+        let (dnew, shares) = (&dnew[b * new_held..][..new_held], STACK.shares(actions));
+        let dshares = step.backward(MemoryBackward { old, dnew, dold }, delement, element, &shares);
         STACK.actions_backward(dactions, &dshares);
         gate_backward(actions, dactions, R::ONE);
         element.copy_from_slice(delement);

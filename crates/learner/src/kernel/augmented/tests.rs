@@ -58,7 +58,7 @@ impl Case {
         let mut h = vec![0.0; (n.recurrence.steps + 1) * n.recurrence.batch * n.recurrence.hidden];
         // Whatever was there before must not matter.
         let mut trace = vec![f64::NAN; n.trace::<f64>(keep)];
-        augmented(&mut h, &mut trace, (x, &self.noise), w, n, keep);
+        augmented(&mut h, &mut trace, x, &self.noise, w, n, keep);
         (h, trace)
     }
 }
@@ -198,7 +198,7 @@ fn gradients_match_finite_differences() {
             let (mut dp, mut scratch) = (vec![0.0; case.p.len()], vec![f64::NAN; n.scratch()]);
             let w = weights(&case.p, n, case.temperature);
             let dw = gradients(&mut dp, n);
-            augmented_backward(&mut dx, &mut dh, dw, &mut trace, &mut scratch, (&h, &case.x), w, n);
+            augmented_backward(&mut dx, &mut dh, dw, &mut trace, &mut scratch, &h, &case.x, w, n);
             check_finite_differences(&case.x, &dx, |x| dot(&case.run(x, &case.p, false).0, &g));
             check_finite_differences(&case.p, &dp, |p| dot(&case.run(&case.x, p, false).0, &g));
         }
@@ -213,7 +213,7 @@ fn single_precision_is_close() {
         let (expected, _) = case.run(&case.x, &case.p, false);
         let (mut h, mut trace) = (vec![0.0f32; expected.len()], vec![0.0f32; n.trace::<f32>(true)]);
         let w = weights(&p, n, case.temperature);
-        augmented(&mut h, &mut trace, (&singles(&case.x), &singles(&case.noise)), w, n, true);
+        augmented(&mut h, &mut trace, &singles(&case.x), &singles(&case.noise), w, n, true);
         close_single(&h, &expected, 1e-5);
     }
 }

@@ -1,4 +1,4 @@
-use super::super::Mask;
+use super::super::DropoutMask;
 use super::super::testing::{
     MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
 };
@@ -12,7 +12,7 @@ fn split(p: &[f64], n: Recurrence) -> RecurrentWeights<'_, f64> {
     RecurrentWeights { input, hidden, bias }
 }
 
-fn masked<R>(values: &[R], mask: Mask) -> Inputs<'_, R> {
+fn masked<R>(values: &[R], mask: DropoutMask) -> Inputs<'_, R> {
     Inputs::Values(MaskedSlice { values, mask })
 }
 
@@ -22,7 +22,7 @@ struct Run {
     gates: Vec<f64>,
 }
 
-fn forward(start: &[f64], x: &[f64], mask: Mask, p: &[f64], n: Recurrence) -> Run {
+fn forward(start: &[f64], x: &[f64], mask: DropoutMask, p: &[f64], n: Recurrence) -> Run {
     let row = n.batch * n.hidden;
     let (mut h, mut c) = (vec![0.0; (n.steps + 1) * row], vec![0.0; (n.steps + 1) * row]);
     h[..row].copy_from_slice(&start[..row]);
@@ -109,7 +109,7 @@ fn symbols_equal_one_hot_rows() {
             .flat_map(|&symbol| (0..input).map(move |i| f64::from(u8::from(i == symbol as usize))))
             .collect();
         for p in [&p[..], &p[..4 * hidden * (input + hidden)]] {
-            let (dense, row) = (forward(&start, &x, Mask::NONE, p, n), batch * hidden);
+            let (dense, row) = (forward(&start, &x, DropoutMask::NONE, p, n), batch * hidden);
             let (mut h, mut c) = (dense.h.clone(), dense.c.clone());
             h[row..].fill(9.0);
             c[row..].fill(9.0);
@@ -126,7 +126,7 @@ fn gradients_match_finite_differences() {
     MASKS.into_iter().for_each(grads);
 }
 
-fn grads(mask: Mask) {
+fn grads(mask: DropoutMask) {
     let n = N;
     let (start, x, p) = inputs(n);
     let row = n.batch * n.hidden;
@@ -138,9 +138,9 @@ fn grads(mask: Mask) {
     let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
     let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
     let dw = RecurrentGradients { into: Accumulate::Add, input, hidden, bias };
-    let saved = (&run.h[..], &run.c[..], MaskedSlice { values: &x[..], mask });
     let workspace = &mut vec![0.0; n.workspace::<f64>(4)];
-    lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, workspace, saved, split(&p, n), n);
+    let (w, masked) = (split(&p, n), MaskedSlice { values: &x[..], mask });
+    lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, workspace, &run.h, &run.c, masked, w, n);
     check_finite_differences(&x, &dx, |x| loss(&forward(&start, x, mask, &p, n)));
     check_finite_differences(&p, &dp, |p| loss(&forward(&start, &x, mask, p, n)));
     let dstart = [&dh[..row], &dc[..]].concat();
