@@ -10,10 +10,10 @@ use wug_language::draw::{below, coin, unit};
 
 use super::island::{Evolution, Individual, Island};
 use super::lanes::LaneCorpus;
-use super::network::Network;
+use super::network::MdlNetwork;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Annealing {
+pub struct AnnealingSchedule {
     /// Generations of a cycle.
     pub cycle: usize,
     /// The first temperature, in bits.
@@ -25,7 +25,7 @@ pub struct Annealing {
     pub floor_cold: f64,
 }
 
-impl Annealing {
+impl AnnealingSchedule {
     /// What worked on small languages.
     pub const USUAL: Self = Self { cycle: 400, hot: 8.0, cold: 0.7, floor_hot: 0.05, floor_cold: 1e-4 };
 
@@ -43,7 +43,7 @@ impl Island {
     /// As many changes as a generation has offspring. The first of the population is the chain; what follows is its energy.
     pub(super) fn annealing_generation(
         &mut self,
-        annealing: &Annealing,
+        annealing: &AnnealingSchedule,
         evolution: &Evolution,
         corpus: &LaneCorpus,
         generation: usize,
@@ -93,7 +93,7 @@ impl Island {
             return;
         }
         let v = corpus.vocabulary;
-        let network = Network::random(v, v, &evolution.alphabet, &mut self.rng);
+        let network = MdlNetwork::random(v, v, &evolution.alphabet, &mut self.rng);
         self.population[0] = Individual { network, grammar_bits: 0.0, data_bits: 0.0 };
     }
 

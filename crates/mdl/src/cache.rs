@@ -1,6 +1,6 @@
 //! What is known of networks that were evaluated before, by what they compute.
 
-use super::program::Program;
+use super::program::NetworkProgram;
 
 /// A table of |D:G| by the hash of a program. An entry is replaced by the next with the same place: what is in it changes
 /// no result, only the time.
@@ -39,7 +39,7 @@ fn mix(hash: u64, word: u64) -> u64 {
     wide as u64 ^ (wide >> 64) as u64
 }
 
-impl Program {
+impl NetworkProgram {
     /// The hash of what it computes. Hidden units are counted in the order of evaluation, whatever their numbers; fractions with
     /// the same value are the same.
     pub(super) fn key(&self) -> u64 {

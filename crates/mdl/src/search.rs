@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wug_dataset::Seed;
 
-use super::island::{Evolution, Individual, Island, Scorer};
+use super::island::{Evolution, Individual, Island, NetworkScorer};
 use super::lanes::LaneCorpus;
-use super::network::Network;
+use super::network::MdlNetwork;
 
 /// How a search goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,12 +48,12 @@ pub struct SearchState {
     /// |G| + |D:G| of the best network; infinite if none is finite.
     pub best: f64,
     /// Whether the search is over, and if so whether it stopped early.
-    pub over: Option<Stop>,
+    pub over: Option<StopReason>,
 }
 
 /// Why a search is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// All generations are done.
     Finished,
     /// There was no improvement for long.
@@ -76,7 +76,7 @@ pub struct Search {
 
 /// A search that was saved.
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedSearch {
     generation: usize,
     improvements: Vec<Improvement>,
     best: Option<Value>,
@@ -108,9 +108,9 @@ impl Search {
     pub fn state(&self) -> SearchState {
         let since = self.generation - self.improvements.last().map_or(0, |last| last.generation);
         let over = if self.generation >= self.spec.generations {
-            Some(Stop::Finished)
+            Some(StopReason::Finished)
         } else if self.spec.patience > 0 && since >= self.spec.patience {
-            Some(Stop::Patience)
+            Some(StopReason::Patience)
         } else {
             None
         };
@@ -194,7 +194,7 @@ impl Search {
             population: island.population.iter().map(|one| one.network.to_compact()).collect(),
             best: island.best.network.to_compact(),
         };
-        let saved = Saved {
+        let saved = SavedSearch {
             generation: self.generation,
             improvements: self.improvements.clone(),
             best: self.best.as_ref().map(|best| best.network.to_compact()),
@@ -205,10 +205,10 @@ impl Search {
 
     /// The search that was saved, with the spec, corpus and seed that it began with; none if the bytes do not fit them.
     pub fn resume(spec: SearchSpec, corpus: LaneCorpus, seed: Seed, bytes: &[u8]) -> Option<Self> {
-        let saved: Saved = serde_json::from_slice(bytes).ok()?;
-        let mut scorer = Scorer::new();
+        let saved: SavedSearch = serde_json::from_slice(bytes).ok()?;
+        let mut scorer = NetworkScorer::new();
         let mut individual = |value: &Value| {
-            let network = Network::from_compact(value)?;
+            let network = MdlNetwork::from_compact(value)?;
             if network.inputs() != corpus.vocabulary || network.outputs() != corpus.vocabulary {
                 return None;
             }
@@ -225,7 +225,7 @@ impl Search {
             }
             let mut rng = island_seed(seed, i).rng();
             rng.set_word_pos(u128::from(saved.word));
-            let mut island = Island::of(population, rng, Scorer::new());
+            let mut island = Island::of(population, rng, NetworkScorer::new());
             island.best = individual(&saved.best)?;
             island.scorer.scored = saved.scored;
             islands.push(island);

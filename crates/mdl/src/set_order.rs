@@ -13,14 +13,14 @@ const SMALLEST: usize = 8;
 
 /// A set of numbers below `FREE`, as Python stores it.
 #[derive(Clone, Debug, Default)]
-struct Table {
+struct PythonSet {
     slots: Vec<u16>,
     used: usize,
 }
 
 const FREE: u16 = u16::MAX;
 
-impl Table {
+impl PythonSet {
     fn new() -> Self {
         Self { slots: vec![FREE; SMALLEST], used: 0 }
     }
@@ -107,7 +107,7 @@ fn is_plain(numbers: &[u16]) -> bool {
 /// Puts numbers, which came to a set one by one, `set | {number}`, into its order.
 pub(super) fn order_of_unions(numbers: &mut [u16]) {
     if !is_plain(numbers) {
-        let table = numbers.iter().fold(Table::new(), |table, &number| table.with(number));
+        let table = numbers.iter().fold(PythonSet::new(), |table, &number| table.with(number));
         numbers.iter_mut().zip(table.iter()).for_each(|(to, number)| *to = number);
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn order_of_unions(numbers: &mut [u16]) {
 /// The order of `frozenset(numbers)`.
 pub(super) fn order_of_set(numbers: &mut [u16]) {
     if !is_plain(numbers) {
-        let mut table = Table::new();
+        let mut table = PythonSet::new();
         numbers.iter().for_each(|&number| table.add(number));
         numbers.iter_mut().zip(table.iter()).for_each(|(to, number)| *to = number);
     }
