@@ -258,7 +258,7 @@ fn stacks_back<R: Real>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{check_finite_differences, close, dot, values};
+    use super::super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
     use super::*;
 
     fn lengths(n: &StackRnn) -> [usize; 7] {
@@ -266,7 +266,7 @@ mod tests {
         [h * h, h, h * d, ACTIONS * h, ACTIONS, d * h, d]
     }
 
-    fn weights<'a>(p: &'a [f64], n: &StackRnn) -> StackRnnWeights<'a, f64> {
+    fn weights<'a, R>(p: &'a [R], n: &StackRnn) -> StackRnnWeights<'a, R> {
         let mut rest = p;
         let [hidden, bias, read, a, ab, e, eb] = lengths(n).map(|len| {
             let (part, after) = rest.split_at(len);
@@ -349,6 +349,27 @@ mod tests {
                     close(&stacks[b * held..][..held], &stack.concat()[..held], 1e-12);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn single_precision_is_close_whatever_the_width() {
+        let sizes = [(4, 3), (7, 8), (9, 1), (33, 9)];
+        for (n, (hidden, width)) in shapes().flat_map(|n| sizes.map(|size| (n, size))) {
+            let n = StackRnn { batch: 7, hidden, width, ..n };
+            let x = values(1, n.steps * n.batch * hidden);
+            // As large as weights are at the start of training.
+            let scale = 1.0 / (hidden as f64).sqrt();
+            let p: Vec<f64> = values(2, lengths(&n).iter().sum()).iter().map(|p| scale * p).collect();
+            let (h, trace) = run(&n, &x, &p, true);
+            let (mut h32, mut trace32) = (singles(&h), vec![f32::NAN; trace.len()]);
+            h32[n.batch * hidden..].fill(f32::NAN);
+            let first = n.memory(true, false);
+            trace32[first.clone()].copy_from_slice(&singles(&trace[first]));
+            stack_rnn(&mut h32, &mut trace32, &singles(&x), weights(&singles(&p), &n), &n, true);
+            close_single(&h32, &h, 1e-5);
+            let last = n.memory(true, true);
+            close_single(&trace32[last.clone()], &trace[last], 1e-5);
         }
     }
 
