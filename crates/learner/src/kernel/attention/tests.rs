@@ -9,7 +9,7 @@ use crate::kernel::testing::{
 fn forward<R: Real>(qkv: &[R], mask: DropoutMask, n: Attention) -> (Vec<R>, Vec<R>) {
     let mut out = vec![R::ZERO; n.batch * n.queries * n.width];
     let mut stats = vec![R::ZERO; n.stats()];
-    attention(&mut out, &mut stats, &mut vec![R::of(7.0); n.scratch()], qkv, mask, n);
+    attention(&mut out, &mut stats, &mut vec![R::of(f64::NAN); n.scratch()], qkv, mask, n);
     (out, stats)
 }
 
@@ -129,7 +129,7 @@ fn check<R: Real>(n: Attention, mask: DropoutMask, seed: u64) {
     // A weight is rounded by about as many ε as its score has terms, and a sum has as many weights as there are keys.
     let terms = n.keys + 4 * n.size();
     near(&out, &naive(&x, &x, mask, n, true), terms);
-    let (mut dqkv, mut scratch) = (vec![R::of(9.0); qkv.len()], vec![R::of(7.0); n.scratch()]);
+    let (mut dqkv, mut scratch) = (vec![R::of(9.0); qkv.len()], vec![R::of(f64::NAN); n.scratch()]);
     attention_backward(&mut dqkv, &mut scratch, &g, &out, &stats, &qkv, mask, n);
     let [dq, dkv] = naive_backward(&x, &x, &wide(&g), mask, n, true);
     near(&dqkv, &dq.iter().zip(dkv).map(|(dq, dkv)| dq + dkv).collect::<Vec<_>>(), 2 * terms);
@@ -141,7 +141,7 @@ fn check_cross<R: Real>(n: Attention, mask: DropoutMask, seed: u64) {
     let [q, kv, g] = [len, keys, len + 1].map(|len| random::<R>(seed + len as u64, len));
     let g = &g[..len];
     let (mut out, mut stats) = (vec![R::of(9.0); len], vec![R::of(9.0); n.stats()]);
-    let mut scratch = vec![R::of(7.0); n.scratch()];
+    let mut scratch = vec![R::of(f64::NAN); n.scratch()];
     cross_attention(&mut out, &mut stats, &mut scratch, &q, &kv, mask, n);
     let terms = n.keys + 4 * n.size();
     near(&out, &naive(&wide(&q), &wide(&kv), mask, n, false), terms);
