@@ -84,6 +84,8 @@ impl UnitActivation {
     /// Its price, in bits of a unary code.
     pub fn cost(self) -> u32 {
         match self {
+            // The prices of the released code: a search takes a dear function only where it saves more bits
+            // of data than it costs.
             Linear => 0,
             Inverse | Abs => 1,
             Relu | Square => 2,
@@ -104,12 +106,15 @@ impl UnitActivation {
     pub(super) fn apply_lanes<const L: usize>(self, lanes: &mut [f64; L]) {
         match self {
             Linear => {}
+            // A product instead of `max`: NaN stays NaN, and there is no branch.
             Relu => map(lanes, |x| x * if x > 0.0 { 1.0 } else { 0.0 }),
             Sigmoid => map(lanes, math::sigmoid),
             Tanh => map(lanes, math::tanh),
             Square => map(lanes, |x| x * x),
             Floor => map(lanes, f64::floor),
             Step => map(lanes, |x| if x > 0.0 { 1.0 } else { 0.0 }),
+            // The exponentials are our own, which compile to code for all lanes; sine and cosine are rare
+            // enough for the library.
             Gaussian => map(lanes, |x| math::exp_negative(-(x * x) / 2.0)),
             Sine => map(lanes, |x| libm::sin(PI * x)),
             Inverse => map(lanes, |x| -x),

@@ -31,6 +31,7 @@ impl AnnealingSchedule {
 
     /// Temperature and least probability at a part of a cycle, from 0 to 1.
     fn at(&self, part: f64) -> (f64, f64) {
+        // Geometric: every halving of the temperature gets the same number of generations.
         let between = |from: f64, to: f64| from * libm::pow(to / from, part);
         (between(self.hot, self.cold), between(self.floor_hot, self.floor_cold))
     }
@@ -57,16 +58,21 @@ impl Island {
         let mut energy = self.energy_of_chain(evolution, corpus, floor);
         for _ in 0..evolution.population {
             self.offspring.clone_from(&self.population[0]);
+            // A counter is four or five parts that are worthless apart: one by one, every change towards it is uphill.
+            // Without this operator, chains on aⁿbⁿ ended 250 bits above the best network.
             if below(&mut self.rng, MEMORY_ONE_IN) == 0 {
                 self.offspring.network.add_memory(&evolution.alphabet, &mut self.rng);
             } else {
                 self.offspring.network.mutate(&evolution.alphabet, &mut self.rng);
             }
+            // One more change with probability ¼ each: pairs of changes cross valleys that single ones do
+            // not.
             while self.offspring.network.edges.len() < MAX_EDGES && coin(&mut self.rng) && coin(&mut self.rng)
             {
                 self.offspring.network.mutate(&evolution.alphabet, &mut self.rng);
             }
             let other = self.scorer.energy(&mut self.offspring, corpus, &evolution.objective, floor);
+            // Metropolis' rule, in bits: a network that costs T bits more is accepted half of the time.
             let accepted =
                 other <= energy || unit(&mut self.rng) < libm::exp2((energy - other) / temperature);
             if !accepted {
@@ -87,6 +93,7 @@ impl Island {
 
     /// A new chain: from a random network, or from the best.
     fn restart(&mut self, evolution: &Evolution, corpus: &LaneCorpus, cycle: usize) {
+        // Cycles from scratch find other basins, cycles from the best network polish it.
         if cycle % 2 == 1 {
             let Self { population, best, .. } = self;
             population[0].clone_from(best);

@@ -68,6 +68,8 @@ impl MdlNetwork {
     /// all, as the released code does.
     pub fn code_length(&self, allowed: usize) -> CodeLength {
         let (units, field) = (self.units.len(), digits(allowed));
+        // Sources are not coded: the edges of each unit follow its fan-out, so an edge names its kind, target
+        // and weight only.
         let mut length = CodeLength {
             unit_count: integer_bits(units as u32),
             edge_kinds: self.edges.len() as u32,
@@ -89,6 +91,7 @@ impl MdlNetwork {
             length.fanouts += integer_bits((i - from.0 + j - from.1) as u32);
             length.activation_ids += field.max(own_digits(unit.activation));
             length.activation_costs += unit.activation.cost() + 1;
+            // Two zeros say that there is no bias.
             length.biases += unit.bias.map_or(2, super::weight::RationalWeight::bits);
         }
         length

@@ -35,8 +35,8 @@ impl Evaluator {
         self.program.compile(network);
     }
 
-    /// |D:G| of the network that was compiled; infinite if a target has no probability. With a floor, every symbol has at least
-    /// this probability.
+    /// |D:G| of the network that was compiled; infinite if a target has no probability. With a floor, every symbol has
+    /// at least this probability.
     pub(super) fn data_bits(&mut self, corpus: &LaneCorpus, objective: &MdlObjective, floor: f64) -> f64 {
         let Self { program, workspace } = self;
         let mut body = || workspace.data_bits(program, corpus, objective, floor);
@@ -69,6 +69,7 @@ impl Workspace {
         for group in &corpus.groups {
             if let Some(slot) = group.slot {
                 let from = slot as usize * program.memory.len();
+                // All lanes go on from the prefix that they share, which one lane has computed.
                 for (&unit, &value) in program.memory.iter().zip(&self.forks[from..]) {
                     self.current[usize::from(unit)] = [value; LANES];
                 }
@@ -79,6 +80,8 @@ impl Workspace {
                 self.step(program, &corpus.inputs[step.inputs..step.inputs + program.inputs], depth > 0);
                 let early = objective.early_rejection && depth < corpus.early && floor == 0.0;
                 let Some(more) = self.targets(program, corpus, step, objective, early, floor) else {
+                    // Most mutants give some target no probability, and are done here. The released code
+                    // looks for that in the first ⌈log₂ T⌉ steps only.
                     return f64::INFINITY;
                 };
                 bits += more;
@@ -234,6 +237,7 @@ fn combined(kind: UnitKind, terms: &[Term], values: &[Lanes]) -> Lanes {
         each(&mut lanes, |x| x * term.weight);
         lanes
     };
+    // In the order of the terms, as the released code adds them up: another order would round differently.
     let mut all = weighted(&terms[0]);
     for term in &terms[1..] {
         all = join(kind, all, weighted(term));

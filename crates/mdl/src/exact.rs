@@ -71,6 +71,7 @@ impl ExactOutput {
             (true, true) => {}
         }
         match (self, other) {
+            // Both functions are increasing: their arguments decide.
             (Self::Ratio(a), Self::Ratio(b))
             | (Self::Tanh(a), Self::Tanh(b))
             | (Self::Sigmoid(a), Self::Sigmoid(b)) => Some(a.cmp(&b)),
@@ -163,6 +164,8 @@ pub type ExactMemory = Option<Vec<ExactRatio>>;
 
 impl ExactNetwork {
     /// Refuses networks in which a value that is used again is not rational.
+    // From the network and not from the terms of the program, whose weights are rounded already. Order and
+    // ignored edges are the program's, so that both compute the same.
     pub fn new(network: &MdlNetwork) -> Result<Self, Inexact> {
         let program = NetworkProgram::of(network);
         let ignored = &program.order().ignored;

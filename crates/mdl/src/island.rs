@@ -95,6 +95,7 @@ impl NetworkScorer {
 
     /// |D:G| of the program that was compiled.
     fn bits(&mut self, key: u64, corpus: &LaneCorpus, objective: &MdlObjective, floor: f64) -> f64 {
+        // The floor changes the bits of the data, so it is part of what they are known by.
         let key = key ^ floor.to_bits();
         if let Some(known) = self.cache.get(key) {
             return known;
@@ -168,6 +169,8 @@ impl Island {
         }
         self.find_elite(evolution.elite);
         for _ in 0..self.population.len() {
+            // Steady state, as Lan et al. have it: the offspring of the winner takes the place of the loser
+            // at once, even if it is worse, and may be drawn next. The elite alone is safe.
             let (winner, loser) = self.tournament(evolution);
             self.offspring.clone_from(&self.population[winner]);
             self.offspring.network.mutate(&evolution.alphabet, &mut self.rng);
@@ -185,6 +188,8 @@ impl Island {
 
     /// The best networks, of those with the same finite score one.
     fn find_elite(&mut self, share: f64) {
+        // Of networks with the same total one is enough: an elite of copies would protect a single network
+        // many times.
         let size = (share * self.population.len() as f64).ceil() as usize;
         self.elite.clear();
         while self.elite.len() < size {
@@ -211,6 +216,7 @@ impl Island {
             }
         }
         let total = |i: usize| self.population[i].total();
+        // Compared as bits, because two infinities are a tie and no order.
         let first = total(self.drawn[0]);
         if self.drawn.iter().any(|&i| total(i).to_bits() != first.to_bits()) {
             let by_total = |a: &&usize, b: &&usize| total(**a).total_cmp(&total(**b));
@@ -219,6 +225,7 @@ impl Island {
             return (winner, loser);
         }
         if first.is_finite() {
+            // A tie is drawn: changes that cost nothing drift through the population.
             let winner = below(&mut self.rng, size);
             let other = below(&mut self.rng, size - 1);
             let loser = other + usize::from(other >= winner);
@@ -237,6 +244,7 @@ impl Island {
         if evolution.annealing.is_some() {
             return vec![self.best.clone()];
         }
+        // Winners of tournaments rather than the best ones, as released: migrants keep some variety.
         let count = (share * self.population.len() as f64).floor() as usize;
         let mut emigrants: Vec<Individual> = Vec::new();
         for _ in 0..count {
@@ -258,6 +266,8 @@ impl Island {
             }
             return;
         }
+        // As released, an immigrant may replace a member of the elite; the best network of an island is kept
+        // beside its population.
         let losers: Vec<usize> = immigrants.iter().map(|_| self.tournament(evolution).1).collect();
         for (loser, immigrant) in losers.into_iter().zip(immigrants) {
             if immigrant.total() < self.best.total() {

@@ -74,6 +74,8 @@ impl LaneCorpus {
         };
         // For each step of each group, the forks that leave it.
         let mut forks: Vec<Vec<Vec<Fork>>> = Vec::new();
+        // Sorted strings with a common prefix are neighbours. A group starts where all its strings have left
+        // the string before it: what they share with that one is computed there and copied here.
         for (g, rows) in sorted.chunks(LANES).enumerate() {
             let first = if g == 0 { 0 } else { common(rows, &sorted[g * LANES - 1].0) };
             let slot = (first > 0).then(|| {

@@ -3,6 +3,16 @@
 //!
 //! [`MdlNetwork`] is what is evolved and saved; [`NetworkProgram`] is a network in the order of evaluation; [`score()`] is the objective as
 //! it is defined. What the released code does, quirks included, is in `docs/errata.md`.
+//!
+//! | choice | whose |
+//! |---|---|
+//! | the code of a network, prices of activations, weights as fractions that are never reduced | Lan et al. 2022 |
+//! | a population per island, tournaments of two, offspring in the loser's place, an elite; operators drawn with equal probability | Lan et al. 2022 |
+//! | tournament winners that migrate, to islands in rotation | Lan et al. 2022; at fixed generations only (theirs also migrate by the clock), so that a result does not depend on the machine |
+//! | a cache of scores | theirs by network, ours by what the network computes |
+//! | distinct strings in lanes, shared prefixes once, an end at the first impossible target | ours: millions of networks are scored, most of them bad at once |
+//! | annealing with operators that add a whole memory, probabilities with a floor | ours, and the recommended search: at equal evaluations it solves aⁿbⁿ where evolution does not (record/2026-11-17-mdl.md) |
+//! | exact fractions, for certificates | ours: in single precision a weight of ⅓ drifts until long strings are predicted wrongly |
 
 #![expect(clippy::inline_always, reason = "what is not inlined is not compiled for wide registers")]
 

@@ -97,6 +97,7 @@ impl<R: Float> NetworkModel<R> {
 
     /// The number of a state that is not the first; none if there are too many.
     fn number(&mut self, memory: &[R]) -> Option<u32> {
+        // As bits: what follows from equal memories is equal to the last digit.
         let key: Vec<u64> = memory.iter().map(|x| x.wide().to_bits()).collect();
         if let Some(&known) = self.known_memories.get(&key) {
             return Some(known);
@@ -135,6 +136,8 @@ impl<R: Float> NetworkModel<R> {
         };
         let (memory, row) = self.compute(&memory, started, symbol);
         let (number, known) = (self.number(&memory), self.row(&row));
+        // Remembered only between numbered states; a network that never repeats itself is computed step by
+        // step.
         if let (Some(from), Some(number), Some(known)) = (from, number, known) {
             self.next[from * self.program.inputs + symbol as usize] = number;
             self.rows[from * self.program.inputs + symbol as usize] = known;

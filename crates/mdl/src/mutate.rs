@@ -37,6 +37,8 @@ pub(super) enum Mutation {
 /// A sign, and numerator and denominator that are each one more than the number of heads before the first tails.
 pub(super) fn random_weight(rng: &mut dyn Rng) -> RationalWeight {
     let bits = rng.next_u64();
+    // Geometric with ½, as released (1 + ⌊−log₂ u⌋), without a logarithm: the number of leading zeros of
+    // random bits.
     let heads = |half: u32| half.leading_zeros() + 1;
     RationalWeight {
         negative: coin(rng),
@@ -77,6 +79,7 @@ impl MdlNetwork {
         };
         let (edges, biases, hidden) = (self.edges.len(), self.biases(), self.hidden());
         let changeable = hidden + self.outputs();
+        // Only what is possible is drawn, and with equal probability: no operator is drawn in vain.
         offer(Mutation::AddUnit, self.units.len() < alphabet.max_units && edges > 0);
         offer(Mutation::RemoveUnit, hidden > 0);
         offer(Mutation::ChangeActivation, alphabet.activations.len() > 1);
@@ -207,6 +210,7 @@ impl MdlNetwork {
     /// amount or take it away, and one or two edges out. Of its parts none is of use without the others, so that to find
     /// them one by one takes long.
     pub(super) fn add_memory(&mut self, alphabet: &SearchSpace, rng: &mut dyn Rng) {
+        // Ours, for annealing; Lan et al. have no such operator.
         if self.units.len() >= alphabet.max_units {
             return;
         }
@@ -257,8 +261,8 @@ impl MdlNetwork {
         });
     }
 
-    /// Removes a hidden unit. Its sources are linked to its targets, with the weights of the edges that came in; the last unit
-    /// gets its number.
+    /// Removes a hidden unit. Its sources are linked to its targets, with the weights of the edges that came in; the last
+    /// unit gets its number.
     pub(super) fn remove_unit(&mut self, unit: u16) {
         let find = |edges: &[NetworkEdge], recurrent, source, target| {
             let found = edges.binary_search_by_key(&(recurrent, source, target), NetworkEdge::key);
@@ -282,6 +286,8 @@ impl MdlNetwork {
                 }
                 let has_forward = find(old, false, source, target).is_some();
                 let has_recurrent = find(old, true, source, target).is_some();
+                // As released: a bridge is recurrent if either half was, and has the weight of the edge that
+                // came in.
                 if (recurrent_in.is_some() || recurrent_out)
                     && !has_recurrent
                     && let Some(weight) = recurrent_in.or(forward_in)
@@ -316,6 +322,8 @@ impl MdlNetwork {
 /// A weight next to this one: another sign (the more often, the smaller it is), or numerator or denominator one more or less.
 pub(super) fn perturbed(mut weight: RationalWeight, rng: &mut dyn Rng) -> RationalWeight {
     let flip = (1.0 - f64::from(weight.numerator) / f64::from(weight.denominator)).max(0.0);
+    // Three changes with weights max(0, 1 − |w|), 1 and 1, as released: small weights cross zero by their
+    // sign, since numerators stay positive.
     let drawn = unit(rng) * (flip + 2.0);
     if drawn < flip {
         weight.negative = !weight.negative;

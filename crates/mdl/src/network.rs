@@ -110,6 +110,8 @@ impl MdlNetwork {
         if inputs == 0 || outputs == 0 || inputs.saturating_add(outputs) > n {
             return Err(NetworkError::InputsOutputs { units: n, inputs, outputs });
         }
+        // Sorted once and kept so: an edge is found by bisection, and networks that are the same compare as
+        // equal.
         edges.sort_unstable();
         for pair in edges.windows(2) {
             if pair[0].key() == pair[1].key() {

@@ -73,6 +73,7 @@ impl NetworkProgram {
         self.memory.clear();
         let (forward, recurrent) = (network.forward(), network.recurrent());
         for &id in &self.order.units {
+            // A unit without influence costs bits of |G| but no time.
             if !self.live[usize::from(id)] {
                 continue;
             }

@@ -101,6 +101,8 @@ fn data<R: Float>(
     let longest = corpus.iter().map(|sequence| sequence.targets.len()).max().unwrap_or(0);
     let early = if objective.early_rejection { ceil_log2(longest) } else { 0 };
     let (mut bits, mut correct, mut steps) = (0.0, 0_usize, 0_usize);
+    // Distinct strings once, by their weight. This is the definition; `evaluate` computes the same in lanes,
+    // with shared prefixes.
     for sequence in corpus {
         let mut values = UnitValues::<R>::new(program);
         let mut own = 0.0;

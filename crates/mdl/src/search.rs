@@ -60,8 +60,8 @@ pub enum StopReason {
     Patience,
 }
 
-/// Generations between two looks at the best network. It is fixed, because the generation of an improvement is part of the
-/// result.
+/// Generations between two looks at the best network. It is fixed, because the generation of an improvement is
+/// part of the result.
 const STRIDE: usize = 20;
 
 #[derive(Clone, Debug)]
@@ -109,6 +109,8 @@ impl Search {
         let since = self.generation - self.improvements.last().map_or(0, |last| last.generation);
         let over = if self.generation >= self.spec.generations {
             Some(StopReason::Finished)
+        // In generations: the paper stops after two hours without improvement, which no two machines do at
+        // the same place.
         } else if self.spec.patience > 0 && since >= self.spec.patience {
             Some(StopReason::Patience)
         } else {
@@ -136,6 +138,8 @@ impl Search {
     /// Some generations of all islands, up to the next exchange at most. `each` runs every task that it is given, in any order and
     /// on any threads: islands do not see each other.
     pub fn advance(&mut self, each: &dyn Fn(&mut [IslandTask<'_>])) {
+        // Islands meet at fixed generations only. Lan et al. exchange networks every 1,800 seconds as well,
+        // which makes a result depend on the speed of the machine.
         let interval = self.spec.migration_interval.max(1);
         let left = self.spec.generations - self.generation;
         let to_exchange = interval - self.generation % interval;
@@ -158,6 +162,7 @@ impl Search {
     fn exchange(&mut self) {
         let n = self.islands.len();
         let round = self.generation / self.spec.migration_interval.max(1) - 1;
+        // As released, in rotation: after n − 1 exchanges every island has sent to every other.
         let distance = 1 + round % (n - 1);
         let (evolution, share) = (&self.spec.evolution, self.spec.migration_share);
         let sent: Vec<Vec<Individual>> =
@@ -189,6 +194,7 @@ impl Search {
     /// The search as bytes.
     pub fn save(&self) -> Vec<u8> {
         let island = |island: &Island| SavedIsland {
+            // ChaCha can be set to any place, so a stream is saved as a number.
             word: island.rng.get_word_pos() as u64,
             scored: island.scorer.scored,
             population: island.population.iter().map(|one| one.network.to_compact()).collect(),

@@ -33,6 +33,8 @@ impl PythonSet {
         let mask = self.slots.len() - 1;
         let (mut perturb, mut i) = (usize::from(number), usize::from(number) & mask);
         loop {
+            // As `set_add_entry` of CPython: nine neighbours if they are inside the table, then a jump that
+            // mixes in higher bits.
             let probes = if i + LINEAR_PROBES <= mask { LINEAR_PROBES } else { 0 };
             for slot in &mut self.slots[i..=i + probes] {
                 if *slot == number {
@@ -68,6 +70,7 @@ impl PythonSet {
     fn add(&mut self, number: u16) {
         self.insert(number);
         if self.crowded(self.used) {
+            // Small sets grow fourfold.
             self.resize(self.used * 4);
         }
     }
@@ -81,6 +84,8 @@ impl PythonSet {
     }
 
     fn with(&self, number: u16) -> Self {
+        // `set | {number}` copies into a table of its own size, and so may lay out the same numbers
+        // differently from a set that grew.
         let mut copy = Self::new();
         if copy.crowded(self.used) {
             copy.resize(self.used * 2);

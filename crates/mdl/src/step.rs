@@ -118,6 +118,8 @@ impl<R: Float> UnitValues<R> {
                 value = if instruction.is_input { join(start, incoming) } else { incoming };
                 is_new = true;
             }
+            // Before the second step there is nothing to carry: recurrent edges are absent, not zero, which a
+            // product would notice.
             if self.started
                 && let Some(incoming) = combined(recurrent, &self.previous)
             {
@@ -125,6 +127,7 @@ impl<R: Float> UnitValues<R> {
                 is_new = true;
             }
             if let Some(bias) = instruction.bias {
+                // Added to products too, as the released evaluation does.
                 value = value.plus(R::of(bias));
                 is_new = true;
             }
