@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(optimizer.steps(), 1);
     }
 
-    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, with large and
-    /// small gradients.
+    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, with
+    /// large and small gradients.
     #[test]
     #[expect(clippy::unreadable_literal, reason = "the digits as they were printed")]
     fn epsilon_first_is_fairseqs_adam() {

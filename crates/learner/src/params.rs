@@ -106,7 +106,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Adds a tensor.
+    /// Adds a tensor behind those that are there.
     ///
     /// # Panics
     /// If there is a tensor of that name: names are unique in a checkpoint.

@@ -19,6 +19,8 @@ pub enum Activation {
 
 /// `out[N,O] = f(out[N,O] + bias[O])`; an empty bias is zero.
 pub fn activate<R: Real>(out: &mut [R], bias: &[R], f: Activation) {
+    // Two passes over sums that are still in cache: the functions are fastest on long runs of whole
+    // registers, which a row that ends in the middle of one would interrupt.
     if !bias.is_empty() {
         dispatch!(add_to_rows(&mut *out, bias));
     }
@@ -80,6 +82,7 @@ fn grads<R: Real, S: Simd>(s: S, dout: &mut [R], out: &[R], f: Activation) {
         let d = match f {
             Activation::Identity => d,
             Activation::Tanh => d * (-y).mul_add(y, one),
+            // The derivative at zero is zero, as in PyTorch.
             Activation::Relu => zero.if_less(y, d, zero),
             Activation::Sigmoid => d * y * (one - y),
         };

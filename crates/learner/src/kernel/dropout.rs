@@ -86,6 +86,7 @@ impl DropoutMask {
     /// The `i`-th 32 random bits. The keys are well mixed, so one more bijection is enough.
     #[inline(always)]
     fn random(self, i: u32) -> u32 {
+        // 2³²/φ, an odd factor, takes neighbouring indices far apart before the last mixing.
         mix(i.wrapping_add(self.keys[1]).wrapping_mul(0x9e37_79b1) ^ self.keys[0])
     }
 }
@@ -102,6 +103,7 @@ const BOTH: usize = 2 * GROUP as usize;
 /// A bijection of 32 bits in which every input bit flips every output bit about half of the time.
 #[inline(always)]
 fn mix(mut x: u32) -> u32 {
+    // The constants of `lowbias32` (C. Wellons), found by a search for the least bias of this form.
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
     x ^= x >> 15;
@@ -140,8 +142,8 @@ impl<'a, R: Real> MaskedSlice<'a, R> {
     }
 }
 
-/// `out = mask · inp / (1 − p)`, where `first` is the index of the first element in the mask. The backward pass is the same
-/// function on gradients.
+/// `out = mask · inp / (1 − p)`, where `first` is the index of the first element in the mask. The backward pass is the
+/// same function on gradients.
 pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: DropoutMask, first: usize) {
     assert_eq!(out.len(), inp.len(), "as many elements out of a mask as into it");
     dispatch!(body(out, Some(inp), mask, first as u32));
@@ -157,6 +159,8 @@ pub fn drop_in_place<R: Real>(values: &mut [R], mask: DropoutMask, first: usize)
 #[inline(always)]
 fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: DropoutMask, first: u32) {
     let scale = R::of(mask.scale());
+    // Two groups share their random words. A part that begins inside them is first brought to a boundary,
+    // element by element; then whole groups are registers.
     let before = first.wrapping_neg() as usize % BOTH;
     let (front, out) = out.split_at_mut(before.min(out.len()));
     let (inp_front, inp) = inp.map(|inp| inp.split_at(front.len())).unzip();

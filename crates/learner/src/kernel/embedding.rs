@@ -15,6 +15,8 @@ pub fn embedding<R: Real>(out: &mut [R], table: &[R], symbols: &[u32], d: usize,
 /// `dtable[symbols[N]] += scale · dout[N,D]`. Scales `dout` in place.
 pub fn embedding_backward<R: Real>(dtable: &mut [R], dout: &mut [R], symbols: &[u32], d: usize, scale: R) {
     for (dout, &symbol) in dout.chunks_exact_mut(d).zip(symbols) {
+        // In place, so that the sum is the kernel for rows; most models have a scale of one and skip this
+        // pass.
         if scale != R::ONE {
             for x in dout.iter_mut() {
                 *x *= scale;

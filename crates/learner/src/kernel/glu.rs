@@ -32,6 +32,8 @@ fn glu_backward_body<R: Real, S: Simd>(s: S, dx: &mut [R], dout: &[R], x: &[R], 
     for ((dx, dout), x) in rows {
         let ((a, b), (da, db)) = (x.split_at(o), dx.split_at_mut(o));
         for at in (0..o).step_by(V::<R, S>::lanes()) {
+            // σ(b) is computed again rather than saved: half a nanosecond an element against a tensor that is
+            // written and read.
             let (passes, dout) = (V::at(s, b, at).sigmoid(), V::at(s, dout, at));
             (dout * passes).put(da, at);
             (dout * V::at(s, a, at) * passes * (one - passes)).put(db, at);

@@ -46,6 +46,8 @@ pub fn gru<R: Real>(
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
     for (from, to) in n.blocks(n.block::<R>(GRU_SUMS)) {
+        // The input side of a whole block of steps is one product. The recurrent side waits for the state
+        // before it.
         let inp = Mat::new(x.read(from * row_in..to * row_in, workspace), (to - from) * b, n.input);
         let block = &mut gates[from * row_gates..to * row_gates];
         matmul(block, Accumulate::Set, inp, Mat::new(w.input, 3 * n.hidden, n.input).t());
@@ -79,6 +81,7 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], gates: &mut [R], sums: &[R], befor
             r.put(gr, u);
             z.put(gz, u);
             new.put(gn, u);
+            // (1−z)·n + z·h as n + z·(h−n): one fused operation after the difference.
             z.mul_add(V::at(s, before, u) - new, new).put(h, u);
         }
     }
@@ -159,6 +162,8 @@ fn cells_backward<R: Real, S: Simd>(
             let (dh, before, q) = (V::at(s, dh, u), V::at(s, before, u), V::at(s, sn, u));
             let dnew = dh * (one - z) * (-new).mul_add(new, one);
             let dz = dh * (before - new) * z * (one - z);
+            // r multiplies the recurrent sum q alone: it gets dnew·q, and q gets dnew·r. That is why the two
+            // sides have gradients of their own.
             let dr = dnew * q * r * (one - r);
             dr.put(gr, u);
             dr.put(sr, u);

@@ -19,6 +19,7 @@ pub fn linear<R: Real>(out: &mut [R], inp: &[R], weight: &[R], bias: &[R], i: us
     let block = rows_in_cache::<R>(i + o, inp.len() / i);
     for (out, inp) in out.chunks_mut(block * o).zip(inp.chunks(block * i)) {
         matmul(out, Accumulate::Set, Mat::new(inp, inp.len() / i, i), Mat::new(weight, o, i).t());
+        // Right after the product of the same rows, whose sums are still in the second-level cache.
         activate(out, bias, f);
     }
 }
@@ -30,8 +31,8 @@ fn rows_in_cache<R>(width: usize, rows: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).max(1)).max(1)
 }
 
-/// The backward pass. `dout[N,O]` is first multiplied by the derivative of `f` in place; gradients that are not required may
-/// be empty.
+/// The backward pass. `dout[N,O]` is first multiplied by the derivative of `f` in place; gradients that are not
+/// required may be empty.
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn linear_backward<R: Real>(
     dinp: &mut [R],
@@ -76,6 +77,8 @@ fn column_sums_body<R: Real, S: Simd>(s: S, sums: &mut [R], rows: &[R]) {
     let mut quads = rows.chunks_exact(4 * o);
     for quad in &mut quads {
         for i in (0..o).step_by(V::<R, S>::lanes()) {
+            // Four rows per pass over the sums, added in pairs: a quarter of the loads and stores, and no
+            // chain of additions.
             // Each load must end with its own row.
             let at = |r: usize| V::at(s, &quad[r * o..(r + 1) * o], i);
             let sum = V::at(s, sums, i) + ((at(0) + at(1)) + (at(2) + at(3)));

@@ -18,6 +18,7 @@ pub fn softmax_cross_entropy<R: Real>(
     for (((loss, row), logits), &target) in
         losses.iter_mut().zip(probabilities.chunks_exact_mut(v)).zip(logits.chunks_exact(v)).zip(targets)
     {
+        // From logits rather than −ln p: a probability that is rounded to zero would have an infinite loss.
         *loss = softmax(row) - logits[target as usize];
     }
 }
@@ -25,6 +26,7 @@ pub fn softmax_cross_entropy<R: Real>(
 /// Turns one row of logits into probabilities; returns the logarithm of the sum of their exponentials.
 pub fn softmax<R: Real>(row: &mut [R]) -> R {
     let (top, sum) = dispatch!(softmax_row(row));
+    // One logarithm per row: double precision costs nothing here.
     top + R::of(libm::log(sum.wide()))
 }
 
@@ -50,6 +52,8 @@ fn softmax_narrow<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
     let mut columns = [[R::ZERO; MAX_LANES]; MAX_LANES];
     let columns = &mut columns[..v];
     for rows in rows.chunks_mut(v * V::<R, S>::lanes()) {
+        // Transposed in a buffer on the stack: for 2 or 3 symbols most lanes of a register per row would be
+        // idle.
         for (r, row) in rows.chunks_exact(v).enumerate() {
             for (column, &logit) in columns.iter_mut().zip(row) {
                 column[r] = logit;
@@ -109,6 +113,7 @@ fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
 #[inline(always)]
 fn softmax_register<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
     let n = row.len();
+    // Lanes past the row repeat its first logit, so that the maximum is that of the row.
     let x = V::below(s, n, V::at(s, row, 0), V::splat(s, row[0]));
     let top = x.maximum();
     let e = V::below(s, n, (x - V::splat(s, top)).exp(), V::constant(s, 0.0));
@@ -140,6 +145,8 @@ pub fn logistic_cross_entropy<R: Real>(losses: &mut [R], logits: &[R], targets: 
         let z = z.wide();
         // z.max(0) would turn NaN into zero; this keeps it.
         let positive = if z < 0.0 { 0.0 } else { z };
+        // max(z, 0) − z·y + ln(1 + e^−|z|): the exponential is of a number that is not positive and cannot
+        // overflow.
         *loss = R::of(positive - z * y.wide() + libm::log1p(libm::exp(-z.abs())));
     }
 }

@@ -91,6 +91,8 @@ pub fn lstm<R: Real>(
             step.step(StateAfter { h: h_after, c: c_after, gates }, kept, x, before);
         }
         if !kept {
+            // The last cells of this block are the first of the next; after the last block they go to where
+            // the caller reads them.
             let last = (to - from) * row;
             let to = if to == n.steps { c.len() - row } else { 0 };
             c.copy_within(last..last + row, to);
@@ -148,6 +150,7 @@ impl<'a, R: Real> LstmStep<'a, R> {
                     }
                 }
             }
+            // The fused step reads its inputs itself.
             (Self::Fused(_), _) => {}
         }
     }
@@ -212,6 +215,8 @@ pub fn lstm_backward<R: Real>(
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
+    // Gradients flow through the weights as they are stored, not through their transposes: other panels than
+    // those of the forward pass.
     let (w_in, workspace) = PackedWeight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, workspace);
     let (w_hidden, workspace) = PackedWeight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
@@ -224,6 +229,8 @@ pub fn lstm_backward<R: Real>(
             dispatch!(cells_backward(&mut *dc, &mut *gates, &*dh_after, c_before, c_after, n.hidden));
             w_hidden.product(dh_before, Accumulate::Add, gates);
         }
+        // After the steps of a block, the gradients of its sums are known and still in cache: one product
+        // each for inputs and weights.
         let steps = (to - from) * b;
         let dsums = Mat::new(&gates[from * row_gates..to * row_gates], steps, 4 * n.hidden);
         let inputs = from * row_in..to * row_in;
@@ -266,6 +273,8 @@ fn cells_backward<R: Real, S: Simd>(
         for u in (0..hidden).step_by(V::<R, S>::lanes()) {
             let (i, f) = (V::at(s, gi, u), V::at(s, gf, u));
             let (g, o) = (V::at(s, gg, u), V::at(s, go, u));
+            // tanh of the cell is computed again rather than saved: one tensor `[T,B,H]` less to write and
+            // read.
             let (dh, squashed) = (V::at(s, dh, u), V::at(s, c_after, u).tanh());
             let dcell = (dh * o).mul_add((-squashed).mul_add(squashed, one), V::at(s, dc, u));
             (dcell * g * i * (one - i)).put(gi, u);

@@ -30,7 +30,7 @@ pub struct Mat<'a, R> {
 }
 
 impl<'a, R> Mat<'a, R> {
-    /// A row-major matrix.
+    /// A row-major matrix that fills the slice.
     ///
     /// # Panics
     /// If the slice is not `rows · cols` long.
@@ -123,7 +123,8 @@ pub fn matmul<R: Real>(c: &mut [R], into: Accumulate, a: Mat<'_, R>, b: Mat<'_, 
     // One row times a contiguous matrix or the transpose of one.
     if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
         let x = &a.data[..a.cols];
-        // Every sequence starts from a state of zeros, which adds nothing: the read of the whole matrix is saved. (Where the
+        // Every sequence starts from a state of zeros, which adds nothing: the read of the whole matrix is
+        // saved. (Where the
         // matrix holds an infinity or NaN, nothing is added either.)
         if add && x.iter().all(|&x| x == R::ZERO) {
             return;
@@ -166,7 +167,8 @@ const SMALL: usize = 256;
 pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<'_, R>) {
     let (m, k, n) = (b.cols, b.rows, a.rows);
     // SAFETY: the constructors of `Mat` have checked, without overflow, that every (row, column) index times its stride is
-    // inside its slice; `matmul` has checked that the shapes fit and that `c` holds rows · columns elements; `c` is borrowed
+    // inside its slice; `matmul` has checked that the shapes fit and that `c` holds rows · columns elements;
+    // `c` is borrowed
     // mutably, so it overlaps neither operand. The crate dispatches on the type id of `R`, which is `f32` or `f64` (`Real`
     // is sealed through `Lane`).
     unsafe {

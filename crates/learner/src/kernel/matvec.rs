@@ -82,6 +82,8 @@ pub(super) fn vecmat<R: Real>(out: &mut [R], add: bool, matrix: &[R], x: &[R]) {
 #[inline(always)]
 fn vecmat_body<R: Real, S: Simd>(s: S, out: &mut [R], matrix: &[R], x: &[R]) {
     let n = out.len();
+    // Row by row although an output is the sum of a column: columns of a row-major matrix would be read with
+    // a stride.
     let (blocks, rest) = x.as_chunks::<ROWS>();
     let (rows, rest_rows) = matrix.split_at(blocks.len() * ROWS * n);
     for (x, block) in blocks.iter().zip(rows.chunks_exact(ROWS * n)) {
@@ -104,6 +106,7 @@ fn add_rows<R: Real, S: Simd, const N: usize>(s: S, out: &mut [R], block: &[R], 
     let whole = n - n % (2 * lanes);
     let sums = V::<R, S>::regs_mut(&mut out[..whole]).as_chunks_mut::<2>().0;
     let sums = &mut sums[..pairs[0].len()];
+    // Each output is loaded and stored once for N rows.
     for i in 0..pairs[0].len() {
         let mut pair = [V::of(s, sums[i][0]), V::of(s, sums[i][1])];
         for r in 0..N {

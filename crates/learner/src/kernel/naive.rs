@@ -9,6 +9,8 @@ pub(super) fn product(a: &[f64], b: &[f64], m: usize, k: usize, n: usize) -> Vec
     let mut out = vec![0.0; m * n];
     for i in 0..m {
         for j in 0..n {
+            // In the order of `l`, one sum after the other: what the fast products must agree with up to
+            // rounding.
             for l in 0..k {
                 out[i * n + j] += a[i * k + l] * b[l * n + j];
             }

@@ -36,6 +36,8 @@ fn forward<R: Real, S: Simd>(
     let share = R::ONE / R::of(d as f64);
     let rows = out.chunks_exact_mut(d).zip(inp.chunks_exact(d));
     for (((out, inp), mean), inverse) in rows.zip(mean.iter_mut()).zip(inverse.iter_mut()) {
+        // The mean first, the squares in a second pass: E[x²] − E[x]² would lose digits where the mean is
+        // large, and the row is in cache.
         let mut sum = V::constant(s, 0.0);
         for i in (0..d).step_by(lanes) {
             sum = sum + V::at(s, inp, i);
@@ -47,6 +49,7 @@ fn forward<R: Real, S: Simd>(
             let x = V::at(s, inp, i) - center;
             squares = x.mul_add(x, squares);
         }
+        // The end of the row by itself: lanes past it would count as (0 − mean)².
         let tail: R = inp[whole..].iter().map(|&x| (x - *mean) * (x - *mean)).sum();
         *inverse = R::ONE / ((squares.sum() + tail) * share + eps).root();
         let scale = V::splat(s, *inverse);
@@ -97,6 +100,7 @@ fn backward<R: Real, S: Simd>(
             let dx = dout * V::at(s, gain, i);
             sum = sum + dx;
             product = dx.mul_add(x, product);
+            // Gradients of the parameters in the same pass, while x and its gradient are in registers.
             dout.mul_add(x, V::at(s, dgain, i)).put(dgain, i);
             (V::at(s, dbias, i) + dout).put(dbias, i);
         }

@@ -13,8 +13,8 @@ use pulp::Simd;
 use super::simd::{MAX_LANES, V, dispatch};
 use super::{Accumulate, Mat, Real, matmul};
 
-/// Rows of a tile: six rows of two registers of sums, two registers of the panel and a broadcast element fill the sixteen
-/// registers of AVX2.
+/// Rows of a tile: six rows of two registers of sums, two registers of the panel and a broadcast element fill the
+/// sixteen registers of AVX2.
 pub(super) const ROWS: usize = 6;
 
 /// Terms of a sum per iteration of the inner loop: enough that the bounds checks cost little beside them.
@@ -30,6 +30,7 @@ pub(super) struct PackedWeight<'a, R> {
 
 /// Elements of workspace that [`PackedWeight::new`] needs for products of `rows` rows with a matrix `[k,n]` or `[n,k]`.
 pub(super) fn workspace(rows: usize, k: usize, n: usize) -> usize {
+    // An upper bound: the last panel is padded by less than two registers, and the front by less than one.
     if pays(rows) { (k + 2 * MAX_LANES) * (n + 2 * MAX_LANES) } else { 0 }
 }
 
@@ -60,8 +61,8 @@ pub(super) fn narrow<R: Real>(c: &mut [R], into: Accumulate, a: &[R], matrix: Ma
 }
 
 impl<'a, R: Real> PackedWeight<'a, R> {
-    /// Packs the matrix into the front of `workspace` if that pays for products of `rows` rows; returns the rest of the
-    /// workspace too.
+    /// Packs the matrix into the front of `workspace` if that pays for products of `rows` rows; returns the rest
+    /// of the workspace too.
     pub(super) fn new(matrix: Mat<'a, R>, rows: usize, workspace: &'a mut [R]) -> (Self, &'a mut [R]) {
         let (k, n) = matrix.shape();
         if !pays(rows) || k == 0 || n == 0 {
@@ -116,6 +117,8 @@ fn pack<R: Real, S: Simd>(_: S, to: &mut [R], matrix: Mat<'_, R>) {
         let inside = width.min(n - first);
         for (i, row) in to[first * k..][..k * width].chunks_exact_mut(width).enumerate() {
             for (j, x) in row[..inside].iter_mut().enumerate() {
+                // One element at a time, because the matrix may be a transpose: this is done once per
+                // sequence.
                 *x = matrix.get(i, first + j);
             }
             row[inside..].fill(R::ZERO);
@@ -136,6 +139,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize,
     }
     for (i, a) in a.chunks(ROWS * k).enumerate() {
         let c = &mut c[i * ROWS * to.n..];
+        // The number of rows is a constant of the code, so that all sums of a tile are registers.
         match a.len() / k {
             1 => rows::<R, S, 1>(s, c, a, panels, k, to),
             2 => rows::<R, S, 2>(s, c, a, panels, k, to),
@@ -205,6 +209,8 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     panel: &[R],
     k: usize,
 ) -> [[V<R, S>; W]; M] {
+    // Each sum is a single chain over `K` in order, whatever rows stand beside it: that is what makes results
+    // independent of the batch size (`min_stable_rows`). Twelve chains side by side hide the latency.
     let panel = &V::<R, S>::regs(panel)[..W * k];
     let (whole, none) = (k - k % UNROLL, [R::ZERO; UNROLL]);
     for i in (0..whole).step_by(UNROLL) {

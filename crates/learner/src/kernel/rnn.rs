@@ -91,12 +91,14 @@ pub fn rnn<R: Real>(
     let (w_hidden, workspace) =
         PackedWeight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
     for (from, to) in n.blocks(n.block::<R>(1)) {
+        // The sums are written where the states will be, so that each step works in place.
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
         w_in.product_with(sums, x.read(from * row_in..to * row_in, workspace), w.bias);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
             for (after, before) in rows {
+                // The only product that has to wait for the step before.
                 w_hidden.product(after, Accumulate::Add, before);
                 activate(after, &[], f);
             }
@@ -123,6 +125,7 @@ pub fn rnn_backward<R: Real>(
     let (w_hidden, workspace) = PackedWeight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
+    // Last step first: the gradient of a state is complete when the step after it is done.
     for (from, to) in n.blocks(n.block::<R>(1)).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
@@ -150,8 +153,8 @@ pub fn rnn_backward<R: Real>(
     }
 }
 
-/// How the first block of steps writes the gradients of the weights. Without any step, no block would replace them, so they
-/// are cleared here.
+/// How the first block of steps writes the gradients of the weights. Without any step, no block would replace them, so
+/// they are cleared here.
 pub(super) fn first_into<R: Real>(
     into: Accumulate,
     n: Recurrence,

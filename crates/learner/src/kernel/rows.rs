@@ -24,6 +24,7 @@ pub(super) fn dot<R: Real, S: Simd>(s: S, a: &[R], b: &[R]) -> R {
 /// `to += factor · from`.
 #[inline(always)]
 pub(super) fn add_times<R: Real, S: Simd>(s: S, to: &mut [R], factor: R, from: &[R]) {
+    // Whole registers apart from the rest: inside the loop nothing is checked.
     let (factor, whole) = (V::splat(s, factor), to.len() - to.len() % V::<R, S>::lanes());
     for (to, &from) in V::<R, S>::regs_mut(to).iter_mut().zip(V::<R, S>::regs(from)) {
         *to = factor.mul_add(V::of(s, from), V::of(s, *to)).reg();

@@ -58,6 +58,8 @@ fn step_body<R: Real, S: Simd>(s: S, new: &mut [R], old: &[R], input: &[R], matr
     let width = SIDE * V::<R, S>::lanes();
     let (whole, leaked, kept) = (leak == R::ONE, V::splat(s, leak), V::splat(s, R::ONE - leak));
     for i in 0..matrix.rows() {
+        // Sequences are the lanes: the states of a unit are contiguous whatever it is connected to, so
+        // nothing is gathered, and each weight is loaded once for four registers.
         for from in (0..LOCKSTEP).step_by(width) {
             let at = i * LOCKSTEP + from;
             let mut sums = V::<R, S>::array::<SIDE>(s, &input[at..at + width]);

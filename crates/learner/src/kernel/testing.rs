@@ -23,8 +23,8 @@ pub(crate) fn wide<R: Real>(x: &[R]) -> Vec<f64> {
     x.iter().map(|x| x.wide()).collect()
 }
 
-/// Asserts that a kernel agrees with its naive twin, whose values are sums of about `terms` products of values in (−1, 1), up
-/// to rounding.
+/// Asserts that a kernel agrees with its naive twin, whose values are sums of about `terms` products of values in (−1,
+/// 1), up to rounding.
 ///
 /// Such a sum is of the size of √`terms` / 3. Each addition rounds by at most ε/2 of that, and `terms` errors of random signs
 /// are √`terms` times as large as one: `terms` · ε / 6 in all. 24 times as much is allowed, and a few ε for what comes after

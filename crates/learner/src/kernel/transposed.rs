@@ -42,6 +42,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: 
                 tiles::<R, S, 12, 1>(s, c, a, &one[..rows], m, to);
             }
         }
+        // Later panels of rows add to what the first has written.
         add = true;
     }
 }
@@ -121,6 +122,8 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
 ) {
     let lanes = V::<R, S>::lanes();
     let mut sums = [[V::<R, S>::constant(s, 0.0); W]; M];
+    // Outer products of rows: both operands are read along their rows, and every sum is a chain over `K` in
+    // order.
     for (a, b) in a.chunks(m).zip(b) {
         let a: &[R; M] = a.first_chunk().expect("a tile is inside the matrix");
         for i in 0..M {

@@ -16,6 +16,8 @@ pub fn sum_of_squares<R: Real>(x: &[R]) -> f64 {
 #[inline(always)]
 fn sum_of_squares_body<R: Real, S: Simd>(s: S, x: &[R]) -> f64 {
     let mut total = 0.0;
+    // Sums of 1,024 in the precision of x are long enough to be fast; their total in double precision does
+    // not lose small gradients beside large ones.
     for chunk in x.chunks(1024) {
         let mut sums = [V::<R, S>::constant(s, 0.0); SUMS];
         let (regs, rest) = V::<R, S>::regs(chunk).as_chunks::<SUMS>();
@@ -120,12 +122,16 @@ impl<R: Real, S: Simd> AdamConstants<R, S> {
     /// Weights, means and squares after a step, from those before.
     #[inline(always)]
     fn after(&self, [w, m, v]: [V<R, S>; 3], g: V<R, S>) -> [V<R, S>; 3] {
+        // L1 and L2 are part of the gradient, and so of its moments; decoupled decay (AdamW, Loshchilov and
+        // Hutter 2019) multiplies the weight alone.
         let mut grad = w.mul_add(self.l2, g * self.scale);
         if let Some(l1) = self.l1 {
             grad = grad + sign(self.s, w) * l1;
         }
         let mean = self.mean[0].mul_add(m, self.mean[1] * grad);
         let square = self.square[0].mul_add(v, self.square[1] * grad * grad);
+        // Both bias corrections are in `rate` and `root_scale`, once per step (the efficient form in section
+        // 2 of Kingma and Ba 2015).
         let denominator = square.sqrt().mul_add(self.root_scale, self.epsilon);
         [(mean / denominator).mul_add(self.rate, w * self.keep), mean, square]
     }
@@ -167,6 +173,7 @@ fn sgd_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], g: &[R], step: &Sg
             grad = grad + sign(s, old) * c(step.l1);
         }
         if step.momentum != 0.0 {
+            // As in PyTorch, the rate multiplies the sum of gradients, not the gradients in it.
             grad = V::at(s, m, i).mul_add(c(step.momentum), grad);
             grad.put(m, i);
         }

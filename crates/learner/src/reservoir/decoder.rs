@@ -288,6 +288,7 @@ pub fn units(kind: DecoderKind, labels: usize) -> usize {
 fn logistic_grad(score: f64, positive: bool) -> f64 {
     let sign = if positive { 1.0 } else { -1.0 };
     let z = sign * score;
+    // The bounds of scikit-learn: beyond them one of the two terms is lost to rounding.
     if z > 18.0 {
         -sign * libm::exp(-z)
     } else if z < -18.0 {
@@ -298,6 +299,8 @@ fn logistic_grad(score: f64, positive: bool) -> f64 {
 }
 
 fn dot<R: Real>(a: &[R], b: &[R]) -> R {
+    // Eight sums side by side, in a fixed order: the compiler turns them into registers, which it may not do
+    // with one sum.
     let mut sums = [R::ZERO; 8];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     for (a, b) in a.iter().zip(b) {

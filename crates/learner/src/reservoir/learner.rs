@@ -15,8 +15,8 @@ choices! {
     pub enum Labels {
         /// Every symbol that can be an answer.
         All = "all",
-        /// The answers of the training sequences, known before the first step (published). An answer that is none of them is
-        /// never given.
+        /// The answers of the training sequences, known before the first step (published). An answer that is none of
+        /// them is never given.
         OfTraining = "training",
     }
 }

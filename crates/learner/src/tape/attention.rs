@@ -130,6 +130,8 @@ impl<R: Real> Recording<'_, R> {
         let out_range = tape.tensor(out).range();
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
         let (queries, keys_values) = (&before[q_tensor.range()], &before[kv_tensor.range()]);
+        // String by string, because each has its own number of keys: padding is never read, so it needs no
+        // mask.
         for (b, &length) in tape.symbols[lengths.clone()].iter().enumerate() {
             let one = OnePart::new(n, b, length, prefix(&tape.symbols, prefixes.as_ref(), b));
             let saved = &mut tape.saved.data[shift(stats.start, &one.stats)];
@@ -145,6 +147,8 @@ impl Operation for CrossAttentionOp {
     fn backward<R: Real>(&self, tape: &mut Tape<R>, _: &[R], _: &mut [R]) {
         let (q, kv, out) = (tape.tensor(self.q), tape.tensor(self.kv), tape.output(self.out));
         grow(&mut tape.scratch, self.n.scratch());
+        // The kernel overwrites, and either input may have a gradient already (a decoder attends to one
+        // source at every step): both go through `grad_tmp`.
         grow(&mut tape.grad_tmp, q.len + kv.len);
         let (dq, dkv) = tape.grad_tmp.split_at_mut(q.len);
         let dkv = &mut dkv[..kv.len];

@@ -106,6 +106,7 @@ impl<R: Real> Recording<'_, R> {
         layer.network.sum_biases(&mut tape.grad_tmp, params);
         let w = layer.weights(params, &tape.grad_tmp[..layer.network.bias_len()]);
         grow(&mut tape.workspace, n.workspace::<R>());
+        // In scratch rather than in the arenas: nothing is recorded, however many steps are taken.
         grow(&mut tape.scratch, 8 * h + a + n.width + held);
         let (states, rest) = tape.scratch.split_at_mut(2 * h);
         let (cells, rest) = rest.split_at_mut(2 * h);
@@ -153,6 +154,8 @@ impl Operation for AugmentedOp {
         tape.bias_sum(layer.network, params);
         let bias = layer.network.bias_len();
         grow(&mut tape.scratch, 2 * bias + n.scratch());
+        // The sum of the biases and its gradient are where `bias_sum` has put them; the kernel works behind
+        // them.
         let (sums, scratch) = tape.scratch.split_at_mut(2 * bias);
         let (sum, dsum) = sums.split_at_mut(bias);
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);

@@ -76,6 +76,7 @@ impl<R: Real> Tape<R> {
             let all_grads = Mat::new(&grads[..len], count, weight.len() / i);
             let len = self.gather(&mut inputs, group.iter().map(|grad| &grad.inputs));
             let all_inputs = Mat::new(&inputs[..len], count, i);
+            // Long and narrow, the shape that `kernel::transposed` is for.
             matmul(weight.of_mut(dparams), Accumulate::Add, all_grads.t(), all_inputs);
             (self.scratch, self.grad_tmp) = (grads, inputs);
         }

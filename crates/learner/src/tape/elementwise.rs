@@ -64,6 +64,7 @@ impl<R: Real> Recording<'_, R> {
     /// recorded; they are computed once and cached on the tape.
     pub fn add_sinusoids(&mut self, x: Var, t: usize, first: usize, d: usize, layout: Sinusoid) {
         let tape = &mut *self.tape;
+        // A model asks for the same table at every step; only a longer batch adds rows.
         if tape.sinusoids_of != Some((layout, first, d)) {
             tape.sinusoids.clear();
             tape.sinusoids_of = Some((layout, first, d));
@@ -185,6 +186,7 @@ impl<R: Real> Recording<'_, R> {
     /// The dropped copy of a masked tensor, for operations that cannot read through a mask.
     pub fn materialize(&mut self, x: MaskedVar) -> Var {
         let MaskedVar { var: x, mask } = x;
+        // Nothing to drop: no copy, and nothing to go back through.
         if mask.keeps_all() {
             return x;
         }
@@ -196,6 +198,7 @@ impl<R: Real> Recording<'_, R> {
     }
 
     pub(super) fn next_mask(&mut self, probability: f64) -> DropoutMask {
+        // Counted also where nothing is dropped: leaving one dropout out shifts no other mask.
         self.dropouts += 1;
         match self.mode {
             Mode::Train { seed } => DropoutMask::new(seed, probability).nth(self.dropouts),

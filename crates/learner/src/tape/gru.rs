@@ -34,6 +34,7 @@ impl<R: Real> Recording<'_, R> {
         let (params, tape) = (self.params, &mut *self.tape);
         let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
+        // Both were taken in a row, so that one split borrows them.
         let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
         grow(&mut tape.workspace, n.inputs::<R>(GRU_SUMS));
         let (states, inputs) = (&mut after[..(n.steps + 1) * row], x.over(&before[x_range]));

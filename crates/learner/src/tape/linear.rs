@@ -43,6 +43,7 @@ impl Operation for LinearOp {
             None => [weight.of_mut(dparams), &mut []],
         };
         if tape.repeated(weight) {
+            // An empty gradient is one that the kernel leaves out.
             dweight = &mut [];
             let (grads, inputs) = (ArenaRows::Gradients(out.range()), ArenaRows::Values(x.range()));
             tape.deferred.push(DeferredGrad { weight, grads, inputs, count: x.len / i, width: i });
@@ -90,6 +91,7 @@ impl<R: Real> Recording<'_, R> {
         let out = self.new_tensor(len, true);
         self.reuse_saved();
         let mean = self.tape.saved.take(len / d);
+        // Right behind the means, so that one split borrows both.
         let inverse = self.tape.saved.take(len / d);
         let params = self.params;
         let tape = &mut *self.tape;

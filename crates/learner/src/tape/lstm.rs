@@ -78,6 +78,7 @@ impl<R: Real> Recording<'_, R> {
     ) -> Forward {
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
+        // Right behind the states: the backward pass splits the gradients of both at once.
         let last_cell = self.new_tensor(row, true);
         self.set_state(out, start.map(|(h, _)| h), row);
         self.reuse_saved();
@@ -131,6 +132,7 @@ impl Operation for LstmOp {
         let last = tape.output(self.last_cell);
         tape.bias_sum(layer, params);
         let into = tape.accumulate(layer);
+        // Through a mask the inputs are not in any arena, so their product cannot wait.
         let defer = tape.repeated(layer.hidden) && self.x.mask.keeps_all();
         // The gradient of the last cells lies right behind that of the states.
         let (before, dc) = tape.gradients.split_at_mut(last.start);

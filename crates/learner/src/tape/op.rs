@@ -78,6 +78,8 @@ pub(super) trait Operation {
     }
 }
 
+// An enum rather than trait objects: `backward` is generic over the precision, which a trait object cannot
+// offer, and a record is not an allocation. The macro spares a `match` per method for every operation.
 macro_rules! operations {
     ($($name:ident($op:ident)),* $(,)?) => {
         #[derive(Clone, Debug)]

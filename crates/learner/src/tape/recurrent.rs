@@ -34,6 +34,7 @@ impl Layer {
             grow(buffer, bias.len());
             let sum = &mut buffer[..bias.len()];
             sum.copy_from_slice(bias.of(params));
+            // Kernels take one bias. Its gradient goes to both, so that both are trained as in PyTorch.
             if let Some(second) = self.second_bias {
                 kernel::add(sum, second.of(params));
             }
@@ -119,6 +120,7 @@ impl<R: Real> Recording<'_, R> {
         let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
         let weights = layer.weights(params, &tape.grad_tmp[..layer.bias_len()]);
+        // Shared by all layers of a recording: packed weights live as long as one call.
         grow(&mut tape.workspace, n.workspace::<R>(1));
         let states = &mut after[..(n.steps + 1) * row];
         kernel::rnn(states, &mut tape.workspace, x.over(&before[x_range]), weights, n, f);

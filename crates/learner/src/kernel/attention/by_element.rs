@@ -14,6 +14,7 @@ pub(super) fn pays(n: &Attention) -> bool {
 }
 
 fn largest<R: Real>(scores: &[R]) -> R {
+    // Finite, because −∞ minus itself would be NaN.
     let mut most = R::of(-1e30);
     for &score in scores {
         most = if most < score { score } else { most };
@@ -22,11 +23,13 @@ fn largest<R: Real>(scores: &[R]) -> R {
 }
 
 impl<R: Real> OneString<'_, R> {
-    /// `exp(score − top)` of query `i` with all keys it attends to. Returns `top`, the largest score, which the backward pass
-    /// knows already.
+    /// `exp(score − top)` of query `i` with all keys it attends to. Returns `top`, the largest score, which the
+    /// backward pass knows already.
     #[inline(always)]
     fn exponentials<S: Simd>(&self, s: S, weights: &mut [R], i: usize, top: Option<R>) -> R {
         let (n, q) = (self.n, self.at[0].row(self.q, i, self.n.width));
+        // A dot product per key: rows are contiguous and hold at least two registers, so nothing is
+        // transposed.
         for (j, weight) in weights.iter_mut().enumerate() {
             *weight = n.factor::<R>() * dot(s, q, self.at[1].row(self.kv, j, n.width));
         }
@@ -66,6 +69,7 @@ pub(super) fn elements<R: Real, S: Simd>(
         for &weight in &*weights {
             sum += weight;
         }
+        // Weights are divided by their sum as they are used: one division per query.
         let share = R::ONE / sum;
         stats.copy_from_slice(&[top, share]);
         out.fill(R::ZERO);
@@ -97,6 +101,8 @@ pub(super) fn elements_backward<R: Real, S: Simd>(
         seq.factors(factors, i);
         // The term that the softmax subtracts from the gradient of every weight, Σ weight · dweight = dout · out.
         let taken = dot(s, dout, out);
+        // Values, keys and the query in loops of their own: keys and values lie side by side in a row, and a
+        // loop over both would read and write four streams.
         for (j, dscore) in dscores.iter_mut().enumerate() {
             let dweight = factors[j] * dot(s, dout, seq.at[2].row(seq.kv, j, n.width));
             let weight = weights[j] * stats[1];

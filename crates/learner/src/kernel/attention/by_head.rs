@@ -57,6 +57,7 @@ fn factors<R: Real, S: Simd>(s: S, seq: &OneString<'_, R>, i: usize, j: usize) -
     if seq.mask.keeps_all() {
         return None;
     }
+    // The mask counts by query, key and head: the factors of all heads are neighbours.
     let (lanes, mut factors) = (V::<R, S>::lanes(), [R::ZERO; MAX_LANES]);
     let first = ((i * seq.n.keys + j) * lanes) as u32;
     seq.mask.factors(&mut factors[..lanes], first, 1, R::of(seq.mask.scale()));
@@ -75,8 +76,10 @@ fn heads<R: Real, S: Simd, const E: usize>(
     let factor = V::splat(s, n.factor());
     for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2 * lanes)).enumerate()
     {
+        // 1/√E goes to the query once instead of to every score.
         let q = V::<R, S>::array::<E>(s, at_q.row(seq.q, i, n.width)).map(|q| q * factor);
         let weights = V::<R, S>::regs_mut(&mut scratch[..n.visible(i) * lanes]);
+        // The softmax of all heads at once, each in its own lane: no step needs a sum across lanes.
         let mut top = V::constant(s, -1e30);
         for (score, row) in weights.iter_mut().zip(seq.kv.chunks_exact(at_k.stride)) {
             let sum = dot(s, &q, &V::array(s, &row[at_k.offset..]));
@@ -99,6 +102,8 @@ fn heads<R: Real, S: Simd, const E: usize>(
             }
         }
         let share = V::constant(s, 1.0) / sum;
+        // Weights are never divided by their sum: dividing the outputs costs E multiplications instead of one
+        // per key.
         V::write(sums.map(|sum| sum * share), out);
         V::write([top, share], stats);
     }
@@ -114,6 +119,8 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
 ) {
     let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());
+    // Every query adds to the gradients of keys and values, so these start from zero; each query has its own
+    // gradient.
     for j in 0..n.keys {
         at_k.row_mut(drows.keys(), j, n.width).fill(R::ZERO);
         at_v.row_mut(drows.keys(), j, n.width).fill(R::ZERO);

@@ -141,6 +141,8 @@ pub fn attention<R: Real>(
     n: Attention,
 ) {
     for b in 0..n.batch {
+        // String by string: its keys and values stay in cache while its queries pass by, and its mask is its
+        // own, so that no result depends on the batch.
         let rows = share(qkv, b, n.batch);
         let seq = OneString { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
         string(share_mut(out, b, n.batch), share_mut(stats, b, n.batch), scratch, seq);
@@ -165,9 +167,11 @@ pub fn cross_attention<R: Real>(
 }
 
 fn string<R: Real>(out: &mut [R], stats: &mut [R], scratch: &mut [R], seq: OneString<'_, R>) {
+    // First, because a single wide head would otherwise be gathered into columns for nothing.
     if by_element::pays(&seq.n) {
         return dispatch!(elements(out, stats, scratch, seq));
     }
+    // E is a constant of the code where heads fill lanes: the elements of a query then stay in registers.
     match seq.n.size() {
         2 => dispatch!(either::<R, _, 2>(out, stats, scratch, seq)),
         4 => dispatch!(either::<R, _, 4>(out, stats, scratch, seq)),

@@ -33,10 +33,14 @@ pub fn augmented_backward<R: Real>(
     network.into = first_into(network.into, n.recurrence, network.input, network.hidden);
     let mut end = memories.len() - batch * n.held(steps);
     for t in (0..steps).rev() {
+        // Memories grow from step to step and lie one after the other, so their places are found from the
+        // end.
         let old = &memories[end - batch * n.held(t)..end];
         end -= old.len();
         let actions = &mut actions[t * batch * a..][..batch * a];
         let elements = &mut elements[t * batch * d..][..batch * d];
+        // Through the memory first: its action and element were computed from the state after the step, and
+        // add to the gradient of that state before the network passes it on.
         let chosen = Chosen { actions: &mut *actions, elements: &mut *elements };
         memories_back(MemoryBackward { old, dnew, dold }, chosen, workspace, w.temperature, n, t);
 
@@ -80,6 +84,7 @@ pub fn augmented_backward<R: Real>(
         }
         add(dh_before, &dstates[..row]);
         read_back(dold, workspace, &mut dw, &dstates[..row], old, w.read.0, n);
+        // The gradients of two memories are enough: those before this step are those after the one before.
         std::mem::swap(&mut dnew, &mut dold);
     }
     // The steps have turned actions and elements into the gradients of their sums.

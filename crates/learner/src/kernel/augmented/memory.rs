@@ -51,9 +51,12 @@ impl MemoryKind {
 
     /// The rows that can be other than zero after `steps` steps.
     pub(super) fn extent(self, rows: usize, steps: usize) -> Extent {
+        // Rows move by one per step, from a memory of zeros. The top is reached by the first element. The
+        // bottom is reached by a rotation, which has nothing to bring before the second step.
         let bottom = steps.saturating_sub(1);
         match self {
             Self::Stack | Self::RestingStack => Extent { top: steps.min(rows), bottom: 0, rows },
+            // Until both ends meet, what is between them is zero.
             Self::BabyNtm if steps + bottom < rows => Extent { top: steps, bottom, rows },
             Self::BabyNtm => Extent { top: rows, bottom: 0, rows },
         }
@@ -71,6 +74,7 @@ impl MemoryKind {
         let a = |action: usize| actions[action];
         match self {
             Self::Stack => {
+                // What is pushed moves all rows down by the same share by which the new element is written.
                 let (push, pop) = (a(0), a(1));
                 MoveShares { ways: [pop, push, R::ZERO, R::ZERO, R::ZERO], write: push }
             }
@@ -79,6 +83,8 @@ impl MemoryKind {
                 MoveShares { ways: [pop, push, rest, R::ZERO, R::ZERO], write: push }
             }
             Self::BabyNtm => {
+                // A rotation is a move and a row that wraps round. The element is added whatever was chosen,
+                // as the authors do.
                 let (rotate_up, rotate_down, rest, down, up) = (a(0), a(1), a(2), a(3), a(4));
                 let ways = [rotate_up + up, rotate_down + down, rest, rotate_up, rotate_down];
                 MoveShares { ways, write: R::ONE }
@@ -171,6 +177,8 @@ impl MemoryStep {
     /// `new` becomes the memory after a step, of rows as wide as `element`.
     pub(super) fn forward<R: Real>(self, new: &mut [R], old: &[R], element: &[R], shares: &MoveShares<R>) {
         let d = element.len();
+        // Shifted copies instead of the authors' products with N × N matrices: O(N·M) a step, not O(N²·M).
+        // Copies are added one after the other, because each is one contiguous run of rows.
         new.fill(R::ZERO);
         self.before.flows(self.device, self.after, |flow| {
             let (to, from) = (&mut new[flow.to * d..][..flow.len * d], &old[flow.from * d..][..flow.len * d]);
@@ -194,6 +202,7 @@ impl MemoryStep {
             let (from, to) =
                 (flow.from * d..(flow.from + flow.len) * d, &dnew[flow.to * d..][..flow.len * d]);
             let (dold, way) = (&mut dold[from.clone()], flow.way as usize);
+            // Added up: rows at the top and at the bottom may move the same way.
             ways[way] += dispatch!(add_scaled_backward(dold, to, &old[from], shares.ways[way]));
         });
         delement.fill(R::ZERO);

@@ -114,6 +114,7 @@ impl Augmented {
     fn lengths<R>(&self, keep: bool) -> [usize; 7] {
         let Recurrence { steps, batch, hidden, .. } = self.recurrence;
         let (kept, row, lstm) = (if keep { steps } else { 1 }, batch * hidden, usize::from(self.lstm));
+        // Each memory is saved with as many rows as could be reached by then.
         let memories = if keep { (0..=steps).map(|t| self.held(t)).sum() } else { 2 * self.held(steps) };
         [
             2 * kept * row,
@@ -166,10 +167,12 @@ pub fn augmented_step<R: Real>(
     let AugmentedStep { states, cells, gates, actions, elements, workspace, before, after } = step;
     let state = &mut states[..batch * hidden];
     if held > 0 {
+        // The first rows of all strings, a memory apart, are read in place.
         let first_rows = Mat::strided(before, batch, d, held);
         matmul(state, Accumulate::Add, first_rows, Mat::new(w.read.0, hidden, d).t());
     }
     activate(state, w.read.1, Activation::Identity);
+    // One step at a time: the state that enters depends on the memory, so no product spans steps.
     if n.lstm {
         lstm(states, cells, gates, workspace, Inputs::Values(x.into()), w.network, n.one_step());
     } else {
@@ -209,6 +212,7 @@ pub fn augmented<R: Real>(
         let (before, after) = if keep {
             memories[start..start + held + new_held].split_at_mut(held)
         } else {
+            // Without a backward pass two memories take turns.
             let (one, two) = memories.split_at_mut(memories.len() / 2);
             if t % 2 == 0 { (one, two) } else { (two, one) }
         };

@@ -75,8 +75,8 @@ impl StackRnn {
         self.back_lengths().iter().sum()
     }
 
-    /// Where the stacks `[B,held,M]` are in a trace: those before the first step, which the caller sets unless they are empty, or
-    /// after the last.
+    /// Where the stacks `[B,held,M]` are in a trace: those before the first step, which the caller sets unless they are
+    /// empty, or after the last.
     pub fn memory(&self, keep: bool, last: bool) -> std::ops::Range<usize> {
         let [.., memories] = self.lengths(keep);
         let end = self.trace(keep);
@@ -129,6 +129,7 @@ pub fn stack_rnn<R: Real>(
     let (batch, hidden, d) = (n.batch, n.hidden, n.width);
     let row = batch * hidden;
     let [actions, elements, tops, workspace, memories] = cut(trace, n.lengths(keep));
+    // Packed once for all steps. The other weights are too narrow to gain from it.
     let (w_hidden, _) = PackedWeight::new(Mat::new(w.hidden, hidden, hidden).t(), batch, workspace);
     let mut start = 0;
     for t in 0..n.steps {
@@ -140,10 +141,13 @@ pub fn stack_rnn<R: Real>(
             if t % 2 == 0 { (one, two) } else { (two, one) }
         };
         start += batch * held;
+        // Sums are added up where the state goes, beginning with what the symbol adds to them.
         let (before, state) = h[t * row..(t + 2) * row].split_at_mut(row);
         state.copy_from_slice(&x[t * row..][..row]);
         let tops = &mut tops[k * batch * d..][..batch * d];
         if held > 0 {
+            // Copied, although they could be read in place: the backward pass then takes one product for all
+            // steps.
             for (top, old) in tops.chunks_exact_mut(d).zip(old.chunks_exact(held)) {
                 top.copy_from_slice(&old[..d]);
             }

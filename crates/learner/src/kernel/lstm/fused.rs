@@ -52,6 +52,8 @@ fn pack<R: Real, S: Simd>(s: S, to: &mut [R], w: RecurrentWeights<'_, R>, symbol
     let (lanes, hidden) = (V::<R, S>::lanes(), n.hidden);
     let panels = to.chunks_exact_mut((1 + n.input + hidden) * GATES * lanes);
     for (panel, first) in panels.zip((0..hidden).step_by(lanes)) {
+        // The weights of the four gates side by side, input by input: each broadcast element meets four
+        // registers in a row. Units past the last one have weights of zero.
         panel.fill(R::ZERO);
         for gate in 0..GATES {
             for (lane, unit) in (first..hidden.min(first + lanes)).enumerate() {
@@ -92,6 +94,8 @@ fn step<R: Real, S: Simd>(
     let mut sums: GateSums<R, S> = [[V::<R, S>::constant(s, 0.0).reg(); AT_ONCE]; GATES];
     for (panel, unit) in panels.chunks_exact(size).zip((0..n.hidden).step_by(lanes)) {
         let panel = V::<R, S>::regs(panel);
+        // Strings inside, units outside: the panel of a register of units stays in the first-level cache
+        // while all strings pass by.
         for first in (0..n.batch).step_by(AT_ONCE) {
             let many = AT_ONCE.min(n.batch - first);
             for row in (0..many).step_by(ROWS) {
@@ -135,6 +139,7 @@ fn rows<R: Real, S: Simd, const M: usize>(
         }
         InputRows::Symbols(x) => {
             for m in 0..M {
+                // A one-hot row has one term, with the bias in it already: a look-up instead of `I` products.
                 let weights = &of_input[GATES * x[m] as usize..][..GATES];
                 for g in 0..GATES {
                     sums[g][m] = V::of(s, weights[g]);
@@ -178,6 +183,7 @@ fn cells<R: Real, S: Simd>(
         let added = V::<R, S>::of(s, i[m]) * V::of(s, g[m]);
         let cell = V::of(s, f[m]).mul_add(V::at(s, c_before, unit), added);
         cell.put(c, unit);
+        // The candidate is used up: its registers hold the cells until the last tanh.
         g[m] = cell.reg();
     }
     squash_registers::<Tanh, R, S>(s, &mut g[..many]);
@@ -234,6 +240,7 @@ fn term<R: Real, S: Simd, const M: usize>(
         inputs[m] = V::splat(s, x[m]);
     }
     for g in 0..GATES {
+        // Twelve independent sums: more than the latency of a fused multiply-add times two per cycle.
         let weight = V::of(s, weights[g]);
         for m in 0..M {
             sums[g][m] = inputs[m].mul_add(weight, sums[g][m]);
