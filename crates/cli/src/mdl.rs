@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use wug_lab::disk::{check_writable, write_whole};
 use wug_lab::language::Reading;
 use wug_lab::mdl::{
-    CorpusRequest, FactorScore, Network, NetworkModel, Objective, Outputs, SearchEvent, SearchRequest,
+    CorpusRequest, FactorScore, MdlNetwork, MdlObjective, NetworkModel, Outputs, SearchEvent, SearchRequest,
     Searched, activations_named, certify, read_network, score, score_in, search, search_settings,
     test_factors,
 };
@@ -119,7 +119,7 @@ fn run_search(args: &MdlSearch, out: &mut dyn Write) -> Result<ExitCode, Exit> {
 fn allowed(text: &str) -> Result<usize, Exit> {
     let known = activations_named(text).map_err(|unknown| {
         let sets: Vec<&str> = wug_lab::mdl::ACTIVATION_SETS.iter().map(|set| set.name).collect();
-        let names = wug_lab::mdl::Activation::ALL.map(wug_lab::mdl::Activation::name);
+        let names = wug_lab::mdl::UnitActivation::ALL.map(wug_lab::mdl::UnitActivation::name);
         Exit::usage(format!(
             "unknown activation `{unknown}`; the sets are: {}; the activations are: {}",
             sets.join(", "),
@@ -139,12 +139,12 @@ fn run_score(args: &MdlScore, out: &mut dyn Write) -> Result<(), Exit> {
         }
     }
     let request = args.corpus.request(&args.language);
-    let objective = Objective {
+    let objective = MdlObjective {
         outputs: args.outputs.into(),
         grammar_multiplier: args.grammar_multiplier,
         data_multiplier: args.data_multiplier,
         early_rejection: request.reading == Reading::Published,
-        ..Objective::new(allowed(&args.activations)?)
+        ..MdlObjective::new(allowed(&args.activations)?)
     };
     let corpus = request.sequences(&network)?;
     let found = match args.precision {
@@ -194,7 +194,7 @@ fn number(x: f64) -> Value {
     if x.fract() == 0.0 && x.abs() < 1e15 { json!(x as i64) } else { json!(x) }
 }
 
-fn tests(network: &Network, request: &CorpusRequest, args: &MdlScore) -> Result<Vec<FactorScore>, Exit> {
+fn tests(network: &MdlNetwork, request: &CorpusRequest, args: &MdlScore) -> Result<Vec<FactorScore>, Exit> {
     let (network, outputs) = (network.clone(), args.outputs.into());
     let margins = [0.0, 0.005];
     Ok(match args.precision {

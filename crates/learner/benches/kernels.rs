@@ -8,7 +8,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use wug_learner::kernel::{
-    Accumulate, Activation, AdamStep, Attention, Inputs, Mask, MaskedSlice, Mat, Recurrence,
+    Accumulate, Activation, AdamStep, Attention, DropoutMask, Inputs, MaskedSlice, Mat, Recurrence,
     RecurrentGradients, RecurrentWeights, activate, adam, attention, attention_backward, dropout, lstm,
     lstm_backward, matmul, rnn, softmax_rows,
 };
@@ -28,7 +28,7 @@ const BATCH: Recurrence = Recurrence { steps: 40, batch: 100, input: 40, hidden:
 /// Recurrent layers: `packed` with many strings, `lstm/fused` with many, `matvec` with one.
 mod recurrent {
     use super::{
-        Accumulate, Activation, BATCH, Bencher, Inputs, ItemsCount, Mask, MaskedSlice, Recurrence,
+        Accumulate, Activation, BATCH, Bencher, DropoutMask, Inputs, ItemsCount, MaskedSlice, Recurrence,
         RecurrentGradients, RecurrentWeights, lstm, lstm_backward, rnn, values,
     };
 
@@ -65,7 +65,7 @@ mod recurrent {
     }
 
     fn masked(values: &[f32]) -> MaskedSlice<'_, f32> {
-        MaskedSlice { values, mask: Mask::NONE }
+        MaskedSlice { values, mask: DropoutMask::NONE }
     }
 
     /// Recurrent weights packed once per sequence.
@@ -107,9 +107,8 @@ mod recurrent {
                 let (input, rest) = dparams.split_at_mut(4 * n.hidden * n.input);
                 let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
                 let dw = RecurrentGradients { into: Accumulate::Set, input, hidden, bias };
-                let saved = (&layer.h[..], &c[..], masked(&layer.x));
-                let w = layer.weights();
-                lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut gates, &mut workspace, saved, w, n);
+                let (h, x, w) = (&layer.h, masked(&layer.x), layer.weights());
+                lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut gates, &mut workspace, h, &c, x, w, n);
                 (dh, dc, gates)
             });
     }
@@ -163,7 +162,7 @@ mod product {
 
 /// One training batch of attention: by head (8 heads of 4), by position (3 heads), by element (a single head).
 mod attend {
-    use super::{Attention, Bencher, Mask, attention, attention_backward, values};
+    use super::{Attention, Bencher, DropoutMask, attention, attention_backward, values};
 
     const SHAPES: &[(&str, usize, usize)] = &[("head", 32, 8), ("position", 33, 3), ("element", 32, 1)];
 
@@ -172,7 +171,7 @@ mod attend {
         Attention { batch: 20, queries: 40, keys: 40, width, heads, causal: true, prefix: 0 }
     }
 
-    fn forward(n: Attention, qkv: &[f32], mask: Mask) -> (Vec<f32>, Vec<f32>) {
+    fn forward(n: Attention, qkv: &[f32], mask: DropoutMask) -> (Vec<f32>, Vec<f32>) {
         let (mut out, mut stats) = (vec![0.0; n.batch * n.queries * n.width], vec![0.0; n.stats()]);
         attention(&mut out, &mut stats, &mut vec![0.0; n.scratch()], qkv, mask, n);
         (out, stats)
@@ -182,19 +181,19 @@ mod attend {
     fn forward_pass(bencher: Bencher<'_, '_>, by: &str) {
         let n = shape(by);
         let qkv = values(n.batch * n.queries * 3 * n.width);
-        let (mut out, mut stats) = forward(n, &qkv, Mask::NONE);
+        let (mut out, mut stats) = forward(n, &qkv, DropoutMask::NONE);
         let mut scratch = vec![0.0; n.scratch()];
-        bencher.bench_local(|| attention(&mut out, &mut stats, &mut scratch, &qkv, Mask::NONE, n));
+        bencher.bench_local(|| attention(&mut out, &mut stats, &mut scratch, &qkv, DropoutMask::NONE, n));
     }
 
     #[divan::bench(args = ["head", "position", "element"])]
     fn backward_pass(bencher: Bencher<'_, '_>, by: &str) {
         let n = shape(by);
         let qkv = values(n.batch * n.queries * 3 * n.width);
-        let (out, stats) = forward(n, &qkv, Mask::NONE);
+        let (out, stats) = forward(n, &qkv, DropoutMask::NONE);
         let (dout, mut dqkv, mut scratch) = (values(out.len()), vec![0.0; qkv.len()], vec![0.0; n.scratch()]);
         bencher.bench_local(|| {
-            attention_backward(&mut dqkv, &mut scratch, &dout, &out, &stats, &qkv, Mask::NONE, n);
+            attention_backward(&mut dqkv, &mut scratch, &dout, &out, &stats, &qkv, DropoutMask::NONE, n);
         });
     }
 }
@@ -202,8 +201,8 @@ mod attend {
 /// Functions of 4,096 elements.
 mod elementwise {
     use super::{
-        Activation, AdamStep, Bencher, ItemsCount, Mask, activate, adam, black_box, dropout, softmax_rows,
-        values,
+        Activation, AdamStep, Bencher, DropoutMask, ItemsCount, activate, adam, black_box, dropout,
+        softmax_rows, values,
     };
 
     const N: usize = 4096;
@@ -247,7 +246,7 @@ mod elementwise {
 
     #[divan::bench]
     fn dropout_mask(bencher: Bencher<'_, '_>) {
-        let (x, mut out, mask) = (values(N), vec![0.0; N], Mask::new(1, 0.1));
+        let (x, mut out, mask) = (values(N), vec![0.0; N], DropoutMask::new(1, 0.1));
         bencher.counter(ItemsCount::new(N)).bench_local(|| dropout(black_box(&mut out), &x, mask, 0));
     }
 }

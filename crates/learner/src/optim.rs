@@ -7,7 +7,7 @@ use crate::kernel::{AdamStep, Real, SgdStep, adam, sgd, sum_of_squares};
 /// The update rule, as written in a config.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-pub enum Rule {
+pub enum OptimizerRule {
     /// Adam (Kingma and Ba 2015); with weight decay, `AdamW`.
     Adam {
         /// Decay of the mean of gradients.
@@ -31,7 +31,7 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OptimizerSpec {
-    pub rule: Rule,
+    pub rule: OptimizerRule,
     /// Adds `l1 · Σ|w|` to the loss.
     #[serde(default)]
     pub l1: f64,
@@ -49,12 +49,12 @@ pub struct OptimizerSpec {
 impl OptimizerSpec {
     /// Adam with the constants of the paper, without regularisation or clipping.
     pub fn adam() -> Self {
-        let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: false };
+        let rule = OptimizerRule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: false };
         Self { rule, l1: 0.0, l2: 0.0, weight_decay: 0.0, clip: None }
     }
 
     pub fn sgd() -> Self {
-        Self { rule: Rule::Sgd { momentum: 0.0 }, ..Self::adam() }
+        Self { rule: OptimizerRule::Sgd { momentum: 0.0 }, ..Self::adam() }
     }
 
     /// With gradients clipped at this norm.
@@ -84,9 +84,9 @@ impl<R: Real> Optimizer<R> {
     /// Before the first step, for this number of parameters.
     pub fn new(spec: OptimizerSpec, parameters: usize) -> Self {
         let (mean, square) = match spec.rule {
-            Rule::Adam { .. } => (parameters, parameters),
-            Rule::Sgd { momentum } if momentum != 0.0 => (parameters, 0),
-            Rule::Sgd { .. } => (0, 0),
+            OptimizerRule::Adam { .. } => (parameters, parameters),
+            OptimizerRule::Sgd { momentum } if momentum != 0.0 => (parameters, 0),
+            OptimizerRule::Sgd { .. } => (0, 0),
         };
         Self { spec, steps: 0, mean: vec![R::ZERO; mean], square: vec![R::ZERO; square] }
     }
@@ -114,7 +114,7 @@ impl<R: Real> Optimizer<R> {
         self.steps += 1;
         let (l1, l2, decay) = (self.spec.l1, 2.0 * self.spec.l2, rate * self.spec.weight_decay);
         match self.spec.rule {
-            Rule::Adam { beta1, beta2, epsilon, epsilon_first } => {
+            OptimizerRule::Adam { beta1, beta2, epsilon, epsilon_first } => {
                 let t = self.steps as f64;
                 let root_scale = 1.0 / libm::sqrt(1.0 - libm::pow(beta2, t));
                 let step = AdamStep {
@@ -130,7 +130,7 @@ impl<R: Real> Optimizer<R> {
                 };
                 adam(params, &mut self.mean, &mut self.square, gradient, &step);
             }
-            Rule::Sgd { momentum } => {
+            OptimizerRule::Sgd { momentum } => {
                 let step = SgdStep { gradient_scale, l1, l2, decay, momentum, rate };
                 sgd(params, &mut self.mean, gradient, &step);
             }
@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(optimizer.steps(), 1);
     }
 
-    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, with large and
-    /// small gradients.
+    /// Five steps of fairseq 0.9.0 (Adam, its schedule, clipping at 25) on a linear regression in double precision, with
+    /// large and small gradients.
     #[test]
     #[expect(clippy::unreadable_literal, reason = "the digits as they were printed")]
     fn epsilon_first_is_fairseqs_adam() {
@@ -222,7 +222,7 @@ mod tests {
             -0.19052774283320328,
             0.7119208168806939,
         ];
-        let rule = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: true };
+        let rule = OptimizerRule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, epsilon_first: true };
         let mut optimizer = Optimizer::new(OptimizerSpec { rule, ..OptimizerSpec::adam().clipped(25.0) }, 9);
         for (update, scale) in [100.0, 1.0, 0.01, 30.0, 5.0].into_iter().enumerate() {
             let mut gradient = vec![0.0; 9];

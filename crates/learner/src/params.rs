@@ -89,7 +89,7 @@ impl Init {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct ParamEntry {
     /// The name in checkpoints, such as `layers.0.weight_ih`.
     pub name: String,
     pub shape: Vec<usize>,
@@ -101,12 +101,12 @@ pub struct Entry {
 /// All parameters of a model, in the order they were added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
-    entries: Vec<Entry>,
+    entries: Vec<ParamEntry>,
     total: usize,
 }
 
 impl Layout {
-    /// Adds a tensor.
+    /// Adds a tensor behind those that are there.
     ///
     /// # Panics
     /// If there is a tensor of that name: names are unique in a checkpoint.
@@ -115,16 +115,16 @@ impl Layout {
         assert!(self.find(&name).is_none(), "two parameters are called {name}");
         let param = Param { start: self.total, len: shape.iter().product() };
         self.total += param.len;
-        self.entries.push(Entry { name, shape: shape.to_vec(), init, param });
+        self.entries.push(ParamEntry { name, shape: shape.to_vec(), init, param });
         param
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ParamEntry] {
         &self.entries
     }
 
     /// The tensor of that name.
-    pub fn find(&self, name: &str) -> Option<&Entry> {
+    pub fn find(&self, name: &str) -> Option<&ParamEntry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 

@@ -7,7 +7,7 @@ use super::math;
 /// What a unit makes of the sum or product of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Activation {
+pub enum UnitActivation {
     Linear = 0,
     Relu = 1,
     /// 1 / (1 + e⁻ˣ).
@@ -29,12 +29,12 @@ pub enum Activation {
     Mod3 = 14,
 }
 
-use Activation::{
+use UnitActivation::{
     Abs, Cosine, Floor, Gaussian, Inverse, Linear, Mod2, Mod3, Relu, ShiftRight, Sigmoid, Sine, Square, Step,
     Tanh,
 };
 
-impl Activation {
+impl UnitActivation {
     /// All of them, by number.
     pub const ALL: [Self; 15] = [
         Linear, Relu, Sigmoid, Tanh, Square, Floor, Step, Gaussian, Sine, Inverse, Abs, Cosine, Mod2,
@@ -84,6 +84,8 @@ impl Activation {
     /// Its price, in bits of a unary code.
     pub fn cost(self) -> u32 {
         match self {
+            // The prices of the released code: a search takes a dear function only where it saves more bits
+            // of data than it costs.
             Linear => 0,
             Inverse | Abs => 1,
             Relu | Square => 2,
@@ -104,12 +106,15 @@ impl Activation {
     pub(super) fn apply_lanes<const L: usize>(self, lanes: &mut [f64; L]) {
         match self {
             Linear => {}
+            // A product instead of `max`: NaN stays NaN, and there is no branch.
             Relu => map(lanes, |x| x * if x > 0.0 { 1.0 } else { 0.0 }),
             Sigmoid => map(lanes, math::sigmoid),
             Tanh => map(lanes, math::tanh),
             Square => map(lanes, |x| x * x),
             Floor => map(lanes, f64::floor),
             Step => map(lanes, |x| if x > 0.0 { 1.0 } else { 0.0 }),
+            // The exponentials are our own, which compile to code for all lanes; sine and cosine are rare
+            // enough for the library.
             Gaussian => map(lanes, |x| math::exp_negative(-(x * x) / 2.0)),
             Sine => map(lanes, |x| libm::sin(PI * x)),
             Inverse => map(lanes, |x| -x),
@@ -156,7 +161,7 @@ fn map<const L: usize>(lanes: &mut [f64; L], f: impl Fn(f64) -> f64) {
 pub struct ActivationSet {
     pub name: &'static str,
     /// What is in it.
-    pub activations: &'static [Activation],
+    pub activations: &'static [UnitActivation],
 }
 
 pub static ACTIVATION_SETS: &[ActivationSet] = &[
@@ -168,17 +173,17 @@ pub static ACTIVATION_SETS: &[ActivationSet] = &[
         activations: &[Sigmoid, Linear, Relu, Square, Step, Floor, Mod2, Mod3],
     },
     ActivationSet { name: "tests4", activations: &[Sigmoid, Linear, Relu, Square] },
-    ActivationSet { name: "all15", activations: &Activation::ALL },
+    ActivationSet { name: "all15", activations: &UnitActivation::ALL },
 ];
 
 /// The activations of a set's name, or of a list of names separated by commas. The error is what is not known.
-pub fn activations_named(text: &str) -> Result<Vec<Activation>, String> {
+pub fn activations_named(text: &str) -> Result<Vec<UnitActivation>, String> {
     if let Some(set) = ACTIVATION_SETS.iter().find(|set| set.name == text) {
         return Ok(set.activations.to_vec());
     }
     let mut list = Vec::new();
     for name in text.split(',').map(str::trim) {
-        let activation = Activation::named(name).ok_or_else(|| name.to_owned())?;
+        let activation = UnitActivation::named(name).ok_or_else(|| name.to_owned())?;
         if !list.contains(&activation) {
             list.push(activation);
         }

@@ -10,10 +10,10 @@ use wug_language::draw::{below, coin, unit};
 
 use super::island::{Evolution, Individual, Island};
 use super::lanes::LaneCorpus;
-use super::network::Network;
+use super::network::MdlNetwork;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Annealing {
+pub struct AnnealingSchedule {
     /// Generations of a cycle.
     pub cycle: usize,
     /// The first temperature, in bits.
@@ -25,12 +25,13 @@ pub struct Annealing {
     pub floor_cold: f64,
 }
 
-impl Annealing {
+impl AnnealingSchedule {
     /// What worked on small languages.
     pub const USUAL: Self = Self { cycle: 400, hot: 8.0, cold: 0.7, floor_hot: 0.05, floor_cold: 1e-4 };
 
     /// Temperature and least probability at a part of a cycle, from 0 to 1.
     fn at(&self, part: f64) -> (f64, f64) {
+        // Geometric: every halving of the temperature gets the same number of generations.
         let between = |from: f64, to: f64| from * libm::pow(to / from, part);
         (between(self.hot, self.cold), between(self.floor_hot, self.floor_cold))
     }
@@ -43,7 +44,7 @@ impl Island {
     /// As many changes as a generation has offspring. The first of the population is the chain; what follows is its energy.
     pub(super) fn annealing_generation(
         &mut self,
-        annealing: &Annealing,
+        annealing: &AnnealingSchedule,
         evolution: &Evolution,
         corpus: &LaneCorpus,
         generation: usize,
@@ -57,16 +58,21 @@ impl Island {
         let mut energy = self.energy_of_chain(evolution, corpus, floor);
         for _ in 0..evolution.population {
             self.offspring.clone_from(&self.population[0]);
+            // A counter is four or five parts that are worthless apart: one by one, every change towards it is uphill.
+            // Without this operator, chains on aⁿbⁿ ended 250 bits above the best network.
             if below(&mut self.rng, MEMORY_ONE_IN) == 0 {
                 self.offspring.network.add_memory(&evolution.alphabet, &mut self.rng);
             } else {
                 self.offspring.network.mutate(&evolution.alphabet, &mut self.rng);
             }
+            // One more change with probability ¼ each: pairs of changes cross valleys that single ones do
+            // not.
             while self.offspring.network.edges.len() < MAX_EDGES && coin(&mut self.rng) && coin(&mut self.rng)
             {
                 self.offspring.network.mutate(&evolution.alphabet, &mut self.rng);
             }
             let other = self.scorer.energy(&mut self.offspring, corpus, &evolution.objective, floor);
+            // Metropolis' rule, in bits: a network that costs T bits more is accepted half of the time.
             let accepted =
                 other <= energy || unit(&mut self.rng) < libm::exp2((energy - other) / temperature);
             if !accepted {
@@ -87,13 +93,14 @@ impl Island {
 
     /// A new chain: from a random network, or from the best.
     fn restart(&mut self, evolution: &Evolution, corpus: &LaneCorpus, cycle: usize) {
+        // Cycles from scratch find other basins, cycles from the best network polish it.
         if cycle % 2 == 1 {
             let Self { population, best, .. } = self;
             population[0].clone_from(best);
             return;
         }
         let v = corpus.vocabulary;
-        let network = Network::random(v, v, &evolution.alphabet, &mut self.rng);
+        let network = MdlNetwork::random(v, v, &evolution.alphabet, &mut self.rng);
         self.population[0] = Individual { network, grammar_bits: 0.0, data_bits: 0.0 };
     }
 

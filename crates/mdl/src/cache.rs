@@ -1,6 +1,6 @@
 //! What is known of networks that were evaluated before, by what they compute.
 
-use super::program::Program;
+use super::program::NetworkProgram;
 
 /// A table of |D:G| by the hash of a program. An entry is replaced by the next with the same place: what is in it changes
 /// no result, only the time.
@@ -12,6 +12,9 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new(log_entries: u32) -> Self {
+        // Direct-mapped: a look-up is one read. Mutants repeat those of a few generations ago, so the newest
+        // entry is the right one to keep. (The released code keeps the last million networks, by hash as
+        // well.)
         Self { entries: vec![(0, f64::NAN); 1 << log_entries], hits: 0 }
     }
 
@@ -35,14 +38,17 @@ impl Cache {
 /// A product of twice the width, folded: every bit of both words counts.
 #[inline(always)]
 fn mix(hash: u64, word: u64) -> u64 {
+    // The multipliers of wyhash.
     let wide = u128::from(hash ^ 0xA076_1D64_78BD_642F) * u128::from(word ^ 0xE703_7ED1_A0B4_28DB);
     wide as u64 ^ (wide >> 64) as u64
 }
 
-impl Program {
+impl NetworkProgram {
     /// The hash of what it computes. Hidden units are counted in the order of evaluation, whatever their numbers; fractions with
     /// the same value are the same.
     pub(super) fn key(&self) -> u64 {
+        // By what is computed rather than by the network: other numbers, dead units and 2/2 for 1/1 change
+        // |G|, which is cheap, but not |D:G|.
         let ends = self.inputs + self.outputs;
         let mut places = [0_u16; super::network::MAX_UNITS];
         let mut hidden = ends as u16;

@@ -1,7 +1,7 @@
 //! |G|: the length of the code of a network, in bits.
 
-use super::activation::Activation;
-use super::network::Network;
+use super::activation::UnitActivation;
+use super::network::MdlNetwork;
 use super::weight::integer_bits;
 
 /// The parts of the length of a network's code.
@@ -61,13 +61,15 @@ fn digits(n: usize) -> u32 {
     n.next_power_of_two().trailing_zeros()
 }
 
-impl Network {
+impl MdlNetwork {
     /// The length of its code if `allowed` is the number of activations that it could have.
     ///
     /// Inputs and outputs cost as much as hidden units. An activation whose number has more digits than the field takes them
     /// all, as the released code does.
     pub fn code_length(&self, allowed: usize) -> CodeLength {
         let (units, field) = (self.units.len(), digits(allowed));
+        // Sources are not coded: the edges of each unit follow its fan-out, so an edge names its kind, target
+        // and weight only.
         let mut length = CodeLength {
             unit_count: integer_bits(units as u32),
             edge_kinds: self.edges.len() as u32,
@@ -89,7 +91,8 @@ impl Network {
             length.fanouts += integer_bits((i - from.0 + j - from.1) as u32);
             length.activation_ids += field.max(own_digits(unit.activation));
             length.activation_costs += unit.activation.cost() + 1;
-            length.biases += unit.bias.map_or(2, super::weight::Weight::bits);
+            // Two zeros say that there is no bias.
+            length.biases += unit.bias.map_or(2, super::weight::RationalWeight::bits);
         }
         length
     }
@@ -100,6 +103,6 @@ impl Network {
 }
 
 /// The digits of an activation's number; that of 0 has one.
-fn own_digits(activation: Activation) -> u32 {
+fn own_digits(activation: UnitActivation) -> u32 {
     (u8::BITS - activation.id().leading_zeros()).max(1)
 }

@@ -2,15 +2,15 @@
 //! probability.
 
 use super::lanes::{GroupStep, LANES, LaneCorpus, Lanes};
-use super::network::{Network, UnitKind};
-use super::program::{Instruction, LIMIT, Program, Term};
-use super::score::Objective;
+use super::network::{MdlNetwork, UnitKind};
+use super::program::{Instruction, LIMIT, NetworkProgram, Term};
+use super::score::MdlObjective;
 use super::step::{NOTHING, Outputs};
 
 /// Evaluates networks on one corpus.
 #[derive(Clone, Debug)]
 pub(super) struct Evaluator {
-    pub(super) program: Program,
+    pub(super) program: NetworkProgram,
     workspace: Workspace,
 }
 
@@ -27,17 +27,17 @@ struct Workspace {
 
 impl Evaluator {
     pub(super) fn new() -> Self {
-        Self { program: Program::default(), workspace: Workspace::default() }
+        Self { program: NetworkProgram::default(), workspace: Workspace::default() }
     }
 
     /// Prepares the evaluation of a network.
-    pub(super) fn compile(&mut self, network: &Network) {
+    pub(super) fn compile(&mut self, network: &MdlNetwork) {
         self.program.compile(network);
     }
 
-    /// |D:G| of the network that was compiled; infinite if a target has no probability. With a floor, every symbol has at least
-    /// this probability.
-    pub(super) fn data_bits(&mut self, corpus: &LaneCorpus, objective: &Objective, floor: f64) -> f64 {
+    /// |D:G| of the network that was compiled; infinite if a target has no probability. With a floor, every symbol has
+    /// at least this probability.
+    pub(super) fn data_bits(&mut self, corpus: &LaneCorpus, objective: &MdlObjective, floor: f64) -> f64 {
         let Self { program, workspace } = self;
         let mut body = || workspace.data_bits(program, corpus, objective, floor);
         // No operation is fused or reordered, so registers of any width give the same bits.
@@ -53,9 +53,9 @@ impl Workspace {
     #[inline(always)]
     fn data_bits(
         &mut self,
-        program: &Program,
+        program: &NetworkProgram,
         corpus: &LaneCorpus,
-        objective: &Objective,
+        objective: &MdlObjective,
         floor: f64,
     ) -> f64 {
         self.current.clear();
@@ -69,6 +69,7 @@ impl Workspace {
         for group in &corpus.groups {
             if let Some(slot) = group.slot {
                 let from = slot as usize * program.memory.len();
+                // All lanes go on from the prefix that they share, which one lane has computed.
                 for (&unit, &value) in program.memory.iter().zip(&self.forks[from..]) {
                     self.current[usize::from(unit)] = [value; LANES];
                 }
@@ -78,7 +79,9 @@ impl Workspace {
                 std::mem::swap(&mut self.current, &mut self.previous);
                 self.step(program, &corpus.inputs[step.inputs..step.inputs + program.inputs], depth > 0);
                 let early = objective.early_rejection && depth < corpus.early && floor == 0.0;
-                let Some(more) = self.targets(program, corpus, step, objective, (early, floor)) else {
+                let Some(more) = self.targets(program, corpus, step, objective, early, floor) else {
+                    // Most mutants give some target no probability, and are done here. The released code
+                    // looks for that in the first ⌈log₂ T⌉ steps only.
                     return f64::INFINITY;
                 };
                 bits += more;
@@ -95,7 +98,7 @@ impl Workspace {
 
     /// One step of all units.
     #[inline(always)]
-    fn step(&mut self, program: &Program, inputs: &[Lanes], started: bool) {
+    fn step(&mut self, program: &NetworkProgram, inputs: &[Lanes], started: bool) {
         self.current[..inputs.len()].copy_from_slice(inputs);
         for instruction in &program.instructions {
             let Instruction { start, middle, end, .. } = *instruction;
@@ -128,18 +131,19 @@ impl Workspace {
     #[inline(always)]
     fn targets(
         &mut self,
-        program: &Program,
+        program: &NetworkProgram,
         corpus: &LaneCorpus,
         step: &GroupStep,
-        objective: &Objective,
-        (early, floor): (bool, f64),
+        objective: &MdlObjective,
+        early: bool,
+        floor: f64,
     ) -> Option<f64> {
         if step.targets.is_empty() {
             return Some(0.0);
         }
         let outputs = &self.current[program.inputs..program.inputs + program.outputs];
         if objective.outputs == Outputs::Softmax {
-            return softmax_targets(outputs, corpus, step, (early, floor));
+            return softmax_targets(outputs, corpus, step, early, floor);
         }
         let mut sums = [0.0; LANES];
         for output in outputs {
@@ -177,7 +181,8 @@ fn softmax_targets(
     outputs: &[Lanes],
     corpus: &LaneCorpus,
     step: &GroupStep,
-    (early, floor): (bool, f64),
+    early: bool,
+    floor: f64,
 ) -> Option<f64> {
     let mut bits = 0.0;
     for target in &corpus.targets[step.targets.clone()] {
@@ -232,6 +237,7 @@ fn combined(kind: UnitKind, terms: &[Term], values: &[Lanes]) -> Lanes {
         each(&mut lanes, |x| x * term.weight);
         lanes
     };
+    // In the order of the terms, as the released code adds them up: another order would round differently.
     let mut all = weighted(&terms[0]);
     for term in &terms[1..] {
         all = join(kind, all, weighted(term));

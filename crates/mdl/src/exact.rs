@@ -7,47 +7,47 @@ use std::cmp::Ordering;
 
 use num_traits::{CheckedAdd as _, CheckedDiv as _, CheckedMul as _, CheckedSub as _, Signed as _};
 
-use super::activation::Activation;
-use super::network::{Network, UnitKind};
-use super::program::{LIMIT, Program};
+use super::activation::UnitActivation;
+use super::network::{MdlNetwork, UnitKind};
+use super::program::{LIMIT, NetworkProgram};
 use super::step::NOTHING;
-use super::weight::Weight;
+use super::weight::RationalWeight;
 
 /// A fraction. Sums and products are checked: numbers that become too large end a proof.
-pub type Ratio = num_rational::Ratio<i128>;
+pub type ExactRatio = num_rational::Ratio<i128>;
 
 /// A sum of outputs that counts as zero, as [`NOTHING`] is.
-fn nothing() -> Ratio {
-    Ratio::new_raw(1, 100_000_000)
+fn nothing() -> ExactRatio {
+    ExactRatio::new_raw(1, 100_000_000)
 }
 
-fn ratio(weight: Weight) -> Ratio {
+fn ratio(weight: RationalWeight) -> ExactRatio {
     let numerator = i128::from(weight.numerator);
-    Ratio::new(if weight.negative { -numerator } else { numerator }, i128::from(weight.denominator))
+    ExactRatio::new(if weight.negative { -numerator } else { numerator }, i128::from(weight.denominator))
 }
 
 /// Not beyond the limit.
-fn clipped(x: Ratio) -> Ratio {
-    let limit = Ratio::from_integer(LIMIT as i128);
+fn clipped(x: ExactRatio) -> ExactRatio {
+    let limit = ExactRatio::from_integer(LIMIT as i128);
     x.clamp(-limit, limit)
 }
 
 /// The remainder in [0, n); none if the numbers become too large.
-fn modulo(x: Ratio, n: i128) -> Option<Ratio> {
-    let times = x.checked_div(&Ratio::from_integer(n))?.floor();
-    x.checked_sub(&times.checked_mul(&Ratio::from_integer(n))?)
+fn modulo(x: ExactRatio, n: i128) -> Option<ExactRatio> {
+    let times = x.checked_div(&ExactRatio::from_integer(n))?.floor();
+    x.checked_sub(&times.checked_mul(&ExactRatio::from_integer(n))?)
 }
 
-fn approximation(x: Ratio) -> f64 {
+fn approximation(x: ExactRatio) -> f64 {
     *x.numer() as f64 / *x.denom() as f64
 }
 
 /// The value of an output: a fraction, or a function of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactOutput {
-    Ratio(Ratio),
-    Tanh(Ratio),
-    Sigmoid(Ratio),
+    Ratio(ExactRatio),
+    Tanh(ExactRatio),
+    Sigmoid(ExactRatio),
 }
 
 /// Two approximations this close are not told apart.
@@ -71,12 +71,13 @@ impl ExactOutput {
             (true, true) => {}
         }
         match (self, other) {
+            // Both functions are increasing: their arguments decide.
             (Self::Ratio(a), Self::Ratio(b))
             | (Self::Tanh(a), Self::Tanh(b))
             | (Self::Sigmoid(a), Self::Sigmoid(b)) => Some(a.cmp(&b)),
             // Tanh and sigmoid stay below one.
-            (Self::Ratio(a), _) if a >= Ratio::ONE => Some(Ordering::Greater),
-            (_, Self::Ratio(b)) if b >= Ratio::ONE => Some(Ordering::Less),
+            (Self::Ratio(a), _) if a >= ExactRatio::ONE => Some(Ordering::Greater),
+            (_, Self::Ratio(b)) if b >= ExactRatio::ONE => Some(Ordering::Less),
             _ => {
                 let (a, b) = (self.approximate(), other.approximate());
                 if (a - b).abs() < UNCERTAIN { None } else { a.partial_cmp(&b) }
@@ -97,7 +98,7 @@ impl ExactOutput {
 /// as zero. Only their order and signs are those of the probabilities.
 pub fn normalized(mut outputs: Vec<ExactOutput>) -> Result<Vec<ExactOutput>, Inexact> {
     if sum_is_nothing(&outputs).ok_or(Inexact::Sum)? {
-        outputs.fill(ExactOutput::Ratio(Ratio::ONE));
+        outputs.fill(ExactOutput::Ratio(ExactRatio::ONE));
     }
     Ok(outputs)
 }
@@ -109,7 +110,7 @@ fn sum_is_nothing(outputs: &[ExactOutput]) -> Option<bool> {
     if positive().any(|output| output.approximate() > 2.0 * NOTHING) {
         return Some(false);
     }
-    let mut exact = Ratio::ZERO;
+    let mut exact = ExactRatio::ZERO;
     for output in positive() {
         let ExactOutput::Ratio(x) = output else {
             let sum: f64 = positive().map(|output| output.approximate()).sum();
@@ -137,10 +138,10 @@ pub enum Inexact {
 struct ExactInstruction {
     unit: u16,
     kind: UnitKind,
-    activation: Activation,
-    bias: Option<Ratio>,
-    forward: Vec<(u16, Ratio)>,
-    recurrent: Vec<(u16, Ratio)>,
+    activation: UnitActivation,
+    bias: Option<ExactRatio>,
+    forward: Vec<(u16, ExactRatio)>,
+    recurrent: Vec<(u16, ExactRatio)>,
 }
 
 /// A network that is evaluated exactly.
@@ -159,12 +160,14 @@ impl std::fmt::Debug for ExactNetwork {
 }
 
 /// What the next step depends on; none before the first.
-pub type ExactMemory = Option<Vec<Ratio>>;
+pub type ExactMemory = Option<Vec<ExactRatio>>;
 
 impl ExactNetwork {
     /// Refuses networks in which a value that is used again is not rational.
-    pub fn new(network: &Network) -> Result<Self, Inexact> {
-        let program = Program::of(network);
+    // From the network and not from the terms of the program, whose weights are rounded already. Order and
+    // ignored edges are the program's, so that both compute the same.
+    pub fn new(network: &MdlNetwork) -> Result<Self, Inexact> {
+        let program = NetworkProgram::of(network);
         let ignored = &program.order().ignored;
         let mut instructions = Vec::new();
         for instruction in &program.instructions {
@@ -173,7 +176,7 @@ impl ExactNetwork {
             let kept = edges.filter(|(i, _)| !ignored.get(*i).copied().unwrap_or(false));
             let (recurrent, forward): (Vec<_>, Vec<_>) =
                 kept.map(|(_, edge)| edge).partition(|edge| edge.recurrent);
-            let terms = |edges: Vec<&super::network::Edge>| {
+            let terms = |edges: Vec<&super::network::NetworkEdge>| {
                 edges.into_iter().map(|edge| (edge.source, ratio(edge.weight))).collect()
             };
             instructions.push(ExactInstruction {
@@ -187,16 +190,16 @@ impl ExactNetwork {
         }
         let feeds = |unit: u16| program.terms.iter().any(|term| term.source == unit);
         for instruction in &instructions {
-            let smooth = matches!(instruction.activation, Activation::Tanh | Activation::Sigmoid);
+            let smooth = matches!(instruction.activation, UnitActivation::Tanh | UnitActivation::Sigmoid);
             let irrational = matches!(
                 instruction.activation,
-                Activation::Gaussian | Activation::Sine | Activation::Cosine
+                UnitActivation::Gaussian | UnitActivation::Sine | UnitActivation::Cosine
             );
             if irrational || (smooth && feeds(instruction.unit)) {
                 return Err(Inexact::Activation(instruction.unit, instruction.activation.name()));
             }
         }
-        let Program { inputs, outputs, units, memory, .. } = program;
+        let NetworkProgram { inputs, outputs, units, memory, .. } = program;
         Ok(Self { inputs, outputs, units, instructions, memory })
     }
 
@@ -206,20 +209,20 @@ impl ExactNetwork {
         memory: &ExactMemory,
         symbol: usize,
     ) -> Result<(ExactMemory, Vec<ExactOutput>), Inexact> {
-        let mut previous = vec![Ratio::ZERO; self.units];
+        let mut previous = vec![ExactRatio::ZERO; self.units];
         for (&unit, &value) in self.memory.iter().zip(memory.iter().flatten()) {
             previous[usize::from(unit)] = value;
         }
-        let mut current = vec![Ratio::ZERO; self.units];
-        current[symbol] = Ratio::ONE;
-        let mut outputs = vec![ExactOutput::Ratio(Ratio::ZERO); self.outputs];
+        let mut current = vec![ExactRatio::ZERO; self.units];
+        current[symbol] = ExactRatio::ONE;
+        let mut outputs = vec![ExactOutput::Ratio(ExactRatio::ZERO); self.outputs];
         for instruction in &self.instructions {
             let unit = usize::from(instruction.unit);
             let value = instruction.value(&current, &previous, memory.is_some(), unit < self.inputs);
             let value = value.ok_or(Inexact::Digits(instruction.unit))?;
             let output = match instruction.activation {
-                Activation::Tanh => ExactOutput::Tanh(value),
-                Activation::Sigmoid => ExactOutput::Sigmoid(value),
+                UnitActivation::Tanh => ExactOutput::Tanh(value),
+                UnitActivation::Sigmoid => ExactOutput::Sigmoid(value),
                 other => {
                     let activated = activated(other, value).ok_or(Inexact::Digits(instruction.unit))?;
                     current[unit] = activated;
@@ -235,19 +238,25 @@ impl ExactNetwork {
 }
 
 impl ExactInstruction {
-    fn value(&self, current: &[Ratio], previous: &[Ratio], started: bool, is_input: bool) -> Option<Ratio> {
+    fn value(
+        &self,
+        current: &[ExactRatio],
+        previous: &[ExactRatio],
+        started: bool,
+        is_input: bool,
+    ) -> Option<ExactRatio> {
         let unit = usize::from(self.unit);
-        let join = |a: Ratio, b: Ratio| match self.kind {
+        let join = |a: ExactRatio, b: ExactRatio| match self.kind {
             UnitKind::Sum => a.checked_add(&b),
             UnitKind::Product => a.checked_mul(&b),
         };
-        let combined = |terms: &[(u16, Ratio)], values: &[Ratio]| -> Option<Ratio> {
+        let combined = |terms: &[(u16, ExactRatio)], values: &[ExactRatio]| -> Option<ExactRatio> {
             let mut all =
                 terms.iter().map(|(source, weight)| weight.checked_mul(&values[usize::from(*source)]));
             let first = all.next()??;
             all.try_fold(first, |sum, term| join(sum, term?))
         };
-        let mut value = if is_input { current[unit] } else { Ratio::ZERO };
+        let mut value = if is_input { current[unit] } else { ExactRatio::ZERO };
         if !self.forward.is_empty() {
             let incoming = combined(&self.forward, current)?;
             value = if is_input { join(value, incoming)? } else { incoming };
@@ -262,30 +271,30 @@ impl ExactInstruction {
     }
 }
 
-fn activated(activation: Activation, x: Ratio) -> Option<Ratio> {
+fn activated(activation: UnitActivation, x: ExactRatio) -> Option<ExactRatio> {
     let positive = x.is_positive();
     Some(match activation {
-        Activation::Relu if !positive => Ratio::ZERO,
-        Activation::Square => x.checked_mul(&x)?,
-        Activation::Floor => x.floor(),
-        Activation::Step => {
+        UnitActivation::Relu if !positive => ExactRatio::ZERO,
+        UnitActivation::Square => x.checked_mul(&x)?,
+        UnitActivation::Floor => x.floor(),
+        UnitActivation::Step => {
             if positive {
-                Ratio::ONE
+                ExactRatio::ONE
             } else {
-                Ratio::ZERO
+                ExactRatio::ZERO
             }
         }
-        Activation::Inverse => -x,
-        Activation::Abs => {
+        UnitActivation::Inverse => -x,
+        UnitActivation::Abs => {
             if positive {
                 x
             } else {
                 -x
             }
         }
-        Activation::Mod2 => modulo(x, 2)?,
-        Activation::Mod3 => modulo(x, 3)?,
-        Activation::ShiftRight => x.checked_div(&Ratio::from_integer(2))?.floor(),
+        UnitActivation::Mod2 => modulo(x, 2)?,
+        UnitActivation::Mod3 => modulo(x, 3)?,
+        UnitActivation::ShiftRight => x.checked_div(&ExactRatio::from_integer(2))?.floor(),
         // Linear and positive relu; the others have no exact values and do not get here.
         _ => x,
     })

@@ -4,18 +4,18 @@ use rand_chacha::ChaCha8Rng;
 use wug_dataset::Seed;
 use wug_language::draw::below;
 
-use super::anneal::Annealing;
+use super::anneal::AnnealingSchedule;
 use super::cache::Cache;
 use super::evaluate::Evaluator;
 use super::lanes::LaneCorpus;
-use super::mutate::Alphabet;
-use super::network::Network;
-use super::score::Objective;
+use super::mutate::SearchSpace;
+use super::network::MdlNetwork;
+use super::score::MdlObjective;
 
 /// A network with its score.
 #[derive(Debug, PartialEq)]
 pub struct Individual {
-    pub network: Network,
+    pub network: MdlNetwork,
     pub grammar_bits: f64,
     pub data_bits: f64,
 }
@@ -49,10 +49,10 @@ pub struct Evolution {
     /// the released code does.
     pub tie_error: bool,
     /// Annealing instead of evolution: a generation has as many changes as the population would have offspring.
-    pub annealing: Option<Annealing>,
+    pub annealing: Option<AnnealingSchedule>,
     /// What networks are made of.
-    pub alphabet: Alphabet,
-    pub objective: Objective,
+    pub alphabet: SearchSpace,
+    pub objective: MdlObjective,
 }
 
 impl Evolution {
@@ -64,7 +64,7 @@ impl Evolution {
 
 /// Scores networks: |G| and |D:G|, the latter from a cache if the same program was evaluated before.
 #[derive(Clone, Debug)]
-pub(super) struct Scorer {
+pub(super) struct NetworkScorer {
     evaluator: Evaluator,
     cache: Cache,
     /// How many networks were scored.
@@ -74,13 +74,18 @@ pub(super) struct Scorer {
 /// 2ⁿ entries, two mebibytes.
 const CACHE: u32 = 17;
 
-impl Scorer {
+impl NetworkScorer {
     pub(super) fn new() -> Self {
         Self { evaluator: Evaluator::new(), cache: Cache::new(CACHE), scored: 0 }
     }
 
-    pub(super) fn score(&mut self, individual: &mut Individual, corpus: &LaneCorpus, objective: &Objective) {
-        let Objective { allowed, grammar_multiplier, data_multiplier, .. } = *objective;
+    pub(super) fn score(
+        &mut self,
+        individual: &mut Individual,
+        corpus: &LaneCorpus,
+        objective: &MdlObjective,
+    ) {
+        let MdlObjective { allowed, grammar_multiplier, data_multiplier, .. } = *objective;
         self.scored += 1;
         individual.grammar_bits = f64::from(individual.network.grammar_bits(allowed)) * grammar_multiplier;
         self.evaluator.compile(&individual.network);
@@ -89,7 +94,8 @@ impl Scorer {
     }
 
     /// |D:G| of the program that was compiled.
-    fn bits(&mut self, key: u64, corpus: &LaneCorpus, objective: &Objective, floor: f64) -> f64 {
+    fn bits(&mut self, key: u64, corpus: &LaneCorpus, objective: &MdlObjective, floor: f64) -> f64 {
+        // The floor changes the bits of the data, so it is part of what they are known by.
         let key = key ^ floor.to_bits();
         if let Some(known) = self.cache.get(key) {
             return known;
@@ -104,7 +110,7 @@ impl Scorer {
         &mut self,
         individual: &mut Individual,
         corpus: &LaneCorpus,
-        objective: &Objective,
+        objective: &MdlObjective,
         floor: f64,
     ) -> f64 {
         self.scored += 1;
@@ -126,7 +132,7 @@ impl Scorer {
 pub(super) struct Island {
     pub(super) population: Vec<Individual>,
     pub(super) rng: ChaCha8Rng,
-    pub(super) scorer: Scorer,
+    pub(super) scorer: NetworkScorer,
     /// The best network that was ever part of the population.
     pub(super) best: Individual,
     pub(super) offspring: Individual,
@@ -136,10 +142,10 @@ pub(super) struct Island {
 
 impl Island {
     pub(super) fn new(evolution: &Evolution, corpus: &LaneCorpus, seed: Seed) -> Self {
-        let (mut rng, mut scorer) = (seed.rng(), Scorer::new());
+        let (mut rng, mut scorer) = (seed.rng(), NetworkScorer::new());
         let individual = |_| {
             let v = corpus.vocabulary;
-            let network = Network::random(v, v, &evolution.alphabet, &mut rng);
+            let network = MdlNetwork::random(v, v, &evolution.alphabet, &mut rng);
             let mut individual = Individual { network, grammar_bits: 0.0, data_bits: 0.0 };
             scorer.score(&mut individual, corpus, &evolution.objective);
             individual
@@ -149,7 +155,7 @@ impl Island {
     }
 
     /// An island with this population, which is not empty.
-    pub(super) fn of(population: Vec<Individual>, rng: ChaCha8Rng, scorer: Scorer) -> Self {
+    pub(super) fn of(population: Vec<Individual>, rng: ChaCha8Rng, scorer: NetworkScorer) -> Self {
         let best = least(&population).clone();
         let offspring = best.clone();
         Self { population, rng, scorer, best, offspring, elite: Vec::new(), drawn: Vec::new() }
@@ -163,6 +169,8 @@ impl Island {
         }
         self.find_elite(evolution.elite);
         for _ in 0..self.population.len() {
+            // Steady state, as Lan et al. have it: the offspring of the winner takes the place of the loser
+            // at once, even if it is worse, and may be drawn next. The elite alone is safe.
             let (winner, loser) = self.tournament(evolution);
             self.offspring.clone_from(&self.population[winner]);
             self.offspring.network.mutate(&evolution.alphabet, &mut self.rng);
@@ -180,6 +188,8 @@ impl Island {
 
     /// The best networks, of those with the same finite score one.
     fn find_elite(&mut self, share: f64) {
+        // Of networks with the same total one is enough: an elite of copies would protect a single network
+        // many times.
         let size = (share * self.population.len() as f64).ceil() as usize;
         self.elite.clear();
         while self.elite.len() < size {
@@ -206,6 +216,7 @@ impl Island {
             }
         }
         let total = |i: usize| self.population[i].total();
+        // Compared as bits, because two infinities are a tie and no order.
         let first = total(self.drawn[0]);
         if self.drawn.iter().any(|&i| total(i).to_bits() != first.to_bits()) {
             let by_total = |a: &&usize, b: &&usize| total(**a).total_cmp(&total(**b));
@@ -214,6 +225,7 @@ impl Island {
             return (winner, loser);
         }
         if first.is_finite() {
+            // A tie is drawn: changes that cost nothing drift through the population.
             let winner = below(&mut self.rng, size);
             let other = below(&mut self.rng, size - 1);
             let loser = other + usize::from(other >= winner);
@@ -232,6 +244,7 @@ impl Island {
         if evolution.annealing.is_some() {
             return vec![self.best.clone()];
         }
+        // Winners of tournaments rather than the best ones, as released: migrants keep some variety.
         let count = (share * self.population.len() as f64).floor() as usize;
         let mut emigrants: Vec<Individual> = Vec::new();
         for _ in 0..count {
@@ -253,6 +266,8 @@ impl Island {
             }
             return;
         }
+        // As released, an immigrant may replace a member of the elite; the best network of an island is kept
+        // beside its population.
         let losers: Vec<usize> = immigrants.iter().map(|_| self.tournament(evolution).1).collect();
         for (loser, immigrant) in losers.into_iter().zip(immigrants) {
             if immigrant.total() < self.best.total() {

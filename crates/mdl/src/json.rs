@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activation::Activation;
-use super::network::{Edge, MAX_UNITS, Network, NetworkError, Unit, UnitKind};
-use super::weight::Weight;
+use super::activation::UnitActivation;
+use super::network::{MAX_UNITS, MdlNetwork, NetworkEdge, NetworkError, NetworkUnit, UnitKind};
+use super::weight::RationalWeight;
 
 /// JSON that is no network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,10 +28,10 @@ impl From<NetworkError> for NetworkJsonError {
 /// The most edges of a file.
 const MAX_EDGES: usize = 1 << 20;
 
-impl Network {
+impl MdlNetwork {
     /// The network as JSON.
     pub fn to_json(&self) -> Value {
-        let unit = |(id, unit): (usize, &Unit)| {
+        let unit = |(id, unit): (usize, &NetworkUnit)| {
             json!({
                 "id": id,
                 "activation": unit.activation.name(),
@@ -40,7 +40,7 @@ impl Network {
                 "bias": unit.bias.map(weight_json),
             })
         };
-        let edge = |edge: &Edge| {
+        let edge = |edge: &NetworkEdge| {
             let mut json = weight_json(edge.weight);
             let mut all = Map::new();
             all.insert("src".to_owned(), json!(edge.source));
@@ -89,10 +89,10 @@ impl Network {
     }
 }
 
-impl Network {
+impl MdlNetwork {
     /// The network as short arrays of numbers, for checkpoints.
     pub(super) fn to_compact(&self) -> Value {
-        let weight = |w: Weight| [u32::from(w.negative), w.numerator, w.denominator];
+        let weight = |w: RationalWeight| [u32::from(w.negative), w.numerator, w.denominator];
         let mut units = Vec::new();
         for unit in &self.units {
             units.extend([u32::from(unit.activation.id()), u32::from(unit.kind == UnitKind::Product)]);
@@ -111,12 +111,12 @@ impl Network {
         let numbers = |value: &Value| -> Option<Vec<u32>> {
             value.as_array()?.iter().map(|x| u32::try_from(x.as_u64()?).ok()).collect()
         };
-        let weight = |w: &[u32]| Weight { negative: w[0] == 1, numerator: w[1], denominator: w[2] };
+        let weight = |w: &[u32]| RationalWeight { negative: w[0] == 1, numerator: w[1], denominator: w[2] };
         let mut units = Vec::new();
         for unit in numbers(&value[2])?.chunks(5) {
             let [activation, product, _, _, denominator] = *unit else { return None };
-            units.push(Unit {
-                activation: *Activation::ALL.get(activation as usize)?,
+            units.push(NetworkUnit {
+                activation: *UnitActivation::ALL.get(activation as usize)?,
                 kind: if product == 1 { UnitKind::Product } else { UnitKind::Sum },
                 bias: (denominator > 0).then(|| weight(&unit[2..])),
             });
@@ -124,7 +124,7 @@ impl Network {
         let mut edges = Vec::new();
         for edge in numbers(&value[3])?.chunks(6) {
             let [recurrent, source, target, ..] = *edge else { return None };
-            edges.push(Edge {
+            edges.push(NetworkEdge {
                 recurrent: recurrent == 1,
                 source: u16::try_from(source).ok()?,
                 target: u16::try_from(target).ok()?,
@@ -136,7 +136,7 @@ impl Network {
     }
 }
 
-fn weight_json(weight: Weight) -> Value {
+fn weight_json(weight: RationalWeight) -> Value {
     let sign = if weight.negative { -1 } else { 1 };
     json!({ "sign": sign, "num": weight.numerator, "den": weight.denominator })
 }
@@ -181,11 +181,11 @@ fn ends(object: &Map<String, Value>, name: &str, first: usize) -> Result<usize, 
     Ok(listed.len())
 }
 
-fn units(listed: &[Value]) -> Result<Vec<Unit>, NetworkJsonError> {
+fn units(listed: &[Value]) -> Result<Vec<NetworkUnit>, NetworkJsonError> {
     if listed.len() > MAX_UNITS {
         return Err(NetworkError::Units(listed.len()).into());
     }
-    let mut units: Vec<Option<Unit>> = vec![None; listed.len()];
+    let mut units: Vec<Option<NetworkUnit>> = vec![None; listed.len()];
     for (i, value) in listed.iter().enumerate() {
         let place = format!("net.units[{i}]");
         let id = match value.get("id") {
@@ -206,7 +206,7 @@ fn units(listed: &[Value]) -> Result<Vec<Unit>, NetworkJsonError> {
 /// The fields of a weight; the long names are those of other writers.
 const WEIGHT: [&str; 5] = ["sign", "num", "den", "numerator", "denominator"];
 
-fn unit_of(value: &Value, place: &str) -> Result<Unit, NetworkJsonError> {
+fn unit_of(value: &Value, place: &str) -> Result<NetworkUnit, NetworkJsonError> {
     only(object(value, place)?, &["id", "activation", "activation_id", "type", "bias"], place)?;
     let kind = match value.get("type") {
         None => UnitKind::Sum,
@@ -230,14 +230,14 @@ fn unit_of(value: &Value, place: &str) -> Result<Unit, NetworkJsonError> {
             Some(weight_of(bias, &place)?)
         }
     };
-    Ok(Unit { activation: activation_of(value, place)?, kind, bias })
+    Ok(NetworkUnit { activation: activation_of(value, place)?, kind, bias })
 }
 
-fn activation_of(value: &Value, place: &str) -> Result<Activation, NetworkJsonError> {
-    let names = || Activation::ALL.map(Activation::name).join(", ");
+fn activation_of(value: &Value, place: &str) -> Result<UnitActivation, NetworkJsonError> {
+    let names = || UnitActivation::ALL.map(UnitActivation::name).join(", ");
     let by_name = match value.get("activation") {
         None | Some(Value::Null) => None,
-        Some(Value::String(name)) => Some(Activation::named(name).ok_or_else(|| {
+        Some(Value::String(name)) => Some(UnitActivation::named(name).ok_or_else(|| {
             problem(
                 format!("{place}.activation"),
                 format!("unknown activation `{name}`; there are: {}", names()),
@@ -259,13 +259,18 @@ fn activation_of(value: &Value, place: &str) -> Result<Activation, NetworkJsonEr
     }
 }
 
-fn activation_with_id(id: &Value, place: &str) -> Result<Activation, NetworkJsonError> {
+fn activation_with_id(id: &Value, place: &str) -> Result<UnitActivation, NetworkJsonError> {
     let known = number(id, place)?;
-    let found = Activation::ALL.get(known as usize).copied();
+    let found = UnitActivation::ALL.get(known as usize).copied();
     found.ok_or_else(|| problem(place, format!("{known}; the numbers of activations are 0 to 14")))
 }
 
-fn edge_of(value: &Value, recurrent: bool, units: usize, place: &str) -> Result<Edge, NetworkJsonError> {
+fn edge_of(
+    value: &Value,
+    recurrent: bool,
+    units: usize,
+    place: &str,
+) -> Result<NetworkEdge, NetworkJsonError> {
     let [sign, num, den, numerator, denominator] = WEIGHT;
     only(object(value, place)?, &["src", "dst", sign, num, den, numerator, denominator], place)?;
     let end = |name: &str| {
@@ -277,10 +282,10 @@ fn edge_of(value: &Value, recurrent: bool, units: usize, place: &str) -> Result<
         }
         Ok(id as u16)
     };
-    Ok(Edge { recurrent, source: end("src")?, target: end("dst")?, weight: weight_of(value, place)? })
+    Ok(NetworkEdge { recurrent, source: end("src")?, target: end("dst")?, weight: weight_of(value, place)? })
 }
 
-fn weight_of(value: &Value, place: &str) -> Result<Weight, NetworkJsonError> {
+fn weight_of(value: &Value, place: &str) -> Result<RationalWeight, NetworkJsonError> {
     let field = |short: &str, long: &str| {
         let place = format!("{place}.{short}");
         let found = value.get(short).or_else(|| value.get(long)).ok_or_else(|| problem(&place, "missing"))?;
@@ -299,7 +304,7 @@ fn weight_of(value: &Value, place: &str) -> Result<Weight, NetworkJsonError> {
     if denominator == 0 {
         return Err(problem(at, "0; a denominator is at least 1"));
     }
-    Ok(Weight { negative, numerator, denominator })
+    Ok(RationalWeight { negative, numerator, denominator })
 }
 
 /// A whole number; files from elsewhere may write 3.0.

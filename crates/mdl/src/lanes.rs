@@ -11,7 +11,7 @@ pub(super) type Lanes = [f64; LANES];
 
 /// A prefix that must predict a symbol so many times.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
+pub(super) struct LaneTarget {
     pub(super) lane: u8,
     pub(super) symbol: u16,
     pub(super) count: f64,
@@ -37,7 +37,7 @@ pub(super) struct Fork {
 
 /// Strings that are evaluated side by side.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct LaneGroup {
     /// The fork that it starts from; none if it starts at the beginning.
     pub(super) slot: Option<u32>,
     /// How many steps were made before.
@@ -49,8 +49,8 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub struct LaneCorpus {
     pub(super) vocabulary: usize,
-    pub(super) groups: Vec<Group>,
-    pub(super) targets: Vec<Target>,
+    pub(super) groups: Vec<LaneGroup>,
+    pub(super) targets: Vec<LaneTarget>,
     pub(super) forks: Vec<Fork>,
     pub(super) inputs: Vec<Lanes>,
     /// The steps at which the released code rejects early.
@@ -74,8 +74,10 @@ impl LaneCorpus {
         };
         // For each step of each group, the forks that leave it.
         let mut forks: Vec<Vec<Vec<Fork>>> = Vec::new();
+        // Sorted strings with a common prefix are neighbours. A group starts where all its strings have left
+        // the string before it: what they share with that one is computed there and copied here.
         for (g, rows) in sorted.chunks(LANES).enumerate() {
-            let first = if g == 0 { 0 } else { common(rows, sorted[g * LANES - 1]) };
+            let first = if g == 0 { 0 } else { common(rows, &sorted[g * LANES - 1].0) };
             let slot = (first > 0).then(|| {
                 let slot = forks.iter().flatten().map(Vec::len).sum::<usize>() as u32;
                 // The last string before this group goes through the same prefix, in its own group or in one before.
@@ -89,7 +91,7 @@ impl LaneCorpus {
             });
             let steps = corpus.steps(rows, first, &sorted, g * LANES);
             forks.push(vec![Vec::new(); steps.len()]);
-            corpus.groups.push(Group { slot, first, steps });
+            corpus.groups.push(LaneGroup { slot, first, steps });
         }
         for (group, forks) in corpus.groups.iter_mut().zip(forks) {
             for (step, forks) in group.steps.iter_mut().zip(forks) {
@@ -140,16 +142,18 @@ impl LaneCorpus {
             let Some(&next) = symbols.get(prefix.len()) else { continue };
             match self.targets[start..].iter_mut().find(|target| u32::from(target.symbol) == next) {
                 Some(target) => target.count += weight,
-                None => self.targets.push(Target { lane: lane as u8, symbol: next as u16, count: *weight }),
+                None => {
+                    self.targets.push(LaneTarget { lane: lane as u8, symbol: next as u16, count: *weight })
+                }
             }
         }
     }
 }
 
 /// How many symbols all these strings share with another, which comes before them.
-fn common(rows: &[&(Vec<u32>, f64)], before: &(Vec<u32>, f64)) -> usize {
-    let shared = |row: &(Vec<u32>, f64)| row.0.iter().zip(&before.0).take_while(|(a, b)| a == b).count();
+fn common(rows: &[&(Vec<u32>, f64)], before: &[u32]) -> usize {
+    let shared = |row: &(Vec<u32>, f64)| row.0.iter().zip(before).take_while(|(a, b)| a == b).count();
     // A last symbol is never an input.
-    let inputs = before.0.len() - 1;
+    let inputs = before.len() - 1;
     rows.iter().map(|row| shared(row).min(row.0.len() - 1)).min().unwrap_or(0).min(inputs)
 }

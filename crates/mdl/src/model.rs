@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::network::Network;
-use super::program::Program;
-use super::step::{Float, Outputs, Values};
+use super::network::MdlNetwork;
+use super::program::NetworkProgram;
+use super::step::{Float, Outputs, UnitValues};
 
 /// The most states that are numbered; later ones are carried as they are.
 const MAX_STATES: usize = 1 << 17;
@@ -18,10 +18,10 @@ const UNKNOWN: u32 = u32::MAX;
 /// A network that predicts the next symbol, in single or double precision.
 #[derive(Clone, Debug)]
 pub struct NetworkModel<R> {
-    network: Network,
-    program: Program,
+    network: MdlNetwork,
+    program: NetworkProgram,
     outputs: Outputs,
-    values: Values<R>,
+    values: UnitValues<R>,
     /// The memory of each state, one after the other. State 0 is before the first symbol.
     memories: Vec<R>,
     /// The state after each state and symbol.
@@ -39,7 +39,7 @@ pub struct NetworkModel<R> {
 pub struct NetworkState<R> {
     at: At<R>,
     /// The probabilities after the last symbol: the index of a row, or the row itself.
-    row: Row,
+    row: StateRow,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,18 +49,18 @@ enum At<R> {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Row {
+enum StateRow {
     Known(u32),
     Own(Box<[f64]>),
 }
 
 impl<R: Float> NetworkModel<R> {
     /// A network with one input and one output for each symbol.
-    pub fn new(network: Network, outputs: Outputs) -> Self {
-        let program = Program::of(&network);
+    pub fn new(network: MdlNetwork, outputs: Outputs) -> Self {
+        let program = NetworkProgram::of(&network);
         let v = program.inputs;
         let mut model = Self {
-            values: Values::new(&program),
+            values: UnitValues::new(&program),
             outputs,
             memories: vec![R::of(0.0); program.memory_len()],
             next: vec![UNKNOWN; v],
@@ -76,7 +76,7 @@ impl<R: Float> NetworkModel<R> {
         model
     }
 
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &MdlNetwork {
         &self.network
     }
 
@@ -97,6 +97,7 @@ impl<R: Float> NetworkModel<R> {
 
     /// The number of a state that is not the first; none if there are too many.
     fn number(&mut self, memory: &[R]) -> Option<u32> {
+        // As bits: what follows from equal memories is equal to the last digit.
         let key: Vec<u64> = memory.iter().map(|x| x.wide().to_bits()).collect();
         if let Some(&known) = self.known_memories.get(&key) {
             return Some(known);
@@ -135,12 +136,14 @@ impl<R: Float> NetworkModel<R> {
         };
         let (memory, row) = self.compute(&memory, started, symbol);
         let (number, known) = (self.number(&memory), self.row(&row));
+        // Remembered only between numbered states; a network that never repeats itself is computed step by
+        // step.
         if let (Some(from), Some(number), Some(known)) = (from, number, known) {
             self.next[from * self.program.inputs + symbol as usize] = number;
             self.rows[from * self.program.inputs + symbol as usize] = known;
         }
         state.at = number.map_or_else(|| At::Carried(memory.into()), At::Numbered);
-        state.row = known.map_or_else(|| Row::Own(row.into()), Row::Known);
+        state.row = known.map_or_else(|| StateRow::Own(row.into()), StateRow::Known);
     }
 
     fn probabilities(&self, row: u32) -> &[f64] {
@@ -158,14 +161,14 @@ impl<R: Float> NetworkModel<R> {
 /// The questions of a next-symbol model.
 impl<R: Float> NetworkModel<R> {
     pub fn start(&self) -> NetworkState<R> {
-        NetworkState { at: At::Numbered(0), row: Row::Known(0) }
+        NetworkState { at: At::Numbered(0), row: StateRow::Known(0) }
     }
 
     pub fn push(&mut self, state: &mut NetworkState<R>, symbol: u32) {
         if let At::Numbered(number) = state.at
             && let Some((next, row)) = self.known(number, symbol)
         {
-            (state.at, state.row) = (At::Numbered(next), Row::Known(row));
+            (state.at, state.row) = (At::Numbered(next), StateRow::Known(row));
             return;
         }
         self.discover(state, symbol);
@@ -174,8 +177,8 @@ impl<R: Float> NetworkModel<R> {
     /// The probabilities of what comes next.
     pub fn next(&self, state: &NetworkState<R>) -> Vec<f64> {
         match &state.row {
-            Row::Known(row) => self.probabilities(*row).to_vec(),
-            Row::Own(row) => row.to_vec(),
+            StateRow::Known(row) => self.probabilities(*row).to_vec(),
+            StateRow::Own(row) => row.to_vec(),
         }
     }
 
@@ -187,8 +190,8 @@ impl<R: Float> NetworkModel<R> {
             for &symbol in *piece {
                 self.push(state, symbol);
                 match &state.row {
-                    Row::Known(row) => all.extend_from_slice(self.probabilities(*row)),
-                    Row::Own(row) => all.extend_from_slice(row),
+                    StateRow::Known(row) => all.extend_from_slice(self.probabilities(*row)),
+                    StateRow::Own(row) => all.extend_from_slice(row),
                 }
             }
         }

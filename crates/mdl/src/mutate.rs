@@ -4,15 +4,15 @@
 use rand_core::Rng;
 use wug_language::draw::{below, choose, coin, unit};
 
-use super::activation::Activation;
-use super::network::{Edge, Network, Unit, UnitKind};
-use super::weight::Weight;
+use super::activation::UnitActivation;
+use super::network::{MdlNetwork, NetworkEdge, NetworkUnit, UnitKind};
+use super::weight::RationalWeight;
 
 /// What a search may build networks of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alphabet {
+pub struct SearchSpace {
     /// The activations of outputs and hidden units.
-    pub activations: Vec<Activation>,
+    pub activations: Vec<UnitActivation>,
     /// Whether units may be products.
     pub products: bool,
     pub max_units: usize,
@@ -22,7 +22,7 @@ pub struct Alphabet {
 
 /// A change of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(super) enum Mutation {
     AddUnit,
     RemoveUnit,
     ChangeActivation,
@@ -35,32 +35,41 @@ pub(super) enum Operator {
 }
 
 /// A sign, and numerator and denominator that are each one more than the number of heads before the first tails.
-pub(super) fn random_weight(rng: &mut dyn Rng) -> Weight {
+pub(super) fn random_weight(rng: &mut dyn Rng) -> RationalWeight {
     let bits = rng.next_u64();
+    // Geometric with ½, as released (1 + ⌊−log₂ u⌋), without a logarithm: the number of leading zeros of
+    // random bits.
     let heads = |half: u32| half.leading_zeros() + 1;
-    Weight { negative: coin(rng), numerator: heads((bits >> 32) as u32), denominator: heads(bits as u32) }
+    RationalWeight {
+        negative: coin(rng),
+        numerator: heads((bits >> 32) as u32),
+        denominator: heads(bits as u32),
+    }
 }
 
-impl Network {
+impl MdlNetwork {
     /// A network without hidden units: each output has an edge from one input.
-    pub(super) fn random(inputs: usize, outputs: usize, alphabet: &Alphabet, rng: &mut dyn Rng) -> Self {
-        let mut units = vec![Unit::sum(Activation::Linear); inputs];
+    pub(super) fn random(inputs: usize, outputs: usize, alphabet: &SearchSpace, rng: &mut dyn Rng) -> Self {
+        let mut units = vec![NetworkUnit::sum(UnitActivation::Linear); inputs];
         let mut edges = Vec::with_capacity(2 * outputs);
         for output in 0..outputs {
             let source = below(rng, inputs) as u16;
             let weight = random_weight(rng);
-            edges.push(Edge { recurrent: false, source, target: (inputs + output) as u16, weight });
-            let activation =
-                if alphabet.start_smooth { Activation::Sigmoid } else { *choose(rng, &alphabet.activations) };
-            units.push(Unit::sum(activation));
+            edges.push(NetworkEdge { recurrent: false, source, target: (inputs + output) as u16, weight });
+            let activation = if alphabet.start_smooth {
+                UnitActivation::Sigmoid
+            } else {
+                *choose(rng, &alphabet.activations)
+            };
+            units.push(NetworkUnit::sum(activation));
         }
         edges.sort_unstable();
         Self { inputs: inputs as u16, outputs: outputs as u16, units, edges }
     }
 
     /// Changes the network by one operator.
-    pub(super) fn mutate(&mut self, alphabet: &Alphabet, rng: &mut dyn Rng) {
-        let mut possible = [Operator::AddUnit; 9];
+    pub(super) fn mutate(&mut self, alphabet: &SearchSpace, rng: &mut dyn Rng) {
+        let mut possible = [Mutation::AddUnit; 9];
         let mut count = 0;
         let mut offer = |operator, is_possible: bool| {
             if is_possible {
@@ -70,32 +79,33 @@ impl Network {
         };
         let (edges, biases, hidden) = (self.edges.len(), self.biases(), self.hidden());
         let changeable = hidden + self.outputs();
-        offer(Operator::AddUnit, self.units.len() < alphabet.max_units && edges > 0);
-        offer(Operator::RemoveUnit, hidden > 0);
-        offer(Operator::ChangeActivation, alphabet.activations.len() > 1);
-        offer(Operator::ChangeKind, alphabet.products);
-        offer(Operator::AddEdge, edges < self.possible_edges(false) + self.possible_edges(true));
-        offer(Operator::RemoveEdge, edges > 0);
-        offer(Operator::AddBias, biases < changeable);
-        offer(Operator::RemoveBias, biases > 0);
-        offer(Operator::ChangeWeight, edges + biases > 0);
+        // Only what is possible is drawn, and with equal probability: no operator is drawn in vain.
+        offer(Mutation::AddUnit, self.units.len() < alphabet.max_units && edges > 0);
+        offer(Mutation::RemoveUnit, hidden > 0);
+        offer(Mutation::ChangeActivation, alphabet.activations.len() > 1);
+        offer(Mutation::ChangeKind, alphabet.products);
+        offer(Mutation::AddEdge, edges < self.possible_edges(false) + self.possible_edges(true));
+        offer(Mutation::RemoveEdge, edges > 0);
+        offer(Mutation::AddBias, biases < changeable);
+        offer(Mutation::RemoveBias, biases > 0);
+        offer(Mutation::ChangeWeight, edges + biases > 0);
         self.apply(possible[below(rng, count)], alphabet, rng);
     }
 
-    fn apply(&mut self, operator: Operator, alphabet: &Alphabet, rng: &mut dyn Rng) {
+    fn apply(&mut self, operator: Mutation, alphabet: &SearchSpace, rng: &mut dyn Rng) {
         let first = self.inputs();
         match operator {
-            Operator::AddUnit => {
+            Mutation::AddUnit => {
                 let kind = if alphabet.products && coin(rng) { UnitKind::Product } else { UnitKind::Sum };
                 let activation = *choose(rng, &alphabet.activations);
                 let edge = below(rng, self.edges.len());
-                self.split_edge(edge, Unit { activation, kind, bias: None });
+                self.split_edge(edge, NetworkUnit { activation, kind, bias: None });
             }
-            Operator::RemoveUnit => {
+            Mutation::RemoveUnit => {
                 let unit = first + self.outputs() + below(rng, self.hidden());
                 self.remove_unit(unit as u16);
             }
-            Operator::ChangeActivation => {
+            Mutation::ChangeActivation => {
                 let at = first + below(rng, self.units.len() - first);
                 let old = self.units[at].activation;
                 let others = alphabet.activations.iter().filter(|&&other| other != old);
@@ -104,19 +114,19 @@ impl Network {
                     self.units[at].activation = new;
                 }
             }
-            Operator::ChangeKind => {
+            Mutation::ChangeKind => {
                 let at = first + below(rng, self.units.len() - first);
                 self.units[at].kind = match self.units[at].kind {
                     UnitKind::Sum => UnitKind::Product,
                     UnitKind::Product => UnitKind::Sum,
                 };
             }
-            Operator::AddEdge => self.add_random_edge(rng),
-            Operator::RemoveEdge => {
+            Mutation::AddEdge => self.add_random_edge(rng),
+            Mutation::RemoveEdge => {
                 let edge = below(rng, self.edges.len());
                 self.edges.remove(edge);
             }
-            Operator::AddBias => {
+            Mutation::AddBias => {
                 let without = self.units.len() - first - self.biases_from(first);
                 let chosen = below(rng, without);
                 let weight = random_weight(rng);
@@ -125,14 +135,14 @@ impl Network {
                     unit.bias = Some(weight);
                 }
             }
-            Operator::RemoveBias => {
+            Mutation::RemoveBias => {
                 let chosen = below(rng, self.biases());
                 let mut with = self.units.iter_mut().filter(|unit| unit.bias.is_some());
                 if let Some(unit) = with.nth(chosen) {
                     unit.bias = None;
                 }
             }
-            Operator::ChangeWeight => {
+            Mutation::ChangeWeight => {
                 let chosen = below(rng, self.parameters());
                 if let Some(weight) = self.weight_mut(chosen) {
                     *weight = perturbed(*weight, rng);
@@ -146,7 +156,7 @@ impl Network {
     }
 
     /// The `i`-th weight: edges first, then biases.
-    pub(super) fn weight_mut(&mut self, i: usize) -> Option<&mut Weight> {
+    pub(super) fn weight_mut(&mut self, i: usize) -> Option<&mut RationalWeight> {
         let edges = self.edges.len();
         if i < edges {
             return Some(&mut self.edges[i].weight);
@@ -189,56 +199,73 @@ impl Network {
         let is_free = |target: &u16| {
             let itself = !recurrent && *target == source;
             let key = (recurrent, source, *target);
-            !itself && self.edges.binary_search_by_key(&key, Edge::key).is_err()
+            !itself && self.edges.binary_search_by_key(&key, NetworkEdge::key).is_err()
         };
         let Some(target) = (inputs..units).filter(is_free).nth(nth) else { return };
         let weight = random_weight(rng);
-        self.insert_edge(Edge { recurrent, source, target, weight });
+        self.insert_edge(NetworkEdge { recurrent, source, target, weight });
     }
 
     /// Adds a unit that remembers: a hidden unit that keeps its value from step to step, with one to three inputs that add the same
     /// amount or take it away, and one or two edges out. Of its parts none is of use without the others, so that to find
     /// them one by one takes long.
-    pub(super) fn add_memory(&mut self, alphabet: &Alphabet, rng: &mut dyn Rng) {
+    pub(super) fn add_memory(&mut self, alphabet: &SearchSpace, rng: &mut dyn Rng) {
+        // Ours, for annealing; Lan et al. have no such operator.
         if self.units.len() >= alphabet.max_units {
             return;
         }
         let (inputs, new) = (self.inputs(), self.units.len() as u16);
-        self.units.push(Unit::sum(*choose(rng, &alphabet.activations)));
-        self.insert_edge(Edge { recurrent: true, source: new, target: new, weight: Weight::ONE });
+        self.units.push(NetworkUnit::sum(*choose(rng, &alphabet.activations)));
+        self.insert_edge(NetworkEdge {
+            recurrent: true,
+            source: new,
+            target: new,
+            weight: RationalWeight::ONE,
+        });
         let amount = random_weight(rng);
         for _ in 0..=below(rng, 3) {
-            let (source, weight) = (below(rng, inputs) as u16, Weight { negative: coin(rng), ..amount });
-            self.insert_edge(Edge { recurrent: false, source, target: new, weight });
+            let (source, weight) =
+                (below(rng, inputs) as u16, RationalWeight { negative: coin(rng), ..amount });
+            self.insert_edge(NetworkEdge { recurrent: false, source, target: new, weight });
         }
         for _ in 0..=below(rng, 2) {
             // To an output or another hidden unit.
             let target = (inputs + below(rng, usize::from(new) - inputs)) as u16;
-            self.insert_edge(Edge { recurrent: coin(rng), source: new, target, weight: random_weight(rng) });
+            self.insert_edge(NetworkEdge {
+                recurrent: coin(rng),
+                source: new,
+                target,
+                weight: random_weight(rng),
+            });
         }
     }
 
     /// Inserts an edge that is not there.
-    pub(super) fn insert_edge(&mut self, edge: Edge) {
-        if let Err(at) = self.edges.binary_search_by_key(&edge.key(), Edge::key) {
+    pub(super) fn insert_edge(&mut self, edge: NetworkEdge) {
+        if let Err(at) = self.edges.binary_search_by_key(&edge.key(), NetworkEdge::key) {
             self.edges.insert(at, edge);
         }
     }
 
     /// Puts a new unit into an edge. What comes in keeps the kind and weight of the edge; what goes out is forward, with weight 1.
-    pub(super) fn split_edge(&mut self, at: usize, unit: Unit) {
+    pub(super) fn split_edge(&mut self, at: usize, unit: NetworkUnit) {
         let new = self.units.len() as u16;
         let edge = self.edges.remove(at);
         self.units.push(unit);
-        self.insert_edge(Edge { target: new, ..edge });
-        self.insert_edge(Edge { recurrent: false, source: new, target: edge.target, weight: Weight::ONE });
+        self.insert_edge(NetworkEdge { target: new, ..edge });
+        self.insert_edge(NetworkEdge {
+            recurrent: false,
+            source: new,
+            target: edge.target,
+            weight: RationalWeight::ONE,
+        });
     }
 
-    /// Removes a hidden unit. Its sources are linked to its targets, with the weights of the edges that came in; the last unit
-    /// gets its number.
+    /// Removes a hidden unit. Its sources are linked to its targets, with the weights of the edges that came in; the last
+    /// unit gets its number.
     pub(super) fn remove_unit(&mut self, unit: u16) {
-        let find = |edges: &[Edge], recurrent, source, target| {
-            let found = edges.binary_search_by_key(&(recurrent, source, target), Edge::key);
+        let find = |edges: &[NetworkEdge], recurrent, source, target| {
+            let found = edges.binary_search_by_key(&(recurrent, source, target), NetworkEdge::key);
             found.ok().map(|at| edges[at].weight)
         };
         let units = self.units.len() as u16;
@@ -259,18 +286,20 @@ impl Network {
                 }
                 let has_forward = find(old, false, source, target).is_some();
                 let has_recurrent = find(old, true, source, target).is_some();
+                // As released: a bridge is recurrent if either half was, and has the weight of the edge that
+                // came in.
                 if (recurrent_in.is_some() || recurrent_out)
                     && !has_recurrent
                     && let Some(weight) = recurrent_in.or(forward_in)
                 {
-                    self.edges.push(Edge { recurrent: true, source, target, weight });
+                    self.edges.push(NetworkEdge { recurrent: true, source, target, weight });
                 }
                 if let Some(weight) = forward_in
                     && (forward_out || recurrent_in.is_some())
                     && !has_forward
                     && source != target
                 {
-                    self.edges.push(Edge { recurrent: false, source, target, weight });
+                    self.edges.push(NetworkEdge { recurrent: false, source, target, weight });
                 }
             }
         }
@@ -291,8 +320,10 @@ impl Network {
 }
 
 /// A weight next to this one: another sign (the more often, the smaller it is), or numerator or denominator one more or less.
-pub(super) fn perturbed(mut weight: Weight, rng: &mut dyn Rng) -> Weight {
+pub(super) fn perturbed(mut weight: RationalWeight, rng: &mut dyn Rng) -> RationalWeight {
     let flip = (1.0 - f64::from(weight.numerator) / f64::from(weight.denominator)).max(0.0);
+    // Three changes with weights max(0, 1 − |w|), 1 and 1, as released: small weights cross zero by their
+    // sign, since numerators stay positive.
     let drawn = unit(rng) * (flip + 2.0);
     if drawn < flip {
         weight.negative = !weight.negative;

@@ -1,7 +1,7 @@
 //! A network: units, and the edges between them.
 
-use super::activation::Activation;
-use super::weight::Weight;
+use super::activation::UnitActivation;
+use super::weight::RationalWeight;
 
 /// How a unit combines its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,32 +13,32 @@ pub enum UnitKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Unit {
-    pub activation: Activation,
+pub struct NetworkUnit {
+    pub activation: UnitActivation,
     pub kind: UnitKind,
     /// What is added before the activation.
-    pub bias: Option<Weight>,
+    pub bias: Option<RationalWeight>,
 }
 
-impl Unit {
+impl NetworkUnit {
     /// A sum without bias.
-    pub fn sum(activation: Activation) -> Self {
+    pub fn sum(activation: UnitActivation) -> Self {
         Self { activation, kind: UnitKind::Sum, bias: None }
     }
 }
 
 /// An edge between units. Edges are ordered: forward ones first, then by source and target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Edge {
+pub struct NetworkEdge {
     /// Whether it carries the source's value of the step before.
     pub recurrent: bool,
     /// Where it comes from.
     pub source: u16,
     pub target: u16,
-    pub weight: Weight,
+    pub weight: RationalWeight,
 }
 
-impl Edge {
+impl NetworkEdge {
     /// What tells edges apart: there is at most one of each kind between two units.
     pub(super) fn key(&self) -> (bool, u16, u16) {
         (self.recurrent, self.source, self.target)
@@ -50,14 +50,14 @@ pub const MAX_UNITS: usize = 1024;
 
 /// A network. Units are numbered: inputs, then outputs, then hidden ones.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Network {
+pub struct MdlNetwork {
     pub(super) inputs: u16,
     pub(super) outputs: u16,
-    pub(super) units: Vec<Unit>,
-    pub(super) edges: Vec<Edge>,
+    pub(super) units: Vec<NetworkUnit>,
+    pub(super) edges: Vec<NetworkEdge>,
 }
 
-impl Clone for Network {
+impl Clone for MdlNetwork {
     fn clone(&self) -> Self {
         Self {
             inputs: self.inputs,
@@ -95,13 +95,13 @@ pub enum NetworkError {
     Denominator,
 }
 
-impl Network {
+impl MdlNetwork {
     /// Checks units and edges, which may be in any order.
     pub fn new(
         inputs: usize,
         outputs: usize,
-        units: Vec<Unit>,
-        mut edges: Vec<Edge>,
+        units: Vec<NetworkUnit>,
+        mut edges: Vec<NetworkEdge>,
     ) -> Result<Self, NetworkError> {
         let n = units.len();
         if !(2..=MAX_UNITS).contains(&n) {
@@ -110,6 +110,8 @@ impl Network {
         if inputs == 0 || outputs == 0 || inputs.saturating_add(outputs) > n {
             return Err(NetworkError::InputsOutputs { units: n, inputs, outputs });
         }
+        // Sorted once and kept so: an edge is found by bisection, and networks that are the same compare as
+        // equal.
         edges.sort_unstable();
         for pair in edges.windows(2) {
             if pair[0].key() == pair[1].key() {
@@ -147,20 +149,20 @@ impl Network {
     }
 
     /// All units, by number.
-    pub fn units(&self) -> &[Unit] {
+    pub fn units(&self) -> &[NetworkUnit] {
         &self.units
     }
 
     /// All edges: forward ones first, by source and target.
-    pub fn edges(&self) -> &[Edge] {
+    pub fn edges(&self) -> &[NetworkEdge] {
         &self.edges
     }
 
-    pub fn forward(&self) -> &[Edge] {
+    pub fn forward(&self) -> &[NetworkEdge] {
         &self.edges[..self.forward_count()]
     }
 
-    pub fn recurrent(&self) -> &[Edge] {
+    pub fn recurrent(&self) -> &[NetworkEdge] {
         &self.edges[self.forward_count()..]
     }
 

@@ -1,11 +1,11 @@
 //! The order in which units are evaluated, and the forward edges that are ignored because they close a cycle.
 
-use super::network::Network;
+use super::network::MdlNetwork;
 use super::set_order::{order_of_set, order_of_unions};
 
 /// The order of evaluation. Units that neither reach an output nor feed a recurrent edge are not in it.
 #[derive(Clone, Debug, Default)]
-pub struct Order {
+pub struct EvaluationOrder {
     /// The units, each after its sources.
     pub units: Vec<u16>,
     /// For each forward edge, whether it is ignored.
@@ -20,30 +20,30 @@ struct Scratch {
     starts: Vec<u32>,
     /// The edge from each source to its target.
     edges: Vec<u32>,
-    marks: Vec<Mark>,
+    marks: Vec<VisitMark>,
     stack: Vec<(u16, u32)>,
     roots: Vec<u16>,
     order: Vec<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum VisitMark {
     Unseen,
     /// Its sources are being visited.
     Open,
     Done,
 }
 
-impl Order {
+impl EvaluationOrder {
     /// The order of a network.
-    pub fn of(network: &Network) -> Self {
+    pub fn of(network: &MdlNetwork) -> Self {
         let mut order = Self::default();
         order.find(network);
         order
     }
 
     /// The same in memory that is there already.
-    pub(super) fn find(&mut self, network: &Network) {
+    pub(super) fn find(&mut self, network: &MdlNetwork) {
         self.units.clear();
         self.ignored.clear();
         self.ignored.resize(network.forward_count(), false);
@@ -65,7 +65,7 @@ impl Order {
         }
         order_of_set(&mut s.roots);
         let marks = &s.marks;
-        s.roots.retain(|&unit| marks[usize::from(unit)] == Mark::Unseen);
+        s.roots.retain(|&unit| marks[usize::from(unit)] == VisitMark::Unseen);
         if s.roots.is_empty() {
             return;
         }
@@ -82,7 +82,7 @@ impl Order {
 }
 
 impl Scratch {
-    fn list_sources(&mut self, network: &Network) {
+    fn list_sources(&mut self, network: &MdlNetwork) {
         let (units, forward) = (network.units.len(), network.forward());
         self.starts.clear();
         self.starts.resize(units + 2, 0);
@@ -126,19 +126,19 @@ impl Scratch {
     /// Depth first from the roots, against the edges.
     fn visit(&mut self, units: usize, ignored: &mut [bool]) {
         self.marks.clear();
-        self.marks.resize(units, Mark::Unseen);
+        self.marks.resize(units, VisitMark::Unseen);
         self.order.clear();
         for i in 0..self.roots.len() {
             let root = self.roots[i];
-            if self.marks[usize::from(root)] != Mark::Unseen {
+            if self.marks[usize::from(root)] != VisitMark::Unseen {
                 continue;
             }
-            self.marks[usize::from(root)] = Mark::Open;
+            self.marks[usize::from(root)] = VisitMark::Open;
             self.stack.push((root, self.starts[usize::from(root)]));
             while let Some((unit, next)) = self.stack.last_mut() {
                 let (unit, at) = (*unit, *next as usize);
                 if at == self.starts[usize::from(unit) + 1] as usize {
-                    self.marks[usize::from(unit)] = Mark::Done;
+                    self.marks[usize::from(unit)] = VisitMark::Done;
                     self.order.push(unit);
                     self.stack.pop();
                     continue;
@@ -146,10 +146,10 @@ impl Scratch {
                 *next += 1;
                 let source = self.sources[at];
                 match self.marks[usize::from(source)] {
-                    Mark::Done => {}
-                    Mark::Open => ignored[self.edges[at] as usize] = true,
-                    Mark::Unseen => {
-                        self.marks[usize::from(source)] = Mark::Open;
+                    VisitMark::Done => {}
+                    VisitMark::Open => ignored[self.edges[at] as usize] = true,
+                    VisitMark::Unseen => {
+                        self.marks[usize::from(source)] = VisitMark::Open;
                         self.stack.push((source, self.starts[usize::from(source)]));
                     }
                 }

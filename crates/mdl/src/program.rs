@@ -1,8 +1,8 @@
 //! A network as a list of instructions: units in the order of evaluation, each with its sources.
 
-use super::activation::Activation;
-use super::network::{Network, UnitKind};
-use super::order::Order;
+use super::activation::UnitActivation;
+use super::network::{MdlNetwork, UnitKind};
+use super::order::EvaluationOrder;
 use super::set_order::order_of_unions;
 
 /// Values are clipped to this size before the activation.
@@ -19,7 +19,7 @@ pub(super) struct Term {
 pub(super) struct Instruction {
     pub(super) unit: u16,
     pub(super) kind: UnitKind,
-    pub(super) activation: Activation,
+    pub(super) activation: UnitActivation,
     /// Whether the unit starts from an input value.
     pub(super) is_input: bool,
     /// The terms `start..middle` are forward, `middle..end` recurrent.
@@ -31,7 +31,7 @@ pub(super) struct Instruction {
 
 /// A network, ready to be evaluated. Units without influence on an output are left out.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct NetworkProgram {
     pub(super) inputs: usize,
     pub(super) outputs: usize,
     pub(super) units: usize,
@@ -39,22 +39,22 @@ pub struct Program {
     pub(super) terms: Vec<Term>,
     /// The units whose values are needed in the next step, in ascending order.
     pub(super) memory: Vec<u16>,
-    order: Order,
+    order: EvaluationOrder,
     live: Vec<bool>,
     queue: Vec<u16>,
     sources: Vec<u16>,
 }
 
-impl Program {
+impl NetworkProgram {
     /// The program of a network.
-    pub fn of(network: &Network) -> Self {
+    pub fn of(network: &MdlNetwork) -> Self {
         let mut program = Self::default();
         program.compile(network);
         program
     }
 
     /// The order in which all units are evaluated.
-    pub fn order(&self) -> &Order {
+    pub fn order(&self) -> &EvaluationOrder {
         &self.order
     }
 
@@ -64,7 +64,7 @@ impl Program {
     }
 
     /// Replaces the program by that of another network, in memory that is there already.
-    pub(super) fn compile(&mut self, network: &Network) {
+    pub(super) fn compile(&mut self, network: &MdlNetwork) {
         self.order.find(network);
         self.find_live(network);
         (self.inputs, self.outputs, self.units) = (network.inputs(), network.outputs(), network.units.len());
@@ -73,6 +73,7 @@ impl Program {
         self.memory.clear();
         let (forward, recurrent) = (network.forward(), network.recurrent());
         for &id in &self.order.units {
+            // A unit without influence costs bits of |G| but no time.
             if !self.live[usize::from(id)] {
                 continue;
             }
@@ -97,7 +98,7 @@ impl Program {
                 start: start as u32,
                 middle: middle as u32,
                 end: self.terms.len() as u32,
-                bias: unit.bias.map(super::weight::Weight::value),
+                bias: unit.bias.map(super::weight::RationalWeight::value),
             });
         }
         self.memory.sort_unstable();
@@ -105,7 +106,7 @@ impl Program {
     }
 
     /// The units that an output depends on.
-    fn find_live(&mut self, network: &Network) {
+    fn find_live(&mut self, network: &MdlNetwork) {
         self.live.clear();
         self.live.resize(network.units.len(), false);
         self.queue.clear();

@@ -1,12 +1,12 @@
 //! The objective: |G| + |D:G|, the bits of a network and of the data given the network.
 
-use super::network::Network;
-use super::program::Program;
-use super::step::{Float, Outputs, Values};
+use super::network::MdlNetwork;
+use super::program::NetworkProgram;
+use super::step::{Float, Outputs, UnitValues};
 
 /// A distinct sequence of the corpus, and how often it occurs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sequence {
+pub struct CorpusSequence {
     /// The values of the inputs at each step, `[T,I]`.
     pub inputs: Vec<f64>,
     /// At each step, the output that is right; with a single output, 1 or 0.
@@ -15,7 +15,7 @@ pub struct Sequence {
     pub weight: f64,
 }
 
-impl Sequence {
+impl CorpusSequence {
     /// A string between boundaries: each symbol but the last is an input, one of `vocabulary`; each but the first is a target.
     pub fn of_symbols(symbols: &[u32], vocabulary: usize, weight: f64) -> Self {
         let steps = symbols.len().saturating_sub(1);
@@ -29,7 +29,7 @@ impl Sequence {
 
 /// How networks are scored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Objective {
+pub struct MdlObjective {
     /// How many activations a network could have had.
     pub allowed: usize,
     /// How outputs become probabilities.
@@ -43,7 +43,7 @@ pub struct Objective {
     pub early_rejection: bool,
 }
 
-impl Objective {
+impl MdlObjective {
     /// Both parts count once; outputs are normalized; nothing is rejected early.
     pub fn new(allowed: usize) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Objective {
 
 /// The score of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Score {
+pub struct NetworkScore {
     pub grammar_bits: f64,
     /// |D:G|; infinite if a target has no probability.
     pub data_bits: f64,
@@ -66,7 +66,7 @@ pub struct Score {
     pub accuracy: f64,
 }
 
-impl Score {
+impl NetworkScore {
     pub fn total(self) -> f64 {
         self.grammar_bits + self.data_bits
     }
@@ -76,25 +76,35 @@ impl Score {
 ///
 /// # Panics
 /// If a sequence has not as many inputs per step as the network, or a target is no output.
-pub fn score(network: &Network, corpus: &[Sequence], objective: &Objective) -> Score {
+pub fn score(network: &MdlNetwork, corpus: &[CorpusSequence], objective: &MdlObjective) -> NetworkScore {
     score_in::<f64>(network, corpus, objective)
 }
 
 /// The same in any precision.
-pub fn score_in<R: Float>(network: &Network, corpus: &[Sequence], objective: &Objective) -> Score {
+pub fn score_in<R: Float>(
+    network: &MdlNetwork,
+    corpus: &[CorpusSequence],
+    objective: &MdlObjective,
+) -> NetworkScore {
     let grammar_bits = f64::from(network.grammar_bits(objective.allowed)) * objective.grammar_multiplier;
     let (bits, accuracy) =
-        data::<R>(&Program::of(network), corpus, objective).unwrap_or((f64::INFINITY, 0.0));
-    Score { grammar_bits, data_bits: bits * objective.data_multiplier, accuracy }
+        data::<R>(&NetworkProgram::of(network), corpus, objective).unwrap_or((f64::INFINITY, 0.0));
+    NetworkScore { grammar_bits, data_bits: bits * objective.data_multiplier, accuracy }
 }
 
 /// The bits of a corpus, and the accuracy; none if a target has no probability.
-fn data<R: Float>(program: &Program, corpus: &[Sequence], objective: &Objective) -> Option<(f64, f64)> {
+fn data<R: Float>(
+    program: &NetworkProgram,
+    corpus: &[CorpusSequence],
+    objective: &MdlObjective,
+) -> Option<(f64, f64)> {
     let longest = corpus.iter().map(|sequence| sequence.targets.len()).max().unwrap_or(0);
     let early = if objective.early_rejection { ceil_log2(longest) } else { 0 };
     let (mut bits, mut correct, mut steps) = (0.0, 0_usize, 0_usize);
+    // Distinct strings once, by their weight. This is the definition; `evaluate` computes the same in lanes,
+    // with shared prefixes.
     for sequence in corpus {
-        let mut values = Values::<R>::new(program);
+        let mut values = UnitValues::<R>::new(program);
         let mut own = 0.0;
         for (t, (inputs, &target)) in
             sequence.inputs.chunks(program.inputs).zip(&sequence.targets).enumerate()

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wug_dataset::Seed;
 
-use super::island::{Evolution, Individual, Island, Scorer};
+use super::island::{Evolution, Individual, Island, NetworkScorer};
 use super::lanes::LaneCorpus;
-use super::network::Network;
+use super::network::MdlNetwork;
 
 /// How a search goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,20 +48,20 @@ pub struct SearchState {
     /// |G| + |D:G| of the best network; infinite if none is finite.
     pub best: f64,
     /// Whether the search is over, and if so whether it stopped early.
-    pub over: Option<Stop>,
+    pub over: Option<StopReason>,
 }
 
 /// Why a search is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// All generations are done.
     Finished,
     /// There was no improvement for long.
     Patience,
 }
 
-/// Generations between two looks at the best network. It is fixed, because the generation of an improvement is part of the
-/// result.
+/// Generations between two looks at the best network. It is fixed, because the generation of an improvement is
+/// part of the result.
 const STRIDE: usize = 20;
 
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub struct Search {
 
 /// A search that was saved.
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct SavedSearch {
     generation: usize,
     improvements: Vec<Improvement>,
     best: Option<Value>,
@@ -108,9 +108,11 @@ impl Search {
     pub fn state(&self) -> SearchState {
         let since = self.generation - self.improvements.last().map_or(0, |last| last.generation);
         let over = if self.generation >= self.spec.generations {
-            Some(Stop::Finished)
+            Some(StopReason::Finished)
+        // In generations: the paper stops after two hours without improvement, which no two machines do at
+        // the same place.
         } else if self.spec.patience > 0 && since >= self.spec.patience {
-            Some(Stop::Patience)
+            Some(StopReason::Patience)
         } else {
             None
         };
@@ -136,6 +138,8 @@ impl Search {
     /// Some generations of all islands, up to the next exchange at most. `each` runs every task that it is given, in any order and
     /// on any threads: islands do not see each other.
     pub fn advance(&mut self, each: &dyn Fn(&mut [IslandTask<'_>])) {
+        // Islands meet at fixed generations only. Lan et al. exchange networks every 1,800 seconds as well,
+        // which makes a result depend on the speed of the machine.
         let interval = self.spec.migration_interval.max(1);
         let left = self.spec.generations - self.generation;
         let to_exchange = interval - self.generation % interval;
@@ -158,6 +162,7 @@ impl Search {
     fn exchange(&mut self) {
         let n = self.islands.len();
         let round = self.generation / self.spec.migration_interval.max(1) - 1;
+        // As released, in rotation: after n − 1 exchanges every island has sent to every other.
         let distance = 1 + round % (n - 1);
         let (evolution, share) = (&self.spec.evolution, self.spec.migration_share);
         let sent: Vec<Vec<Individual>> =
@@ -189,12 +194,13 @@ impl Search {
     /// The search as bytes.
     pub fn save(&self) -> Vec<u8> {
         let island = |island: &Island| SavedIsland {
+            // ChaCha can be set to any place, so a stream is saved as a number.
             word: island.rng.get_word_pos() as u64,
             scored: island.scorer.scored,
             population: island.population.iter().map(|one| one.network.to_compact()).collect(),
             best: island.best.network.to_compact(),
         };
-        let saved = Saved {
+        let saved = SavedSearch {
             generation: self.generation,
             improvements: self.improvements.clone(),
             best: self.best.as_ref().map(|best| best.network.to_compact()),
@@ -205,10 +211,10 @@ impl Search {
 
     /// The search that was saved, with the spec, corpus and seed that it began with; none if the bytes do not fit them.
     pub fn resume(spec: SearchSpec, corpus: LaneCorpus, seed: Seed, bytes: &[u8]) -> Option<Self> {
-        let saved: Saved = serde_json::from_slice(bytes).ok()?;
-        let mut scorer = Scorer::new();
+        let saved: SavedSearch = serde_json::from_slice(bytes).ok()?;
+        let mut scorer = NetworkScorer::new();
         let mut individual = |value: &Value| {
-            let network = Network::from_compact(value)?;
+            let network = MdlNetwork::from_compact(value)?;
             if network.inputs() != corpus.vocabulary || network.outputs() != corpus.vocabulary {
                 return None;
             }
@@ -225,7 +231,7 @@ impl Search {
             }
             let mut rng = island_seed(seed, i).rng();
             rng.set_word_pos(u128::from(saved.word));
-            let mut island = Island::of(population, rng, Scorer::new());
+            let mut island = Island::of(population, rng, NetworkScorer::new());
             island.best = individual(&saved.best)?;
             island.scorer.scored = saved.scored;
             islands.push(island);

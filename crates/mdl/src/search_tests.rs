@@ -4,7 +4,7 @@ use wug_dataset::Seed;
 use wug_language::draw::below;
 
 use super::evaluate::Evaluator;
-use super::island::{Individual, Scorer};
+use super::island::{Individual, NetworkScorer};
 use super::tests::strings;
 use super::*;
 
@@ -17,8 +17,8 @@ fn spec(tie_error: bool) -> SearchSpec {
             elite: 0.001,
             tie_error,
             annealing: None,
-            objective: Objective::new(activations.len()),
-            alphabet: Alphabet { activations, products: true, max_units: 14, start_smooth: false },
+            objective: MdlObjective::new(activations.len()),
+            alphabet: SearchSpace { activations, products: true, max_units: 14, start_smooth: false },
         },
         islands: 3,
         generations: 90,
@@ -29,19 +29,19 @@ fn spec(tie_error: bool) -> SearchSpec {
 }
 
 /// Random networks, many changes each.
-fn random_networks(count: usize, vocabulary: usize) -> Vec<Network> {
+fn random_networks(count: usize, vocabulary: usize) -> Vec<MdlNetwork> {
     let mut rng = Seed::new(1).derive("networks").rng();
     let alphabet = spec(false).evolution.alphabet;
     let mut networks = Vec::new();
     while networks.len() < count {
-        let mut network = Network::random(vocabulary, vocabulary, &alphabet, &mut rng);
+        let mut network = MdlNetwork::random(vocabulary, vocabulary, &alphabet, &mut rng);
         for _ in 0..below(&mut rng, 60) {
             network.mutate(&alphabet, &mut rng);
-            let Network { inputs, outputs, units, edges } = network.clone();
-            let checked = Network::new(usize::from(inputs), usize::from(outputs), units, edges).unwrap();
+            let MdlNetwork { inputs, outputs, units, edges } = network.clone();
+            let checked = MdlNetwork::new(usize::from(inputs), usize::from(outputs), units, edges).unwrap();
             assert_eq!(checked, network, "edges stay sorted");
         }
-        let legal = |edge: &Edge| {
+        let legal = |edge: &NetworkEdge| {
             let (source, target) = (usize::from(edge.source), usize::from(edge.target));
             let from_output = (vocabulary..2 * vocabulary).contains(&source);
             target >= vocabulary && !from_output && (edge.recurrent || source != target)
@@ -57,9 +57,9 @@ fn lanes_give_the_scores_of_the_definition() {
     for (language, size) in [("an-bn", 100), ("dyck-2", 500), ("an-bm-cn-plus-m", 100)] {
         let (strings, vocabulary) = strings(language, size);
         let lanes = LaneCorpus::new(&strings, vocabulary);
-        let corpus: Vec<Sequence> = strings
+        let corpus: Vec<CorpusSequence> = strings
             .iter()
-            .map(|(symbols, weight)| Sequence::of_symbols(symbols, vocabulary, *weight))
+            .map(|(symbols, weight)| CorpusSequence::of_symbols(symbols, vocabulary, *weight))
             .collect();
         let mut evaluator = Evaluator::new();
         let mut finite = 0;
@@ -67,7 +67,7 @@ fn lanes_give_the_scores_of_the_definition() {
         networks.extend(
             tests::cases()
                 .iter()
-                .map(|case| Network::from_json(case).unwrap())
+                .map(|case| MdlNetwork::from_json(case).unwrap())
                 .filter(|n| n.inputs() == vocabulary && n.outputs() == vocabulary),
         );
         for network in networks {
@@ -77,7 +77,7 @@ fn lanes_give_the_scores_of_the_definition() {
                 (Outputs::Softmax, false),
                 (Outputs::Softmax, true),
             ] {
-                let objective = Objective { outputs, early_rejection, ..Objective::new(15) };
+                let objective = MdlObjective { outputs, early_rejection, ..MdlObjective::new(15) };
                 let defined = score(&network, &corpus, &objective).data_bits;
                 evaluator.compile(&network);
                 let fast = evaluator.data_bits(&lanes, &objective, 0.0);
@@ -94,8 +94,8 @@ fn lanes_give_the_scores_of_the_definition() {
 fn programs_with_the_same_key_have_the_same_score() {
     let (strings, vocabulary) = strings("an-bn", 100);
     let lanes = LaneCorpus::new(&strings, vocabulary);
-    let objective = Objective::new(15);
-    let (mut with_cache, mut without) = (Scorer::new(), Evaluator::new());
+    let objective = MdlObjective::new(15);
+    let (mut with_cache, mut without) = (NetworkScorer::new(), Evaluator::new());
     for network in random_networks(500, vocabulary) {
         let mut one = Individual { network, grammar_bits: 0.0, data_bits: 0.0 };
         with_cache.score(&mut one, &lanes, &objective);
@@ -106,7 +106,7 @@ fn programs_with_the_same_key_have_the_same_score() {
             "{:?}",
             one.network
         );
-        assert_eq!(Network::from_compact(&one.network.to_compact()).unwrap(), one.network);
+        assert_eq!(MdlNetwork::from_compact(&one.network.to_compact()).unwrap(), one.network);
         // Fractions that are not reduced cost more, and compute the same.
         let mut same = one.clone();
         for edge in &mut same.network.edges {
@@ -134,7 +134,8 @@ fn searches_are_the_same_on_any_number_of_threads_and_after_any_interruption() {
     for (tie_error, anneals) in [(false, false), (true, false), (false, true)] {
         let seed = Seed::new(5);
         let mut spec = spec(tie_error);
-        spec.evolution.annealing = anneals.then_some(Annealing { cycle: 25, ..Annealing::USUAL });
+        spec.evolution.annealing =
+            anneals.then_some(AnnealingSchedule { cycle: 25, ..AnnealingSchedule::USUAL });
         let new = || Search::new(spec.clone(), corpus.clone(), seed);
         let in_order = finished(new(), &in_turn);
         let threads = |tasks: &mut [IslandTask<'_>]| {
@@ -161,7 +162,7 @@ fn a_search_without_improvement_stops() {
     while search.state().over.is_none() {
         search.advance(&in_turn);
     }
-    assert_eq!(search.state().over, Some(Stop::Patience));
+    assert_eq!(search.state().over, Some(StopReason::Patience));
     assert!(search.state().best.is_finite());
 }
 
@@ -169,9 +170,9 @@ fn a_search_without_improvement_stops() {
 fn models_predict_what_the_definition_says() {
     for network in random_networks(60, 3) {
         let (mut model, program) =
-            (NetworkModel::<f64>::new(network.clone(), Outputs::Normalized), Program::of(&network));
+            (NetworkModel::<f64>::new(network.clone(), Outputs::Normalized), NetworkProgram::of(&network));
         for symbols in [[0, 1, 1, 2, 2, 1], [0, 2, 1, 2, 0, 0]] {
-            let (mut state, mut values) = (model.start(), Values::<f64>::new(&program));
+            let (mut state, mut values) = (model.start(), UnitValues::<f64>::new(&program));
             let mut rows = Vec::new();
             for symbol in symbols {
                 let mut inputs = [0.0; 3];

@@ -13,14 +13,14 @@ const SMALLEST: usize = 8;
 
 /// A set of numbers below `FREE`, as Python stores it.
 #[derive(Clone, Debug, Default)]
-struct Table {
+struct PythonSet {
     slots: Vec<u16>,
     used: usize,
 }
 
 const FREE: u16 = u16::MAX;
 
-impl Table {
+impl PythonSet {
     fn new() -> Self {
         Self { slots: vec![FREE; SMALLEST], used: 0 }
     }
@@ -33,6 +33,8 @@ impl Table {
         let mask = self.slots.len() - 1;
         let (mut perturb, mut i) = (usize::from(number), usize::from(number) & mask);
         loop {
+            // As `set_add_entry` of CPython: nine neighbours if they are inside the table, then a jump that
+            // mixes in higher bits.
             let probes = if i + LINEAR_PROBES <= mask { LINEAR_PROBES } else { 0 };
             for slot in &mut self.slots[i..=i + probes] {
                 if *slot == number {
@@ -68,6 +70,7 @@ impl Table {
     fn add(&mut self, number: u16) {
         self.insert(number);
         if self.crowded(self.used) {
+            // Small sets grow fourfold.
             self.resize(self.used * 4);
         }
     }
@@ -81,6 +84,8 @@ impl Table {
     }
 
     fn with(&self, number: u16) -> Self {
+        // `set | {number}` copies into a table of its own size, and so may lay out the same numbers
+        // differently from a set that grew.
         let mut copy = Self::new();
         if copy.crowded(self.used) {
             copy.resize(self.used * 2);
@@ -107,7 +112,7 @@ fn is_plain(numbers: &[u16]) -> bool {
 /// Puts numbers, which came to a set one by one, `set | {number}`, into its order.
 pub(super) fn order_of_unions(numbers: &mut [u16]) {
     if !is_plain(numbers) {
-        let table = numbers.iter().fold(Table::new(), |table, &number| table.with(number));
+        let table = numbers.iter().fold(PythonSet::new(), |table, &number| table.with(number));
         numbers.iter_mut().zip(table.iter()).for_each(|(to, number)| *to = number);
     }
 }
@@ -115,7 +120,7 @@ pub(super) fn order_of_unions(numbers: &mut [u16]) {
 /// The order of `frozenset(numbers)`.
 pub(super) fn order_of_set(numbers: &mut [u16]) {
     if !is_plain(numbers) {
-        let mut table = Table::new();
+        let mut table = PythonSet::new();
         numbers.iter().for_each(|&number| table.add(number));
         numbers.iter_mut().zip(table.iter()).for_each(|(to, number)| *to = number);
     }

@@ -1,9 +1,9 @@
 //! One step of a network, one string at a time, in single or double precision. This is the definition; the search has a
 //! faster evaluator, which is tested against it.
 
-use super::activation::Activation;
+use super::activation::UnitActivation;
 use super::network::UnitKind;
-use super::program::{LIMIT, Program};
+use super::program::{LIMIT, NetworkProgram};
 use wug_parameter::choices;
 
 /// A floating-point type that networks can be evaluated in.
@@ -19,7 +19,7 @@ pub trait Float: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     fn clipped(self) -> Self;
     /// The value of an activation.
     #[must_use]
-    fn activated(self, activation: Activation) -> Self;
+    fn activated(self, activation: UnitActivation) -> Self;
 }
 
 impl Float for f64 {
@@ -43,7 +43,7 @@ impl Float for f64 {
         self.clamp(-LIMIT, LIMIT)
     }
 
-    fn activated(self, activation: Activation) -> Self {
+    fn activated(self, activation: UnitActivation) -> Self {
         activation.apply(self)
     }
 }
@@ -69,28 +69,28 @@ impl Float for f32 {
         self.clamp(-LIMIT as f32, LIMIT as f32)
     }
 
-    fn activated(self, activation: Activation) -> Self {
+    fn activated(self, activation: UnitActivation) -> Self {
         activation.apply_f32(self)
     }
 }
 
 /// The values of all units at one step.
 #[derive(Clone, Debug)]
-pub struct Values<R> {
+pub struct UnitValues<R> {
     current: Vec<R>,
     previous: Vec<R>,
     started: bool,
 }
 
-impl<R: Float> Values<R> {
+impl<R: Float> UnitValues<R> {
     /// Before the first step.
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: &NetworkProgram) -> Self {
         let zeros = vec![R::of(0.0); program.units];
         Self { current: zeros.clone(), previous: zeros, started: false }
     }
 
     /// Reads the values of the inputs. Gives those of the outputs, before they become probabilities.
-    pub fn step(&mut self, program: &Program, inputs: &[R]) -> &[R] {
+    pub fn step(&mut self, program: &NetworkProgram, inputs: &[R]) -> &[R] {
         std::mem::swap(&mut self.current, &mut self.previous);
         self.current[..program.inputs].copy_from_slice(inputs);
         for instruction in &program.instructions {
@@ -118,6 +118,8 @@ impl<R: Float> Values<R> {
                 value = if instruction.is_input { join(start, incoming) } else { incoming };
                 is_new = true;
             }
+            // Before the second step there is nothing to carry: recurrent edges are absent, not zero, which a
+            // product would notice.
             if self.started
                 && let Some(incoming) = combined(recurrent, &self.previous)
             {
@@ -125,6 +127,7 @@ impl<R: Float> Values<R> {
                 is_new = true;
             }
             if let Some(bias) = instruction.bias {
+                // Added to products too, as the released evaluation does.
                 value = value.plus(R::of(bias));
                 is_new = true;
             }
@@ -137,12 +140,12 @@ impl<R: Float> Values<R> {
     }
 
     /// The values that the next step depends on, in the order of the program's memory.
-    pub(super) fn memory<'a>(&'a self, program: &'a Program) -> impl Iterator<Item = R> + 'a {
+    pub(super) fn memory<'a>(&'a self, program: &'a NetworkProgram) -> impl Iterator<Item = R> + 'a {
         program.memory.iter().map(|&unit| self.current[usize::from(unit)])
     }
 
     /// Sets what the next step depends on.
-    pub(super) fn restore(&mut self, program: &Program, memory: &[R], started: bool) {
+    pub(super) fn restore(&mut self, program: &NetworkProgram, memory: &[R], started: bool) {
         for (&unit, &value) in program.memory.iter().zip(memory) {
             self.current[usize::from(unit)] = value;
         }

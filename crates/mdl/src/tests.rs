@@ -19,8 +19,8 @@ pub(super) fn cases() -> Vec<Value> {
 }
 
 /// The network of a case.
-pub(super) fn network(name: &str) -> Network {
-    Network::from_json(cases().iter().find(|case| case["name"] == name).unwrap()).unwrap()
+pub(super) fn network(name: &str) -> MdlNetwork {
+    MdlNetwork::from_json(cases().iter().find(|case| case["name"] == name).unwrap()).unwrap()
 }
 
 /// The distinct training strings of a language, in the published reading.
@@ -35,17 +35,17 @@ pub(super) fn strings(language: &str, size: usize) -> (Vec<(Vec<u32>, f64)>, usi
     (counts.into_iter().collect(), vocabulary)
 }
 
-fn training(language: &str, size: usize) -> Vec<Sequence> {
+fn training(language: &str, size: usize) -> Vec<CorpusSequence> {
     let (strings, vocabulary) = strings(language, size);
-    strings.iter().map(|(symbols, weight)| Sequence::of_symbols(symbols, vocabulary, *weight)).collect()
+    strings.iter().map(|(symbols, weight)| CorpusSequence::of_symbols(symbols, vocabulary, *weight)).collect()
 }
 
 /// All sums of two numbers below 20, as bits from the lowest.
-fn addition() -> Vec<Sequence> {
+fn addition() -> Vec<CorpusSequence> {
     let bit = |n: u16, t: u16| n >> t & 1;
     let pairs = (0..20).flat_map(|a| (0..20).map(move |b| (a, b)));
     pairs
-        .map(|(a, b)| Sequence {
+        .map(|(a, b)| CorpusSequence {
             inputs: (0..7).flat_map(|t| [f64::from(bit(a, t)), f64::from(bit(b, t))]).collect(),
             targets: (0..7).map(|t| bit(a + b, t)).collect(),
             weight: 1.0,
@@ -73,9 +73,9 @@ fn allowed(set: &str) -> usize {
 }
 
 /// The outputs and probabilities at each step of a sequence.
-fn run(network: &Network, sequence: &Sequence) -> (Vec<f64>, Vec<f64>) {
-    let program = Program::of(network);
-    let (mut values, mut raw, mut probabilities) = (Values::<f64>::new(&program), Vec::new(), Vec::new());
+fn run(network: &MdlNetwork, sequence: &CorpusSequence) -> (Vec<f64>, Vec<f64>) {
+    let program = NetworkProgram::of(network);
+    let (mut values, mut raw, mut probabilities) = (UnitValues::<f64>::new(&program), Vec::new(), Vec::new());
     for inputs in sequence.inputs.chunks(network.inputs()) {
         let mut row = values.step(&program, inputs).to_vec();
         raw.extend_from_slice(&row);
@@ -91,7 +91,7 @@ fn tables_are_those_of_the_released_code() {
     for (n, bits) in golden["integers"].as_object().unwrap() {
         assert_eq!(u64::from(integer_bits(n.parse().unwrap())), bits.as_u64().unwrap());
     }
-    for activation in Activation::ALL {
+    for activation in UnitActivation::ALL {
         assert_eq!(golden["ids"][activation.name()], activation.id());
         assert_eq!(golden["costs"][activation.name()], activation.cost());
     }
@@ -101,7 +101,7 @@ fn tables_are_those_of_the_released_code() {
 fn code_lengths_are_exact() {
     let mut compared = 0;
     for case in cases() {
-        let network = Network::from_json(&case).unwrap();
+        let network = MdlNetwork::from_json(&case).unwrap();
         for (set, bits) in case["grammar_bits"].as_object().into_iter().flatten() {
             assert_eq!(network.grammar_bits(allowed(set)), bits.as_u64().unwrap() as u32, "{}", case["name"]);
             compared += 1;
@@ -117,8 +117,8 @@ fn code_lengths_are_exact() {
 #[test]
 fn units_are_evaluated_in_the_released_order() {
     for case in cases() {
-        let network = Network::from_json(&case).unwrap();
-        let order = Order::of(&network);
+        let network = MdlNetwork::from_json(&case).unwrap();
+        let order = EvaluationOrder::of(&network);
         assert_eq!(Value::from(order.units.clone()), case["order"], "{}", case["name"]);
         let ignored = network.forward().iter().zip(&order.ignored).filter(|(_, ignored)| **ignored);
         let ignored: Vec<Value> =
@@ -132,14 +132,15 @@ fn units_are_evaluated_in_the_released_order() {
 #[test]
 fn steps_are_those_of_the_released_code() {
     for case in cases() {
-        let network = Network::from_json(&case).unwrap();
+        let network = MdlNetwork::from_json(&case).unwrap();
         let name = case["name"].as_str().unwrap();
         for string in case["runs"].as_array().into_iter().flatten() {
             let vocabulary = case["vocabulary"].as_str().unwrap();
             let mut symbols: Vec<u32> =
                 string[0].as_str().unwrap().chars().map(|c| vocabulary.find(c).unwrap() as u32).collect();
             symbols.push(0);
-            let (raw, probabilities) = run(&network, &Sequence::of_symbols(&symbols, vocabulary.len(), 1.0));
+            let (raw, probabilities) =
+                run(&network, &CorpusSequence::of_symbols(&symbols, vocabulary.len(), 1.0));
             close(name, &raw, &flat(&string[1]), 1e-12);
             close(name, &probabilities, &flat(&string[2]), 1e-12);
         }
@@ -153,12 +154,12 @@ fn steps_are_those_of_the_released_code() {
     }
 }
 
-fn sequences(corpus: &Value) -> Vec<Sequence> {
+fn sequences(corpus: &Value) -> Vec<CorpusSequence> {
     if corpus == "addition" {
         return addition();
     }
     let rows = corpus[0].as_array().unwrap().iter().zip(corpus[1].as_array().unwrap());
-    rows.map(|(inputs, targets)| Sequence {
+    rows.map(|(inputs, targets)| CorpusSequence {
         inputs: flat(inputs),
         targets: flat(targets).iter().map(|&x| x as u16).collect(),
         weight: 1.0,
@@ -167,7 +168,7 @@ fn sequences(corpus: &Value) -> Vec<Sequence> {
 }
 
 /// A score as the file has it: |G|, |D:G| (null if infinite), accuracy.
-fn check_score(name: &str, ours: Score, theirs: &[Value]) {
+fn check_score(name: &str, ours: NetworkScore, theirs: &[Value]) {
     let data = theirs[1].as_f64().unwrap_or(f64::INFINITY);
     assert_eq!(Some(ours.grammar_bits), theirs[0].as_f64(), "{name}");
     assert!(
@@ -179,9 +180,9 @@ fn check_score(name: &str, ours: Score, theirs: &[Value]) {
 
 #[test]
 fn scores_are_those_of_the_released_code() {
-    let mut corpora: BTreeMap<(String, u64), Vec<Sequence>> = BTreeMap::new();
+    let mut corpora: BTreeMap<(String, u64), Vec<CorpusSequence>> = BTreeMap::new();
     for case in cases() {
-        let network = Network::from_json(&case).unwrap();
+        let network = MdlNetwork::from_json(&case).unwrap();
         let name = case["name"].as_str().unwrap();
         for row in case["scores"].as_array().into_iter().flatten() {
             let (language, size) = (row[0].as_str().unwrap(), row[1].as_u64().unwrap());
@@ -189,12 +190,14 @@ fn scores_are_those_of_the_released_code() {
                 .entry((language.to_owned(), size))
                 .or_insert_with(|| training(language, size as usize));
             let set = row[2].as_str().unwrap_or("lan2022_extended8");
-            let objective = Objective { early_rejection: true, ..Objective::new(allowed(set)) };
+            let objective = MdlObjective { early_rejection: true, ..MdlObjective::new(allowed(set)) };
             check_score(name, score(&network, corpus, &objective), &row.as_array().unwrap()[3..]);
         }
         if let Some(fitness) = case["fitness"].as_array() {
-            let objective =
-                Objective { early_rejection: true, ..Objective::new(allowed(fitness[0].as_str().unwrap())) };
+            let objective = MdlObjective {
+                early_rejection: true,
+                ..MdlObjective::new(allowed(fitness[0].as_str().unwrap()))
+            };
             check_score(name, score(&network, &sequences(&case["corpus"]), &objective), &fitness[1..]);
         }
     }
@@ -203,8 +206,8 @@ fn scores_are_those_of_the_released_code() {
 #[test]
 fn networks_are_read_as_they_were_written() {
     for case in cases() {
-        let network = Network::from_json(&case).unwrap();
-        assert_eq!(Network::from_json(&network.to_json()).unwrap(), network);
+        let network = MdlNetwork::from_json(&case).unwrap();
+        assert_eq!(MdlNetwork::from_json(&network.to_json()).unwrap(), network);
     }
 }
 
@@ -214,7 +217,7 @@ fn files_that_are_no_networks_are_refused_by_what_is_wrong() {
     let refused = |path: &str, value: Value| {
         let mut json = good.clone();
         *json.pointer_mut(path).unwrap() = value;
-        Network::from_json(&json).unwrap_err().to_string()
+        MdlNetwork::from_json(&json).unwrap_err().to_string()
     };
     let one = |n: i64| Value::from(n);
     assert_eq!(refused("/num_units", one(8)), "net.num_units: 8, but there are 7 units");
@@ -237,13 +240,13 @@ fn files_that_are_no_networks_are_refused_by_what_is_wrong() {
     );
     assert_eq!(refused("/units/3/bias", Value::from(1.5)), "net.units[3].bias: 1.5; it must be an object");
     assert_eq!(refused("/units/3/type", one(3)), "net.units[3].type: 3; it is \"sum\" or \"product\"");
-    assert!(Network::from_json(&Value::Null).is_err());
+    assert!(MdlNetwork::from_json(&Value::Null).is_err());
     let misspelt = |path: &str, name: &str, other: Option<&str>| {
         let mut json = good.clone();
         let object = json.pointer_mut(path).unwrap().as_object_mut().unwrap();
         let value = object.remove(name).unwrap();
         object.extend(other.map(|other| (other.to_owned(), value)));
-        Network::from_json(&json).unwrap_err().to_string()
+        MdlNetwork::from_json(&json).unwrap_err().to_string()
     };
     assert_eq!(misspelt("", "recurrent", None), "net.recurrent: missing");
     assert_eq!(

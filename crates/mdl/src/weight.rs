@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A weight or bias: a signed fraction that is never reduced, because 2/2 costs more bits than 1/1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Weight {
+pub struct RationalWeight {
     /// Whether the sign is minus.
     pub negative: bool,
     pub numerator: u32,
@@ -12,7 +12,7 @@ pub struct Weight {
     pub denominator: u32,
 }
 
-impl Weight {
+impl RationalWeight {
     pub const ONE: Self = Self { negative: false, numerator: 1, denominator: 1 };
 
     /// The fraction as a number, rounded once.
@@ -24,15 +24,15 @@ impl Weight {
     /// The length of its code: a sign and two integers.
     ///
     /// ```
-    /// use wug_mdl::Weight;
-    /// assert_eq!(Weight::ONE.bits(), 7);
+    /// use wug_mdl::RationalWeight;
+    /// assert_eq!(RationalWeight::ONE.bits(), 7);
     /// ```
     pub fn bits(self) -> u32 {
         1 + integer_bits(self.numerator) + integer_bits(self.denominator)
     }
 }
 
-impl std::fmt::Display for Weight {
+impl std::fmt::Display for RationalWeight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.negative { "-" } else { "" };
         match self.denominator {

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use wug_learner::mdl::{ExactMemory, ExactNetwork, ExactOutput, Inexact, Network, Ratio, normalized};
+use wug_learner::mdl::{ExactMemory, ExactNetwork, ExactOutput, ExactRatio, Inexact, MdlNetwork, normalized};
 
 use super::corpus::fits;
 use crate::LabError;
@@ -68,7 +68,7 @@ fn counting_claim(first: &str) -> String {
 /// Checks a network on every string of a language up to a bound. Languages that count: from the first `b` on (`c` in
 /// aⁿbᵐcⁿ⁺ᵐ), the one symbol that can follow is the most probable. Brackets: exactly the symbols that can follow have a
 /// probability. Outputs are normalized ones.
-pub fn certify(network: &Network, language: &str, up_to: usize) -> Result<Certificate, LabError> {
+pub fn certify(network: &MdlNetwork, language: &str, up_to: usize) -> Result<Certificate, LabError> {
     let family = family(language).ok_or_else(|| {
         LabError::Usage(format!("no exact check of `{language}`; there is one of {}", CERTIFIABLE.join(", ")))
     })?;
@@ -102,7 +102,7 @@ struct Stop {
     why: String,
 }
 
-type Known = BTreeSet<(Vec<usize>, Vec<Ratio>)>;
+type Known = BTreeSet<(Vec<usize>, Vec<ExactRatio>)>;
 
 struct Check {
     exact: ExactNetwork,

@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 use wug_dataset::Seed;
 use wug_language::draw;
-use wug_learner::mdl::{Activation, Edge, Outputs, Program, Unit, Values, Weight};
+use wug_learner::mdl::{
+    NetworkEdge, NetworkProgram, NetworkUnit, Outputs, RationalWeight, UnitActivation, UnitValues,
+};
 
 use super::*;
 
@@ -14,8 +16,8 @@ fn released(name: &str) -> Value {
     cases.iter().find(|case| case["name"] == name).unwrap()["net"].clone()
 }
 
-fn network(name: &str) -> Network {
-    Network::from_json(&released(name)).unwrap()
+fn network(name: &str) -> MdlNetwork {
+    MdlNetwork::from_json(&released(name)).unwrap()
 }
 
 fn push(list: &mut Value, more: Value) {
@@ -61,7 +63,7 @@ fn published_networks_are_correct_up_to_a_bound() {
 
 #[test]
 fn what_is_wrong_or_not_exact_is_said() {
-    let wrong = certify(&Network::from_json(&constant(3, 1)).unwrap(), "an-bn", 10).unwrap();
+    let wrong = certify(&MdlNetwork::from_json(&constant(3, 1)).unwrap(), "an-bn", 10).unwrap();
     assert_eq!(wrong.holds_up_to, 0);
     assert!(wrong.failure.unwrap().contains("n = 1"));
     let error = certify(&network("published_an_bn"), "parity", 10).unwrap_err().to_string();
@@ -77,7 +79,7 @@ fn a_bound_is_of_strings_that_were_all_tried() {
     push(&mut digits["forward"], edge(1, 8, 1, 1, 1));
     push(&mut digits["recurrent"], edge(8, 8, 1, 1, 3));
     push(&mut digits["recurrent"], edge(8, 7, 1, 1, 1000));
-    let found = certify(&Network::from_json(&digits).unwrap(), "an-bm-cn-plus-m", 200).unwrap();
+    let found = certify(&MdlNetwork::from_json(&digits).unwrap(), "an-bm-cn-plus-m", 200).unwrap();
     assert_eq!(found.holds_up_to, 0);
     assert!(found.failure.unwrap().contains("n = 1, m = 1"));
 
@@ -93,7 +95,7 @@ fn a_bound_is_of_strings_that_were_all_tried() {
     }
     push(&mut order["recurrent"], edge(2, 9, 1, 1, 1));
     push(&mut order["recurrent"], edge(9, 9, 1, 2, 1));
-    let found = certify(&Network::from_json(&order).unwrap(), "an-bm-cn-plus-m", 200).unwrap();
+    let found = certify(&MdlNetwork::from_json(&order).unwrap(), "an-bm-cn-plus-m", 200).unwrap();
     assert_eq!(found.holds_up_to, 1, "{:?}", found.failure);
 }
 
@@ -109,7 +111,7 @@ fn a_sum_of_outputs_that_counts_as_zero_makes_all_symbols_equal() {
             edge["den"] = json!(TINY);
         }
     }
-    let found = certify(&Network::from_json(&scaled).unwrap(), "dyck-1", 100).unwrap();
+    let found = certify(&MdlNetwork::from_json(&scaled).unwrap(), "dyck-1", 100).unwrap();
     assert_eq!(found.holds_up_to, 0);
 }
 
@@ -144,9 +146,9 @@ fn is_right_exactly(network: &ExactNetwork, word: &[usize], from: usize) -> bool
 }
 
 /// The same in double precision.
-fn is_right(network: &Network, word: &[usize], from: usize) -> bool {
-    let program = Program::of(network);
-    let mut values = Values::<f64>::new(&program);
+fn is_right(network: &MdlNetwork, word: &[usize], from: usize) -> bool {
+    let program = NetworkProgram::of(network);
+    let mut values = UnitValues::<f64>::new(&program);
     word.windows(2).enumerate().all(|(i, pair)| {
         let mut inputs = vec![0.0; network.inputs()];
         inputs[pair[0]] = 1.0;
@@ -158,10 +160,10 @@ fn is_right(network: &Network, word: &[usize], from: usize) -> bool {
 }
 
 /// A network changed at random: a weight, an activation, an edge, or a unit that is silent up to a count and then changes an output.
-fn changed(network: &Network, below: &mut dyn FnMut(usize) -> usize) -> Network {
+fn changed(network: &MdlNetwork, below: &mut dyn FnMut(usize) -> usize) -> MdlNetwork {
     let (inputs, outputs) = (network.inputs(), network.outputs());
     let (mut units, mut edges) = (network.units().to_vec(), network.edges().to_vec());
-    let weight = |below: &mut dyn FnMut(usize) -> usize| Weight {
+    let weight = |below: &mut dyn FnMut(usize) -> usize| RationalWeight {
         negative: below(2) == 0,
         numerator: 1 + below(3) as u32,
         denominator: 1 << below(2),
@@ -174,26 +176,31 @@ fn changed(network: &Network, below: &mut dyn FnMut(usize) -> usize) -> Network 
             edges[i].weight = weight(below);
         }
         1 => {
-            let exact =
-                [Activation::Linear, Activation::Relu, Activation::Floor, Activation::Step, Activation::Abs];
+            let exact = [
+                UnitActivation::Linear,
+                UnitActivation::Relu,
+                UnitActivation::Floor,
+                UnitActivation::Step,
+                UnitActivation::Abs,
+            ];
             units[usize::from(output)].activation = exact[below(exact.len())];
         }
-        2 => edges.push(Edge {
+        2 => edges.push(NetworkEdge {
             recurrent: true,
             source: below(usize::from(n)) as u16,
             target: output,
             weight: weight(below),
         }),
         _ => {
-            let late = Weight { negative: true, numerator: 1 + below(8) as u32, denominator: 2 };
-            units.push(Unit { bias: Some(late), ..Unit::sum(Activation::Relu) });
+            let late = RationalWeight { negative: true, numerator: 1 + below(8) as u32, denominator: 2 };
+            units.push(NetworkUnit { bias: Some(late), ..NetworkUnit::sum(UnitActivation::Relu) });
             let counter = (inputs + outputs + below(network.hidden())) as u16;
-            edges.push(Edge { recurrent: false, source: counter, target: n, weight: weight(below) });
-            edges.push(Edge { recurrent: true, source: n, target: output, weight: weight(below) });
+            edges.push(NetworkEdge { recurrent: false, source: counter, target: n, weight: weight(below) });
+            edges.push(NetworkEdge { recurrent: true, source: n, target: output, weight: weight(below) });
         }
     }
     // An edge that was there already.
-    Network::new(inputs, outputs, units, edges).unwrap_or_else(|_| network.clone())
+    MdlNetwork::new(inputs, outputs, units, edges).unwrap_or_else(|_| network.clone())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use wug_dataset::corpus;
 use wug_language::{Language, Reading, Word, registry};
-use wug_learner::mdl::{Network, Sequence};
+use wug_learner::mdl::{CorpusSequence, MdlNetwork};
 
 use crate::LabError;
 
@@ -51,11 +51,11 @@ impl CorpusRequest {
     }
 
     /// The corpus for a network, which must have an input and an output for each symbol.
-    pub fn sequences(&self, network: &Network) -> Result<Vec<Sequence>, LabError> {
+    pub fn sequences(&self, network: &MdlNetwork) -> Result<Vec<CorpusSequence>, LabError> {
         let (strings, vocabulary) = self.strings()?;
         fits(network, vocabulary, &self.language)?;
         let sequence =
-            |(symbols, weight): &(Vec<u32>, f64)| Sequence::of_symbols(symbols, vocabulary, *weight);
+            |(symbols, weight): &(Vec<u32>, f64)| CorpusSequence::of_symbols(symbols, vocabulary, *weight);
         Ok(strings.iter().map(sequence).collect())
     }
 
@@ -68,7 +68,7 @@ impl CorpusRequest {
 }
 
 /// Refuses a network that is not over the symbols of a language.
-pub(super) fn fits(network: &Network, vocabulary: usize, language: &str) -> Result<(), LabError> {
+pub(super) fn fits(network: &MdlNetwork, vocabulary: usize, language: &str) -> Result<(), LabError> {
     if (network.inputs(), network.outputs()) == (vocabulary, vocabulary) {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use wug_learner::mdl::Network;
+use wug_learner::mdl::MdlNetwork;
 
 use crate::LabError;
 use crate::regular::open_regular;
@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 1 << 26;
 /// A file of a network.
 #[derive(Clone, Debug)]
 pub struct NetworkFile {
-    pub network: Network,
+    pub network: MdlNetwork,
     /// All that the file says.
     pub json: Value,
 }
@@ -31,6 +31,6 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, LabError> {
     }
     let wrong = |problem: String| LabError::Usage(format!("{}: {problem}", path.display()));
     let json: Value = serde_json::from_slice(&text).map_err(|error| wrong(format!("not JSON: {error}")))?;
-    let network = Network::from_json(&json).map_err(|error| wrong(error.to_string()))?;
+    let network = MdlNetwork::from_json(&json).map_err(|error| wrong(error.to_string()))?;
     Ok(NetworkFile { network, json })
 }

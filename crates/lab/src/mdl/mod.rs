@@ -12,6 +12,6 @@ pub use file::{NetworkFile, read_network};
 pub use search::{SearchEvent, SearchRequest, Searched, search, search_settings};
 pub use test::{FactorScore, test_factors};
 pub use wug_learner::mdl::{
-    ACTIVATION_SETS, Activation, Network, NetworkModel, Objective, Outputs, Score, UnitKind,
+    ACTIVATION_SETS, MdlNetwork, MdlObjective, NetworkModel, NetworkScore, Outputs, UnitActivation, UnitKind,
     activations_named, score, score_in,
 };

@@ -10,13 +10,13 @@ use super::simd::{V, dispatch};
 
 /// Which elements are kept: a stream of bits, indexed by 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mask {
+pub struct DropoutMask {
     keys: [u32; 2],
     /// An element is dropped if its sixteen random bits are below this.
     threshold: u32,
 }
 
-impl Mask {
+impl DropoutMask {
     pub const NONE: Self = Self { keys: [0, 0], threshold: 0 };
 
     /// Drops about a third.
@@ -54,7 +54,7 @@ impl Mask {
         1.0 / (1.0 - f64::from(self.threshold) / DRAWS)
     }
 
-    /// The factor of element `i`: 0 or [`Mask::scale`].
+    /// The factor of element `i`: 0 or [`DropoutMask::scale`].
     #[inline(always)]
     pub(super) fn factor<R: Real>(self, i: u32, scale: R) -> R {
         let random = self.random(i / (2 * GROUP) * GROUP + i % GROUP);
@@ -86,6 +86,7 @@ impl Mask {
     /// The `i`-th 32 random bits. The keys are well mixed, so one more bijection is enough.
     #[inline(always)]
     fn random(self, i: u32) -> u32 {
+        // 2³²/φ, an odd factor, takes neighbouring indices far apart before the last mixing.
         mix(i.wrapping_add(self.keys[1]).wrapping_mul(0x9e37_79b1) ^ self.keys[0])
     }
 }
@@ -102,6 +103,7 @@ const BOTH: usize = 2 * GROUP as usize;
 /// A bijection of 32 bits in which every input bit flips every output bit about half of the time.
 #[inline(always)]
 fn mix(mut x: u32) -> u32 {
+    // The constants of `lowbias32` (C. Wellons), found by a search for the least bias of this form.
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
     x ^= x >> 15;
@@ -115,12 +117,12 @@ pub struct MaskedSlice<'a, R> {
     /// The values before dropout.
     pub values: &'a [R],
     /// Its element 0 is that of the first value.
-    pub mask: Mask,
+    pub mask: DropoutMask,
 }
 
 impl<'a, R> From<&'a [R]> for MaskedSlice<'a, R> {
     fn from(values: &'a [R]) -> Self {
-        Self { values, mask: Mask::NONE }
+        Self { values, mask: DropoutMask::NONE }
     }
 }
 
@@ -140,23 +142,25 @@ impl<'a, R: Real> MaskedSlice<'a, R> {
     }
 }
 
-/// `out = mask · inp / (1 − p)`, where `first` is the index of the first element in the mask. The backward pass is the same
-/// function on gradients.
-pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: Mask, first: usize) {
+/// `out = mask · inp / (1 − p)`, where `first` is the index of the first element in the mask. The backward pass is the
+/// same function on gradients.
+pub fn dropout<R: Real>(out: &mut [R], inp: &[R], mask: DropoutMask, first: usize) {
     assert_eq!(out.len(), inp.len(), "as many elements out of a mask as into it");
     dispatch!(body(out, Some(inp), mask, first as u32));
 }
 
 /// The same in place.
-pub fn drop_in_place<R: Real>(values: &mut [R], mask: Mask, first: usize) {
+pub fn drop_in_place<R: Real>(values: &mut [R], mask: DropoutMask, first: usize) {
     if !mask.keeps_all() {
         dispatch!(body(values, None, mask, first as u32));
     }
 }
 
 #[inline(always)]
-fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32) {
+fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: DropoutMask, first: u32) {
     let scale = R::of(mask.scale());
+    // Two groups share their random words. A part that begins inside them is first brought to a boundary,
+    // element by element; then whole groups are registers.
     let before = first.wrapping_neg() as usize % BOTH;
     let (front, out) = out.split_at_mut(before.min(out.len()));
     let (inp_front, inp) = inp.map(|inp| inp.split_at(front.len())).unzip();
@@ -176,7 +180,7 @@ fn body<R: Real, S: Simd>(s: S, out: &mut [R], inp: Option<&[R]>, mask: Mask, fi
 }
 
 #[inline(always)]
-fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32, scale: R) {
+fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: DropoutMask, first: u32, scale: R) {
     for (i, out) in out.iter_mut().enumerate() {
         *out = inp.map_or(*out, |inp| inp[i]) * mask.factor(first.wrapping_add(i as u32), scale);
     }
@@ -184,19 +188,49 @@ fn singly<R: Real>(out: &mut [R], inp: Option<&[R]>, mask: Mask, first: u32, sca
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::simd::PORTABLE;
-    use super::super::testing::values;
+    use super::super::testing::{near, random, size_or_none, values, wide};
     use super::*;
+
+    /// One element at a time.
+    fn naive(inp: &[f64], mask: DropoutMask, first: usize) -> Vec<f64> {
+        let factor = |i: usize| mask.factor::<f64>((first + i) as u32, mask.scale());
+        inp.iter().enumerate().map(|(i, x)| factor(i) * x).collect()
+    }
+
+    fn check<R: Real>(n: usize, first: usize, mask: DropoutMask) {
+        let inp = random::<R>(n as u64, n);
+        let expected = naive(&wide(&inp), mask, first);
+        let (mut out, mut same) = (vec![R::of(9.0); n], inp.clone());
+        dropout(&mut out, &inp, mask, first);
+        near(&out, &expected, 1);
+        drop_in_place(&mut same, mask, first);
+        near(&same, &expected, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_part_equals_the_naive_twin(
+            n in prop_oneof![size_or_none(), 40usize..200],
+            first in 0usize..100,
+            p in prop_oneof![Just(0.0), 0.01..0.99],
+        ) {
+            check::<f32>(n, first, DropoutMask::new(7, p));
+            check::<f64>(n, first, DropoutMask::new(7, p));
+        }
+    }
 
     #[test]
     fn the_share_of_kept_elements_is_one_minus_p_and_so_is_one_over_their_factor() {
         let inp = vec![1.0f32; 100_003];
         for p in [0.1, 0.5, 0.9] {
             let mut out = vec![0.0; inp.len()];
-            dropout(&mut out, &inp, Mask::new(7, p), 0);
+            dropout(&mut out, &inp, DropoutMask::new(7, p), 0);
             let kept = out.iter().filter(|&&x| x.abs() > 1e-9).count() as f64 / inp.len() as f64;
             assert!((kept - (1.0 - p)).abs() < 0.006, "{kept}");
-            let factor = Mask::new(7, p).scale();
+            let factor = DropoutMask::new(7, p).scale();
             assert!((factor * (1.0 - p) - 1.0).abs() < 1e-4, "{factor}");
             assert!(out.iter().all(|&x| x.abs() < 1e-9 || (f64::from(x) - factor).abs() < 1e-5));
         }
@@ -205,14 +239,19 @@ mod tests {
     #[test]
     fn masks_depend_on_seed_and_index_and_not_on_the_machine() {
         let inp = vec![1.0f64; 1000];
-        let run = |mask: Mask| {
+        let run = |mask: DropoutMask| {
             let mut out = vec![0.0; inp.len()];
             dropout(&mut out, &inp, mask, 0);
             out
         };
-        let mask = Mask::new(7, 0.5);
+        let mask = DropoutMask::new(7, 0.5);
         assert_eq!(run(mask), run(mask));
-        for other in [Mask::new(8, 0.5), mask.nth(1), Mask::new(7 << 32, 0.5), Mask::new(7 | 1 << 32, 0.5)] {
+        for other in [
+            DropoutMask::new(8, 0.5),
+            mask.nth(1),
+            DropoutMask::new(7 << 32, 0.5),
+            DropoutMask::new(7 | 1 << 32, 0.5),
+        ] {
             // Nor is one mask a shifted copy of the other.
             for shift in [0, 1, 8, 16] {
                 let pairs = run(mask).into_iter().skip(shift).zip(run(other)).take(900);
@@ -223,14 +262,13 @@ mod tests {
         let mut portable = vec![0.0; inp.len()];
         body(PORTABLE, &mut portable, Some(&inp), mask, 0);
         assert_eq!(portable, run(mask));
-        assert_eq!(run(Mask::new(7, 0.0)), inp);
-        let single: Vec<f64> = (0..1000).map(|i| mask.factor(i, mask.scale())).collect();
-        assert_eq!(run(mask), single);
+        assert_eq!(run(DropoutMask::new(7, 0.0)), inp);
+        assert_eq!(run(mask), naive(&inp, mask, 0));
     }
 
     #[test]
     fn a_part_is_masked_as_it_is_in_the_whole() {
-        let (inp, mask) = (values(1, 200), Mask::new(7, 0.3));
+        let (inp, mask) = (values(1, 200), DropoutMask::new(7, 0.3));
         let mut whole = inp.clone();
         drop_in_place(&mut whole, mask, 0);
         let (masked, mut workspace) = (MaskedSlice { values: &inp, mask }, vec![9.0; inp.len()]);
@@ -240,7 +278,7 @@ mod tests {
             drop_in_place(&mut part, mask, from);
             assert_eq!(part, whole[from..to], "{from}..{to}");
         }
-        let all = MaskedSlice { values: &inp, mask: Mask::NONE };
+        let all = MaskedSlice { values: &inp, mask: DropoutMask::NONE };
         assert_eq!(all.read(3..9, &mut []), &inp[3..9]);
     }
 }

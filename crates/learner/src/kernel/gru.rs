@@ -46,6 +46,8 @@ pub fn gru<R: Real>(
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 3 * n.hidden);
     for (from, to) in n.blocks(n.block::<R>(GRU_SUMS)) {
+        // The input side of a whole block of steps is one product. The recurrent side waits for the state
+        // before it.
         let inp = Mat::new(x.read(from * row_in..to * row_in, workspace), (to - from) * b, n.input);
         let block = &mut gates[from * row_gates..to * row_gates];
         matmul(block, Accumulate::Set, inp, Mat::new(w.input, 3 * n.hidden, n.input).t());
@@ -79,6 +81,7 @@ fn cells<R: Real, S: Simd>(s: S, h: &mut [R], gates: &mut [R], sums: &[R], befor
             r.put(gr, u);
             z.put(gz, u);
             new.put(gn, u);
+            // (1−z)·n + z·h as n + z·(h−n): one fused operation after the difference.
             z.mul_add(V::at(s, before, u) - new, new).put(h, u);
         }
     }
@@ -95,7 +98,8 @@ pub fn gru_backward<R: Real>(
     gates: &mut [R],
     sums: &mut [R],
     workspace: &mut [R],
-    (h, x): (&[R], MaskedSlice<'_, R>),
+    h: &[R],
+    x: MaskedSlice<'_, R>,
     w: Gru<'_, R>,
     n: Recurrence,
 ) {
@@ -158,6 +162,8 @@ fn cells_backward<R: Real, S: Simd>(
             let (dh, before, q) = (V::at(s, dh, u), V::at(s, before, u), V::at(s, sn, u));
             let dnew = dh * (one - z) * (-new).mul_add(new, one);
             let dz = dh * (before - new) * z * (one - z);
+            // r multiplies the recurrent sum q alone: it gets dnew·q, and q gets dnew·r. That is why the two
+            // sides have gradients of their own.
             let dr = dnew * q * r * (one - r);
             dr.put(gr, u);
             dr.put(sr, u);
@@ -172,10 +178,12 @@ fn cells_backward<R: Real, S: Simd>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Mask;
+    use proptest::prelude::*;
+
     use super::super::testing::{
-        MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
+        MASKS, check_finite_differences, dot, dropped, near, random, size, values, wide,
     };
+    use super::super::{DropoutMask, naive};
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -197,26 +205,116 @@ mod tests {
         (h, gates, sums)
     }
 
-    fn naive(h0: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Vec<f64> {
-        let w = split(p, n);
-        let mut h = h0.to_vec();
-        let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
-        for t in 0..n.steps {
-            for b in 0..n.batch {
-                let x = &x[(t * n.batch + b) * n.input..][..n.input];
-                let before = h[(t * n.batch + b) * n.hidden..][..n.hidden].to_vec();
-                for u in 0..n.hidden {
-                    let row = |gate: usize| gate * n.hidden + u;
-                    let a = |g| w.input_bias[row(g)] + dot(x, &w.input[row(g) * n.input..][..n.input]);
-                    let q =
-                        |g| w.hidden_bias[row(g)] + dot(&before, &w.hidden[row(g) * n.hidden..][..n.hidden]);
-                    let (r, z) = (sigmoid(a(0) + q(0)), sigmoid(a(1) + q(1)));
-                    let new = libm::tanh(a(2) + r * q(2));
-                    h.push((1.0 - z) * new + z * before[u]);
+    /// One unit, one string, one step at a time: states, gates, and the sums of the recurrent side.
+    fn naive(h0: &[f64], x: &[f64], w: Gru<'_, f64>, n: Recurrence) -> [Vec<f64>; 3] {
+        let (mut h, mut gates, mut sums) = (h0.to_vec(), vec![], vec![]);
+        for at in 0..n.steps * n.batch {
+            let before = h[at * n.hidden..][..n.hidden].to_vec();
+            let a = naive::affine(w.input, w.input_bias, &x[at * n.input..][..n.input]);
+            let q = naive::affine(w.hidden, w.hidden_bias, &before);
+            let row = |gate: usize, u: usize| gate * n.hidden + u;
+            let both = |gate: usize, u: usize| naive::sigmoid(a[row(gate, u)] + q[row(gate, u)]);
+            let new = |u: usize| libm::tanh(a[row(2, u)] + both(0, u) * q[row(2, u)]);
+            gates.extend((0..2).flat_map(|gate| (0..n.hidden).map(move |u| both(gate, u))));
+            gates.extend((0..n.hidden).map(new));
+            h.extend((0..n.hidden).map(|u| (1.0 - both(1, u)) * new(u) + both(1, u) * before[u]));
+            sums.extend(q);
+        }
+        [h, gates, sums]
+    }
+
+    /// Backpropagation through time, one sum at a time: the gradients of inputs and initial states, and of the four parameters in
+    /// the order of [`Gru`].
+    fn naive_backward(
+        x: &[f64],
+        [h, gates, sums]: &[Vec<f64>; 3],
+        w: Gru<'_, f64>,
+        dh: &[f64],
+        n: Recurrence,
+    ) -> [Vec<f64>; 6] {
+        let Recurrence { steps, batch, input, hidden } = n;
+        let (mut dx, mut dh) = (vec![0.0; x.len()], dh.to_vec());
+        let lengths = [3 * hidden * input, 3 * hidden * hidden, 3 * hidden, 3 * hidden];
+        let [mut dw_in, mut dw_hidden, mut db_in, mut db_hidden] = lengths.map(|len| vec![0.0; len]);
+        for at in (0..steps * batch).rev() {
+            let (before, after) = (at * hidden, (at + batch) * hidden);
+            for u in 0..hidden {
+                let [r, z, new] = [0, 1, 2].map(|gate| gates[(at * 3 + gate) * hidden + u]);
+                let (d, q) = (dh[after + u], sums[(at * 3 + 2) * hidden + u]);
+                let dnew = d * (1.0 - z) * (1.0 - new * new);
+                let dr = dnew * q * r * (1.0 - r);
+                let dz = d * (h[before + u] - new) * z * (1.0 - z);
+                dh[before + u] += d * z;
+                for (gate, da, dq) in [(0, dr, dr), (1, dz, dz), (2, dnew, dnew * r)] {
+                    let unit = gate * hidden + u;
+                    let (row_in, row) =
+                        (unit * input..(unit + 1) * input, unit * hidden..(unit + 1) * hidden);
+                    let inputs = at * input..(at + 1) * input;
+                    naive::dot_backward(
+                        da,
+                        &w.input[row_in.clone()],
+                        &x[inputs.clone()],
+                        &mut dw_in[row_in],
+                        &mut dx[inputs],
+                    );
+                    naive::dot_backward(
+                        dq,
+                        &w.hidden[row.clone()],
+                        &h[before..before + hidden],
+                        &mut dw_hidden[row],
+                        &mut dh[before..before + hidden],
+                    );
+                    db_in[unit] += da;
+                    db_hidden[unit] += dq;
                 }
             }
         }
-        h
+        dh.truncate(batch * hidden);
+        [dx, dh, dw_in, dw_hidden, db_in, db_hidden]
+    }
+
+    fn check<R: Real>(n: Recurrence, mask: DropoutMask, seed: u64) {
+        let Recurrence { steps, batch, input, hidden } = n;
+        let (row, scale) = (batch * hidden, R::of(1.0 / (input.max(hidden) as f64).sqrt()));
+        let weights = 3 * hidden * (input + hidden);
+        let lengths = [row, steps * batch * input, weights + 6 * hidden, (steps + 1) * row];
+        let [h0, x, mut p, g] = lengths.map(|len| random::<R>(seed + len as u64, len));
+        // As large as weights are at the start of training, so that rounding does not grow from step to step.
+        p[..weights].iter_mut().for_each(|w| *w *= scale);
+        let inputs = MaskedSlice { values: &x[..], mask };
+        let (h, mut gates, mut sums) = forward(&h0, inputs, &p, n);
+        let (wide_p, x_dropped, terms) = (wide(&p), dropped(&wide(&x), mask), (steps + 1) * (input + hidden));
+        let run = naive(&wide(&h0), &x_dropped, split(&wide_p, n), n);
+        for (got, expected) in [&h, &gates, &sums].into_iter().zip(&run) {
+            near(got, expected, terms);
+        }
+        let expected = naive_backward(&x_dropped, &run, split(&wide_p, n), &wide(&g), n);
+        let (mut dx, mut dh, mut dp) = (vec![R::of(9.0); x.len()], g.clone(), vec![R::ZERO; p.len()]);
+        let (dw_in, rest) = dp.split_at_mut(3 * hidden * input);
+        let (dw_hidden, rest) = rest.split_at_mut(3 * hidden * hidden);
+        let (input_bias, hidden_bias) = rest.split_at_mut(3 * hidden);
+        let dw = GruGradients { input: dw_in, hidden: dw_hidden, input_bias, hidden_bias };
+        let mut workspace = vec![R::of(f64::NAN); n.inputs::<R>(GRU_SUMS)];
+        let w = split(&p, n);
+        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, &mut workspace, &h, inputs, w, n);
+        near(&dx, &dropped(&expected[0], mask), 4 * terms);
+        near(&dh[..row], &expected[1], 4 * terms);
+        near(&dp, &expected[2..].concat(), 4 * terms + steps * batch);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn any_shape_equals_the_naive_twin(
+            (steps, batch) in (0usize..5, size()),
+            (input, hidden, seed) in (size(), size(), 0u64..1000),
+        ) {
+            let n = Recurrence { steps, batch, input, hidden };
+            for mask in MASKS {
+                check::<f32>(n, mask, seed);
+                check::<f64>(n, mask, seed);
+            }
+        }
     }
 
     fn inputs(n: Recurrence) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
@@ -224,16 +322,13 @@ mod tests {
         (values(1, n.batch * n.hidden), x, values(3, 3 * n.hidden * (n.input + n.hidden + 2)))
     }
 
+    /// More steps than one block has.
     #[test]
-    fn blocks_of_any_size_equal_one_step_at_a_time() {
-        let wide = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
-        for (n, mask) in [N, wide].into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
-            let (h0, x, p) = inputs(n);
-            let (h, ..) = forward(&h0, MaskedSlice { values: &x, mask }, &p, n);
-            close(&h, &naive(&h0, &dropped(&x, mask), &p, n), 1e-12);
-            let x = MaskedSlice { values: &singles(&x), mask };
-            let (single, ..) = forward(&singles(&h0), x, &singles(&p), n);
-            close_single(&single, &h, 2e-5);
+    fn blocks_of_steps_equal_the_naive_twin() {
+        let n = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
+        for mask in MASKS {
+            check::<f32>(n, mask, 1);
+            check::<f64>(n, mask, 1);
         }
     }
 
@@ -242,7 +337,7 @@ mod tests {
         MASKS.into_iter().for_each(grads);
     }
 
-    fn grads(mask: Mask) {
+    fn grads(mask: DropoutMask) {
         let n = N;
         let (h0, x, p) = inputs(n);
         let g = values(4, (n.steps + 1) * n.batch * n.hidden);
@@ -255,8 +350,8 @@ mod tests {
         let (input_bias, hidden_bias) = rest.split_at_mut(3 * n.hidden);
         let dw = GruGradients { input, hidden, input_bias, hidden_bias };
         let workspace = &mut vec![0.0; n.inputs::<f64>(GRU_SUMS)];
-        let saved = (&h[..], MaskedSlice { values: &x, mask });
-        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, workspace, saved, split(&p, n), n);
+        let inputs = MaskedSlice { values: &x[..], mask };
+        gru_backward(&mut dx, &mut dh, dw, &mut gates, &mut sums, workspace, &h, inputs, split(&p, n), n);
         check_finite_differences(&x, &dx, |x| loss(&h0, x, &p));
         check_finite_differences(&p, &dp, |p| loss(&h0, &x, p));
         check_finite_differences(&h0, &dh[..h0.len()], |h0| loss(h0, &x, &p));

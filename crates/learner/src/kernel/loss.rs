@@ -18,6 +18,7 @@ pub fn softmax_cross_entropy<R: Real>(
     for (((loss, row), logits), &target) in
         losses.iter_mut().zip(probabilities.chunks_exact_mut(v)).zip(logits.chunks_exact(v)).zip(targets)
     {
+        // From logits rather than −ln p: a probability that is rounded to zero would have an infinite loss.
         *loss = softmax(row) - logits[target as usize];
     }
 }
@@ -25,6 +26,7 @@ pub fn softmax_cross_entropy<R: Real>(
 /// Turns one row of logits into probabilities; returns the logarithm of the sum of their exponentials.
 pub fn softmax<R: Real>(row: &mut [R]) -> R {
     let (top, sum) = dispatch!(softmax_row(row));
+    // One logarithm per row: double precision costs nothing here.
     top + R::of(libm::log(sum.wide()))
 }
 
@@ -50,6 +52,8 @@ fn softmax_narrow<R: Real, S: Simd>(s: S, rows: &mut [R], v: usize) {
     let mut columns = [[R::ZERO; MAX_LANES]; MAX_LANES];
     let columns = &mut columns[..v];
     for rows in rows.chunks_mut(v * V::<R, S>::lanes()) {
+        // Transposed in a buffer on the stack: for 2 or 3 symbols most lanes of a register per row would be
+        // idle.
         for (r, row) in rows.chunks_exact(v).enumerate() {
             for (column, &logit) in columns.iter_mut().zip(row) {
                 column[r] = logit;
@@ -109,6 +113,7 @@ fn softmax_row<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
 #[inline(always)]
 fn softmax_register<R: Real, S: Simd>(s: S, row: &mut [R]) -> (R, R) {
     let n = row.len();
+    // Lanes past the row repeat its first logit, so that the maximum is that of the row.
     let x = V::below(s, n, V::at(s, row, 0), V::splat(s, row[0]));
     let top = x.maximum();
     let e = V::below(s, n, (x - V::splat(s, top)).exp(), V::constant(s, 0.0));
@@ -140,6 +145,8 @@ pub fn logistic_cross_entropy<R: Real>(losses: &mut [R], logits: &[R], targets: 
         let z = z.wide();
         // z.max(0) would turn NaN into zero; this keeps it.
         let positive = if z < 0.0 { 0.0 } else { z };
+        // max(z, 0) − z·y + ln(1 + e^−|z|): the exponential is of a number that is not positive and cannot
+        // overflow.
         *loss = R::of(positive - z * y.wide() + libm::log1p(libm::exp(-z.abs())));
     }
 }
@@ -178,7 +185,13 @@ fn sigmoid<R: Real>(z: R) -> R {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
+    use proptest::prelude::*;
+
+    use super::super::naive;
+    use super::super::testing::{
+        check_finite_differences, close, close_single, dot, near, random, singles, size, size_or_none,
+        values, wide,
+    };
     use super::*;
 
     fn symbol_losses<R: Real>(logits: &[R], targets: &[u32], v: usize) -> (Vec<R>, Vec<R>) {
@@ -187,20 +200,76 @@ mod tests {
         (losses, p)
     }
 
-    #[test]
-    fn softmax_cross_entropy_matches_the_formula() {
-        for v in [1, 2, 3, 8, 13, 51] {
-            let logits: Vec<f64> = values(1, 4 * v).iter().map(|x| 30.0 * x).collect();
-            let targets: Vec<u32> = (0..4).map(|i| (i * 7 % v) as u32).collect();
-            let (losses, p) = symbol_losses(&logits, &targets, v);
-            for (row, logits) in logits.chunks(v).enumerate() {
-                let sum: f64 = logits.iter().map(|&x| libm::exp(x)).sum();
-                close(&losses[row..=row], &[libm::log(sum) - logits[targets[row] as usize]], 1e-13);
-                let expected: Vec<f64> = logits.iter().map(|&x| libm::exp(x) / sum).collect();
-                close(&p[row * v..(row + 1) * v], &expected, 1e-13);
+    /// The losses, the probabilities and the gradient by the logits, one symbol at a time.
+    fn naive(logits: &[f64], targets: &[u32], weights: &[f64], v: usize) -> [Vec<f64>; 3] {
+        let [mut losses, mut all, mut gradient] = [const { Vec::new() }; 3];
+        for (row, logits) in logits.chunks(v).enumerate() {
+            let p = naive::softmax(logits);
+            losses.push(-libm::log(p[targets[row] as usize]));
+            for symbol in 0..v {
+                let is_target = f64::from(u8::from(symbol == targets[row] as usize));
+                gradient.push(weights[row] * (p[symbol] - is_target));
             }
-            close_single(&symbol_losses(&singles(&logits), &targets, v).0, &losses, 1e-5);
+            all.extend(p);
         }
+        [losses, all, gradient]
+    }
+
+    fn check<R: Real>(n: usize, v: usize, size: f64, seed: u64) {
+        let logits: Vec<R> = values(seed, n * v).iter().map(|x| R::of(size * x)).collect();
+        let (targets, weights): (Vec<u32>, Vec<R>) =
+            ((0..n).map(|i| (i * 7 % v) as u32).collect(), random(seed, n));
+        let [losses, p, gradient] = naive(&wide(&logits), &targets, &wide(&weights), v);
+        let (got, probabilities) = symbol_losses(&logits, &targets, v);
+        // A difference of two logits is rounded as they are: by ε times their size.
+        let terms = v + 2 * size as usize;
+        near(&got, &losses, terms);
+        near(&probabilities, &p, terms);
+        let mut rows = logits.clone();
+        softmax_rows(&mut rows, v);
+        near(&rows, &p, terms);
+        let mut dlogits = vec![R::of(9.0); n * v];
+        softmax_cross_entropy_backward(&mut dlogits, &probabilities, &targets, &weights, v);
+        near(&dlogits, &gradient, terms);
+    }
+
+    proptest! {
+        #[test]
+        fn any_shape_equals_the_naive_twin(
+            (n, v) in (size_or_none(), prop_oneof![size(), 40usize..80]),
+            (size, seed) in (prop_oneof![Just(1.0), Just(30.0)], 0u64..1000),
+        ) {
+            check::<f32>(n, v, size, seed);
+            check::<f64>(n, v, size, seed);
+        }
+
+        /// The losses of single logits are their own naive form but for what keeps them from overflowing.
+        #[test]
+        fn binary_losses_equal_the_naive_twin(n in size_or_none(), seed in 0u64..1000) {
+            check_binary::<f32>(n, seed);
+            check_binary::<f64>(n, seed);
+        }
+    }
+
+    fn check_binary<R: Real>(n: usize, seed: u64) {
+        let z: Vec<R> = values(seed, n).iter().map(|x| R::of(5.0 * x)).collect();
+        let y: Vec<R> = values(seed + 1, n).iter().map(|x| R::of(x.abs())).collect();
+        let (mut losses, mut dlogits, weights) =
+            (vec![R::of(9.0); n], vec![R::of(9.0); n], random::<R>(seed, n));
+        let twin = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
+            z.iter().zip(&y).map(|(z, y)| f(naive::sigmoid(z.wide()), y.wide())).collect()
+        };
+        let weighted = |slopes: Vec<f64>| -> Vec<f64> {
+            slopes.iter().zip(&weights).map(|(slope, weight)| weight.wide() * slope).collect()
+        };
+        logistic_cross_entropy(&mut losses, &z, &y);
+        near(&losses, &twin(&|p, y| -y * libm::log(p) - (1.0 - y) * libm::log(1.0 - p)), 1);
+        logistic_cross_entropy_backward(&mut dlogits, &z, &y, &weights);
+        near(&dlogits, &weighted(twin(&|p, y| p - y)), 1);
+        squared_error(&mut losses, &z, &y);
+        near(&losses, &twin(&|p, y| (p - y) * (p - y)), 1);
+        squared_error_backward(&mut dlogits, &z, &y, &weights);
+        near(&dlogits, &weighted(twin(&|p, y| 2.0 * (p - y) * p * (1.0 - p))), 1);
     }
 
     /// To the same bits, whatever rows stand beside it.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use self::fused::Fused;
-use super::packed::{self, Weight};
+use super::packed::{self, PackedWeight};
 use super::rnn::first_into;
 use super::simd::{Sigmoid, Tanh, V, dispatch, squash};
 use super::{
@@ -29,25 +29,25 @@ pub enum Inputs<'a, R> {
 
 /// The inputs of some rows (of a block of steps, or of a step).
 #[derive(Clone, Copy, Debug)]
-enum Rows<'a, R> {
+enum InputRows<'a, R> {
     Values(&'a [R]),
     Symbols(&'a [u32]),
 }
 
 impl<'a, R: Real> Inputs<'a, R> {
     /// The inputs of a range of rows of `width` elements; in `workspace` if there is dropout.
-    fn rows<'b>(self, rows: Range<usize>, width: usize, workspace: &'b mut [R]) -> Rows<'b, R>
+    fn rows<'b>(self, rows: Range<usize>, width: usize, workspace: &'b mut [R]) -> InputRows<'b, R>
     where
         'a: 'b,
     {
         match self {
-            Self::Values(x) => Rows::Values(x.read(rows.start * width..rows.end * width, workspace)),
-            Self::Symbols(x) => Rows::Symbols(&x[rows]),
+            Self::Values(x) => InputRows::Values(x.read(rows.start * width..rows.end * width, workspace)),
+            Self::Symbols(x) => InputRows::Symbols(&x[rows]),
         }
     }
 }
 
-impl<R> Rows<'_, R> {
+impl<R> InputRows<'_, R> {
     /// The rows from `row` on.
     #[inline(always)]
     fn skip(self, row: usize, width: usize) -> Self {
@@ -75,7 +75,7 @@ pub fn lstm<R: Real>(
     let (row, row_gates) = (n.batch * n.hidden, n.batch * 4 * n.hidden);
     let kept = gates.len() == n.steps * row_gates;
     let (inputs, workspace) = workspace.split_at_mut(n.inputs::<R>(4));
-    let step = Step::new(w, matches!(x, Inputs::Symbols(_)), n, workspace);
+    let step = LstmStep::new(w, matches!(x, Inputs::Symbols(_)), n, workspace);
     for (from, to) in n.blocks(n.block::<R>(4)) {
         // The first saved step of this block.
         let base = if kept { from } else { 0 };
@@ -87,9 +87,12 @@ pub fn lstm<R: Real>(
             let (h_before, h_after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let (c_before, c_after) = c[saved * row..(saved + 2) * row].split_at_mut(row);
             let x = x.skip((t - from) * n.batch, n.input);
-            step.step((h_after, c_after, gates), kept, x, (h_before, c_before));
+            let before = StateBefore { h: h_before, c: c_before };
+            step.step(StateAfter { h: h_after, c: c_after, gates }, kept, x, before);
         }
         if !kept {
+            // The last cells of this block are the first of the next; after the last block they go to where
+            // the caller reads them.
             let last = (to - from) * row;
             let to = if to == n.steps { c.len() - row } else { 0 };
             c.copy_within(last..last + row, to);
@@ -97,29 +100,49 @@ pub fn lstm<R: Real>(
     }
 }
 
+/// States and cells `[B,H]` before a step.
+#[derive(Clone, Copy)]
+struct StateBefore<'a, R> {
+    h: &'a [R],
+    c: &'a [R],
+}
+
+/// States and cells `[B,H]` after a step, and its gates `[B,4H]`.
+struct StateAfter<'a, R> {
+    h: &'a mut [R],
+    c: &'a mut [R],
+    gates: &'a mut [R],
+}
+
 /// The two ways to take a step.
-enum Step<'a, R> {
+enum LstmStep<'a, R> {
     /// Many rows: product, gates and states in one kernel.
     Fused(Fused<'a, R>),
     /// Few rows: a product for the inputs of a block of steps, then one per step.
-    Apart { input: Weight<'a, R>, hidden: Weight<'a, R>, w: RecurrentWeights<'a, R>, n: Recurrence },
+    Apart {
+        input: PackedWeight<'a, R>,
+        hidden: PackedWeight<'a, R>,
+        w: RecurrentWeights<'a, R>,
+        n: Recurrence,
+    },
 }
 
-impl<'a, R: Real> Step<'a, R> {
+impl<'a, R: Real> LstmStep<'a, R> {
     fn new(w: RecurrentWeights<'a, R>, symbols: bool, n: Recurrence, workspace: &'a mut [R]) -> Self {
         if packed::pays(n.batch) {
             return Self::Fused(Fused::new(w, symbols, n, workspace));
         }
         let (input, workspace) =
-            Weight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, workspace);
-        let (hidden, _) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, workspace);
+            PackedWeight::new(Mat::new(w.input, 4 * n.hidden, n.input).t(), n.batch, workspace);
+        let (hidden, _) =
+            PackedWeight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden).t(), n.batch, workspace);
         Self::Apart { input, hidden, w, n }
     }
 
-    fn block(&self, gates: &mut [R], x: Rows<'_, R>) {
+    fn block(&self, gates: &mut [R], x: InputRows<'_, R>) {
         match (self, x) {
-            (Self::Apart { input, w, .. }, Rows::Values(x)) => input.product_with(gates, x, w.bias),
-            (Self::Apart { w, n, .. }, Rows::Symbols(x)) => {
+            (Self::Apart { input, w, .. }, InputRows::Values(x)) => input.product_with(gates, x, w.bias),
+            (Self::Apart { w, n, .. }, InputRows::Symbols(x)) => {
                 for (gates, &symbol) in gates.chunks_exact_mut(4 * n.hidden).zip(x) {
                     for (unit, gate) in gates.iter_mut().enumerate() {
                         let bias = w.bias.get(unit).copied().unwrap_or_default();
@@ -127,21 +150,22 @@ impl<'a, R: Real> Step<'a, R> {
                     }
                 }
             }
+            // The fused step reads its inputs itself.
             (Self::Fused(_), _) => {}
         }
     }
 
     /// One step; `gates` need not be written unless they are `kept`.
-    fn step(&self, to: (&mut [R], &mut [R], &mut [R]), kept: bool, x: Rows<'_, R>, before: (&[R], &[R])) {
+    fn step(&self, to: StateAfter<'_, R>, kept: bool, x: InputRows<'_, R>, before: StateBefore<'_, R>) {
         match self {
             Self::Fused(fused) => {
-                let (h, c, gates) = to;
-                fused.step((h, c, if kept { gates } else { &mut [] }), x, before);
+                let gates = if kept { to.gates } else { &mut [] };
+                fused.step(StateAfter { gates, ..to }, x, before);
             }
             Self::Apart { hidden, n, .. } => {
-                let (h, c, gates) = to;
-                hidden.product(gates, Accumulate::Add, before.0);
-                dispatch!(cells(h, c, gates, before.1, n.hidden));
+                let StateAfter { h, c, gates } = to;
+                hidden.product(gates, Accumulate::Add, before.h);
+                dispatch!(cells(h, c, gates, before.c, n.hidden));
             }
         }
     }
@@ -183,14 +207,18 @@ pub fn lstm_backward<R: Real>(
     dw: RecurrentGradients<'_, R>,
     gates: &mut [R],
     workspace: &mut [R],
-    (h, c, x): (&[R], &[R], MaskedSlice<'_, R>),
+    h: &[R],
+    c: &[R],
+    x: MaskedSlice<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
 ) {
     let (b, row_in, row, row_gates) =
         (n.batch, n.batch * n.input, n.batch * n.hidden, n.batch * 4 * n.hidden);
-    let (w_in, workspace) = Weight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, workspace);
-    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, workspace);
+    // Gradients flow through the weights as they are stored, not through their transposes: other panels than
+    // those of the forward pass.
+    let (w_in, workspace) = PackedWeight::new(Mat::new(w.input, 4 * n.hidden, n.input), b, workspace);
+    let (w_hidden, workspace) = PackedWeight::new(Mat::new(w.hidden, 4 * n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
     for (from, to) in n.blocks(n.block::<R>(4)).rev() {
@@ -201,6 +229,8 @@ pub fn lstm_backward<R: Real>(
             dispatch!(cells_backward(&mut *dc, &mut *gates, &*dh_after, c_before, c_after, n.hidden));
             w_hidden.product(dh_before, Accumulate::Add, gates);
         }
+        // After the steps of a block, the gradients of its sums are known and still in cache: one product
+        // each for inputs and weights.
         let steps = (to - from) * b;
         let dsums = Mat::new(&gates[from * row_gates..to * row_gates], steps, 4 * n.hidden);
         let inputs = from * row_in..to * row_in;
@@ -243,6 +273,8 @@ fn cells_backward<R: Real, S: Simd>(
         for u in (0..hidden).step_by(V::<R, S>::lanes()) {
             let (i, f) = (V::at(s, gi, u), V::at(s, gf, u));
             let (g, o) = (V::at(s, gg, u), V::at(s, go, u));
+            // tanh of the cell is computed again rather than saved: one tensor `[T,B,H]` less to write and
+            // read.
             let (dh, squashed) = (V::at(s, dh, u), V::at(s, c_after, u).tanh());
             let dcell = (dh * o).mul_add((-squashed).mul_add(squashed, one), V::at(s, dc, u));
             (dcell * g * i * (one - i)).put(gi, u);

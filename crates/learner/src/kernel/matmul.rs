@@ -30,7 +30,7 @@ pub struct Mat<'a, R> {
 }
 
 impl<'a, R> Mat<'a, R> {
-    /// A row-major matrix.
+    /// A row-major matrix that fills the slice.
     ///
     /// # Panics
     /// If the slice is not `rows · cols` long.
@@ -123,7 +123,8 @@ pub fn matmul<R: Real>(c: &mut [R], into: Accumulate, a: Mat<'_, R>, b: Mat<'_, 
     // One row times a contiguous matrix or the transpose of one.
     if a.rows == 1 && a.col_stride == 1 && b.data.len() == b.rows * b.cols {
         let x = &a.data[..a.cols];
-        // Every sequence starts from a state of zeros, which adds nothing: the read of the whole matrix is saved. (Where the
+        // Every sequence starts from a state of zeros, which adds nothing: the read of the whole matrix is
+        // saved. (Where the
         // matrix holds an infinity or NaN, nothing is added either.)
         if add && x.iter().all(|&x| x == R::ZERO) {
             return;
@@ -166,7 +167,8 @@ const SMALL: usize = 256;
 pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<'_, R>) {
     let (m, k, n) = (b.cols, b.rows, a.rows);
     // SAFETY: the constructors of `Mat` have checked, without overflow, that every (row, column) index times its stride is
-    // inside its slice; `matmul` has checked that the shapes fit and that `c` holds rows · columns elements; `c` is borrowed
+    // inside its slice; `matmul` has checked that the shapes fit and that `c` holds rows · columns elements;
+    // `c` is borrowed
     // mutably, so it overlaps neither operand. The crate dispatches on the type id of `R`, which is `f32` or `f64` (`Real`
     // is sealed through `Lane`).
     unsafe {
@@ -197,16 +199,9 @@ pub(super) fn gemm_crate<R: Real>(c: &mut [R], add: bool, a: Mat<'_, R>, b: Mat<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::testing::{close, values};
+    use crate::kernel::naive;
+    use crate::kernel::testing::{near, random, size, size_or_none, values, wide};
     use proptest::prelude::*;
-
-    fn naive(c: &mut [f64], a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize)) {
-        for i in 0..m {
-            for j in 0..n {
-                c[i * n + j] += (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum::<f64>();
-            }
-        }
-    }
 
     #[test]
     fn from_min_stable_rows_on_a_row_does_not_depend_on_the_others() {
@@ -246,33 +241,54 @@ mod tests {
         assert_eq!(Mat::<f64>::strided(&[], 0, 7, usize::MAX).shape(), (0, 7));
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn equals_the_sum_of_products(m in 1usize..40, k in 0usize..150, n in 1usize..40, seed in 0u64..1000) {
-            let (a, b, old) = (values(seed, m * k), values(seed + 1, k * n), values(seed + 2, m * n));
-            let mut expected = old.clone();
-            naive(&mut expected, &a, &b, (m, k, n));
-            let mut c = old.clone();
-            matmul(&mut c, Accumulate::Add, Mat::new(&a, m, k), Mat::new(&b, k, n));
-            close(&c, &expected, 1e-12);
-            // Transposed copies, seen as transposes, give the same.
-            let at: Vec<f64> = (0..k * m).map(|i| a[(i % m) * k + i / m]).collect();
-            let bt: Vec<f64> = (0..n * k).map(|i| b[(i % k.max(1)) * n + i / k.max(1)]).collect();
-            let mut c = old.clone();
-            matmul(&mut c, Accumulate::Add, Mat::new(&at, k, m).t(), Mat::new(&bt, n, k).t());
-            close(&c, &expected, 1e-12);
-            let mut c = old.clone();
-            matmul(&mut c, Accumulate::Add, Mat::new(&at, k, m).t(), Mat::new(&b, k, n));
-            close(&c, &expected, 1e-12);
-            // Single precision is close, and setting replaces what was there.
-            let single: Vec<f32> = a.iter().map(|&x| x as f32).collect();
-            let double: Vec<f32> = b.iter().map(|&x| x as f32).collect();
-            let mut c = vec![7.0f32; m * n];
-            matmul(&mut c, Accumulate::Set, Mat::new(&single, m, k), Mat::new(&double, k, n));
-            for (c, (e, o)) in c.iter().zip(expected.iter().zip(&old)) {
-                prop_assert!((f64::from(*c) - (e - o)).abs() < 1e-4);
+    /// Rows `padding` further apart. What lies between is NaN, so that a product which read it would be NaN.
+    fn spread<R: Real>(x: &[R], cols: usize, padding: usize) -> Vec<R> {
+        let gap = vec![R::of(f64::NAN); padding];
+        x.chunks(cols.max(1)).flat_map(|row| row.iter().chain(&gap).copied()).collect()
+    }
+
+    /// Every layout of both operands, set and added.
+    fn check<R: Real>(m: usize, k: usize, n: usize, padding: usize, seed: u64) {
+        let (a, b, old): (Vec<R>, Vec<R>, Vec<R>) =
+            (random(seed, m * k), random(seed + 1, k * n), random(seed + 2, m * n));
+        let product = naive::product(&wide(&a), &wide(&b), m, k, n);
+        let sum: Vec<f64> = product.iter().zip(wide(&old)).map(|(x, old)| x + old).collect();
+        let (at, bt) = (naive::transpose(&a, m, k), naive::transpose(&b, k, n));
+        let (a_apart, b_apart) = (spread(&a, k, padding), spread(&b, n, padding));
+        let strided = |data, rows, cols| Mat::strided(data, rows, cols, cols + padding);
+        let mut a = vec![Mat::new(&a, m, k), Mat::new(&at, k, m).t()];
+        let mut b = vec![Mat::new(&b, k, n), Mat::new(&bt, n, k).t()];
+        if k > 0 && n > 0 {
+            a.push(strided(&a_apart, m, k));
+            b.push(strided(&b_apart, k, n));
+        }
+        for (a, b) in a.iter().flat_map(|a| b.iter().map(move |b| (*a, *b))) {
+            for (into, expected) in [(Accumulate::Set, &product), (Accumulate::Add, &sum)] {
+                let mut c = old.clone();
+                matmul(&mut c, into, a, b);
+                near(&c, expected, k);
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn any_shape_and_layout_equals_the_naive_product(
+            (m, n) in (size_or_none(), size_or_none()),
+            k in prop_oneof![size_or_none(), 100usize..300],
+            (padding, seed) in (0usize..4, 0u64..1000),
+        ) {
+            check::<f32>(m, k, n, padding, seed);
+            check::<f64>(m, k, n, padding, seed);
+        }
+
+        /// One row or one column is its own case in every layout.
+        #[test]
+        fn one_row_equals_the_naive_product(k in size(), n in size(), padding in 0usize..4, seed in 0u64..1000) {
+            check::<f32>(1, k, n, padding, seed);
+            check::<f64>(1, k, n, padding, seed);
+            check::<f64>(n, k, 1, padding, seed);
         }
     }
 }

@@ -82,6 +82,8 @@ pub(super) fn vecmat<R: Real>(out: &mut [R], add: bool, matrix: &[R], x: &[R]) {
 #[inline(always)]
 fn vecmat_body<R: Real, S: Simd>(s: S, out: &mut [R], matrix: &[R], x: &[R]) {
     let n = out.len();
+    // Row by row although an output is the sum of a column: columns of a row-major matrix would be read with
+    // a stride.
     let (blocks, rest) = x.as_chunks::<ROWS>();
     let (rows, rest_rows) = matrix.split_at(blocks.len() * ROWS * n);
     for (x, block) in blocks.iter().zip(rows.chunks_exact(ROWS * n)) {
@@ -104,6 +106,7 @@ fn add_rows<R: Real, S: Simd, const N: usize>(s: S, out: &mut [R], block: &[R], 
     let whole = n - n % (2 * lanes);
     let sums = V::<R, S>::regs_mut(&mut out[..whole]).as_chunks_mut::<2>().0;
     let sums = &mut sums[..pairs[0].len()];
+    // Each output is loaded and stored once for N rows.
     for i in 0..pairs[0].len() {
         let mut pair = [V::of(s, sums[i][0]), V::of(s, sums[i][1])];
         for r in 0..N {
@@ -123,30 +126,33 @@ fn add_rows<R: Real, S: Simd, const N: usize>(s: S, out: &mut [R], block: &[R], 
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, singles, values};
+    use proptest::prelude::*;
+
+    use super::super::naive;
+    use super::super::testing::{near, random, size, wide};
     use super::*;
 
-    #[test]
-    fn any_shape_equals_sums_of_products() {
-        for (n, k) in [(1, 1), (3, 8), (17, 24), (19, 13), (64, 40), (9, 64), (2, 7), (5, 33)] {
-            let (matrix, x, y) = (values(1, n * k), values(2, k), values(3, n));
-            let by_row: Vec<f64> =
-                matrix.chunks(k).map(|row| row.iter().zip(&x).map(|(a, b)| a * b).sum()).collect();
-            let by_column: Vec<f64> =
-                (0..k).map(|j| (0..n).map(|i| y[i] * matrix[i * k + j]).sum()).collect();
-            for add in [false, true] {
-                let more = |sums: &[f64]| -> Vec<f64> { sums.iter().map(|x| x + f64::from(add)).collect() };
-                let (mut d, mut m) = (vec![1.0; n], vec![1.0; k]);
-                matvec(&mut d, add, &matrix, &x);
-                vecmat(&mut m, add, &matrix, &y);
-                close(&d, &more(&by_row), 1e-13);
-                close(&m, &more(&by_column), 1e-13);
-                let (mut d, mut m) = (vec![1.0; n], vec![1.0; k]);
-                matvec(&mut d, add, &singles(&matrix), &singles(&x));
-                vecmat(&mut m, add, &singles(&matrix), &singles(&y));
-                close_single(&d, &more(&by_row), 1e-5);
-                close_single(&m, &more(&by_column), 1e-5);
-            }
+    fn check<R: Real>(n: usize, k: usize, seed: u64) {
+        let (matrix, x, y): (Vec<R>, Vec<R>, Vec<R>) =
+            (random(seed, n * k), random(seed + 1, k), random(seed + 2, n));
+        let by_row = naive::product(&wide(&matrix), &wide(&x), n, k, 1);
+        let by_column = naive::product(&wide(&y), &wide(&matrix), 1, n, k);
+        for add in [false, true] {
+            let more = |sums: &[f64]| -> Vec<f64> { sums.iter().map(|x| x + f64::from(add)).collect() };
+            let (mut d, mut m) = (vec![R::ONE; n], vec![R::ONE; k]);
+            matvec(&mut d, add, &matrix, &x);
+            vecmat(&mut m, add, &matrix, &y);
+            near(&d, &more(&by_row), k);
+            near(&m, &more(&by_column), n);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn any_shape_equals_the_naive_product(n in size(), k in prop_oneof![size(), 40usize..200], seed in 0u64..1000) {
+            check::<f32>(n, k, seed);
+            check::<f64>(n, k, seed);
         }
     }
 }

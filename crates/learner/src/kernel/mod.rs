@@ -39,6 +39,8 @@ mod loss;
 mod lstm;
 mod matmul;
 mod matvec;
+#[cfg(test)]
+mod naive;
 mod norm;
 mod packed;
 mod position;
@@ -61,7 +63,7 @@ pub use augmented::{
     Augmented, AugmentedGradients, AugmentedStep, AugmentedWeights, MemoryKind, StackRnn, StackRnnGradients,
     StackRnnWeights, augmented, augmented_backward, augmented_step, stack_rnn, stack_rnn_backward,
 };
-pub use dropout::{Mask, MaskedSlice, drop_in_place, dropout};
+pub use dropout::{DropoutMask, MaskedSlice, drop_in_place, dropout};
 pub use embedding::{embedding, embedding_backward};
 pub use glu::{glu, glu_backward};
 pub use gru::{GRU_SUMS, Gru, GruGradients, gru, gru_backward};
@@ -95,3 +97,26 @@ fn add_body<R: Real, S: pulp::Simd>(s: S, out: &mut [R], x: &[R]) {
 }
 
 use simd::{V, dispatch};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::testing::{near, random, size_or_none, wide};
+    use super::{Real, add};
+
+    fn check<R: Real>(n: usize, seed: u64) {
+        let (x, y): (Vec<R>, Vec<R>) = (random(seed, n), random(seed + 1, n));
+        let mut out = x.clone();
+        add(&mut out, &y);
+        near(&out, &wide(&x).iter().zip(wide(&y)).map(|(x, y)| x + y).collect::<Vec<_>>(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_length_is_added(n in size_or_none(), seed in 0u64..1000) {
+            check::<f32>(n, seed);
+            check::<f64>(n, seed);
+        }
+    }
+}

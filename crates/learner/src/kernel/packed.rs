@@ -2,7 +2,7 @@
 //!
 //! A matrix product first copies ("packs") its operands into the order in which its inner loop reads them. At the sizes of
 //! recurrent layers that costs a tenth of the product, and a layer multiplies by the same weights at every step of a sequence.
-//! So [`Weight`] packs the matrix once per sequence, and the rows of the other operand are read in place.
+//! So [`PackedWeight`] packs the matrix once per sequence, and the rows of the other operand are read in place.
 //!
 //! Layout: the columns of `matrix[K,N]` are cut into panels of two registers, `[K, 2·lanes]` each, one after the other; the
 //! last panel is padded with zeros to one or two registers. A tile of [`ROWS`] × 2 registers of sums is held in registers
@@ -13,8 +13,8 @@ use pulp::Simd;
 use super::simd::{MAX_LANES, V, dispatch};
 use super::{Accumulate, Mat, Real, matmul};
 
-/// Rows of a tile: six rows of two registers of sums, two registers of the panel and a broadcast element fill the sixteen
-/// registers of AVX2.
+/// Rows of a tile: six rows of two registers of sums, two registers of the panel and a broadcast element fill the
+/// sixteen registers of AVX2.
 pub(super) const ROWS: usize = 6;
 
 /// Terms of a sum per iteration of the inner loop: enough that the bounds checks cost little beside them.
@@ -22,14 +22,15 @@ pub(super) const UNROLL: usize = 4;
 
 /// A matrix `[K,N]` that many rows are multiplied by.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Weight<'a, R> {
+pub(super) struct PackedWeight<'a, R> {
     matrix: Mat<'a, R>,
     /// The packed matrix; empty if there are too few rows to make up for packing.
     panels: &'a [R],
 }
 
-/// Elements of workspace that [`Weight::new`] needs for products of `rows` rows with a matrix `[k,n]` or `[n,k]`.
+/// Elements of workspace that [`PackedWeight::new`] needs for products of `rows` rows with a matrix `[k,n]` or `[n,k]`.
 pub(super) fn workspace(rows: usize, k: usize, n: usize) -> usize {
+    // An upper bound: the last panel is padded by less than two registers, and the front by less than one.
     if pays(rows) { (k + 2 * MAX_LANES) * (n + 2 * MAX_LANES) } else { 0 }
 }
 
@@ -54,14 +55,14 @@ pub(super) fn narrow<R: Real>(c: &mut [R], into: Accumulate, a: &[R], matrix: Ma
     let rows = c.len() / n.max(1);
     let fits = n <= 2 * MAX_LANES && pays(rows) && workspace(rows, k, n) <= STACK_WORKSPACE;
     if fits {
-        Weight::new(matrix, rows, &mut [R::ZERO; STACK_WORKSPACE]).0.product(c, into, a);
+        PackedWeight::new(matrix, rows, &mut [R::ZERO; STACK_WORKSPACE]).0.product(c, into, a);
     }
     fits
 }
 
-impl<'a, R: Real> Weight<'a, R> {
-    /// Packs the matrix into the front of `workspace` if that pays for products of `rows` rows; returns the rest of the
-    /// workspace too.
+impl<'a, R: Real> PackedWeight<'a, R> {
+    /// Packs the matrix into the front of `workspace` if that pays for products of `rows` rows; returns the rest
+    /// of the workspace too.
     pub(super) fn new(matrix: Mat<'a, R>, rows: usize, workspace: &'a mut [R]) -> (Self, &'a mut [R]) {
         let (k, n) = matrix.shape();
         if !pays(rows) || k == 0 || n == 0 {
@@ -116,6 +117,8 @@ fn pack<R: Real, S: Simd>(_: S, to: &mut [R], matrix: Mat<'_, R>) {
         let inside = width.min(n - first);
         for (i, row) in to[first * k..][..k * width].chunks_exact_mut(width).enumerate() {
             for (j, x) in row[..inside].iter_mut().enumerate() {
+                // One element at a time, because the matrix may be a transpose: this is done once per
+                // sequence.
                 *x = matrix.get(i, first + j);
             }
             row[inside..].fill(R::ZERO);
@@ -136,6 +139,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], a: &[R], panels: &[R], k: usize,
     }
     for (i, a) in a.chunks(ROWS * k).enumerate() {
         let c = &mut c[i * ROWS * to.n..];
+        // The number of rows is a constant of the code, so that all sums of a tile are registers.
         match a.len() / k {
             1 => rows::<R, S, 1>(s, c, a, panels, k, to),
             2 => rows::<R, S, 2>(s, c, a, panels, k, to),
@@ -205,6 +209,8 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
     panel: &[R],
     k: usize,
 ) -> [[V<R, S>; W]; M] {
+    // Each sum is a single chain over `K` in order, whatever rows stand beside it: that is what makes results
+    // independent of the batch size (`min_stable_rows`). Twelve chains side by side hide the latency.
     let panel = &V::<R, S>::regs(panel)[..W * k];
     let (whole, none) = (k - k % UNROLL, [R::ZERO; UNROLL]);
     for i in (0..whole).step_by(UNROLL) {
@@ -261,49 +267,50 @@ fn put<R: Real, S: Simd, const M: usize, const W: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, singles, values};
+    use proptest::prelude::*;
+
+    use super::super::naive;
+    use super::super::testing::{near, random, size, size_or_none, wide};
     use super::*;
 
-    #[test]
-    fn any_shape_equals_the_matrix_product() {
-        for (m, k, n) in [
-            (6, 1, 1),
-            (7, 3, 8),
-            (8, 5, 9),
-            (9, 13, 16),
-            (10, 4, 17),
-            (23, 20, 79),
-            (2, 3, 4),
-            (12, 1, 1),
-            (25, 5, 3),
-            (31, 4, 8),
-        ] {
-            let (a, b, old) = (values(1, m * k), values(2, k * n), values(3, m * n));
-            for (into, matrix) in [
-                (Accumulate::Add, Mat::new(&b, k, n)),
-                (Accumulate::Set, Mat::new(&b, k, n)),
-                (Accumulate::Add, Mat::new(&b, n, k).t()),
-            ] {
-                let (mut c, mut expected, mut space) =
-                    (old.clone(), old.clone(), vec![9.0; workspace(m, k, n)]);
-                Weight::new(matrix, m, &mut space).0.product(&mut c, into, &a);
-                matmul(&mut expected, into, Mat::new(&a, m, k), matrix);
-                close(&c, &expected, 1e-13);
-                if into == Accumulate::Set {
-                    let (bias, mut with) = (values(4, n), old.clone());
-                    Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &bias);
-                    let expected: Vec<f64> = c.iter().enumerate().map(|(i, x)| x + bias[i % n]).collect();
-                    close(&with, &expected, 1e-13);
-                    Weight::new(matrix, m, &mut space).0.product_with(&mut with, &a, &[]);
-                    close(&with, &c, 1e-13);
-                }
-                let (single, mut space) = (singles(&b), vec![9.0f32; workspace(m, n, k)]);
-                let matrix = Mat::new(&single, k, n);
-                let mut c = singles(&old);
-                Weight::new(matrix, m, &mut space).0.product(&mut c, Accumulate::Set, &singles(&a));
-                matmul(&mut expected, Accumulate::Set, Mat::new(&a, m, k), Mat::new(&b, k, n));
-                close_single(&c, &expected, 1e-5);
+    fn check<R: Real>(m: usize, k: usize, n: usize, seed: u64) {
+        let (a, b): (Vec<R>, Vec<R>) = (random(seed, m * k), random(seed + 1, k * n));
+        let (old, bias): (Vec<R>, Vec<R>) = (random(seed + 2, m * n), random(seed + 3, n));
+        let product = naive::product(&wide(&a), &wide(&b), m, k, n);
+        let plus = |more: &[R]| -> Vec<f64> {
+            product.iter().enumerate().map(|(i, x)| x + more[i % more.len()].wide()).collect()
+        };
+        let transposed = naive::transpose(&b, k, n);
+        for matrix in [Mat::new(&b, k, n), Mat::new(&transposed, n, k).t()] {
+            // What a workspace held before must not matter.
+            let mut space = vec![R::of(f64::NAN); workspace(m, k, n)];
+            let (weight, _) = PackedWeight::new(matrix, m, &mut space);
+            let mut c = old.clone();
+            weight.product(&mut c, Accumulate::Add, &a);
+            near(&c, &if m == 0 { vec![] } else { plus(&old) }, k);
+            weight.product(&mut c, Accumulate::Set, &a);
+            near(&c, &product, k);
+            weight.product_with(&mut c, &a, &bias);
+            near(&c, &plus(&bias), k);
+            weight.product_with(&mut c, &a, &[]);
+            near(&c, &product, k);
+            let mut c = old.clone();
+            if narrow(&mut c, Accumulate::Set, &a, matrix) {
+                near(&c, &product, k);
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn any_shape_equals_the_naive_product(
+            (m, k) in (size_or_none(), size()),
+            n in prop_oneof![size(), 40usize..100],
+            seed in 0u64..1000,
+        ) {
+            check::<f32>(m, k, n, seed);
+            check::<f64>(m, k, n, seed);
         }
     }
 }

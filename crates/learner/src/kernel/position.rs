@@ -22,6 +22,8 @@ pub enum Sinusoid {
 /// ```
 pub fn sinusoids<R: Real>(out: &mut [R], first: usize, d: usize, layout: Sinusoid) {
     for (t, row) in out.chunks_exact_mut(d).enumerate() {
+        // In double precision whatever R is, by scalar functions: rows are computed once and cached by the
+        // tape.
         let position = (first + t) as f64;
         for (i, x) in row.iter_mut().enumerate() {
             let (sine, exponent) = match layout {

@@ -5,7 +5,7 @@
 //! of inputs and weights backward). These products are taken in blocks of steps ([`Recurrence::block`]), small enough that the
 //! sums are still in cache when the steps read them.
 
-use super::packed::{self, Weight};
+use super::packed::{self, PackedWeight};
 use super::simd::MAX_LANES;
 use super::{
     Accumulate, Activation, MaskedSlice, Mat, Real, activate, activate_backward, column_sums, drop_in_place,
@@ -87,15 +87,18 @@ pub fn rnn<R: Real>(
     f: Activation,
 ) {
     let (row_in, row) = (n.batch * n.input, n.batch * n.hidden);
-    let (w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
-    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
+    let (w_in, workspace) = PackedWeight::new(Mat::new(w.input, n.hidden, n.input).t(), n.batch, workspace);
+    let (w_hidden, workspace) =
+        PackedWeight::new(Mat::new(w.hidden, n.hidden, n.hidden).t(), n.batch, workspace);
     for (from, to) in n.blocks(n.block::<R>(1)) {
+        // The sums are written where the states will be, so that each step works in place.
         let sums = &mut h[(from + 1) * row..(to + 1) * row];
         w_in.product_with(sums, x.read(from * row_in..to * row_in, workspace), w.bias);
         for t in from..to {
             let (before, after) = h[t * row..(t + 2) * row].split_at_mut(row);
             let rows = after.chunks_mut(AT_ONCE * n.hidden).zip(before.chunks(AT_ONCE * n.hidden));
             for (after, before) in rows {
+                // The only product that has to wait for the step before.
                 w_hidden.product(after, Accumulate::Add, before);
                 activate(after, &[], f);
             }
@@ -111,16 +114,18 @@ pub fn rnn_backward<R: Real>(
     dh: &mut [R],
     workspace: &mut [R],
     dw: RecurrentGradients<'_, R>,
-    (h, x): (&[R], MaskedSlice<'_, R>),
+    h: &[R],
+    x: MaskedSlice<'_, R>,
     w: RecurrentWeights<'_, R>,
     n: Recurrence,
     f: Activation,
 ) {
     let (b, row_in, row) = (n.batch, n.batch * n.input, n.batch * n.hidden);
-    let (w_in, workspace) = Weight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
-    let (w_hidden, workspace) = Weight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
+    let (w_in, workspace) = PackedWeight::new(Mat::new(w.input, n.hidden, n.input), b, workspace);
+    let (w_hidden, workspace) = PackedWeight::new(Mat::new(w.hidden, n.hidden, n.hidden), b, workspace);
     let RecurrentGradients { into, input: dinput, hidden: dhidden, bias: dbias } = dw;
     let mut into = first_into(into, n, dinput, dhidden);
+    // Last step first: the gradient of a state is complete when the step after it is done.
     for (from, to) in n.blocks(n.block::<R>(1)).rev() {
         for t in (from..to).rev() {
             let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
@@ -148,8 +153,8 @@ pub fn rnn_backward<R: Real>(
     }
 }
 
-/// How the first block of steps writes the gradients of the weights. Without any step, no block would replace them, so they
-/// are cleared here.
+/// How the first block of steps writes the gradients of the weights. Without any step, no block would replace them, so
+/// they are cleared here.
 pub(super) fn first_into<R: Real>(
     into: Accumulate,
     n: Recurrence,
@@ -165,9 +170,12 @@ pub(super) fn first_into<R: Real>(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::testing::{
-        MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
+        MASKS, check_finite_differences, dot, dropped, near, random, size, values, wide,
     };
+    use super::super::{DropoutMask, naive};
     use super::*;
 
     const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -185,45 +193,118 @@ mod tests {
         h
     }
 
-    /// One unit, one step, one string at a time.
-    fn naive(h0: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Vec<f64> {
-        let w = weights(p, n);
+    /// One unit, one string, one step at a time.
+    fn naive(h0: &[f64], x: &[f64], w: RecurrentWeights<'_, f64>, n: Recurrence, f: Activation) -> Vec<f64> {
         let mut h = h0.to_vec();
-        for t in 0..n.steps {
-            for b in 0..n.batch {
-                for u in 0..n.hidden {
-                    let x = &x[(t * n.batch + b) * n.input..][..n.input];
-                    let before = &h[(t * n.batch + b) * n.hidden..][..n.hidden];
-                    let sum = w.bias[u]
-                        + dot(x, &w.input[u * n.input..][..n.input])
-                        + dot(before, &w.hidden[u * n.hidden..][..n.hidden]);
-                    h.push(libm::tanh(sum));
-                }
-            }
+        for at in 0..n.steps * n.batch {
+            let x = naive::affine(w.input, w.bias, &x[at * n.input..][..n.input]);
+            let before = naive::affine(w.hidden, &[], &h[at * n.hidden..][..n.hidden]);
+            h.extend(x.iter().zip(before).map(|(x, before)| naive::activate(x + before, f)));
         }
         h
     }
 
+    /// Backpropagation through time, one sum at a time: the gradients of inputs, of initial states, and of input weights,
+    /// recurrent weights and biases.
+    fn naive_backward(
+        x: &[f64],
+        h: &[f64],
+        w: RecurrentWeights<'_, f64>,
+        dh: &[f64],
+        n: Recurrence,
+        f: Activation,
+    ) -> [Vec<f64>; 5] {
+        let Recurrence { steps, batch, input, hidden } = n;
+        let (mut dx, mut dh) = (vec![0.0; x.len()], dh.to_vec());
+        let [mut dw_in, mut dw_hidden, mut dbias] =
+            [hidden * input, hidden * hidden, hidden].map(|len| vec![0.0; len]);
+        for at in (0..steps * batch).rev() {
+            let (before, after) = (at * hidden, (at + batch) * hidden);
+            for u in 0..hidden {
+                let dsum = dh[after + u] * naive::derivative(h[after + u], f);
+                let (row_in, row) = (u * input..(u + 1) * input, u * hidden..(u + 1) * hidden);
+                let inputs = at * input..(at + 1) * input;
+                naive::dot_backward(
+                    dsum,
+                    &w.input[row_in.clone()],
+                    &x[inputs.clone()],
+                    &mut dw_in[row_in],
+                    &mut dx[inputs],
+                );
+                naive::dot_backward(
+                    dsum,
+                    &w.hidden[row.clone()],
+                    &h[before..before + hidden],
+                    &mut dw_hidden[row],
+                    &mut dh[before..before + hidden],
+                );
+                dbias[u] += dsum;
+            }
+        }
+        dh.truncate(batch * hidden);
+        [dx, dh, dw_in, dw_hidden, dbias]
+    }
+
+    fn check<R: Real>(n: Recurrence, mask: DropoutMask, f: Activation, seed: u64) {
+        let Recurrence { steps, batch, input, hidden } = n;
+        let (row, scale) = (batch * hidden, R::of(1.0 / (input.max(hidden) as f64).sqrt()));
+        let lengths =
+            [row, steps * batch * input, hidden * input, hidden * hidden, hidden, (steps + 1) * row];
+        let [h0, x, w_in, w_hidden, bias, g] = lengths.map(|len| random::<R>(seed + len as u64, len));
+        // As large as weights are at the start of training, so that rounding does not grow from step to step.
+        let [w_in, w_hidden] = [w_in, w_hidden].map(|w| w.into_iter().map(|w| scale * w).collect::<Vec<_>>());
+        let w = RecurrentWeights { input: &w_in[..], hidden: &w_hidden[..], bias: &bias[..] };
+        let mut h = [h0.clone(), vec![R::of(9.0); steps * row]].concat();
+        let mut workspace = vec![R::of(f64::NAN); n.workspace::<R>(1)];
+        let inputs = MaskedSlice { values: &x[..], mask };
+        rnn(&mut h, &mut workspace, inputs, w, n, f);
+        let (wide_w, wide_h) = ([wide(&w_in), wide(&w_hidden), wide(&bias)], wide(&h));
+        let wide_w = RecurrentWeights { input: &wide_w[0], hidden: &wide_w[1], bias: &wide_w[2] };
+        let (x_dropped, terms) = (dropped(&wide(&x), mask), (steps + 1) * (input + hidden));
+        near(&h, &naive(&wide(&h0), &x_dropped, wide_w, n, f), terms);
+
+        let [dx, dh0, dw_in, dw_hidden, dbias] = naive_backward(&x_dropped, &wide_h, wide_w, &wide(&g), n, f);
+        let (mut kernel_dx, mut dh) = (vec![R::of(9.0); x.len()], g.clone());
+        let [mut input, mut hidden, mut bias] =
+            [w_in.len(), w_hidden.len(), bias.len()].map(|len| vec![R::ZERO; len]);
+        let dw = RecurrentGradients {
+            into: Accumulate::Set,
+            input: &mut input,
+            hidden: &mut hidden,
+            bias: &mut bias,
+        };
+        rnn_backward(&mut kernel_dx, &mut dh, &mut workspace, dw, &h, inputs, w, n, f);
+        near(&kernel_dx, &dropped(&dx, mask), terms);
+        near(&dh[..row], &dh0, terms);
+        let terms = terms + steps * batch;
+        near(&input, &dw_in, terms);
+        near(&hidden, &dw_hidden, terms);
+        near(&bias, &dbias, terms);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn any_shape_equals_the_naive_twin(
+            (steps, batch) in (0usize..5, size()),
+            (input, hidden, seed) in (size(), size(), 0u64..1000),
+        ) {
+            let n = Recurrence { steps, batch, input, hidden };
+            for (f, mask) in [Activation::Tanh, Activation::Sigmoid].into_iter().zip(MASKS) {
+                check::<f32>(n, mask, f, seed);
+                check::<f64>(n, mask, f, seed);
+            }
+        }
+    }
+
+    /// More steps than one block has.
     #[test]
-    fn blocks_of_any_size_equal_one_step_at_a_time() {
-        let all =
-            [N, Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 }, Recurrence { steps: 0, ..N }];
-        for (n, mask) in all.into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
-            let h0 = values(1, n.batch * n.hidden);
-            let x = values(2, n.steps * n.batch * n.input);
-            let p: Vec<f64> =
-                values(3, n.hidden * (n.input + n.hidden + 1)).iter().map(|p| 0.3 * p).collect();
-            let h = forward(&h0, MaskedSlice { values: &x, mask }, &p, n, Activation::Tanh);
-            close(&h, &naive(&h0, &dropped(&x, mask), &p, n), 1e-13);
-            let mut single = vec![0.0f32; h.len()];
-            single[..h0.len()].copy_from_slice(&singles(&h0));
-            let q = singles(&p);
-            let (input, rest) = q.split_at(n.hidden * n.input);
-            let (hidden, bias) = rest.split_at(n.hidden * n.hidden);
-            let w = RecurrentWeights { input, hidden, bias };
-            let x = MaskedSlice { values: &singles(&x), mask };
-            rnn(&mut single, &mut vec![0.0; n.workspace::<f32>(1)], x, w, n, Activation::Tanh);
-            close_single(&single, &h, 1e-5);
+    fn blocks_of_steps_equal_the_naive_twin() {
+        let n = Recurrence { steps: 30, batch: 33, input: 7, hidden: 40 };
+        assert!(n.block::<f64>(1) < n.steps && n.block::<f32>(1) <= n.steps);
+        for mask in MASKS {
+            check::<f32>(n, mask, Activation::Tanh, 1);
+            check::<f64>(n, mask, Activation::Tanh, 1);
         }
     }
 
@@ -249,7 +330,8 @@ mod tests {
                 &mut dh,
                 workspace,
                 dw,
-                (&h, MaskedSlice { values: &x, mask }),
+                &h,
+                MaskedSlice { values: &x, mask },
                 weights(&p, n),
                 n,
                 f,

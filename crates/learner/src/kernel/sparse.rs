@@ -58,6 +58,8 @@ fn step_body<R: Real, S: Simd>(s: S, new: &mut [R], old: &[R], input: &[R], matr
     let width = SIDE * V::<R, S>::lanes();
     let (whole, leaked, kept) = (leak == R::ONE, V::splat(s, leak), V::splat(s, R::ONE - leak));
     for i in 0..matrix.rows() {
+        // Sequences are the lanes: the states of a unit are contiguous whatever it is connected to, so
+        // nothing is gathered, and each weight is loaded once for four registers.
         for from in (0..LOCKSTEP).step_by(width) {
             let at = i * LOCKSTEP + from;
             let mut sums = V::<R, S>::array::<SIDE>(s, &input[at..at + width]);
@@ -80,29 +82,49 @@ fn step_body<R: Real, S: Simd>(s: S, new: &mut [R], old: &[R], input: &[R], matr
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::values;
+    use proptest::prelude::*;
+
+    use super::super::testing::{near, random, size_or_none, wide};
     use super::*;
 
-    #[test]
-    fn each_sequence_is_stepped_by_itself() {
-        let (units, dense) = (7, values(1, 49));
-        let keep = |i: usize, j: usize| (i + 2 * j).is_multiple_of(3);
-        let matrix = SparseRows::new(
-            (0..units)
-                .map(|i| (0..units).filter(|&j| keep(i, j)).map(|j| (j, dense[i * units + j])).collect()),
-        );
-        let (old, input) = (values(2, units * LOCKSTEP), values(3, units * LOCKSTEP));
-        for leak in [1.0, 0.3] {
-            let mut new = vec![0.0; units * LOCKSTEP];
-            sparse_tanh_step(&mut new, &old, &input, &matrix, leak);
-            for i in 0..units {
-                for b in 0..LOCKSTEP {
-                    let at = |rows: &[f64], i: usize| rows[i * LOCKSTEP + b];
-                    let sum: f64 =
-                        (0..units).filter(|&j| keep(i, j)).map(|j| dense[i * units + j] * at(&old, j)).sum();
-                    let expected = (1.0 - leak) * at(&old, i) + leak * libm::tanh(sum + at(&input, i));
-                    assert!((at(&new, i) - expected).abs() < 1e-12);
+    /// One unit of one sequence at a time, with a dense matrix.
+    fn naive(old: &[f64], input: &[f64], dense: &[f64], units: usize, leak: f64) -> Vec<f64> {
+        let mut new = Vec::new();
+        for i in 0..units {
+            for b in 0..LOCKSTEP {
+                let mut sum = input[i * LOCKSTEP + b];
+                for j in 0..units {
+                    sum += dense[i * units + j] * old[j * LOCKSTEP + b];
                 }
+                new.push((1.0 - leak) * old[i * LOCKSTEP + b] + leak * libm::tanh(sum));
+            }
+        }
+        new
+    }
+
+    /// Every `every`-th connection is there; some units have none.
+    fn check<R: Real>(units: usize, every: usize, leak: f64, seed: u64) {
+        let (weights, leak) = (random::<R>(seed, units * units), R::of(leak));
+        let is_there = |i: usize, j: usize| (i + 2 * j).is_multiple_of(every) && !i.is_multiple_of(5);
+        let row =
+            |i: usize| (0..units).filter(|&j| is_there(i, j)).map(|j| (j, weights[i * units + j])).collect();
+        let matrix = SparseRows::new((0..units).map(row));
+        let weight = |at: usize| if is_there(at / units, at % units) { weights[at].wide() } else { 0.0 };
+        let dense: Vec<f64> = (0..units * units).map(weight).collect();
+        let (old, input): (Vec<R>, Vec<R>) =
+            (random(seed + 1, units * LOCKSTEP), random(seed + 2, units * LOCKSTEP));
+        let mut new = vec![R::of(9.0); units * LOCKSTEP];
+        sparse_tanh_step(&mut new, &old, &input, &matrix, leak);
+        near(&new, &naive(&wide(&old), &wide(&input), &dense, units, leak.wide()), units);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_matrix_equals_the_naive_twin(units in size_or_none(), every in 1usize..6, seed in 0u64..1000) {
+            for leak in [1.0, 0.3] {
+                check::<f32>(units, every, leak, seed);
+                check::<f64>(units, every, leak, seed);
             }
         }
     }

@@ -1,11 +1,44 @@
-//! What kernel tests share: closed-form values, tolerances, and gradients by finite differences.
+//! What kernel tests share: closed-form values, sizes, tolerances, and gradients by finite differences.
 
-use super::{Mask, drop_in_place};
+use proptest::prelude::*;
+
+use super::{DropoutMask, Real, drop_in_place};
+
+/// Sizes of every kind: one, around the four and eight lanes of a register and multiples of them, and any other below 40.
+pub(crate) fn size() -> impl Strategy<Value = usize> {
+    prop_oneof![proptest::sample::select(vec![1, 7, 8, 9, 16, 31, 32, 33]), 1_usize..40]
+}
+
+/// The same, or nothing.
+pub(crate) fn size_or_none() -> impl Strategy<Value = usize> {
+    prop_oneof![1 => Just(0), 7 => size()]
+}
+
+/// Values in (−1, 1), rounded to a precision: a kernel and its naive twin read the same.
+pub(crate) fn random<R: Real>(seed: u64, n: usize) -> Vec<R> {
+    values(seed, n).into_iter().map(R::of).collect()
+}
+
+pub(crate) fn wide<R: Real>(x: &[R]) -> Vec<f64> {
+    x.iter().map(|x| x.wide()).collect()
+}
+
+/// Asserts that a kernel agrees with its naive twin, whose values are sums of about `terms` products of values in (−1,
+/// 1), up to rounding.
+///
+/// Such a sum is of the size of √`terms` / 3. Each addition rounds by at most ε/2 of that, and `terms` errors of random signs
+/// are √`terms` times as large as one: `terms` · ε / 6 in all. 24 times as much is allowed, and a few ε for what comes after
+/// the sum. A missing, repeated or misplaced term is wrong in the first digits, thousands of times as much.
+#[track_caller]
+pub(crate) fn near<R: Real>(got: &[R], naive: &[f64], terms: usize) {
+    let epsilon = if size_of::<R>() == size_of::<f32>() { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    close(&wide(got), naive, 4.0 * (terms + 8) as f64 * epsilon);
+}
 
 /// One mask that drops nothing, and one that does.
-pub(crate) const MASKS: [Mask; 2] = [Mask::NONE, Mask::THIRD];
+pub(crate) const MASKS: [DropoutMask; 2] = [DropoutMask::NONE, DropoutMask::THIRD];
 
-pub(crate) fn dropped(x: &[f64], mask: Mask) -> Vec<f64> {
+pub(crate) fn dropped(x: &[f64], mask: DropoutMask) -> Vec<f64> {
     let mut dropped = x.to_vec();
     drop_in_place(&mut dropped, mask, 0);
     dropped

@@ -42,6 +42,7 @@ fn product<R: Real, S: Simd>(s: S, c: &mut [R], add: bool, a: &[R], b: &[R], m: 
                 tiles::<R, S, 12, 1>(s, c, a, &one[..rows], m, to);
             }
         }
+        // Later panels of rows add to what the first has written.
         add = true;
     }
 }
@@ -121,6 +122,8 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
 ) {
     let lanes = V::<R, S>::lanes();
     let mut sums = [[V::<R, S>::constant(s, 0.0); W]; M];
+    // Outer products of rows: both operands are read along their rows, and every sum is a chain over `K` in
+    // order.
     for (a, b) in a.chunks(m).zip(b) {
         let a: &[R; M] = a.first_chunk().expect("a tile is inside the matrix");
         for i in 0..M {
@@ -141,26 +144,44 @@ fn tile<R: Real, S: Simd, const M: usize, const W: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, close_single, singles, values};
+    use proptest::prelude::*;
+
+    use super::super::naive;
+    use super::super::testing::{near, random, size, wide};
     use super::*;
 
-    /// With more rows than a panel has, and fewer.
+    fn check<R: Real>(m: usize, k: usize, n: usize, seed: u64) {
+        let (a, b, old): (Vec<R>, Vec<R>, Vec<R>) =
+            (random(seed, k * m), random(seed + 1, k * n), random(seed + 2, m * n));
+        let product = naive::product(&naive::transpose(&wide(&a), k, m), &wide(&b), m, k, n);
+        let mut c = old.clone();
+        transposed(&mut c, false, &a, &b, m, n);
+        near(&c, &product, k);
+        let mut c = old.clone();
+        transposed(&mut c, true, &a, &b, m, n);
+        let sum: Vec<f64> = product.iter().zip(wide(&old)).map(|(x, old)| x + old).collect();
+        near(&c, &sum, k);
+    }
+
+    /// The shapes of a whole number of panels and of one row more or less, and matrices of many tiles.
     #[test]
-    fn any_shape_equals_sums_of_products() {
-        let usual = [(7, 65, 17), (156, 300, 39), (13, 128, 40), (9, 129, 24), (6, 257, 16)];
-        let few_columns = [(1, 1, 8), (4, 2, 9), (32, 70, 3), (5, 130, 1), (4, 1, 2)];
-        for (m, k, n) in usual.into_iter().chain(few_columns) {
-            let (a, b, old) = (values(1, k * m), values(2, k * n), values(3, m * n));
-            let sum = |i: usize| (0..k).map(|r| a[r * m + i / n] * b[r * n + i % n]).sum::<f64>();
-            for add in [false, true] {
-                let expected: Vec<f64> =
-                    (0..m * n).map(|i| if add { old[i] + sum(i) } else { sum(i) }).collect();
-                let (mut c, mut single) = (old.clone(), singles(&old));
-                transposed(&mut c, add, &a, &b, m, n);
-                close(&c, &expected, 1e-12);
-                transposed(&mut single, add, &singles(&a), &singles(&b), m, n);
-                close_single(&single, &expected, 1e-4);
-            }
+    fn panels_of_any_length_equal_the_naive_product() {
+        for (m, k, n) in [(7, 128, 17), (6, 129, 16), (13, 127, 40), (9, 257, 24), (156, 300, 39)] {
+            check::<f32>(m, k, n, 1);
+            check::<f64>(m, k, n, 1);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+        #[test]
+        fn any_shape_equals_the_naive_product(
+            (m, n) in (size(), size()),
+            k in prop_oneof![size(), 100usize..300],
+            seed in 0u64..1000,
+        ) {
+            check::<f32>(m, k, n, seed);
+            check::<f64>(m, k, n, seed);
         }
     }
 }

@@ -16,6 +16,8 @@ pub fn sum_of_squares<R: Real>(x: &[R]) -> f64 {
 #[inline(always)]
 fn sum_of_squares_body<R: Real, S: Simd>(s: S, x: &[R]) -> f64 {
     let mut total = 0.0;
+    // Sums of 1,024 in the precision of x are long enough to be fast; their total in double precision does
+    // not lose small gradients beside large ones.
     for chunk in x.chunks(1024) {
         let mut sums = [V::<R, S>::constant(s, 0.0); SUMS];
         let (regs, rest) = V::<R, S>::regs(chunk).as_chunks::<SUMS>();
@@ -66,7 +68,7 @@ pub fn adam<R: Real>(w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &Adam
 
 #[inline(always)]
 fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &[R], step: &AdamStep) {
-    let adam = Adam::new(s, step);
+    let adam = AdamConstants::new(s, step);
     let whole = w.len() - w.len() % V::<R, S>::lanes();
     // Whole registers apart from the rest: a bounds check at each of them takes as long as the arithmetic.
     let regs = V::<R, S>::regs_mut(w).iter_mut().zip(V::<R, S>::regs_mut(m));
@@ -86,7 +88,7 @@ fn adam_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], v: &mut [R], g: &
 
 /// The constants of a step, broadcast to registers.
 #[derive(Clone, Copy)]
-struct Adam<R: Real, S: Simd> {
+struct AdamConstants<R: Real, S: Simd> {
     scale: V<R, S>,
     l1: Option<V<R, S>>,
     l2: V<R, S>,
@@ -100,7 +102,7 @@ struct Adam<R: Real, S: Simd> {
     s: S,
 }
 
-impl<R: Real, S: Simd> Adam<R, S> {
+impl<R: Real, S: Simd> AdamConstants<R, S> {
     #[inline(always)]
     fn new(s: S, step: &AdamStep) -> Self {
         Self {
@@ -120,12 +122,16 @@ impl<R: Real, S: Simd> Adam<R, S> {
     /// Weights, means and squares after a step, from those before.
     #[inline(always)]
     fn after(&self, [w, m, v]: [V<R, S>; 3], g: V<R, S>) -> [V<R, S>; 3] {
+        // L1 and L2 are part of the gradient, and so of its moments; decoupled decay (AdamW, Loshchilov and
+        // Hutter 2019) multiplies the weight alone.
         let mut grad = w.mul_add(self.l2, g * self.scale);
         if let Some(l1) = self.l1 {
             grad = grad + sign(self.s, w) * l1;
         }
         let mean = self.mean[0].mul_add(m, self.mean[1] * grad);
         let square = self.square[0].mul_add(v, self.square[1] * grad * grad);
+        // Both bias corrections are in `rate` and `root_scale`, once per step (the efficient form in section
+        // 2 of Kingma and Ba 2015).
         let denominator = square.sqrt().mul_add(self.root_scale, self.epsilon);
         [(mean / denominator).mul_add(self.rate, w * self.keep), mean, square]
     }
@@ -167,6 +173,7 @@ fn sgd_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], g: &[R], step: &Sg
             grad = grad + sign(s, old) * c(step.l1);
         }
         if step.momentum != 0.0 {
+            // As in PyTorch, the rate multiplies the sum of gradients, not the gradients in it.
             grad = V::at(s, m, i).mul_add(c(step.momentum), grad);
             grad.put(m, i);
         }
@@ -176,7 +183,9 @@ fn sgd_body<R: Real, S: Simd>(s: S, w: &mut [R], m: &mut [R], g: &[R], step: &Sg
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{close, values};
+    use proptest::prelude::*;
+
+    use super::super::testing::{close, near, random, size_or_none, values, wide};
     use super::*;
 
     const STEP: AdamStep = AdamStep {
@@ -191,37 +200,68 @@ mod tests {
         epsilon: 1e-8,
     };
 
-    #[test]
-    fn adam_matches_the_formula() {
-        let n = 13;
-        let (w, m, g) = (values(1, n), values(2, n), values(4, n));
-        let v: Vec<f64> = values(3, n).iter().map(|x| x * x).collect();
-        let (mut w2, mut m2, mut v2) = (w.clone(), m.clone(), v.clone());
-        adam(&mut w2, &mut m2, &mut v2, &g, &STEP);
-        for i in 0..n {
-            let grad = 0.5 * g[i] + 0.01 * w[i].signum() + 0.02 * w[i];
-            let mean = 0.9 * m[i] + 0.1 * grad;
-            let square = 0.999 * v[i] + 0.001 * grad * grad;
-            let expected = w[i] * 0.999 - 0.1 * mean / (square.sqrt() * 3.0 + 1e-8);
-            close(&[w2[i], m2[i], v2[i]], &[expected, mean, square], 1e-14);
+    /// One parameter at a time: weights, means and squares after a step.
+    fn naive_adam([w, m, v, g]: [&[f64]; 4], step: &AdamStep) -> [Vec<f64>; 3] {
+        let [mut weights, mut means, mut squares] = [const { Vec::new() }; 3];
+        for i in 0..w.len() {
+            let grad = step.gradient_scale * g[i] + step.l1 * sign_of(w[i]) + step.l2 * w[i];
+            let mean = step.beta1 * m[i] + (1.0 - step.beta1) * grad;
+            let square = step.beta2 * v[i] + (1.0 - step.beta2) * grad * grad;
+            let denominator = square.sqrt() * step.root_scale + step.epsilon;
+            weights.push(w[i] * (1.0 - step.decay) - step.rate * mean / denominator);
+            means.push(mean);
+            squares.push(square);
+        }
+        [weights, means, squares]
+    }
+
+    /// Weights and means after a step.
+    fn naive_sgd([w, m, g]: [&[f64]; 3], step: &SgdStep) -> [Vec<f64>; 2] {
+        let [mut weights, mut means] = [const { Vec::new() }; 2];
+        for i in 0..w.len() {
+            let grad = step.gradient_scale * g[i] + step.l1 * sign_of(w[i]) + step.l2 * w[i];
+            let mean = step.momentum * m[i] + grad;
+            weights.push(w[i] * (1.0 - step.decay) - step.rate * mean);
+            means.push(mean);
+        }
+        [weights, means]
+    }
+
+    fn sign_of(x: f64) -> f64 {
+        if x == 0.0 { 0.0 } else { x.signum() }
+    }
+
+    fn check<R: Real>(n: usize, l1: f64, momentum: f64, seed: u64) {
+        let [mut w, m, g] = [0, 1, 2].map(|k| random::<R>(seed + k, n));
+        // The sign of zero is zero.
+        w.iter_mut().step_by(7).for_each(|w| *w = R::ZERO);
+        let v: Vec<R> = random::<R>(seed + 3, n).into_iter().map(|x| x * x).collect();
+        let step = AdamStep { l1, ..STEP };
+        let expected = naive_adam([&wide(&w), &wide(&m), &wide(&v), &wide(&g)], &step);
+        let (mut w2, mut m2, mut v2) = (w.clone(), m.clone(), v);
+        adam(&mut w2, &mut m2, &mut v2, &g, &step);
+        for (got, expected) in [w2, m2, v2].iter().zip(&expected) {
+            near(got, expected, 8);
+        }
+        let AdamStep { gradient_scale, l2, decay, rate, .. } = STEP;
+        let step = SgdStep { gradient_scale, l1, l2, decay, momentum, rate };
+        let expected = naive_sgd([&wide(&w), &wide(&m), &wide(&g)], &step);
+        let (mut w2, mut m2) = (w, if momentum == 0.0 { vec![] } else { m });
+        sgd(&mut w2, &mut m2, &g, &step);
+        near(&w2, &expected[0], 8);
+        if momentum != 0.0 {
+            near(&m2, &expected[1], 8);
         }
     }
 
-    #[test]
-    fn sgd_matches_the_formula() {
-        let n = 13;
-        let (w, m, g) = (values(1, n), values(2, n), values(4, n));
-        let step =
-            SgdStep { gradient_scale: 0.5, l1: 0.01, l2: 0.02, decay: 0.001, momentum: 0.9, rate: 0.1 };
-        let (mut w2, mut m2) = (w.clone(), m.clone());
-        sgd(&mut w2, &mut m2, &g, &step);
-        for i in 0..n {
-            let mean = 0.9 * m[i] + 0.5 * g[i] + 0.01 * w[i].signum() + 0.02 * w[i];
-            close(&[w2[i], m2[i]], &[w[i] * 0.999 - 0.1 * mean, mean], 1e-14);
+    proptest! {
+        #[test]
+        fn any_length_equals_the_naive_twin(n in size_or_none(), seed in 0u64..1000) {
+            for (l1, momentum) in [(0.0, 0.0), (0.01, 0.9)] {
+                check::<f32>(n, l1, momentum, seed);
+                check::<f64>(n, l1, momentum, seed);
+            }
         }
-        let mut w3 = w.clone();
-        sgd(&mut w3, &mut [], &g, &SgdStep { momentum: 0.0, ..step });
-        assert_ne!(w3, w2);
     }
 
     #[test]

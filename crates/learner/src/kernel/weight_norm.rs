@@ -58,8 +58,57 @@ pub(crate) fn norm<R: Real>(v: &[R]) -> R {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check_finite_differences, dot, values};
-    use super::{weight_norm, weight_norm_backward};
+    use proptest::prelude::*;
+
+    use super::super::testing::{check_finite_differences, dot, near, random, size, values, wide};
+    use super::*;
+
+    fn naive(v: &[f64], gain: &[f64], i: usize) -> Vec<f64> {
+        let row = |(v, gain): (&[f64], &f64)| -> Vec<f64> {
+            let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            v.iter().map(|x| gain * x / length).collect()
+        };
+        v.chunks(i).zip(gain).flat_map(row).collect()
+    }
+
+    /// By the Jacobian of a row: dwⱼ/dvᵢ = gain · (δᵢⱼ / |v| − vᵢ·vⱼ / |v|³).
+    fn naive_backward(dw: &[f64], v: &[f64], gain: &[f64], i: usize) -> [Vec<f64>; 2] {
+        let (mut dv, mut dgain) = (vec![0.0; v.len()], vec![0.0; gain.len()]);
+        for (o, row) in v.chunks(i).enumerate() {
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            for a in 0..i {
+                dgain[o] += dw[o * i + a] * row[a] / length;
+                for b in 0..i {
+                    let same = f64::from(u8::from(a == b));
+                    let slope = same / length - row[a] * row[b] / (length * length * length);
+                    dv[o * i + b] += dw[o * i + a] * gain[o] * slope;
+                }
+            }
+        }
+        [dv, dgain]
+    }
+
+    fn check<R: Real>(o: usize, i: usize, seed: u64) {
+        let [v, gain, g] = [o * i, o, o * i + 1].map(|len| random::<R>(seed + len as u64, len));
+        // Away from zero: the gradient of a direction grows as its length shrinks.
+        let v: Vec<R> = v.into_iter().map(|x| if x < R::ZERO { x - R::ONE } else { x + R::ONE }).collect();
+        let g = &g[..o * i];
+        let (mut w, mut dv, mut dgain) = (vec![R::of(9.0); o * i], vec![R::ZERO; o * i], vec![R::ZERO; o]);
+        weight_norm(&mut w, &v, &gain);
+        near(&w, &naive(&wide(&v), &wide(&gain), i), i);
+        weight_norm_backward(&mut dv, &mut dgain, g, &v, &gain);
+        let expected = naive_backward(&wide(g), &wide(&v), &wide(&gain), i);
+        near(&dv, &expected[0], 2 * i);
+        near(&dgain, &expected[1], 2 * i);
+    }
+
+    proptest! {
+        #[test]
+        fn any_shape_equals_the_naive_twin(o in size(), i in size(), seed in 0u64..1000) {
+            check::<f32>(o, i, seed);
+            check::<f64>(o, i, seed);
+        }
+    }
 
     #[test]
     fn gradients_match_finite_differences() {

@@ -240,7 +240,7 @@ impl Body for AugmentedBody {
         let PrefixState { hidden, caches, top } = state;
         let x = r.one_hot([symbol], self.vocabulary);
         let sizes = self.spec.sizes((1, 1), self.vocabulary);
-        r.augmented_step(x, (&mut *hidden, &mut caches[0]), self.layer, sizes);
+        r.augmented_step(x, hidden, &mut caches[0], self.layer, sizes);
         top.copy_from_slice(&hidden[..self.spec.hidden]);
     }
 }

@@ -168,7 +168,7 @@ impl Body for StackRnnBody {
         let PrefixState { hidden, caches, top } = state;
         let x = self.sums(r, std::iter::once(symbol));
         let sizes = self.spec.sizes((1, 1), caches[0].len() / self.spec.width);
-        r.stack_rnn_step(x, (&mut *hidden, &mut caches[0]), self.layer, sizes);
+        r.stack_rnn_step(x, hidden, &mut caches[0], self.layer, sizes);
         top.copy_from_slice(hidden);
     }
 }

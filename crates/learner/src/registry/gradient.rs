@@ -2,7 +2,7 @@
 
 use wug_parameter::{Constant, Key, Limits, Settings, choices};
 
-use crate::optim::{OptimizerSpec, Rule};
+use crate::optim::{OptimizerRule, OptimizerSpec};
 use crate::train::{BatchSize, Schedule, TrainSpec};
 
 choices! {
@@ -135,7 +135,7 @@ pub fn transduction_spec(settings: &Settings) -> TrainSpec {
         warmup => Schedule::InverseRoot { first: settings.get(&INITIAL_RATE), peak, warmup: warmup as u64 },
     };
     let mut optimizer = optimizer_spec(settings).clipped(settings.get(&CLIP_PAIRS));
-    if let Rule::Adam { epsilon_first, .. } = &mut optimizer.rule {
+    if let OptimizerRule::Adam { epsilon_first, .. } = &mut optimizer.rule {
         *epsilon_first = true;
     }
     TrainSpec {

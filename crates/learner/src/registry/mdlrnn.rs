@@ -8,8 +8,8 @@ use super::search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchT
 use super::{Learner, NO_ROLES, NextSymbolRole};
 use crate::interface::{AnyNextSymbol, NextSymbol};
 use crate::mdl::{
-    ACTIVATION_SETS, Alphabet, Annealing, Evolution, Float, LaneCorpus, MAX_UNITS, NetworkModel,
-    NetworkState, Objective, Outputs, Search, SearchSpec, Stop, in_turn,
+    ACTIVATION_SETS, AnnealingSchedule, Evolution, Float, LaneCorpus, MAX_UNITS, MdlObjective, NetworkModel,
+    NetworkState, Outputs, Search, SearchSpace, SearchSpec, StopReason, in_turn,
 };
 
 pub(super) static MDLRNN: Learner = Learner {
@@ -56,15 +56,23 @@ const CYCLE: Key<usize> = Key::count(
     "cycle",
     "generations of a cycle of annealing",
     1..=100_000_000,
-    Annealing::USUAL.cycle as u64,
+    AnnealingSchedule::USUAL.cycle as u64,
 )
 .unless("search", "evolution");
-const HOT: Key<f64> =
-    Key::real("hot", "the first temperature of a cycle, in bits", Limits::Positive, Annealing::USUAL.hot)
-        .unless("search", "evolution");
-const COLD: Key<f64> =
-    Key::real("cold", "the last temperature of a cycle, in bits", Limits::Positive, Annealing::USUAL.cold)
-        .unless("search", "evolution");
+const HOT: Key<f64> = Key::real(
+    "hot",
+    "the first temperature of a cycle, in bits",
+    Limits::Positive,
+    AnnealingSchedule::USUAL.hot,
+)
+.unless("search", "evolution");
+const COLD: Key<f64> = Key::real(
+    "cold",
+    "the last temperature of a cycle, in bits",
+    Limits::Positive,
+    AnnealingSchedule::USUAL.cold,
+)
+.unless("search", "evolution");
 const ACTIVATIONS: Key<String> =
     Key::one_of("activations", "the activations that units may have", SETS, "bliss3");
 const UNITS: Key<UnitKinds> = Key::choice("units", "whether units are sums, or may be products", "sum");
@@ -129,20 +137,20 @@ pub fn search_spec(settings: &Settings, reading: Reading) -> SearchSpec {
             tournament: settings.get(&TOURNAMENT),
             elite: settings.get(&ELITE),
             tie_error: published,
-            annealing: (settings.get(&SEARCH) == SearchKind::Annealing).then(|| Annealing {
+            annealing: (settings.get(&SEARCH) == SearchKind::Annealing).then(|| AnnealingSchedule {
                 cycle: settings.get(&CYCLE),
                 hot: settings.get(&HOT),
                 cold: settings.get(&COLD),
-                ..Annealing::USUAL
+                ..AnnealingSchedule::USUAL
             }),
-            objective: Objective {
+            objective: MdlObjective {
                 outputs: settings.get(&OUTPUTS),
                 grammar_multiplier: settings.get(&MULTIPLIER_GRAMMAR),
                 data_multiplier: settings.get(&MULTIPLIER_DATA),
                 early_rejection: published,
-                ..Objective::new(activations.len())
+                ..MdlObjective::new(activations.len())
             },
-            alphabet: Alphabet {
+            alphabet: SearchSpace {
                 activations,
                 products: settings.get(&UNITS) == UnitKinds::SumProduct,
                 max_units: settings.get(&MAX_UNITS_OF_NETWORK),
@@ -223,7 +231,7 @@ impl NextSymbolSearch for MdlSearch {
             step: state.generation,
             best: state.best,
             over: state.over.is_some(),
-            stopped: state.over == Some(Stop::Patience),
+            stopped: state.over == Some(StopReason::Patience),
         }
     }
 

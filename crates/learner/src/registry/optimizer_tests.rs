@@ -7,7 +7,7 @@ use wug_parameter::Limits;
 use super::*;
 use crate::interface::Sequence;
 use crate::model::{LabelledString, LanguageModel, LossWeights, Pair, RecognizerModel, TransducerModel};
-use crate::optim::Rule;
+use crate::optim::OptimizerRule;
 use crate::train::{
     Average, BatchSize, Boundaries, LanguageModeling, Objective, Recognition, Saved, Schedule, TrainSpec,
     Trainer, Transduction, WeightedString,
@@ -53,7 +53,7 @@ fn five_steps(objective: &impl Objective<f32>, spec: TrainSpec, name: &str) -> S
 fn compare(name: &str, objective: &impl Objective<f32>, spec: impl Fn(UpdateRule) -> TrainSpec) {
     let [adam, sgd] = [UpdateRule::Adam, UpdateRule::Sgd].map(|rule| {
         let spec = TrainSpec { batch: BatchSize::Examples(1), max_epochs: 3, ..spec(rule) };
-        let is_sgd = matches!(spec.optimizer.rule, Rule::Sgd { .. });
+        let is_sgd = matches!(spec.optimizer.rule, OptimizerRule::Sgd { .. });
         assert_eq!(is_sgd, rule == UpdateRule::Sgd, "{name}");
         five_steps(objective, spec, name)
     });

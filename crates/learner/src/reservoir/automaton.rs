@@ -45,6 +45,8 @@ impl Ring {
         for w in 0..words {
             let centre = state[w];
             let after = if w + 1 < words { state[w + 1] << 63 } else { 0 };
+            // 64 cells at once: the neighbours of all of them are the word shifted by one, with a bit of the word beside it
+            // or, where the ring closes, of its other end.
             let left = centre << 1 | before >> 63;
             let mut right = centre >> 1 | after;
             if w == last / 64 {
@@ -58,6 +60,7 @@ impl Ring {
 
     #[inline]
     fn outcome(&self, left: u64, centre: u64, right: u64) -> u64 {
+        // The rule as a tree of selections: eight outcomes, by the right cell, the centre and the left one.
         let by_right = |k: usize| self.outcomes[k] & !right | self.outcomes[k + 1] & right;
         let by_centre = |k: usize| by_right(k) & !centre | by_right(k + 2) & centre;
         by_centre(0) & !left | by_centre(4) & left
@@ -167,7 +170,7 @@ impl<R: Real> Reservoir<R> for Automaton {
 mod tests {
     use serde_json::Value;
 
-    use super::super::Rows;
+    use super::super::FeatureRows;
     use super::*;
 
     fn shown(state: u64, cells: usize) -> String {

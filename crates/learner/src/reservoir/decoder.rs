@@ -3,7 +3,7 @@
 
 use wug_parameter::choices;
 
-use super::features::Rows;
+use super::features::FeatureRows;
 use crate::kernel::Real;
 use crate::optim::{Optimizer, OptimizerSpec};
 
@@ -42,14 +42,14 @@ pub struct DecoderSpec {
 
 /// Adam over weights and biases.
 #[derive(Clone, Debug)]
-struct Adam<R> {
+struct AdamState<R> {
     weights: Optimizer<R>,
     biases: Optimizer<R>,
     /// The gradient by the weights.
     gradient: Vec<R>,
 }
 
-impl<R: Real> Adam<R> {
+impl<R: Real> AdamState<R> {
     fn new(weight_decay: f64, weights: usize, biases: usize) -> Self {
         let decayed = OptimizerSpec { l2: weight_decay / 2.0, ..OptimizerSpec::adam() };
         Self {
@@ -85,7 +85,7 @@ impl Moments {
     }
 
     /// Those of all rows, in two passes.
-    fn of<R: Real>(rows: &impl Rows<R>, row: &mut [R]) -> Self {
+    fn of<R: Real>(rows: &impl FeatureRows<R>, row: &mut [R]) -> Self {
         let mut all = Self::new(row.len());
         all.count = rows.len() as f64;
         for i in 0..rows.len() {
@@ -129,7 +129,7 @@ impl Moments {
 
 /// A decoder in training.
 #[derive(Clone, Debug)]
-pub struct Decoder<R> {
+pub struct LinearDecoder<R> {
     spec: DecoderSpec,
     width: usize,
     /// What it chooses from, ascending.
@@ -137,7 +137,7 @@ pub struct Decoder<R> {
     weights: Vec<R>,
     biases: Vec<R>,
     /// None for plain gradient descent.
-    adam: Option<Adam<R>>,
+    adam: Option<AdamState<R>>,
     moments: Moments,
     /// Mean and factor of each feature, as now used.
     mean: Vec<R>,
@@ -145,7 +145,7 @@ pub struct Decoder<R> {
     row: Vec<R>,
 }
 
-impl<R: Real> Decoder<R> {
+impl<R: Real> LinearDecoder<R> {
     /// Before the first step, for rows of `width` features. Labels ascend.
     pub fn new(spec: DecoderSpec, width: usize, labels: Vec<u32>) -> Self {
         let units = units(spec.kind, labels.len());
@@ -155,7 +155,7 @@ impl<R: Real> Decoder<R> {
             labels,
             weights: vec![R::ZERO; units * width],
             biases: vec![R::ZERO; units],
-            adam: spec.adam.then(|| Adam::new(spec.weight_decay, units * width, units)),
+            adam: spec.adam.then(|| AdamState::new(spec.weight_decay, units * width, units)),
             moments: Moments::new(width),
             mean: vec![R::ZERO; width],
             factors: vec![R::ONE; width],
@@ -164,7 +164,7 @@ impl<R: Real> Decoder<R> {
     }
 
     /// Takes all training features into account before the first step, if they are to be standardised so.
-    pub fn prepare(&mut self, rows: &impl Rows<R>) {
+    pub fn prepare(&mut self, rows: &impl FeatureRows<R>) {
         if self.spec.standardization == Standardization::Prior {
             self.moments = Moments::of(rows, &mut self.row);
             self.standardize_as_known();
@@ -177,7 +177,7 @@ impl<R: Real> Decoder<R> {
     }
 
     /// Learns from one answer: one step of gradient descent.
-    pub fn learn(&mut self, rows: &impl Rows<R>, row: usize, label: u32) {
+    pub fn learn(&mut self, rows: &impl FeatureRows<R>, row: usize, label: u32) {
         rows.read(row, &mut self.row);
         if self.spec.standardization == Standardization::Running {
             self.moments.add(&self.row);
@@ -229,7 +229,7 @@ impl<R: Real> Decoder<R> {
     }
 
     /// The likeliest label of each row; the first of equals.
-    pub fn predict(&self, rows: &impl Rows<R>) -> Vec<u32> {
+    pub fn predict(&self, rows: &impl FeatureRows<R>) -> Vec<u32> {
         let (n, units) = (rows.len(), self.biases.len());
         if n == 0 || units == 0 {
             return vec![self.labels.first().copied().unwrap_or(0); n];
@@ -251,7 +251,7 @@ impl<R: Real> Decoder<R> {
     }
 
     /// The score `[K,N]` of each unit for each row.
-    pub fn scores(&self, rows: &impl Rows<R>) -> Vec<R> {
+    pub fn scores(&self, rows: &impl FeatureRows<R>) -> Vec<R> {
         let n = rows.len();
         // Features stay as they are stored: weights and biases take the standardisation on.
         let mut weights = self.weights.clone();
@@ -288,6 +288,7 @@ pub fn units(kind: DecoderKind, labels: usize) -> usize {
 fn logistic_grad(score: f64, positive: bool) -> f64 {
     let sign = if positive { 1.0 } else { -1.0 };
     let z = sign * score;
+    // The bounds of scikit-learn: beyond them one of the two terms is lost to rounding.
     if z > 18.0 {
         -sign * libm::exp(-z)
     } else if z < -18.0 {
@@ -298,6 +299,8 @@ fn logistic_grad(score: f64, positive: bool) -> f64 {
 }
 
 fn dot<R: Real>(a: &[R], b: &[R]) -> R {
+    // Eight sums side by side, in a fixed order: the compiler turns them into registers, which it may not do
+    // with one sum.
     let mut sums = [R::ZERO; 8];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     for (a, b) in a.iter().zip(b) {
@@ -339,11 +342,11 @@ mod tests {
         assert!(ours.iter().zip(&theirs).all(|(a, b)| (a - b).abs() < 1e-9), "{ours:?} {theirs:?}");
     }
 
-    fn decoder(case: &Value, rate: f64, weight_decay: f64) -> Decoder<f64> {
+    fn decoder(case: &Value, rate: f64, weight_decay: f64) -> LinearDecoder<f64> {
         let labels = numbers(&case["classes"]).iter().map(|&x| x as u32).collect();
         let (kind, standardization) = (DecoderKind::OneVsRest, Standardization::Prior);
         let spec = DecoderSpec { kind, standardization, rate, weight_decay, adam: false };
-        let mut decoder = Decoder::new(spec, 6, labels);
+        let mut decoder = LinearDecoder::new(spec, 6, labels);
         decoder.prepare(&rows(&case["X_raw"]));
         decoder
     }
@@ -414,7 +417,7 @@ mod tests {
     fn the_first_step_of_adam_is_the_learning_rate() {
         let mut rows = DenseRows::<f64>::zeros(1, 3);
         rows.row_mut(0).copy_from_slice(&[0.25, -4.0, 0.0]);
-        let mut decoder = Decoder::new(softmax(Standardization::None, true), 3, vec![2, 5]);
+        let mut decoder = LinearDecoder::new(softmax(Standardization::None, true), 3, vec![2, 5]);
         decoder.learn(&rows, 0, 5);
         let expected = [-0.1, 0.1, 0.0, 0.1, -0.1, 0.0];
         assert!(decoder.weights.iter().zip(expected).all(|(w, e)| (w - e).abs() < 1e-7), "{decoder:?}");
@@ -427,7 +430,7 @@ mod tests {
             let spec = softmax(standardization, adam);
             let mut rows = DenseRows::<f32>::zeros(3, 4);
             (0..3).for_each(|i| rows.row_mut(i)[i] = 1.0);
-            let mut decoder = Decoder::new(spec, 4, vec![2, 5, 7]);
+            let mut decoder = LinearDecoder::new(spec, 4, vec![2, 5, 7]);
             decoder.prepare(&rows);
             assert_eq!(decoder.predict(&rows), [2, 2, 2]);
             for _ in 0..200 {

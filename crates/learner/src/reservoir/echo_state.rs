@@ -119,6 +119,8 @@ impl<R: Real> EchoState<R> {
                     *to = *from;
                 }
             }
+            // Sequences that are done go on with their last input: to regroup the others would cost more, and
+            // these states are not read again.
             sparse_tanh_step(&mut next, &state, &input, &self.recurrent, self.leak);
             std::mem::swap(&mut state, &mut next);
             for &b in &going {
@@ -171,6 +173,8 @@ const STEPS: (usize, usize) = (200, 800);
 /// The spectral radius of a matrix: the mean growth of a vector that is multiplied by it again and again.
 pub fn spectral_radius(matrix: &SparseRows<f64>) -> f64 {
     let n = matrix.rows();
+    // By growth rather than by eigenvalues: the matrix is sparse, and where its largest eigenvalues are a
+    // complex pair single steps do not converge, but their mean does.
     let mut x: Vec<f64> = (0..n).map(|i| 1.0 + libm::sin(i as f64)).collect();
     let mut growth = 0.0;
     for step in 0..STEPS.0 + STEPS.1 {
@@ -191,7 +195,7 @@ pub fn spectral_radius(matrix: &SparseRows<f64>) -> f64 {
 mod tests {
     use serde_json::Value;
 
-    use super::super::Rows;
+    use super::super::FeatureRows;
     use super::*;
 
     fn numbers(value: &Value) -> Vec<f64> {

@@ -2,7 +2,7 @@
 
 use crate::kernel::{Accumulate, Mat, Real, matmul};
 
-pub trait Rows<R: Real> {
+pub trait FeatureRows<R: Real> {
     /// The number of rows.
     fn len(&self) -> usize;
 
@@ -34,7 +34,7 @@ impl<R: Real> DenseRows<R> {
     }
 }
 
-impl<R: Real> Rows<R> for DenseRows<R> {
+impl<R: Real> FeatureRows<R> for DenseRows<R> {
     fn len(&self) -> usize {
         self.values.len() / self.width
     }
@@ -126,7 +126,7 @@ impl BitRows {
     }
 }
 
-impl<R: Real> Rows<R> for BitRows {
+impl<R: Real> FeatureRows<R> for BitRows {
     fn len(&self) -> usize {
         self.bytes.len() / self.stride()
     }
@@ -141,7 +141,7 @@ impl<R: Real> Rows<R> for BitRows {
     }
 
     fn products(&self, weights: &[R], to: &mut [R]) {
-        let (k, n) = (weights.len() / self.width, Rows::<R>::len(self));
+        let (k, n) = (weights.len() / self.width, FeatureRows::<R>::len(self));
         if k <= LOOKED_UP {
             for (weights, to) in weights.chunks_exact(self.width).zip(to.chunks_exact_mut(n)) {
                 self.looked_up(weights, to);

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use wug_parameter::choices;
 
 use super::Reservoir;
-use super::decoder::{Decoder, DecoderSpec, Standardization};
-use super::features::Rows as _;
+use super::decoder::{DecoderSpec, LinearDecoder, Standardization};
+use super::features::FeatureRows as _;
 use crate::interface::{Incremental, IncrementalError, Known, Sequence};
 use crate::kernel::Real;
 
@@ -15,8 +15,8 @@ choices! {
     pub enum Labels {
         /// Every symbol that can be an answer.
         All = "all",
-        /// The answers of the training sequences, known before the first step (published). An answer that is none of them is
-        /// never given.
+        /// The answers of the training sequences, known before the first step (published). An answer that is none of
+        /// them is never given.
         OfTraining = "training",
     }
 }
@@ -29,7 +29,7 @@ pub struct ReservoirLearner<R: Real, V: Reservoir<R>> {
     reservoir: V,
     spec: DecoderSpec,
     labels: Labels,
-    decoder: Decoder<R>,
+    decoder: LinearDecoder<R>,
     /// The training sequences, if they are known: their rows, and of each the first row and its answers.
     training: Option<(V::Rows, FirstRows)>,
     /// What was asked last: the same test sequences are asked again and again.
@@ -39,7 +39,7 @@ pub struct ReservoirLearner<R: Real, V: Reservoir<R>> {
 impl<R: Real, V: Reservoir<R>> ReservoirLearner<R, V> {
     /// Before the first step; answers are symbols below `answers`.
     pub fn new(reservoir: V, spec: DecoderSpec, labels: Labels, answers: usize) -> Self {
-        let decoder = Decoder::new(spec, reservoir.width(), (0..answers as u32).collect());
+        let decoder = LinearDecoder::new(spec, reservoir.width(), (0..answers as u32).collect());
         Self { reservoir, spec, labels, decoder, training: None, asked: None }
     }
 }
@@ -49,7 +49,8 @@ impl<R: Real, V: Reservoir<R>> Incremental for ReservoirLearner<R, V> {
         if self.labels == Labels::OfTraining {
             let answers = |s: &Sequence<'_>| s.answers.iter().map(|&i| s.symbols[i]).collect::<Vec<_>>();
             let labels: BTreeSet<u32> = training.iter().flat_map(answers).collect();
-            self.decoder = Decoder::new(self.spec, self.reservoir.width(), labels.into_iter().collect());
+            self.decoder =
+                LinearDecoder::new(self.spec, self.reservoir.width(), labels.into_iter().collect());
         }
         // Features do not depend on what is learned: to have them early saves time and tells the decoder nothing.
         let rows = self.reservoir.run(training);

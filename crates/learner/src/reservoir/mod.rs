@@ -1,7 +1,7 @@
 //! Reservoirs: fixed dynamics that turn a sequence into features, and a linear decoder that learns from them, one answer after the
 //! other.
 //!
-//! A reservoir is a file that implements [`Reservoir`]; [`automaton`] and [`echo_state`] are the two there are. The [`Decoder`] is the
+//! A reservoir is a file that implements [`Reservoir`]; [`automaton`] and [`echo_state`] are the two there are. The [`LinearDecoder`] is the
 //! same for all.
 
 pub mod automaton;
@@ -10,8 +10,8 @@ pub mod echo_state;
 mod features;
 mod learner;
 
-pub use decoder::{Decoder, DecoderKind, DecoderSpec, Standardization};
-pub use features::{BitRows, DenseRows, Rows};
+pub use decoder::{DecoderKind, DecoderSpec, LinearDecoder, Standardization};
+pub use features::{BitRows, DenseRows, FeatureRows};
 pub use learner::{Labels, ReservoirLearner};
 
 use crate::interface::Sequence;
@@ -19,7 +19,7 @@ use crate::kernel::Real;
 
 pub trait Reservoir<R: Real> {
     /// How its features are stored.
-    type Rows: Rows<R>;
+    type Rows: FeatureRows<R>;
 
     fn width(&self) -> usize;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::backward::in_out_grads;
 use super::op::{Op, Operation};
 use super::{Recording, Tape, Var, grow};
-use crate::kernel::{self, Attention, Mask, Real};
+use crate::kernel::{self, Attention, DropoutMask, Real};
 
 /// Self-attention over `x[B,T,3D]`; `out[B,T,D]`.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct AttentionOp {
     x: Var,
     out: Var,
     stats: Range<usize>,
-    mask: Mask,
+    mask: DropoutMask,
     n: Attention,
 }
 
@@ -55,6 +55,14 @@ impl Operation for AttentionOp {
     }
 }
 
+/// `D` and how many heads share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadSizes {
+    /// Elements per position over all heads.
+    pub width: usize,
+    pub heads: usize,
+}
+
 /// Attention of `q[B,Tq,D]` to the first `lengths[b]` (symbols) rows of each string of `kv[B,Tk,2D]`; `out[B,Tq,D]`.
 #[derive(Clone, Debug)]
 pub(super) struct CrossAttentionOp {
@@ -65,7 +73,7 @@ pub(super) struct CrossAttentionOp {
     /// Of each string, the keys that all its queries see; the others are then causal.
     prefixes: Option<Range<usize>>,
     stats: Range<usize>,
-    mask: Mask,
+    mask: DropoutMask,
     n: Attention,
 }
 
@@ -77,7 +85,7 @@ impl<R: Real> Recording<'_, R> {
         q: Var,
         kv: Var,
         lengths: &[usize],
-        sizes: (usize, usize),
+        sizes: HeadSizes,
         dropout: f64,
     ) -> Var {
         self.attend(q, kv, lengths, None, sizes, dropout)
@@ -89,8 +97,9 @@ impl<R: Real> Recording<'_, R> {
         &mut self,
         q: Var,
         kv: Var,
-        (lengths, prefixes): (&[usize], &[usize]),
-        sizes: (usize, usize),
+        lengths: &[usize],
+        prefixes: &[usize],
+        sizes: HeadSizes,
         dropout: f64,
     ) -> Var {
         self.attend(q, kv, lengths, Some(prefixes), sizes, dropout)
@@ -102,9 +111,10 @@ impl<R: Real> Recording<'_, R> {
         kv: Var,
         lengths: &[usize],
         prefixes: Option<&[usize]>,
-        (width, heads): (usize, usize),
+        sizes: HeadSizes,
         dropout: f64,
     ) -> Var {
+        let HeadSizes { width, heads } = sizes;
         let mask = self.next_mask(dropout);
         let batch = lengths.len();
         let (q_tensor, kv_tensor) = (self.tape.tensor(q), self.tape.tensor(kv));
@@ -120,11 +130,13 @@ impl<R: Real> Recording<'_, R> {
         let out_range = tape.tensor(out).range();
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
         let (queries, keys_values) = (&before[q_tensor.range()], &before[kv_tensor.range()]);
+        // String by string, because each has its own number of keys: padding is never read, so it needs no
+        // mask.
         for (b, &length) in tape.symbols[lengths.clone()].iter().enumerate() {
-            let one = Part::new(n, b, length, prefix(&tape.symbols, prefixes.as_ref(), b));
+            let one = OnePart::new(n, b, length, prefix(&tape.symbols, prefixes.as_ref(), b));
             let saved = &mut tape.saved.data[shift(stats.start, &one.stats)];
-            let both = (&queries[one.q.clone()], &keys_values[one.kv]);
-            kernel::cross_attention(&mut after[one.q], saved, &mut tape.scratch, both, mask.nth(b), one.n);
+            let (q, kv) = (&queries[one.q.clone()], &keys_values[one.kv]);
+            kernel::cross_attention(&mut after[one.q], saved, &mut tape.scratch, q, kv, mask.nth(b), one.n);
         }
         self.push(Op::CrossAttention(CrossAttentionOp { q, kv, out, lengths, prefixes, stats, mask, n }));
         out
@@ -135,20 +147,24 @@ impl Operation for CrossAttentionOp {
     fn backward<R: Real>(&self, tape: &mut Tape<R>, _: &[R], _: &mut [R]) {
         let (q, kv, out) = (tape.tensor(self.q), tape.tensor(self.kv), tape.output(self.out));
         grow(&mut tape.scratch, self.n.scratch());
+        // The kernel overwrites, and either input may have a gradient already (a decoder attends to one
+        // source at every step): both go through `grad_tmp`.
         grow(&mut tape.grad_tmp, q.len + kv.len);
         let (dq, dkv) = tape.grad_tmp.split_at_mut(q.len);
         let dkv = &mut dkv[..kv.len];
         dkv.fill(R::ZERO); // The kernel does not write the rows of padding.
         for (b, &length) in tape.symbols[self.lengths.clone()].iter().enumerate() {
             let prefix = prefix(&tape.symbols, self.prefixes.as_ref(), b);
-            let (one, values) = (Part::new(self.n, b, length, prefix), &tape.values.data);
+            let (one, values) = (OnePart::new(self.n, b, length, prefix), &tape.values.data);
             kernel::cross_attention_backward(
-                (&mut dq[one.q.clone()], &mut dkv[one.kv.clone()]),
+                &mut dq[one.q.clone()],
+                &mut dkv[one.kv.clone()],
                 &mut tape.scratch,
                 &tape.gradients[shift(out.start, &one.q)],
                 &values[shift(out.start, &one.q)],
                 &tape.saved.data[shift(self.stats.start, &one.stats)],
-                (&values[shift(q.start, &one.q)], &values[shift(kv.start, &one.kv)]),
+                &values[shift(q.start, &one.q)],
+                &values[shift(kv.start, &one.kv)],
                 self.mask.nth(b),
                 one.n,
             );
@@ -159,14 +175,14 @@ impl Operation for CrossAttentionOp {
 }
 
 /// Where one string lies in the tensors of a cross-attention, and its sizes.
-struct Part {
+struct OnePart {
     q: Range<usize>,
     kv: Range<usize>,
     stats: Range<usize>,
     n: Attention,
 }
 
-impl Part {
+impl OnePart {
     fn new(n: Attention, b: usize, length: u32, prefix: Option<usize>) -> Self {
         let (q, kv, stats) = (n.queries * n.width, n.keys * 2 * n.width, n.stats() / n.batch);
         let keys = length as usize;

@@ -85,7 +85,7 @@ impl<R: Real> Recording<'_, R> {
         let h = &mut after[..out_range.len()];
         h[..row].fill(R::ZERO);
         let saved = &mut tape.saved.data[trace.clone()];
-        kernel::augmented(h, saved, (&before[x_range], &before[noise]), w, &n, keep);
+        kernel::augmented(h, saved, &before[x_range], &before[noise], w, &n, keep);
         self.push(Op::Augmented(AugmentedOp { x, out, trace, layer, n }));
         out
     }
@@ -95,7 +95,8 @@ impl<R: Real> Recording<'_, R> {
     pub fn augmented_step(
         &mut self,
         x: Var,
-        (state, memory): (&mut [R], &mut Vec<R>),
+        state: &mut [R],
+        memory: &mut Vec<R>,
         layer: AugmentedLayer,
         n: Augmented,
     ) {
@@ -105,6 +106,7 @@ impl<R: Real> Recording<'_, R> {
         layer.network.sum_biases(&mut tape.grad_tmp, params);
         let w = layer.weights(params, &tape.grad_tmp[..layer.network.bias_len()]);
         grow(&mut tape.workspace, n.workspace::<R>());
+        // In scratch rather than in the arenas: nothing is recorded, however many steps are taken.
         grow(&mut tape.scratch, 8 * h + a + n.width + held);
         let (states, rest) = tape.scratch.split_at_mut(2 * h);
         let (cells, rest) = rest.split_at_mut(2 * h);
@@ -152,13 +154,15 @@ impl Operation for AugmentedOp {
         tape.bias_sum(layer.network, params);
         let bias = layer.network.bias_len();
         grow(&mut tape.scratch, 2 * bias + n.scratch());
+        // The sum of the biases and its gradient are where `bias_sum` has put them; the kernel works behind
+        // them.
         let (sums, scratch) = tape.scratch.split_at_mut(2 * bias);
         let (sum, dsum) = sums.split_at_mut(bias);
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
         let (w, dw) = (layer.weights(params, sum), layer.gradients(dparams, dsum));
-        let saved = (&tape.values.data[out.range()], &tape.values.data[x.range()]);
+        let [h, inputs] = [out, x].map(|tensor| &tape.values.data[tensor.range()]);
         let trace = &mut tape.saved.data[self.trace.clone()];
-        kernel::augmented_backward(dx, dout, dw, trace, scratch, saved, w, &n);
+        kernel::augmented_backward(dx, dout, dw, trace, scratch, h, inputs, w, &n);
         tape.finish_grad(self.x);
         tape.add_bias_grads(layer.network, dparams);
     }

@@ -40,6 +40,7 @@ impl<R: Real> Recording<'_, R> {
         let needed = self.tape.values.data.len();
         grow(&mut self.tape.gradients, needed);
         self.tape.find_repeated();
+        // Taken out while operations borrow the tape, and put back to keep their memory.
         let ops = std::mem::take(&mut self.tape.ops);
         for op in ops.iter().rev() {
             op.backward(self.tape, self.params, gradients);
@@ -72,6 +73,8 @@ impl<R: Real> Tape<R> {
     /// Finds the weights of recurrent layers that no other operation uses: their first gradient is their only one.
     fn find_overwritten(&mut self) {
         self.overwritten.clear();
+        // Overlap rather than equality: an operation may use a part of a parameter. The count of all
+        // operations for each layer is cheap, because operations are whole layers.
         let uses = |weight: &Range<usize>| {
             let mut count = 0;
             for op in &self.ops {
@@ -99,6 +102,7 @@ impl<R: Real> Tape<R> {
     /// After a kernel has written the gradient of `x` where [`in_out_grads`] said: adds it to an earlier one, if any.
     pub(super) fn finish_grad(&mut self, x: Var) {
         let tensor = &mut self.tensors[x.index()];
+        // The first gradient was written in place; a second one waits in `grad_tmp`.
         if tensor.has_grad && tensor.requires_grad {
             kernel::add(&mut self.gradients[tensor.range()], &self.grad_tmp[..tensor.len]);
         }

@@ -12,9 +12,9 @@ use super::{Tape, grow};
 use crate::kernel::{Accumulate, Mat, Real, matmul};
 use crate::params::Param;
 
-/// Rows in one of the arenas.
+/// ArenaRows in one of the arenas.
 #[derive(Clone, Debug)]
-pub(super) enum Rows {
+pub(super) enum ArenaRows {
     Values(Range<usize>),
     Saved(Range<usize>),
     Gradients(Range<usize>),
@@ -24,8 +24,8 @@ pub(super) enum Rows {
 #[derive(Clone, Debug)]
 pub(super) struct DeferredGrad {
     pub(super) weight: Param,
-    pub(super) grads: Rows,
-    pub(super) inputs: Rows,
+    pub(super) grads: ArenaRows,
+    pub(super) inputs: ArenaRows,
     pub(super) count: usize,
     pub(super) width: usize,
 }
@@ -37,7 +37,7 @@ impl DeferredGrad {
     }
 }
 
-impl Rows {
+impl ArenaRows {
     fn start(&self) -> usize {
         let (Self::Values(range) | Self::Saved(range) | Self::Gradients(range)) = self;
         range.start
@@ -76,6 +76,7 @@ impl<R: Real> Tape<R> {
             let all_grads = Mat::new(&grads[..len], count, weight.len() / i);
             let len = self.gather(&mut inputs, group.iter().map(|grad| &grad.inputs));
             let all_inputs = Mat::new(&inputs[..len], count, i);
+            // Long and narrow, the shape that `kernel::transposed` is for.
             matmul(weight.of_mut(dparams), Accumulate::Add, all_grads.t(), all_inputs);
             (self.scratch, self.grad_tmp) = (grads, inputs);
         }
@@ -84,13 +85,13 @@ impl<R: Real> Tape<R> {
     }
 
     /// Copies rows one after the other; returns how many elements there are.
-    fn gather<'a>(&self, to: &mut Vec<R>, all: impl Iterator<Item = &'a Rows>) -> usize {
+    fn gather<'a>(&self, to: &mut Vec<R>, all: impl Iterator<Item = &'a ArenaRows>) -> usize {
         let mut end = 0;
         for rows in all {
             let rows = match rows {
-                Rows::Values(range) => &self.values.data[range.clone()],
-                Rows::Saved(range) => &self.saved.data[range.clone()],
-                Rows::Gradients(range) => &self.gradients[range.clone()],
+                ArenaRows::Values(range) => &self.values.data[range.clone()],
+                ArenaRows::Saved(range) => &self.saved.data[range.clone()],
+                ArenaRows::Gradients(range) => &self.gradients[range.clone()],
             };
             grow(to, end + rows.len());
             to[end..end + rows.len()].copy_from_slice(rows);

@@ -3,7 +3,7 @@
 use super::backward::in_out_grads;
 use super::op::{MaskedVar, Op, Operation, Tensor};
 use super::{Mode, Recording, Tape, Var};
-use crate::kernel::{self, Mask, Real, Sinusoid};
+use crate::kernel::{self, DropoutMask, Real, Sinusoid};
 use crate::params::Param;
 
 /// A part of a tensor, without a copy.
@@ -64,6 +64,7 @@ impl<R: Real> Recording<'_, R> {
     /// recorded; they are computed once and cached on the tape.
     pub fn add_sinusoids(&mut self, x: Var, t: usize, first: usize, d: usize, layout: Sinusoid) {
         let tape = &mut *self.tape;
+        // A model asks for the same table at every step; only a longer batch adds rows.
         if tape.sinusoids_of != Some((layout, first, d)) {
             tape.sinusoids.clear();
             tape.sinusoids_of = Some((layout, first, d));
@@ -167,7 +168,7 @@ impl Operation for ScaleOp {
 pub(super) struct DropoutOp {
     x: Var,
     out: Var,
-    mask: Mask,
+    mask: DropoutMask,
 }
 
 impl<R: Real> Recording<'_, R> {
@@ -185,6 +186,7 @@ impl<R: Real> Recording<'_, R> {
     /// The dropped copy of a masked tensor, for operations that cannot read through a mask.
     pub fn materialize(&mut self, x: MaskedVar) -> Var {
         let MaskedVar { var: x, mask } = x;
+        // Nothing to drop: no copy, and nothing to go back through.
         if mask.keeps_all() {
             return x;
         }
@@ -195,11 +197,12 @@ impl<R: Real> Recording<'_, R> {
         out
     }
 
-    pub(super) fn next_mask(&mut self, probability: f64) -> Mask {
+    pub(super) fn next_mask(&mut self, probability: f64) -> DropoutMask {
+        // Counted also where nothing is dropped: leaving one dropout out shifts no other mask.
         self.dropouts += 1;
         match self.mode {
-            Mode::Train { seed } => Mask::new(seed, probability).nth(self.dropouts),
-            Mode::Eval | Mode::Grad => Mask::NONE,
+            Mode::Train { seed } => DropoutMask::new(seed, probability).nth(self.dropouts),
+            Mode::Eval | Mode::Grad => DropoutMask::NONE,
         }
     }
 }

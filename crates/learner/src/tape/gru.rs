@@ -34,6 +34,7 @@ impl<R: Real> Recording<'_, R> {
         let (params, tape) = (self.params, &mut *self.tape);
         let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
+        // Both were taken in a row, so that one split borrows them.
         let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
         grow(&mut tape.workspace, n.inputs::<R>(GRU_SUMS));
         let (states, inputs) = (&mut after[..(n.steps + 1) * row], x.over(&before[x_range]));
@@ -50,9 +51,10 @@ impl Operation for GruOp {
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
         let dw = gradients(layer, dparams);
         let (g, s) = tape.saved.data[gates.start..sums.end].split_at_mut(gates.len());
-        let saved = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
+        let (h, inputs) = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
         grow(&mut tape.workspace, n.inputs::<R>(GRU_SUMS));
-        kernel::gru_backward(dx, dout, dw, g, s, &mut tape.workspace, saved, weights(layer, params), n);
+        let (w, workspace) = (weights(layer, params), &mut tape.workspace);
+        kernel::gru_backward(dx, dout, dw, g, s, workspace, h, inputs, w, n);
         tape.finish_grad(self.x.var);
         if let Some(h0) = self.h0 {
             tape.copy_grad(h0, out.start);

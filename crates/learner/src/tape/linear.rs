@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::backward::{in_out_grads, two};
-use super::deferred::{DeferredGrad, Rows};
+use super::deferred::{ArenaRows, DeferredGrad};
 use super::op::{Op, Operation};
 use super::{Recording, Tape, Var};
 use crate::kernel::{self, Activation, Real};
@@ -43,8 +43,9 @@ impl Operation for LinearOp {
             None => [weight.of_mut(dparams), &mut []],
         };
         if tape.repeated(weight) {
+            // An empty gradient is one that the kernel leaves out.
             dweight = &mut [];
-            let (grads, inputs) = (Rows::Gradients(out.range()), Rows::Values(x.range()));
+            let (grads, inputs) = (ArenaRows::Gradients(out.range()), ArenaRows::Values(x.range()));
             tape.deferred.push(DeferredGrad { weight, grads, inputs, count: x.len / i, width: i });
         }
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
@@ -72,7 +73,7 @@ pub struct LayerNorm {
     pub epsilon: f64,
 }
 
-/// Rows of `D` elements, normalised; saves the mean and the inverse standard deviation of each, `[N]` both.
+/// ArenaRows of `D` elements, normalised; saves the mean and the inverse standard deviation of each, `[N]` both.
 #[derive(Clone, Debug)]
 pub(super) struct LayerNormOp {
     x: Var,
@@ -90,6 +91,7 @@ impl<R: Real> Recording<'_, R> {
         let out = self.new_tensor(len, true);
         self.reuse_saved();
         let mean = self.tape.saved.take(len / d);
+        // Right behind the means, so that one split borrows both.
         let inverse = self.tape.saved.take(len / d);
         let params = self.params;
         let tape = &mut *self.tape;

@@ -22,11 +22,13 @@ impl<R: Real> Recording<'_, R> {
         let weights = self.tape.saved.take(len / v);
         let mut truth = truth.into_iter();
         for weight in &mut self.tape.saved.data[weights.clone()] {
+            // Drawn one by one: callers compute targets from their strings, and no list of them is built.
             let (target, w) = truth.next().expect("one target per row");
             self.tape.symbols.push(target);
             *weight = R::of(w);
         }
         let targets = start..self.tape.symbols.len();
+        // The backward pass needs nothing else: the gradient is p minus one-hot.
         let probabilities = self.tape.saved.take(len);
         let tape = &mut *self.tape;
         grow(&mut tape.scratch, len / v);
@@ -133,6 +135,7 @@ fn dlogits<'a, R: Real>(gradients: &'a mut [R], grad_tmp: &'a mut Vec<R>, logits
 
 /// A row of weight 0 counts nothing, even if its loss is NaN.
 fn weighted_sum<R: Real>(losses: &[R], weights: &[R]) -> f64 {
+    // In double precision: a batch has thousands of rows, and their sum is what is logged and compared.
     let term = |(loss, weight): (&R, &R)| if *weight == R::ZERO { 0.0 } else { loss.wide() * weight.wide() };
     losses.iter().zip(weights).map(term).sum()
 }

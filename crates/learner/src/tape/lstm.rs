@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::backward::in_out_grads;
-use super::deferred::{DeferredGrad, Rows};
+use super::deferred::{ArenaRows, DeferredGrad};
 use super::op::{MaskedVar, Op, Operation, Tensor};
 use super::recurrent::Layer;
 use super::{Mode, Recording, Tape, Var, grow};
@@ -25,7 +25,7 @@ pub(super) struct LstmOp {
 }
 
 /// What an LSTM reads.
-enum Source {
+enum LstmInputs {
     Tensor(MaskedVar),
     Symbols(Range<usize>),
 }
@@ -48,7 +48,8 @@ impl<R: Real> Recording<'_, R> {
         n: Recurrence,
     ) -> (Var, Var) {
         let x = x.into();
-        let Forward { out, last_cell, cells, gates } = self.lstm_forward(&Source::Tensor(x), start, layer, n);
+        let Forward { out, last_cell, cells, gates } =
+            self.lstm_forward(&LstmInputs::Tensor(x), start, layer, n);
         self.push(Op::Lstm(LstmOp { x, start, out, last_cell, cells, gates, layer, n }));
         (out, last_cell)
     }
@@ -63,19 +64,21 @@ impl<R: Real> Recording<'_, R> {
     ) -> (Var, Var) {
         assert_eq!(self.mode, Mode::Eval, "an LSTM over symbols has no backward pass");
         let symbols = self.push_symbols(symbols);
-        let Forward { out, last_cell, .. } = self.lstm_forward(&Source::Symbols(symbols), start, layer, n);
+        let Forward { out, last_cell, .. } =
+            self.lstm_forward(&LstmInputs::Symbols(symbols), start, layer, n);
         (out, last_cell)
     }
 
     fn lstm_forward(
         &mut self,
-        x: &Source,
+        x: &LstmInputs,
         start: Option<(Var, Var)>,
         layer: Layer,
         n: Recurrence,
     ) -> Forward {
         let row = n.batch * n.hidden;
         let out = self.new_tensor((n.steps + 1) * row, true);
+        // Right behind the states: the backward pass splits the gradients of both at once.
         let last_cell = self.new_tensor(row, true);
         self.set_state(out, start.map(|(h, _)| h), row);
         self.reuse_saved();
@@ -96,8 +99,8 @@ impl<R: Real> Recording<'_, R> {
         let out_range = tape.tensor(out).range();
         let (before, after) = tape.values.data.split_at_mut(out_range.start);
         let inputs = match x {
-            Source::Tensor(x) => Inputs::Values(x.over(&before[tape.tensors[x.var.index()].range()])),
-            Source::Symbols(symbols) => Inputs::Symbols(&tape.symbols[symbols.clone()]),
+            LstmInputs::Tensor(x) => Inputs::Values(x.over(&before[tape.tensors[x.var.index()].range()])),
+            LstmInputs::Symbols(symbols) => Inputs::Symbols(&tape.symbols[symbols.clone()]),
         };
         let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
         let weights = layer.weights(params, &tape.grad_tmp[..layer.bias_len()]);
@@ -116,7 +119,7 @@ impl LstmOp {
         let states = out.start..out.start + count * n.hidden;
         let both = [(self.layer.input, x.range(), n.input), (self.layer.hidden, states, n.hidden)];
         both.map(|(weight, inputs, width)| {
-            let (grads, inputs) = (Rows::Saved(self.gates.clone()), Rows::Values(inputs));
+            let (grads, inputs) = (ArenaRows::Saved(self.gates.clone()), ArenaRows::Values(inputs));
             DeferredGrad { weight, grads, inputs, count, width }
         })
     }
@@ -129,6 +132,7 @@ impl Operation for LstmOp {
         let last = tape.output(self.last_cell);
         tape.bias_sum(layer, params);
         let into = tape.accumulate(layer);
+        // Through a mask the inputs are not in any arena, so their product cannot wait.
         let defer = tape.repeated(layer.hidden) && self.x.mask.keeps_all();
         // The gradient of the last cells lies right behind that of the states.
         let (before, dc) = tape.gradients.split_at_mut(last.start);
@@ -139,9 +143,10 @@ impl Operation for LstmOp {
             tape.deferred.extend(self.deferred(x, out));
         }
         let (c, g) = tape.saved.data[cells.start..gates.end].split_at_mut(cells.len());
-        let saved = (&tape.values.data[out.range()], &*c, self.x.over(&tape.values.data[x.range()]));
+        let (h, inputs) = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
         grow(&mut tape.workspace, n.workspace::<R>(4));
-        kernel::lstm_backward(dx, dout, &mut dc[..last.len], dw, g, &mut tape.workspace, saved, w, n);
+        let (dc, workspace) = (&mut dc[..last.len], &mut tape.workspace);
+        kernel::lstm_backward(dx, dout, dc, dw, g, workspace, h, c, inputs, w, n);
         tape.finish_grad(self.x.var);
         tape.add_bias_grads(layer, dparams);
         if let Some((h0, c0)) = self.start {

@@ -50,6 +50,7 @@ mod weight_norm;
 use std::ops::Range;
 
 use crate::kernel::{Real, Sinusoid};
+pub use attention::HeadSizes;
 pub use augmented::AugmentedLayer;
 use deferred::DeferredGrad;
 pub use linear::LayerNorm;
@@ -135,6 +136,7 @@ fn grow<R: Real>(data: &mut Vec<R>, len: usize) {
 impl<R: Real> Tape<R> {
     /// Starts a new recording with these parameters; the previous one is discarded.
     pub fn record<'a>(&'a mut self, params: &'a [R], mode: Mode) -> Recording<'a, R> {
+        // Emptied by moving the top: what is in the arenas is overwritten, not freed.
         self.values.top = 0;
         self.saved.top = 0;
         self.symbols.clear();
@@ -186,6 +188,8 @@ impl<R: Real> Recording<'_, R> {
     }
 
     fn new_tensor(&mut self, len: usize, requires_grad: bool) -> Var {
+        // At the end of the arena, behind everything it is computed from: both can then be borrowed by one
+        // split.
         let range = self.tape.values.take(len);
         self.push_tensor(Tensor { start: range.start, len, requires_grad, has_grad: false })
     }
@@ -196,6 +200,7 @@ impl<R: Real> Recording<'_, R> {
     }
 
     fn push(&mut self, op: Op) {
+        // Evaluation records nothing; a long string costs values only.
         if self.mode != Mode::Eval {
             self.tape.ops.push(op);
         }

@@ -18,7 +18,7 @@ use super::rows::{EmbeddingOp, JoinOp, RepeatOp, ScaleRowsOp, SelectOp};
 use super::stack_rnn::StackRnnOp;
 use super::weight_norm::{GluOp, ProductOp, WeightNormOp};
 use super::{Tape, Var};
-use crate::kernel::{Mask, MaskedSlice, Real};
+use crate::kernel::{DropoutMask, MaskedSlice, Real};
 use crate::params::Param;
 
 /// The place of a tensor in the arena of values, and of its gradient in that of gradients (at the same offset).
@@ -43,12 +43,12 @@ impl Tensor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedVar {
     pub(super) var: Var,
-    pub(super) mask: Mask,
+    pub(super) mask: DropoutMask,
 }
 
 impl From<Var> for MaskedVar {
     fn from(var: Var) -> Self {
-        Self { var, mask: Mask::NONE }
+        Self { var, mask: DropoutMask::NONE }
     }
 }
 
@@ -78,6 +78,8 @@ pub(super) trait Operation {
     }
 }
 
+// An enum rather than trait objects: `backward` is generic over the precision, which a trait object cannot
+// offer, and a record is not an allocation. The macro spares a `match` per method for every operation.
 macro_rules! operations {
     ($($name:ident($op:ident)),* $(,)?) => {
         #[derive(Clone, Debug)]

@@ -47,6 +47,8 @@ impl Operation for MeanRowsOp {
         for (row, part) in after.chunks_exact_mut(self.d).zip(parts) {
             let [first, count] = part.map(|n| n as usize);
             let share = R::of(1.0 / count as f64);
+            // The gradient of the output is used up: scaled in place once, it is added to every row of its
+            // range.
             row.iter_mut().for_each(|x| *x *= share);
             for to in dx[first * self.d..][..count * self.d].chunks_exact_mut(self.d) {
                 kernel::add(to, row);

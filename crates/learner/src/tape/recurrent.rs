@@ -34,6 +34,7 @@ impl Layer {
             grow(buffer, bias.len());
             let sum = &mut buffer[..bias.len()];
             sum.copy_from_slice(bias.of(params));
+            // Kernels take one bias. Its gradient goes to both, so that both are trained as in PyTorch.
             if let Some(second) = self.second_bias {
                 kernel::add(sum, second.of(params));
             }
@@ -119,6 +120,7 @@ impl<R: Real> Recording<'_, R> {
         let (x_range, start) = (tape.tensor(x.var).range(), tape.tensor(out).start);
         let (before, after) = tape.values.data.split_at_mut(start);
         let weights = layer.weights(params, &tape.grad_tmp[..layer.bias_len()]);
+        // Shared by all layers of a recording: packed weights live as long as one call.
         grow(&mut tape.workspace, n.workspace::<R>(1));
         let states = &mut after[..(n.steps + 1) * row];
         kernel::rnn(states, &mut tape.workspace, x.over(&before[x_range]), weights, n, f);
@@ -135,9 +137,9 @@ impl Operation for RnnOp {
         let into = tape.accumulate(layer);
         let (dx, dout) = in_out_grads(&mut tape.gradients, &mut tape.grad_tmp, x, out);
         let (w, dw) = layer.weights_and_grads(params, dparams, &mut tape.scratch, into);
-        let saved = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
+        let (h, inputs) = (&tape.values.data[out.range()], self.x.over(&tape.values.data[x.range()]));
         grow(&mut tape.workspace, n.workspace::<R>(1));
-        kernel::rnn_backward(dx, dout, &mut tape.workspace, dw, saved, w, n, f);
+        kernel::rnn_backward(dx, dout, &mut tape.workspace, dw, h, inputs, w, n, f);
         tape.finish_grad(self.x.var);
         tape.add_bias_grads(layer, dparams);
         if let Some(h0) = self.h0 {

@@ -42,6 +42,7 @@ impl Operation for EmbeddingOp {
         let out = tape.output(self.out);
         let dout = &mut tape.gradients[out.range()];
         let ids = &tape.symbols[self.symbols.clone()];
+        // Only the rows of symbols that occurred are touched; the rest of the table costs nothing.
         kernel::embedding_backward(self.table.of_mut(dparams), dout, ids, self.d, R::of(self.scale));
     }
 
@@ -68,6 +69,7 @@ impl<R: Real> Recording<'_, R> {
         for &x in parts {
             let width = self.tape.tensor(x).len / rows;
             let (x_values, values) = self.in_out(x, out);
+            // Tensor by tensor, so that each is read once and in order.
             for (to, from) in values.chunks_exact_mut(len / rows).zip(x_values.chunks_exact(width)) {
                 to[offset..offset + width].copy_from_slice(from);
             }
@@ -117,6 +119,7 @@ impl<R: Real> Recording<'_, R> {
         for (row, &index) in after.chunks_exact_mut(d).zip(&self.tape.symbols[rows.clone()]) {
             let first = index as usize * d;
             row.copy_from_slice(&x_values[first..][..d]);
+            // The mask counts in the whole tensor: a row that is selected twice is dropped alike.
             kernel::drop_in_place(row, x.mask, first);
         }
         self.push(Op::Select(SelectOp { x, out, rows, d }));

@@ -69,17 +69,19 @@ impl<R: Real> Recording<'_, R> {
         out
     }
 
-    /// One step of one string, without a backward pass. `state` and `stack`, which holds the rows in use, are replaced by those
-    /// after the step.
+    /// One step of one string, without a backward pass. `state` and `stack`, which holds the rows in use, are replaced by
+    /// those after the step.
     pub fn stack_rnn_step(
         &mut self,
         x: Var,
-        (state, stack): (&mut [R], &mut Vec<R>),
+        state: &mut [R],
+        stack: &mut Vec<R>,
         layer: StackRnnLayer,
         n: StackRnn,
     ) {
         let (params, tape) = (self.params, &mut *self.tape);
         grow(&mut tape.scratch, n.trace(false) + 2 * n.hidden);
+        // The sequence kernel with one step: one piece of code for training and for reading on.
         let (h, trace) = tape.scratch.split_at_mut(2 * n.hidden);
         let trace = &mut trace[..n.trace(false)];
         h[..n.hidden].copy_from_slice(state);

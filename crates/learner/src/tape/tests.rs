@@ -351,9 +351,9 @@ fn cross_attention_to_strings_of_unequal_length_with_joined_and_scaled_tensors()
         let both = t.join(&[scaled, source], 6);
         let x = t.embedding(table, [1, 2, 3, 1], d, 1.0);
         let first = t.linear(x, query, None, d, Activation::Identity);
-        let once = t.cross_attention(first, both, &[3, 1], (d, 2), 0.3);
+        let once = t.cross_attention(first, both, &[3, 1], HeadSizes { width: d, heads: 2 }, 0.3);
         let second = t.linear(once, query, None, d, Activation::Tanh);
-        let twice = t.cross_attention(second, both, &[3, 1], (d, 2), 0.0);
+        let twice = t.cross_attention(second, both, &[3, 1], HeadSizes { width: d, heads: 2 }, 0.0);
         let nothing = t.zeros(4 * d);
         let all = t.join(&[twice, once], 4);
         let more = t.join(&[nothing, x], 4);

@@ -20,6 +20,7 @@ impl<R: Real> Recording<'_, R> {
     pub fn weight_norm(&mut self, v: Param, gain: Param) -> Var {
         let out = self.new_tensor(v.len(), true);
         let params = self.params;
+        // Once per recording: a convolution uses its weight at every position, a decoder at every step.
         kernel::weight_norm(self.values_mut(out), v.of(params), gain.of(params));
         self.push(Op::WeightNorm(WeightNormOp { out, v, gain }));
         out
@@ -73,7 +74,8 @@ impl Operation for ProductOp {
         let (inp, w_values) = (&values[x.range()], &values[w.range()]);
         let (dbias, f) = (self.bias.of_mut(dparams), Activation::Identity);
         kernel::linear_backward(dx, &mut [], dbias, dout, &values[out.range()], inp, w_values, self.i, f);
-        // The weight's gradient is added in place, like that of any tensor, rather than through `grad_tmp`, which may hold `dx`.
+        // The weight's gradient is added in place, like that of any tensor, rather than through `grad_tmp`,
+        // which may hold `dx`.
         let (before, after) = tape.gradients.split_at_mut(out.start);
         let rows = x.len / self.i;
         let (dout, inp) = (Mat::new(&after[..out.len], rows, self.bias.len()), Mat::new(inp, rows, self.i));

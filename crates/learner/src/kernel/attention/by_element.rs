@@ -3,7 +3,7 @@
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, Sequence};
+use super::{Attention, DRows, MAX_LANES, OneString};
 use crate::kernel::Real;
 use crate::kernel::rows::{add_times, dot};
 use crate::kernel::simd::V;
@@ -14,6 +14,7 @@ pub(super) fn pays(n: &Attention) -> bool {
 }
 
 fn largest<R: Real>(scores: &[R]) -> R {
+    // Finite, because −∞ minus itself would be NaN.
     let mut most = R::of(-1e30);
     for &score in scores {
         most = if most < score { score } else { most };
@@ -21,12 +22,14 @@ fn largest<R: Real>(scores: &[R]) -> R {
     most
 }
 
-impl<R: Real> Sequence<'_, R> {
-    /// `exp(score − top)` of query `i` with all keys it attends to. Returns `top`, the largest score, which the backward pass
-    /// knows already.
+impl<R: Real> OneString<'_, R> {
+    /// `exp(score − top)` of query `i` with all keys it attends to. Returns `top`, the largest score, which the
+    /// backward pass knows already.
     #[inline(always)]
     fn exponentials<S: Simd>(&self, s: S, weights: &mut [R], i: usize, top: Option<R>) -> R {
         let (n, q) = (self.n, self.at[0].row(self.q, i, self.n.width));
+        // A dot product per key: rows are contiguous and hold at least two registers, so nothing is
+        // transposed.
         for (j, weight) in weights.iter_mut().enumerate() {
             *weight = n.factor::<R>() * dot(s, q, self.at[1].row(self.kv, j, n.width));
         }
@@ -54,7 +57,7 @@ pub(super) fn elements<R: Real, S: Simd>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let n = seq.n;
     for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2)).enumerate() {
@@ -66,6 +69,7 @@ pub(super) fn elements<R: Real, S: Simd>(
         for &weight in &*weights {
             sum += weight;
         }
+        // Weights are divided by their sum as they are used: one division per query.
         let share = R::ONE / sum;
         stats.copy_from_slice(&[top, share]);
         out.fill(R::ZERO);
@@ -82,7 +86,7 @@ pub(super) fn elements_backward<R: Real, S: Simd>(
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     [dout, out, stats]: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let n = seq.n;
     for j in 0..n.keys {
@@ -97,6 +101,8 @@ pub(super) fn elements_backward<R: Real, S: Simd>(
         seq.factors(factors, i);
         // The term that the softmax subtracts from the gradient of every weight, Σ weight · dweight = dout · out.
         let taken = dot(s, dout, out);
+        // Values, keys and the query in loops of their own: keys and values lie side by side in a row, and a
+        // loop over both would read and write four streams.
         for (j, dscore) in dscores.iter_mut().enumerate() {
             let dweight = factors[j] * dot(s, dout, seq.at[2].row(seq.kv, j, n.width));
             let weight = weights[j] * stats[1];

@@ -6,7 +6,7 @@
 
 use pulp::Simd;
 
-use super::{DRows, MAX_LANES, Sequence, positions, positions_backward};
+use super::{DRows, MAX_LANES, OneString, positions, positions_backward};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -17,7 +17,7 @@ pub(super) fn either<R: Real, S: Simd, const E: usize>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     if seq.n.heads == V::<R, S>::lanes() {
         heads::<R, S, E>(s, out, stats, scratch, seq);
@@ -33,7 +33,7 @@ pub(super) fn either_backward<R: Real, S: Simd, const E: usize>(
     drows: DRows<'_, R>,
     scratch: &mut [R],
     saved: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     if seq.n.heads == V::<R, S>::lanes() {
         heads_backward::<R, S, E>(s, drows, scratch, saved, seq);
@@ -53,10 +53,11 @@ fn dot<R: Real, S: Simd, const E: usize>(s: S, a: &[V<R, S>; E], b: &[V<R, S>; E
 
 /// The dropout factors of weight (i, j) of every head, if anything is dropped.
 #[inline(always)]
-fn factors<R: Real, S: Simd>(s: S, seq: &Sequence<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
+fn factors<R: Real, S: Simd>(s: S, seq: &OneString<'_, R>, i: usize, j: usize) -> Option<V<R, S>> {
     if seq.mask.keeps_all() {
         return None;
     }
+    // The mask counts by query, key and head: the factors of all heads are neighbours.
     let (lanes, mut factors) = (V::<R, S>::lanes(), [R::ZERO; MAX_LANES]);
     let first = ((i * seq.n.keys + j) * lanes) as u32;
     seq.mask.factors(&mut factors[..lanes], first, 1, R::of(seq.mask.scale()));
@@ -69,14 +70,16 @@ fn heads<R: Real, S: Simd, const E: usize>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());
     for (i, (out, stats)) in out.chunks_exact_mut(n.width).zip(stats.chunks_exact_mut(2 * lanes)).enumerate()
     {
+        // 1/√E goes to the query once instead of to every score.
         let q = V::<R, S>::array::<E>(s, at_q.row(seq.q, i, n.width)).map(|q| q * factor);
         let weights = V::<R, S>::regs_mut(&mut scratch[..n.visible(i) * lanes]);
+        // The softmax of all heads at once, each in its own lane: no step needs a sum across lanes.
         let mut top = V::constant(s, -1e30);
         for (score, row) in weights.iter_mut().zip(seq.kv.chunks_exact(at_k.stride)) {
             let sum = dot(s, &q, &V::array(s, &row[at_k.offset..]));
@@ -99,6 +102,8 @@ fn heads<R: Real, S: Simd, const E: usize>(
             }
         }
         let share = V::constant(s, 1.0) / sum;
+        // Weights are never divided by their sum: dividing the outputs costs E multiplications instead of one
+        // per key.
         V::write(sums.map(|sum| sum * share), out);
         V::write([top, share], stats);
     }
@@ -110,10 +115,12 @@ fn heads_backward<R: Real, S: Simd, const E: usize>(
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     [dout, out, stats]: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let (n, lanes, [at_q, at_k, at_v]) = (seq.n, V::<R, S>::lanes(), seq.at);
     let factor = V::splat(s, n.factor());
+    // Every query adds to the gradients of keys and values, so these start from zero; each query has its own
+    // gradient.
     for j in 0..n.keys {
         at_k.row_mut(drows.keys(), j, n.width).fill(R::ZERO);
         at_v.row_mut(drows.keys(), j, n.width).fill(R::ZERO);

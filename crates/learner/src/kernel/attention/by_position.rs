@@ -4,7 +4,7 @@
 
 use pulp::Simd;
 
-use super::{Attention, DRows, MAX_LANES, Sequence, Strided};
+use super::{Attention, DRows, MAX_LANES, OneString, Strided};
 use crate::kernel::Real;
 use crate::kernel::simd::V;
 
@@ -23,29 +23,31 @@ pub(super) fn scratch(n: &Attention) -> usize {
 
 /// One head of one string.
 #[derive(Clone, Copy)]
-struct Head<'a, R> {
-    seq: Sequence<'a, R>,
+struct OneHead<'a, R> {
+    seq: OneString<'a, R>,
     h: usize,
 }
 
-impl<R: Real> Head<'_, R> {
+impl<R: Real> OneHead<'_, R> {
     /// The index of element `d` of this head in a row.
     #[inline(always)]
     fn at(&self, d: usize) -> usize {
         d * self.seq.n.heads + self.h
     }
 
-    /// `columns[E, padded] = factor · this head's elements of rows[T]`; the padding is not written.
+    /// `columns[E, padded] = factor · this head's elements of rows[T]`, with zeros as padding: the backward pass multiplies it
+    /// by weights of zero, and a NaN that a diverged step left in the workspace would spread from there.
     #[inline(always)]
     fn gather(&self, columns: &mut [R], rows: &[R], place: Strided, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact_mut(padded(t)).enumerate() {
+            column[t..].fill(R::ZERO);
             for (t, x) in column[..t].iter_mut().enumerate() {
                 *x = factor * rows[t * place.stride + place.offset + self.at(d)];
             }
         }
     }
 
-    /// The inverse of [`Head::gather`].
+    /// The inverse of [`OneHead::gather`].
     #[inline(always)]
     fn scatter(&self, rows: &mut [R], columns: &[R], place: Strided, t: usize, factor: R) {
         for (d, column) in columns.chunks_exact(padded(t)).enumerate() {
@@ -73,26 +75,30 @@ pub(super) fn positions<R: Real, S: Simd>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let (n, e) = (seq.n, seq.n.size());
     let (qt, rest) = scratch.split_at_mut(e * padded(n.queries));
     let (ot, scores) = rest.split_at_mut(e * padded(n.queries));
     for h in 0..n.heads {
-        let head = Head { seq, h };
+        let head = OneHead { seq, h };
         head.gather(qt, seq.q, seq.at[0], n.queries, n.factor());
         head.forward(s, ot, stats, scores, qt);
         head.scatter(out, ot, Strided { offset: 0, stride: n.width }, n.queries, R::ONE);
     }
 }
 
-impl<R: Real> Head<'_, R> {
+impl<R: Real> OneHead<'_, R> {
     #[inline(always)]
     fn forward<S: Simd>(&self, s: S, ot: &mut [R], stats: &mut [R], scores: &mut [R], qt: &[R]) {
         let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         for i in (0..n.queries).step_by(lanes) {
+            // As many keys as the last query of the register sees; what the others must not see is hidden in
+            // the softmax.
             let keys = n.visible(i + lanes - 1);
             let scores = &mut scores[..keys * lanes];
+            // Four elements at a time: four registers of queries, a broadcast key and the scores stay in
+            // registers, and groups of four make up heads of any size.
             for d in (0..n.size()).step_by(4) {
                 match n.size() - d {
                     1 => self.scores::<S, 1>(s, scores, &qt[i..], d),
@@ -141,7 +147,8 @@ impl<R: Real> Head<'_, R> {
         let (n, lanes) = (self.seq.n, V::<R, S>::lanes());
         let steps: [R; MAX_LANES] = std::array::from_fn(|l| R::of(l as f64));
         let steps = V::at(s, &steps, 0);
-        // Query i + l attends to key j if j ≤ p + i + l, p keys being its prefix; all queries of this register do so up to p + i.
+        // Query i + l attends to key j if j ≤ p + i + l, p keys being its prefix; all queries of this
+        // register do so up to p + i.
         let own = n.prefix + i;
         let hide = |j: usize, x: V<R, S>, hidden: f64| {
             if !n.causal || j <= own {
@@ -189,7 +196,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
     mut drows: DRows<'_, R>,
     scratch: &mut [R],
     saved: [&[R]; 3],
-    seq: Sequence<'_, R>,
+    seq: OneString<'_, R>,
 ) {
     let n = seq.n;
     let len = n.size() * padded(n.keys);
@@ -198,7 +205,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
     let (dkt, rest) = rest.split_at_mut(len);
     let (dvt, dq) = rest.split_at_mut(len);
     for h in 0..n.heads {
-        let head = Head { seq, h };
+        let head = OneHead { seq, h };
         let factor = n.factor();
         head.gather(kt, seq.kv, seq.at[1], n.keys, factor);
         head.gather(vt, seq.kv, seq.at[2], n.keys, R::ONE);
@@ -207,6 +214,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
         for (i, dq) in dq.chunks_exact(n.size() * lanes).take(n.queries).enumerate() {
             let row = seq.at[0].row_mut(drows.queries(), i, n.width);
             for d in 0..n.size() {
+                // Lanes are summed once per query, after all keys.
                 row[head.at(d)] = V::<R, S>::at(s, dq, d * lanes).sum();
             }
         }
@@ -215,7 +223,7 @@ pub(super) fn positions_backward<R: Real, S: Simd>(
     }
 }
 
-impl<R: Real> Head<'_, R> {
+impl<R: Real> OneHead<'_, R> {
     /// Gradients of keys and values by column, and of each query as one register per element, whose lanes are still to be summed.
     #[inline(always)]
     fn backward<S: Simd>(
@@ -238,6 +246,8 @@ impl<R: Real> Head<'_, R> {
             let taken: R = (0..e).map(|d| g[self.at(d)] * out[self.at(d)]).sum();
             let stats = &stats[i * 2 * n.heads..][..2 * n.heads];
             let (top, share) = (V::splat(s, stats[self.h]), V::splat(s, stats[n.heads + self.h]));
+            // By key: a register of keys adds to its own columns of `dkt` and `dvt`, and only `dq` has to be
+            // summed over lanes.
             for j in (0..n.visible(i)).step_by(lanes) {
                 let (mut score, mut dweight) = (V::constant(s, 0.0), V::constant(s, 0.0));
                 for d in 0..e {
@@ -247,6 +257,8 @@ impl<R: Real> Head<'_, R> {
                 let mut weight = (score - top).exp() * share;
                 if j + lanes > n.visible(i) {
                     let mut visible = [R::ZERO; MAX_LANES];
+                    // Multiplied rather than cut off: columns are padded with zeros, so whole registers can be
+                    // written.
                     visible[..n.visible(i) - j].fill(R::ONE);
                     weight = weight * V::at(s, &visible, 0);
                 }

@@ -16,7 +16,7 @@ mod by_head;
 mod by_position;
 
 use super::Real;
-use super::dropout::Mask;
+use super::dropout::DropoutMask;
 use super::simd::{MAX_LANES, dispatch};
 
 /// The sizes of an attention layer.
@@ -94,13 +94,14 @@ impl Strided {
     }
 }
 
+/// What a pass over one string reads.
 #[derive(Clone, Copy)]
-struct Sequence<'a, R> {
+struct OneString<'a, R> {
     /// Queries, and keys with values; the same rows for self-attention.
     q: &'a [R],
     kv: &'a [R],
     at: [Strided; 3],
-    mask: Mask,
+    mask: DropoutMask,
     n: Attention,
 }
 
@@ -136,12 +137,14 @@ pub fn attention<R: Real>(
     stats: &mut [R],
     scratch: &mut [R],
     qkv: &[R],
-    mask: Mask,
+    mask: DropoutMask,
     n: Attention,
 ) {
     for b in 0..n.batch {
+        // String by string: its keys and values stay in cache while its queries pass by, and its mask is its
+        // own, so that no result depends on the batch.
         let rows = share(qkv, b, n.batch);
-        let seq = Sequence { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
+        let seq = OneString { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
         string(share_mut(out, b, n.batch), share_mut(stats, b, n.batch), scratch, seq);
     }
 }
@@ -151,21 +154,24 @@ pub fn cross_attention<R: Real>(
     out: &mut [R],
     stats: &mut [R],
     scratch: &mut [R],
-    (q, kv): (&[R], &[R]),
-    mask: Mask,
+    q: &[R],
+    kv: &[R],
+    mask: DropoutMask,
     n: Attention,
 ) {
     for b in 0..n.batch {
         let (q, kv) = (share(q, b, n.batch), share(kv, b, n.batch));
-        let seq = Sequence { q, kv, at: apart(n), mask: mask.nth(b), n };
+        let seq = OneString { q, kv, at: apart(n), mask: mask.nth(b), n };
         string(share_mut(out, b, n.batch), share_mut(stats, b, n.batch), scratch, seq);
     }
 }
 
-fn string<R: Real>(out: &mut [R], stats: &mut [R], scratch: &mut [R], seq: Sequence<'_, R>) {
+fn string<R: Real>(out: &mut [R], stats: &mut [R], scratch: &mut [R], seq: OneString<'_, R>) {
+    // First, because a single wide head would otherwise be gathered into columns for nothing.
     if by_element::pays(&seq.n) {
         return dispatch!(elements(out, stats, scratch, seq));
     }
+    // E is a constant of the code where heads fill lanes: the elements of a query then stay in registers.
     match seq.n.size() {
         2 => dispatch!(either::<R, _, 2>(out, stats, scratch, seq)),
         4 => dispatch!(either::<R, _, 4>(out, stats, scratch, seq)),
@@ -187,12 +193,12 @@ pub fn attention_backward<R: Real>(
     out: &[R],
     stats: &[R],
     qkv: &[R],
-    mask: Mask,
+    mask: DropoutMask,
     n: Attention,
 ) {
     for b in 0..n.batch {
         let rows = share(qkv, b, n.batch);
-        let seq = Sequence { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
+        let seq = OneString { q: rows, kv: rows, at: packed(n), mask: mask.nth(b), n };
         let saved = [dout, out, stats].map(|all| share(all, b, n.batch));
         string_backward(DRows::Shared(share_mut(dqkv, b, n.batch)), scratch, saved, seq);
     }
@@ -201,18 +207,20 @@ pub fn attention_backward<R: Real>(
 /// The backward pass of [`cross_attention`].
 #[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 pub fn cross_attention_backward<R: Real>(
-    (dq, dkv): (&mut [R], &mut [R]),
+    dq: &mut [R],
+    dkv: &mut [R],
     scratch: &mut [R],
     dout: &[R],
     out: &[R],
     stats: &[R],
-    (q, kv): (&[R], &[R]),
-    mask: Mask,
+    q: &[R],
+    kv: &[R],
+    mask: DropoutMask,
     n: Attention,
 ) {
     for b in 0..n.batch {
         let (q, kv) = (share(q, b, n.batch), share(kv, b, n.batch));
-        let seq = Sequence { q, kv, at: apart(n), mask: mask.nth(b), n };
+        let seq = OneString { q, kv, at: apart(n), mask: mask.nth(b), n };
         let saved = [dout, out, stats].map(|all| share(all, b, n.batch));
         let drows = DRows::Apart(share_mut(dq, b, n.batch), share_mut(dkv, b, n.batch));
         string_backward(drows, scratch, saved, seq);
@@ -242,7 +250,7 @@ impl<R> DRows<'_, R> {
 }
 
 /// `saved` are the gradient of the output, the output, and the statistics.
-fn string_backward<R: Real>(drows: DRows<'_, R>, scratch: &mut [R], saved: [&[R]; 3], seq: Sequence<'_, R>) {
+fn string_backward<R: Real>(drows: DRows<'_, R>, scratch: &mut [R], saved: [&[R]; 3], seq: OneString<'_, R>) {
     if by_element::pays(&seq.n) {
         return dispatch!(elements_backward(drows, scratch, saved, seq));
     }

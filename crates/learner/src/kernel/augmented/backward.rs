@@ -6,6 +6,7 @@ use super::super::{
     lstm_backward, matmul, rnn_backward,
 };
 use super::gate::gate_backward;
+use super::memory::{Chosen, MemoryBackward};
 use super::{Augmented, AugmentedGradients, AugmentedWeights, cut};
 
 /// The backward pass. `dh[T+1,B,H]` comes in as the gradient of every state and is overwritten, as is what the forward pass
@@ -17,7 +18,8 @@ pub fn augmented_backward<R: Real>(
     mut dw: AugmentedGradients<'_, R>,
     trace: &mut [R],
     scratch: &mut [R],
-    (h, x): (&[R], &[R]),
+    h: &[R],
+    x: &[R],
     w: AugmentedWeights<'_, R>,
     n: &Augmented,
 ) {
@@ -31,11 +33,16 @@ pub fn augmented_backward<R: Real>(
     network.into = first_into(network.into, n.recurrence, network.input, network.hidden);
     let mut end = memories.len() - batch * n.held(steps);
     for t in (0..steps).rev() {
+        // Memories grow from step to step and lie one after the other, so their places are found from the
+        // end.
         let old = &memories[end - batch * n.held(t)..end];
         end -= old.len();
         let actions = &mut actions[t * batch * a..][..batch * a];
         let elements = &mut elements[t * batch * d..][..batch * d];
-        memories_back((dold, workspace), (actions, elements), (dnew, old), w.temperature, n, t);
+        // Through the memory first: its action and element were computed from the state after the step, and
+        // add to the gradient of that state before the network passes it on.
+        let chosen = Chosen { actions: &mut *actions, elements: &mut *elements };
+        memories_back(MemoryBackward { old, dnew, dold }, chosen, workspace, w.temperature, n, t);
 
         let (dh_before, dh_after) = dh[t * row..(t + 2) * row].split_at_mut(row);
         matmul(dh_after, Accumulate::Add, Mat::new(actions, batch, a), Mat::new(w.action.0, a, hidden));
@@ -55,7 +62,9 @@ pub fn augmented_backward<R: Real>(
                 into,
                 gates,
                 weights,
-                (states, cells, x.into()),
+                states,
+                cells,
+                x.into(),
                 w.network,
                 n.one_step(),
             );
@@ -66,14 +75,16 @@ pub fn augmented_backward<R: Real>(
                 dstates,
                 weights,
                 into,
-                (states, x.into()),
+                states,
+                x.into(),
                 w.network,
                 n.one_step(),
                 Activation::Tanh,
             );
         }
         add(dh_before, &dstates[..row]);
-        read_back((dold, workspace), &mut dw, &dstates[..row], old, w.read.0, n);
+        read_back(dold, workspace, &mut dw, &dstates[..row], old, w.read.0, n);
+        // The gradients of two memories are enough: those before this step are those after the one before.
         std::mem::swap(&mut dnew, &mut dold);
     }
     // The steps have turned actions and elements into the gradients of their sums.
@@ -92,21 +103,22 @@ fn reborrow<'a, R>(dw: &'a mut RecurrentGradients<'_, R>) -> RecurrentGradients<
 
 /// Backward through the moves of step `t`: actions and elements become the gradients of the sums they were computed from.
 fn memories_back<R: Real>(
-    (dold, workspace): (&mut [R], &mut [R]),
-    (actions, elements): (&mut [R], &mut [R]),
-    (dnew, old): (&[R], &[R]),
+    memories: MemoryBackward<'_, R>,
+    chosen: Chosen<'_, R>,
+    workspace: &mut [R],
     temperature: R,
     n: &Augmented,
     t: usize,
 ) {
+    let MemoryBackward { old, dnew, dold } = memories;
     let (held, new_held) = (n.held(t), n.held(t + 1));
     let (dactions, delement) = workspace.split_at_mut(n.device.actions());
     let delement = &mut delement[..n.width];
-    let chosen = actions.chunks_exact_mut(n.device.actions()).zip(elements.chunks_exact_mut(n.width));
-    for (b, (actions, element)) in chosen.enumerate() {
+    let actions = chosen.actions.chunks_exact_mut(n.device.actions());
+    for (b, (actions, element)) in actions.zip(chosen.elements.chunks_exact_mut(n.width)).enumerate() {
         let (dold, old) = (&mut dold[b * held..][..held], &old[b * held..][..held]);
         let (dnew, shares) = (&dnew[b * new_held..][..new_held], n.device.shares(actions));
-        let dshares = n.step_of(t).backward((dold, delement), dnew, (old, element), &shares);
+        let dshares = n.step_of(t).backward(MemoryBackward { old, dnew, dold }, delement, element, &shares);
         n.device.actions_backward(dactions, &dshares);
         gate_backward(actions, dactions, temperature);
         activate_backward(delement, element, Activation::Sigmoid);
@@ -116,7 +128,8 @@ fn memories_back<R: Real>(
 
 /// Backward through the read-out of the first rows: adds to the gradient of the memories.
 fn read_back<R: Real>(
-    (dold, workspace): (&mut [R], &mut [R]),
+    dold: &mut [R],
+    workspace: &mut [R],
     dw: &mut AugmentedGradients<'_, R>,
     dstate: &[R],
     old: &[R],

@@ -17,6 +17,7 @@ pub(super) fn gate<R: Real>(sums: &mut [R], noise: &[R], temperature: R, actions
 
 /// The backward pass of one row: `actions` come in as the shares and go out as the gradient of the sums.
 pub(super) fn gate_backward<R: Real>(actions: &mut [R], dactions: &[R], temperature: R) {
+    // The Jacobian of the softmax, a·(d − Σ a·d). Noise and temperature are constants.
     let mean: R = actions.iter().zip(dactions).map(|(&a, &d)| a * d).sum();
     for (a, &d) in actions.iter_mut().zip(dactions) {
         *a = *a * (d - mean) / temperature;

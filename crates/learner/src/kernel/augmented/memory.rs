@@ -24,7 +24,7 @@ pub enum MemoryKind {
 
 /// How a row moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum RowMove {
     Up,
     Down,
     Rest,
@@ -32,9 +32,9 @@ enum Way {
     LastToFirst,
 }
 
-/// The share of the memory that moves each [`Way`], and of the new element that is written.
+/// The share of the memory that moves each [`RowMove`], and of the new element that is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shares<R> {
+pub(super) struct MoveShares<R> {
     ways: [R; 5],
     write: R,
 }
@@ -51,9 +51,12 @@ impl MemoryKind {
 
     /// The rows that can be other than zero after `steps` steps.
     pub(super) fn extent(self, rows: usize, steps: usize) -> Extent {
+        // Rows move by one per step, from a memory of zeros. The top is reached by the first element. The
+        // bottom is reached by a rotation, which has nothing to bring before the second step.
         let bottom = steps.saturating_sub(1);
         match self {
             Self::Stack | Self::RestingStack => Extent { top: steps.min(rows), bottom: 0, rows },
+            // Until both ends meet, what is between them is zero.
             Self::BabyNtm if steps + bottom < rows => Extent { top: steps, bottom, rows },
             Self::BabyNtm => Extent { top: rows, bottom: 0, rows },
         }
@@ -67,27 +70,30 @@ impl MemoryKind {
         }
     }
 
-    pub(super) fn shares<R: Real>(self, actions: &[R]) -> Shares<R> {
+    pub(super) fn shares<R: Real>(self, actions: &[R]) -> MoveShares<R> {
         let a = |action: usize| actions[action];
         match self {
             Self::Stack => {
+                // What is pushed moves all rows down by the same share by which the new element is written.
                 let (push, pop) = (a(0), a(1));
-                Shares { ways: [pop, push, R::ZERO, R::ZERO, R::ZERO], write: push }
+                MoveShares { ways: [pop, push, R::ZERO, R::ZERO, R::ZERO], write: push }
             }
             Self::RestingStack => {
                 let (push, pop, rest) = (a(0), a(1), a(2));
-                Shares { ways: [pop, push, rest, R::ZERO, R::ZERO], write: push }
+                MoveShares { ways: [pop, push, rest, R::ZERO, R::ZERO], write: push }
             }
             Self::BabyNtm => {
+                // A rotation is a move and a row that wraps round. The element is added whatever was chosen,
+                // as the authors do.
                 let (rotate_up, rotate_down, rest, down, up) = (a(0), a(1), a(2), a(3), a(4));
                 let ways = [rotate_up + up, rotate_down + down, rest, rotate_up, rotate_down];
-                Shares { ways, write: R::ONE }
+                MoveShares { ways, write: R::ONE }
             }
         }
     }
 
     /// The gradient of actions, from that of their shares.
-    pub(super) fn actions_backward<R: Real>(self, dactions: &mut [R], d: &Shares<R>) {
+    pub(super) fn actions_backward<R: Real>(self, dactions: &mut [R], d: &MoveShares<R>) {
         let [up, down, rest, first_to_last, last_to_first] = d.ways;
         match self {
             Self::Stack => dactions.copy_from_slice(&[down + d.write, up]),
@@ -109,7 +115,7 @@ pub(super) struct Extent {
 
 /// `len` rows that move the same way, and where they begin before and after.
 struct Flow {
-    way: Way,
+    way: RowMove,
     from: usize,
     to: usize,
     len: usize,
@@ -146,14 +152,14 @@ impl Extent {
                 continue;
             }
             let (second, last) = (start.max(1), end.min(rows - 1));
-            flow(Way::Up, second, second - 1, end - second);
-            flow(Way::Down, start, start + 1, last - start);
+            flow(RowMove::Up, second, second - 1, end - second);
+            flow(RowMove::Down, start, start + 1, last - start);
             if rests {
-                flow(Way::Rest, start, start, end - start);
+                flow(RowMove::Rest, start, start, end - start);
             }
             if turns {
-                flow(Way::FirstToLast, 0, rows - 1, usize::from(start == 0));
-                flow(Way::LastToFirst, rows - 1, 0, usize::from(end == rows));
+                flow(RowMove::FirstToLast, 0, rows - 1, usize::from(start == 0));
+                flow(RowMove::LastToFirst, rows - 1, 0, usize::from(end == rows));
             }
         }
     }
@@ -161,16 +167,18 @@ impl Extent {
 
 /// One step of a memory: its kind, and the rows held before and after.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Move {
+pub(super) struct MemoryStep {
     pub(super) device: MemoryKind,
     pub(super) before: Extent,
     pub(super) after: Extent,
 }
 
-impl Move {
+impl MemoryStep {
     /// `new` becomes the memory after a step, of rows as wide as `element`.
-    pub(super) fn forward<R: Real>(self, new: &mut [R], old: &[R], element: &[R], shares: &Shares<R>) {
+    pub(super) fn forward<R: Real>(self, new: &mut [R], old: &[R], element: &[R], shares: &MoveShares<R>) {
         let d = element.len();
+        // Shifted copies instead of the authors' products with N × N matrices: O(N·M) a step, not O(N²·M).
+        // Copies are added one after the other, because each is one contiguous run of rows.
         new.fill(R::ZERO);
         self.before.flows(self.device, self.after, |flow| {
             let (to, from) = (&mut new[flow.to * d..][..flow.len * d], &old[flow.from * d..][..flow.len * d]);
@@ -182,24 +190,39 @@ impl Move {
     /// The backward pass: overwrites the gradients of the old memory and of the element; returns that of the shares.
     pub(super) fn backward<R: Real>(
         self,
-        (dold, delement): (&mut [R], &mut [R]),
-        dnew: &[R],
-        (old, element): (&[R], &[R]),
-        shares: &Shares<R>,
-    ) -> Shares<R> {
-        let d = element.len();
+        memory: MemoryBackward<'_, R>,
+        delement: &mut [R],
+        element: &[R],
+        shares: &MoveShares<R>,
+    ) -> MoveShares<R> {
+        let (MemoryBackward { old, dnew, dold }, d) = (memory, element.len());
         let mut ways = [R::ZERO; 5];
         dold.fill(R::ZERO);
         self.before.flows(self.device, self.after, |flow| {
             let (from, to) =
                 (flow.from * d..(flow.from + flow.len) * d, &dnew[flow.to * d..][..flow.len * d]);
             let (dold, way) = (&mut dold[from.clone()], flow.way as usize);
+            // Added up: rows at the top and at the bottom may move the same way.
             ways[way] += dispatch!(add_scaled_backward(dold, to, &old[from], shares.ways[way]));
         });
         delement.fill(R::ZERO);
         let write = dispatch!(add_scaled_backward(delement, &dnew[..d], element, shares.write));
-        Shares { ways, write }
+        MoveShares { ways, write }
     }
+}
+
+/// The memories of a step in its backward pass: `old` before it, and the gradients of those after and before.
+pub(super) struct MemoryBackward<'a, R> {
+    pub(super) old: &'a [R],
+    pub(super) dnew: &'a [R],
+    pub(super) dold: &'a mut [R],
+}
+
+/// The shares `[B,A]` of a step's actions and its new elements `[B,M]`, which the backward pass turns into the gradients of the
+/// sums they were computed from.
+pub(super) struct Chosen<'a, R> {
+    pub(super) actions: &'a mut [R],
+    pub(super) elements: &'a mut [R],
 }
 
 /// `out += share · x`.

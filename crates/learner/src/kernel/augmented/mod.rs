@@ -24,7 +24,7 @@ pub use memory::MemoryKind;
 pub use stack_rnn::{StackRnn, StackRnnGradients, StackRnnWeights, stack_rnn, stack_rnn_backward};
 
 use gate::gate;
-use memory::Move;
+use memory::MemoryStep;
 
 use super::{
     Accumulate, Activation, Inputs, Mat, Real, Recurrence, RecurrentGradients, RecurrentWeights, activate,
@@ -114,6 +114,7 @@ impl Augmented {
     fn lengths<R>(&self, keep: bool) -> [usize; 7] {
         let Recurrence { steps, batch, hidden, .. } = self.recurrence;
         let (kept, row, lstm) = (if keep { steps } else { 1 }, batch * hidden, usize::from(self.lstm));
+        // Each memory is saved with as many rows as could be reached by then.
         let memories = if keep { (0..=steps).map(|t| self.held(t)).sum() } else { 2 * self.held(steps) };
         [
             2 * kept * row,
@@ -137,9 +138,9 @@ impl Augmented {
         Recurrence { steps: 1, ..self.recurrence }
     }
 
-    fn step_of(&self, t: usize) -> Move {
+    fn step_of(&self, t: usize) -> MemoryStep {
         let extent = |t| self.device.extent(self.rows, t);
-        Move { device: self.device, before: extent(t), after: extent(t + 1) }
+        MemoryStep { device: self.device, before: extent(t), after: extent(t + 1) }
     }
 }
 
@@ -166,10 +167,12 @@ pub fn augmented_step<R: Real>(
     let AugmentedStep { states, cells, gates, actions, elements, workspace, before, after } = step;
     let state = &mut states[..batch * hidden];
     if held > 0 {
+        // The first rows of all strings, a memory apart, are read in place.
         let first_rows = Mat::strided(before, batch, d, held);
         matmul(state, Accumulate::Add, first_rows, Mat::new(w.read.0, hidden, d).t());
     }
     activate(state, w.read.1, Activation::Identity);
+    // One step at a time: the state that enters depends on the memory, so no product spans steps.
     if n.lstm {
         lstm(states, cells, gates, workspace, Inputs::Values(x.into()), w.network, n.one_step());
     } else {
@@ -192,7 +195,8 @@ pub fn augmented_step<R: Real>(
 pub fn augmented<R: Real>(
     h: &mut [R],
     trace: &mut [R],
-    (x, noise): (&[R], &[R]),
+    x: &[R],
+    noise: &[R],
     w: AugmentedWeights<'_, R>,
     n: &Augmented,
     keep: bool,
@@ -208,6 +212,7 @@ pub fn augmented<R: Real>(
         let (before, after) = if keep {
             memories[start..start + held + new_held].split_at_mut(held)
         } else {
+            // Without a backward pass two memories take turns.
             let (one, two) = memories.split_at_mut(memories.len() / 2);
             if t % 2 == 0 { (one, two) } else { (two, one) }
         };

@@ -10,13 +10,13 @@
 //!
 //! As in [the other networks with a memory](super), only rows that can be other than zero are held.
 
-use super::super::packed::{self, Weight};
+use super::super::packed::{self, PackedWeight};
 use super::super::{
     Accumulate, Activation, Mat, Real, activate, activate_backward, add, column_sums, linear, matmul,
 };
 use super::cut;
 use super::gate::{gate, gate_backward};
-use super::memory::{MemoryKind, Move};
+use super::memory::{Chosen, MemoryBackward, MemoryKind, MemoryStep};
 
 const STACK: MemoryKind = MemoryKind::RestingStack;
 
@@ -75,8 +75,8 @@ impl StackRnn {
         self.back_lengths().iter().sum()
     }
 
-    /// Where the stacks `[B,held,M]` are in a trace: those before the first step, which the caller sets unless they are empty, or
-    /// after the last.
+    /// Where the stacks `[B,held,M]` are in a trace: those before the first step, which the caller sets unless they are
+    /// empty, or after the last.
     pub fn memory(&self, keep: bool, last: bool) -> std::ops::Range<usize> {
         let [.., memories] = self.lengths(keep);
         let end = self.trace(keep);
@@ -110,9 +110,9 @@ impl StackRnn {
         [self.workspace(), ACTIONS + self.width, self.batch * self.width, memory, memory]
     }
 
-    fn step_of(&self, t: usize) -> Move {
+    fn step_of(&self, t: usize) -> MemoryStep {
         let extent = |t| STACK.extent(self.rows, self.taken + t);
-        Move { device: STACK, before: extent(t), after: extent(t + 1) }
+        MemoryStep { device: STACK, before: extent(t), after: extent(t + 1) }
     }
 }
 
@@ -129,7 +129,8 @@ pub fn stack_rnn<R: Real>(
     let (batch, hidden, d) = (n.batch, n.hidden, n.width);
     let row = batch * hidden;
     let [actions, elements, tops, workspace, memories] = cut(trace, n.lengths(keep));
-    let (w_hidden, _) = Weight::new(Mat::new(w.hidden, hidden, hidden).t(), batch, workspace);
+    // Packed once for all steps. The other weights are too narrow to gain from it.
+    let (w_hidden, _) = PackedWeight::new(Mat::new(w.hidden, hidden, hidden).t(), batch, workspace);
     let mut start = 0;
     for t in 0..n.steps {
         let (k, held, new_held) = (if keep { t } else { 0 }, n.held(t), n.held(t + 1));
@@ -140,10 +141,13 @@ pub fn stack_rnn<R: Real>(
             if t % 2 == 0 { (one, two) } else { (two, one) }
         };
         start += batch * held;
+        // Sums are added up where the state goes, beginning with what the symbol adds to them.
         let (before, state) = h[t * row..(t + 2) * row].split_at_mut(row);
         state.copy_from_slice(&x[t * row..][..row]);
         let tops = &mut tops[k * batch * d..][..batch * d];
         if held > 0 {
+            // Copied, although they could be read in place: the backward pass then takes one product for all
+            // steps.
             for (top, old) in tops.chunks_exact_mut(d).zip(old.chunks_exact(held)) {
                 top.copy_from_slice(&old[..d]);
             }
@@ -187,7 +191,7 @@ pub fn stack_rnn_backward<R: Real>(
     let row = batch * hidden;
     let [actions, elements, tops, _, memories] = cut(trace, n.lengths(true));
     let [workspace, parts, dtops, mut dnew, mut dold] = cut(scratch, n.back_lengths());
-    let (w_hidden, _) = Weight::new(Mat::new(w.hidden, hidden, hidden), batch, workspace);
+    let (w_hidden, _) = PackedWeight::new(Mat::new(w.hidden, hidden, hidden), batch, workspace);
     dnew.fill(R::ZERO);
     let mut end = memories.len() - batch * n.held(steps);
     for t in (0..steps).rev() {
@@ -196,7 +200,8 @@ pub fn stack_rnn_backward<R: Real>(
         end -= old.len();
         let actions = &mut actions[t * batch * ACTIONS..][..batch * ACTIONS];
         let elements = &mut elements[t * batch * d..][..batch * d];
-        stacks_back((dold, parts), (actions, elements), (dnew, old), n, t);
+        let chosen = Chosen { actions: &mut *actions, elements: &mut *elements };
+        stacks_back(MemoryBackward { old, dnew, dold }, chosen, parts, n, t);
         let (before, after) = dh[t * row..(t + 2) * row].split_at_mut(row);
         matmul(
             after,
@@ -235,19 +240,20 @@ pub fn stack_rnn_backward<R: Real>(
 
 /// Backward through the moves of step `t`: actions and elements become the gradients of the sums they were computed from.
 fn stacks_back<R: Real>(
-    (dold, parts): (&mut [R], &mut [R]),
-    (actions, elements): (&mut [R], &mut [R]),
-    (dnew, old): (&[R], &[R]),
+    stacks: MemoryBackward<'_, R>,
+    chosen: Chosen<'_, R>,
+    workspace: &mut [R],
     n: &StackRnn,
     t: usize,
 ) {
+    let MemoryBackward { old, dnew, dold } = stacks;
     let (held, new_held, step) = (n.held(t), n.held(t + 1), n.step_of(t));
-    let (dactions, delement) = parts.split_at_mut(ACTIONS);
-    let chosen = actions.chunks_exact_mut(ACTIONS).zip(elements.chunks_exact_mut(n.width));
-    for (b, (actions, element)) in chosen.enumerate() {
+    let (dactions, delement) = workspace.split_at_mut(ACTIONS);
+    let actions = chosen.actions.chunks_exact_mut(ACTIONS);
+    for (b, (actions, element)) in actions.zip(chosen.elements.chunks_exact_mut(n.width)).enumerate() {
         let (dold, old) = (&mut dold[b * held..][..held], &old[b * held..][..held]);
-        let dnew = &dnew[b * new_held..][..new_held];
-        let dshares = step.backward((dold, delement), dnew, (old, element), &STACK.shares(actions));
+        let (dnew, shares) = (&dnew[b * new_held..][..new_held], STACK.shares(actions));
+        let dshares = step.backward(MemoryBackward { old, dnew, dold }, delement, element, &shares);
         STACK.actions_backward(dactions, &dshares);
         gate_backward(actions, dactions, R::ONE);
         element.copy_from_slice(delement);
@@ -256,7 +262,7 @@ fn stacks_back<R: Real>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{check_finite_differences, close, dot, values};
+    use super::super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
     use super::*;
 
     fn lengths(n: &StackRnn) -> [usize; 7] {
@@ -264,7 +270,7 @@ mod tests {
         [h * h, h, h * d, ACTIONS * h, ACTIONS, d * h, d]
     }
 
-    fn weights<'a>(p: &'a [f64], n: &StackRnn) -> StackRnnWeights<'a, f64> {
+    fn weights<'a, R>(p: &'a [R], n: &StackRnn) -> StackRnnWeights<'a, R> {
         let mut rest = p;
         let [hidden, bias, read, a, ab, e, eb] = lengths(n).map(|len| {
             let (part, after) = rest.split_at(len);
@@ -347,6 +353,27 @@ mod tests {
                     close(&stacks[b * held..][..held], &stack.concat()[..held], 1e-12);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn single_precision_is_close_whatever_the_width() {
+        let sizes = [(4, 3), (7, 8), (9, 1), (33, 9)];
+        for (n, (hidden, width)) in shapes().flat_map(|n| sizes.map(|size| (n, size))) {
+            let n = StackRnn { batch: 7, hidden, width, ..n };
+            let x = values(1, n.steps * n.batch * hidden);
+            // As large as weights are at the start of training.
+            let scale = 1.0 / (hidden as f64).sqrt();
+            let p: Vec<f64> = values(2, lengths(&n).iter().sum()).iter().map(|p| scale * p).collect();
+            let (h, trace) = run(&n, &x, &p, true);
+            let (mut h32, mut trace32) = (singles(&h), vec![f32::NAN; trace.len()]);
+            h32[n.batch * hidden..].fill(f32::NAN);
+            let first = n.memory(true, false);
+            trace32[first.clone()].copy_from_slice(&singles(&trace[first]));
+            stack_rnn(&mut h32, &mut trace32, &singles(&x), weights(&singles(&p), &n), &n, true);
+            close_single(&h32, &h, 1e-5);
+            let last = n.memory(true, true);
+            close_single(&trace32[last.clone()], &trace[last], 1e-5);
         }
     }
 

@@ -1,4 +1,6 @@
-use super::super::testing::{check_finite_differences, close, close_single, dot, singles, values};
+use super::super::testing::{
+    check_finite_differences, close, close_single, dot, near, random, singles, size, values, wide,
+};
 use super::*;
 use proptest::prelude::*;
 
@@ -58,7 +60,7 @@ impl Case {
         let mut h = vec![0.0; (n.recurrence.steps + 1) * n.recurrence.batch * n.recurrence.hidden];
         // Whatever was there before must not matter.
         let mut trace = vec![f64::NAN; n.trace::<f64>(keep)];
-        augmented(&mut h, &mut trace, (x, &self.noise), w, n, keep);
+        augmented(&mut h, &mut trace, x, &self.noise, w, n, keep);
         (h, trace)
     }
 }
@@ -167,7 +169,8 @@ proptest! {
     #[test]
     fn equals_dense_matrices(
         (steps, batch, rows) in (0usize..14, 1usize..4, 1usize..20),
-        (input, hidden, width) in (1usize..5, 1usize..7, 1usize..6),
+        (input, hidden) in (1usize..5, prop_oneof![1usize..7, size()]),
+        width in prop_oneof![1usize..6, proptest::sample::select(vec![7, 8, 9, 17])],
         (lstm, kind, seed) in (any::<bool>(), 0usize..3, 0u64..1000),
     ) {
         let device = KINDS[kind];
@@ -185,6 +188,76 @@ proptest! {
     }
 }
 
+/// One step of a memory and its gradients, against the matrices of all actions. `old` and `dnew` have every row.
+fn check_move<R: Real>(device: MemoryKind, rows: usize, steps: usize, d: usize, seed: u64) {
+    let step = memory::MemoryStep {
+        device,
+        before: device.extent(rows, steps),
+        after: device.extent(rows, steps + 1),
+    };
+    let (held, new_held) = (step.before.held() * d, step.after.held() * d);
+    let (a, b): (Vec<R>, Vec<R>) = (random(seed, held), random(seed + 1, new_held));
+    let (actions, element): (Vec<R>, Vec<R>) = (random(seed + 2, device.actions()), random(seed + 3, d));
+    let dense = |extent: memory::Extent, held: &[f64]| -> Matrix {
+        let row = |row| extent.find(row).map_or(vec![0.0; d], |place| held[place * d..][..d].to_vec());
+        (0..rows).map(row).collect()
+    };
+    let (old, dnew) = (dense(step.before, &wide(&a)), dense(step.after, &wide(&b)));
+    let is_ntm = device == MemoryKind::BabyNtm;
+    let written = if is_ntm { 1.0 } else { actions[0].wide() };
+    let (mut new, mut dold) = (vec![vec![0.0; d]; rows], vec![vec![0.0; d]; rows]);
+    let mut dactions = vec![0.0; actions.len()];
+    for (action, matrix) in action_matrices(device, rows).iter().enumerate() {
+        let (share, moved) = (actions[action].wide(), product(matrix, &old));
+        for (i, j, e) in (0..rows * rows * d).map(|k| (k / d / rows, k / d % rows, k % d)) {
+            dold[j][e] += share * matrix[i][j] * dnew[i][e];
+        }
+        for (i, e) in (0..rows * d).map(|k| (k / d, k % d)) {
+            new[i][e] += share * moved[i][e];
+            dactions[action] += dnew[i][e] * moved[i][e];
+        }
+    }
+    for (e, x) in wide(&element).into_iter().enumerate() {
+        new[0][e] += written * x;
+        dactions[0] += if is_ntm { 0.0 } else { dnew[0][e] * x };
+    }
+    let shares = device.shares(&actions);
+    let mut kernel_new = vec![R::of(9.0); new_held];
+    step.forward(&mut kernel_new, &a, &element, &shares);
+    let terms = actions.len() + rows * d;
+    near(
+        &dense(step.after, &wide(&kernel_new)).concat().into_iter().map(R::of).collect::<Vec<R>>(),
+        &new.concat(),
+        terms,
+    );
+    let (mut kernel_dold, mut delement) = (vec![R::of(9.0); held], vec![R::of(9.0); d]);
+    let memory = memory::MemoryBackward { old: &a, dnew: &b, dold: &mut kernel_dold };
+    let dshares = step.backward(memory, &mut delement, &element, &shares);
+    let mut kernel_dactions = vec![R::of(9.0); actions.len()];
+    device.actions_backward(&mut kernel_dactions, &dshares);
+    near(&kernel_dactions, &dactions, terms);
+    near(&delement, &dnew[0].iter().map(|d| written * d).collect::<Vec<_>>(), terms);
+    // Rows that are not held before the step are constants.
+    let dold = |row: usize| step.before.find(row).map(|_| dold[row].clone());
+    let kernel_dold = dense(step.before, &wide(&kernel_dold));
+    for row in 0..rows {
+        if let Some(expected) = dold(row) {
+            near(&kernel_dold[row].iter().map(|&x| R::of(x)).collect::<Vec<R>>(), &expected, terms);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_move_equals_dense_matrices(
+        (kind, rows, steps) in (0usize..3, 1usize..20, 0usize..24),
+        (d, seed) in (prop_oneof![1usize..6, proptest::sample::select(vec![7, 8, 9, 17])], 0u64..1000),
+    ) {
+        check_move::<f32>(KINDS[kind], rows, steps, d, seed);
+        check_move::<f64>(KINDS[kind], rows, steps, d, seed);
+    }
+}
+
 /// Memories whose two ends stay apart, that fill up during the run, and that are too small from the start.
 #[test]
 fn gradients_match_finite_differences() {
@@ -198,7 +271,7 @@ fn gradients_match_finite_differences() {
             let (mut dp, mut scratch) = (vec![0.0; case.p.len()], vec![f64::NAN; n.scratch()]);
             let w = weights(&case.p, n, case.temperature);
             let dw = gradients(&mut dp, n);
-            augmented_backward(&mut dx, &mut dh, dw, &mut trace, &mut scratch, (&h, &case.x), w, n);
+            augmented_backward(&mut dx, &mut dh, dw, &mut trace, &mut scratch, &h, &case.x, w, n);
             check_finite_differences(&case.x, &dx, |x| dot(&case.run(x, &case.p, false).0, &g));
             check_finite_differences(&case.p, &dp, |p| dot(&case.run(&case.x, p, false).0, &g));
         }
@@ -213,7 +286,7 @@ fn single_precision_is_close() {
         let (expected, _) = case.run(&case.x, &case.p, false);
         let (mut h, mut trace) = (vec![0.0f32; expected.len()], vec![0.0f32; n.trace::<f32>(true)]);
         let w = weights(&p, n, case.temperature);
-        augmented(&mut h, &mut trace, (&singles(&case.x), &singles(&case.noise)), w, n, true);
+        augmented(&mut h, &mut trace, &singles(&case.x), &singles(&case.noise), w, n, true);
         close_single(&h, &expected, 1e-5);
     }
 }

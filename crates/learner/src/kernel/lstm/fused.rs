@@ -7,18 +7,18 @@ use pulp::Simd;
 use super::super::packed::{UNROLL, aligned};
 use super::super::simd::{Lane, Sigmoid, Tanh, V, dispatch, squash_registers};
 use super::super::{Real, Recurrence, RecurrentWeights};
-use super::Rows;
+use super::{InputRows, StateAfter, StateBefore};
 
-/// Rows of a tile: sums of three rows and four gates, three broadcast inputs and a weight fill the sixteen registers of AVX2.
+/// InputRows of a tile: sums of three rows and four gates, three broadcast inputs and a weight fill the sixteen registers of AVX2.
 const ROWS: usize = 3;
 
-/// Rows whose sums are computed before the activations: two times the registers that [`squash_registers`] takes side by side.
+/// InputRows whose sums are computed before the activations: two times the registers that [`squash_registers`] takes side by side.
 const AT_ONCE: usize = 12;
 
 const GATES: usize = 4;
 
 /// The sums of a register of units in some rows, gate by gate.
-type Sums<R, S> = [[<R as Lane>::Reg<S>; AT_ONCE]; GATES];
+type GateSums<R, S> = [[<R as Lane>::Reg<S>; AT_ONCE]; GATES];
 
 /// The packed weights of a layer: for each register of units a panel `[1 + I + H, 4, lanes]` of its biases, input weights and
 /// recurrent weights. If inputs are symbols, the bias is added to each input weight, because exactly one of them counts.
@@ -42,13 +42,8 @@ impl<'a, R: Real> Fused<'a, R> {
     }
 
     /// Writes the states and cells after a step, and its gates unless that slice is empty.
-    pub(super) fn step(
-        &self,
-        (h, c, gates): (&mut [R], &mut [R], &mut [R]),
-        x: Rows<'_, R>,
-        before: (&[R], &[R]),
-    ) {
-        dispatch!(step(h, c, gates, x, before, self.panels, self.n));
+    pub(super) fn step(&self, to: StateAfter<'_, R>, x: InputRows<'_, R>, before: StateBefore<'_, R>) {
+        dispatch!(step(to, x, before, self.panels, self.n));
     }
 }
 
@@ -57,6 +52,8 @@ fn pack<R: Real, S: Simd>(s: S, to: &mut [R], w: RecurrentWeights<'_, R>, symbol
     let (lanes, hidden) = (V::<R, S>::lanes(), n.hidden);
     let panels = to.chunks_exact_mut((1 + n.input + hidden) * GATES * lanes);
     for (panel, first) in panels.zip((0..hidden).step_by(lanes)) {
+        // The weights of the four gates side by side, input by input: each broadcast element meets four
+        // registers in a row. Units past the last one have weights of zero.
         panel.fill(R::ZERO);
         for gate in 0..GATES {
             for (lane, unit) in (first..hidden.min(first + lanes)).enumerate() {
@@ -82,38 +79,39 @@ fn pack<R: Real, S: Simd>(s: S, to: &mut [R], w: RecurrentWeights<'_, R>, symbol
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "outputs, inputs, sizes: a kernel is its formula")]
 #[inline(always)]
 fn step<R: Real, S: Simd>(
     s: S,
-    h: &mut [R],
-    c: &mut [R],
-    gates: &mut [R],
-    x: Rows<'_, R>,
-    (h_before, c_before): (&[R], &[R]),
+    to: StateAfter<'_, R>,
+    x: InputRows<'_, R>,
+    before: StateBefore<'_, R>,
     panels: &[R],
     n: Recurrence,
 ) {
+    let StateAfter { h, c, gates } = to;
     let lanes = V::<R, S>::lanes();
     let size = (1 + n.input + n.hidden) * GATES * lanes;
-    let mut sums: Sums<R, S> = [[V::<R, S>::constant(s, 0.0).reg(); AT_ONCE]; GATES];
+    let mut sums: GateSums<R, S> = [[V::<R, S>::constant(s, 0.0).reg(); AT_ONCE]; GATES];
     for (panel, unit) in panels.chunks_exact(size).zip((0..n.hidden).step_by(lanes)) {
         let panel = V::<R, S>::regs(panel);
+        // Strings inside, units outside: the panel of a register of units stays in the first-level cache
+        // while all strings pass by.
         for first in (0..n.batch).step_by(AT_ONCE) {
             let many = AT_ONCE.min(n.batch - first);
             for row in (0..many).step_by(ROWS) {
-                let from = (x.skip(first + row, n.input), &h_before[(first + row) * n.hidden..]);
+                let x = x.skip(first + row, n.input);
+                let h_before = &before.h[(first + row) * n.hidden..];
                 match many - row {
-                    1 => rows::<R, S, 1>(s, &mut sums, row, from, panel, n),
-                    2 => rows::<R, S, 2>(s, &mut sums, row, from, panel, n),
-                    _ => rows::<R, S, ROWS>(s, &mut sums, row, from, panel, n),
+                    1 => rows::<R, S, 1>(s, &mut sums, row, x, h_before, panel, n),
+                    2 => rows::<R, S, 2>(s, &mut sums, row, x, h_before, panel, n),
+                    _ => rows::<R, S, ROWS>(s, &mut sums, row, x, h_before, panel, n),
                 }
             }
             let state = first * n.hidden..(first + many) * n.hidden;
             let gates =
                 if gates.is_empty() { &mut [] } else { &mut gates[GATES * state.start..GATES * state.end] };
-            let to = (&mut h[state.clone()], &mut c[state.clone()], gates);
-            cells(s, to, &c_before[state], &mut sums, n.hidden, unit);
+            let to = StateAfter { h: &mut h[state.clone()], c: &mut c[state.clone()], gates };
+            cells(s, to, &before.c[state], &mut sums, n.hidden, unit);
         }
     }
 }
@@ -122,9 +120,10 @@ fn step<R: Real, S: Simd>(
 #[inline(always)]
 fn rows<R: Real, S: Simd, const M: usize>(
     s: S,
-    to: &mut Sums<R, S>,
+    to: &mut GateSums<R, S>,
     row: usize,
-    (x, h_before): (Rows<'_, R>, &[R]),
+    x: InputRows<'_, R>,
+    h_before: &[R],
     panel: &[R::Reg<S>],
     n: Recurrence,
 ) {
@@ -132,14 +131,15 @@ fn rows<R: Real, S: Simd, const M: usize>(
     let mut sums = [[V::<R, S>::constant(s, 0.0); M]; GATES];
     let (of_input, of_hidden) = weights.split_at(GATES * n.input);
     match x {
-        Rows::Values(x) => {
+        InputRows::Values(x) => {
             for g in 0..GATES {
                 sums[g] = [V::of(s, bias[g]); M];
             }
             sums = terms(s, sums, x, of_input, n.input);
         }
-        Rows::Symbols(x) => {
+        InputRows::Symbols(x) => {
             for m in 0..M {
+                // A one-hot row has one term, with the bias in it already: a look-up instead of `I` products.
                 let weights = &of_input[GATES * x[m] as usize..][..GATES];
                 for g in 0..GATES {
                     sums[g][m] = V::of(s, weights[g]);
@@ -160,12 +160,13 @@ fn rows<R: Real, S: Simd, const M: usize>(
 #[inline(always)]
 fn cells<R: Real, S: Simd>(
     s: S,
-    (h, c, gates): (&mut [R], &mut [R], &mut [R]),
+    to: StateAfter<'_, R>,
     c_before: &[R],
-    sums: &mut Sums<R, S>,
+    sums: &mut GateSums<R, S>,
     hidden: usize,
     unit: usize,
 ) {
+    let StateAfter { h, c, gates } = to;
     let many = h.len() / hidden;
     let [i, f, g, o] = sums;
     squash_registers::<Sigmoid, R, S>(s, &mut i[..many]);
@@ -182,6 +183,7 @@ fn cells<R: Real, S: Simd>(
         let added = V::<R, S>::of(s, i[m]) * V::of(s, g[m]);
         let cell = V::of(s, f[m]).mul_add(V::at(s, c_before, unit), added);
         cell.put(c, unit);
+        // The candidate is used up: its registers hold the cells until the last tanh.
         g[m] = cell.reg();
     }
     squash_registers::<Tanh, R, S>(s, &mut g[..many]);
@@ -238,6 +240,7 @@ fn term<R: Real, S: Simd, const M: usize>(
         inputs[m] = V::splat(s, x[m]);
     }
     for g in 0..GATES {
+        // Twelve independent sums: more than the latency of a fused multiply-add times two per cycle.
         let weight = V::of(s, weights[g]);
         for m in 0..M {
             sums[g][m] = inputs[m].mul_add(weight, sums[g][m]);

@@ -1,7 +1,9 @@
-use super::super::Mask;
+use proptest::prelude::*;
+
 use super::super::testing::{
-    MASKS, check_finite_differences, close, close_single, dot, dropped, singles, values,
+    MASKS, check_finite_differences, dot, dropped, near, random, size, values, wide,
 };
+use super::super::{DropoutMask, naive};
 use super::*;
 
 const N: Recurrence = Recurrence { steps: 4, batch: 2, input: 3, hidden: 5 };
@@ -12,7 +14,7 @@ fn split(p: &[f64], n: Recurrence) -> RecurrentWeights<'_, f64> {
     RecurrentWeights { input, hidden, bias }
 }
 
-fn masked<R>(values: &[R], mask: Mask) -> Inputs<'_, R> {
+fn masked<R>(values: &[R], mask: DropoutMask) -> Inputs<'_, R> {
     Inputs::Values(MaskedSlice { values, mask })
 }
 
@@ -22,7 +24,7 @@ struct Run {
     gates: Vec<f64>,
 }
 
-fn forward(start: &[f64], x: &[f64], mask: Mask, p: &[f64], n: Recurrence) -> Run {
+fn forward(start: &[f64], x: &[f64], mask: DropoutMask, p: &[f64], n: Recurrence) -> Run {
     let row = n.batch * n.hidden;
     let (mut h, mut c) = (vec![0.0; (n.steps + 1) * row], vec![0.0; (n.steps + 1) * row]);
     h[..row].copy_from_slice(&start[..row]);
@@ -32,29 +34,143 @@ fn forward(start: &[f64], x: &[f64], mask: Mask, p: &[f64], n: Recurrence) -> Ru
     Run { h, c, gates }
 }
 
-fn naive(start: &[f64], x: &[f64], p: &[f64], n: Recurrence) -> Vec<f64> {
-    let (w, row) = (split(p, n), n.batch * n.hidden);
-    let (mut h, mut c) = (start[..row].to_vec(), start[row..].to_vec());
-    let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
-    for t in 0..n.steps {
-        for b in 0..n.batch {
-            let x = &x[(t * n.batch + b) * n.input..][..n.input];
-            let before = h[(t * n.batch + b) * n.hidden..][..n.hidden].to_vec();
-            for u in 0..n.hidden {
-                let sum = |gate: usize| {
-                    let r = gate * n.hidden + u;
-                    w.bias[r]
-                        + dot(x, &w.input[r * n.input..][..n.input])
-                        + dot(&before, &w.hidden[r * n.hidden..][..n.hidden])
-                };
-                let old = c[(t * n.batch + b) * n.hidden + u];
-                let cell = sigmoid(sum(1)) * old + sigmoid(sum(0)) * libm::tanh(sum(2));
-                c.push(cell);
-                h.push(sigmoid(sum(3)) * libm::tanh(cell));
+/// One unit, one string, one step at a time: states, cells and gates.
+fn naive(start: &[f64], x: &[f64], w: RecurrentWeights<'_, f64>, n: Recurrence) -> Run {
+    let row = n.batch * n.hidden;
+    let mut run = Run { h: start[..row].to_vec(), c: start[row..].to_vec(), gates: vec![] };
+    for at in 0..n.steps * n.batch {
+        let x = naive::affine(w.input, w.bias, &x[at * n.input..][..n.input]);
+        let before = naive::affine(w.hidden, &[], &run.h[at * n.hidden..][..n.hidden]);
+        let sum = |gate: usize, u: usize| x[gate * n.hidden + u] + before[gate * n.hidden + u];
+        let squash = |gate| if gate == 2 { libm::tanh } else { naive::sigmoid };
+        run.gates.extend((0..4).flat_map(|gate| (0..n.hidden).map(move |u| squash(gate)(sum(gate, u)))));
+        let gates = run.gates[at * 4 * n.hidden..].chunks(n.hidden).collect::<Vec<_>>();
+        for u in 0..n.hidden {
+            let cell = gates[1][u] * run.c[at * n.hidden + u] + gates[0][u] * gates[2][u];
+            run.c.push(cell);
+            run.h.push(gates[3][u] * libm::tanh(cell));
+        }
+    }
+    run
+}
+
+/// Backpropagation through time, one sum at a time: the gradients of inputs, of initial states and cells, and of input weights,
+/// recurrent weights and biases.
+fn naive_backward(
+    x: &[f64],
+    run: &Run,
+    w: RecurrentWeights<'_, f64>,
+    dh: &[f64],
+    dc: &[f64],
+    n: Recurrence,
+) -> [Vec<f64>; 6] {
+    let Recurrence { steps, batch, input, hidden } = n;
+    let (mut dx, mut dh, mut dc) = (vec![0.0; x.len()], dh.to_vec(), dc.to_vec());
+    let [mut dw_in, mut dw_hidden, mut dbias] =
+        [4 * hidden * input, 4 * hidden * hidden, 4 * hidden].map(|len| vec![0.0; len]);
+    for at in (0..steps * batch).rev() {
+        let (before, after) = (at * hidden, (at + batch) * hidden);
+        for u in 0..hidden {
+            let [i, f, g, o] = [0, 1, 2, 3].map(|gate| run.gates[(at * 4 + gate) * hidden + u]);
+            let (dstate, squashed) = (dh[after + u], libm::tanh(run.c[after + u]));
+            let dcell = &mut dc[(at % batch) * hidden + u];
+            let dnew = *dcell + dstate * o * (1.0 - squashed * squashed);
+            *dcell = dnew * f;
+            let dsums = [
+                dnew * g * i * (1.0 - i),
+                dnew * run.c[before + u] * f * (1.0 - f),
+                dnew * i * (1.0 - g * g),
+                dstate * squashed * o * (1.0 - o),
+            ];
+            for (gate, dsum) in dsums.into_iter().enumerate() {
+                let unit = gate * hidden + u;
+                let (row_in, row) = (unit * input..(unit + 1) * input, unit * hidden..(unit + 1) * hidden);
+                let inputs = at * input..(at + 1) * input;
+                naive::dot_backward(
+                    dsum,
+                    &w.input[row_in.clone()],
+                    &x[inputs.clone()],
+                    &mut dw_in[row_in],
+                    &mut dx[inputs],
+                );
+                naive::dot_backward(
+                    dsum,
+                    &w.hidden[row.clone()],
+                    &run.h[before..before + hidden],
+                    &mut dw_hidden[row],
+                    &mut dh[before..before + hidden],
+                );
+                dbias[unit] += dsum;
             }
         }
     }
-    h
+    dh.truncate(batch * hidden);
+    [dx, dh, dc, dw_in, dw_hidden, dbias]
+}
+
+/// Forward and backward, fused or apart as the batch decides.
+fn check<R: Real>(n: Recurrence, mask: DropoutMask, seed: u64) {
+    let Recurrence { steps, batch, input, hidden } = n;
+    let (row, scale) = (batch * hidden, R::of(1.0 / (input.max(hidden) as f64).sqrt()));
+    let lengths = [
+        2 * row,
+        steps * batch * input,
+        4 * hidden * input,
+        4 * hidden * hidden,
+        4 * hidden,
+        (steps + 1) * row,
+        row,
+    ];
+    let [start, x, w_in, w_hidden, bias, g, g_cell] = lengths.map(|len| random::<R>(seed + len as u64, len));
+    // As large as weights are at the start of training, so that rounding does not grow from step to step.
+    let [w_in, w_hidden] = [w_in, w_hidden].map(|w| w.into_iter().map(|w| scale * w).collect::<Vec<_>>());
+    let w = RecurrentWeights { input: &w_in[..], hidden: &w_hidden[..], bias: &bias[..] };
+    let mut h = [&start[..row], &vec![R::of(9.0); steps * row]].concat();
+    let mut c = [&start[row..], &vec![R::of(9.0); steps * row]].concat();
+    let mut gates = vec![R::of(9.0); steps * 4 * row];
+    let mut workspace = vec![R::of(f64::NAN); n.workspace::<R>(4)];
+    lstm(&mut h, &mut c, &mut gates, &mut workspace, masked(&x, mask), w, n);
+    let wide_w = [wide(&w_in), wide(&w_hidden), wide(&bias)];
+    let wide_w = RecurrentWeights { input: &wide_w[0], hidden: &wide_w[1], bias: &wide_w[2] };
+    let (x_dropped, terms) = (dropped(&wide(&x), mask), (steps + 1) * (input + hidden));
+    let run = naive(&wide(&start), &x_dropped, wide_w, n);
+    near(&h, &run.h, terms);
+    near(&c, &run.c, terms);
+    near(&gates, &run.gates, terms);
+
+    let expected = naive_backward(&x_dropped, &run, wide_w, &wide(&g), &wide(&g_cell), n);
+    let (mut dx, mut dh, mut dc) = (vec![R::of(9.0); x.len()], g.clone(), g_cell);
+    let [mut dw_in, mut dw_hidden, mut dbias] =
+        [w_in.len(), w_hidden.len(), bias.len()].map(|len| vec![R::ZERO; len]);
+    let dw = RecurrentGradients {
+        into: Accumulate::Set,
+        input: &mut dw_in,
+        hidden: &mut dw_hidden,
+        bias: &mut dbias,
+    };
+    let inputs = MaskedSlice { values: &x[..], mask };
+    lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut gates, &mut workspace, &h, &c, inputs, w, n);
+    near(&dx, &dropped(&expected[0], mask), 4 * terms);
+    near(&dh[..row], &expected[1], 4 * terms);
+    near(&dc, &expected[2], 4 * terms);
+    for (got, expected) in [dw_in, dw_hidden, dbias].iter().zip(&expected[3..]) {
+        near(got, expected, 4 * terms + steps * batch);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_shape_equals_the_naive_twin(
+        (steps, batch) in (0usize..5, size()),
+        (input, hidden, seed) in (size(), size(), 0u64..1000),
+    ) {
+        let n = Recurrence { steps, batch, input, hidden };
+        for mask in MASKS {
+            check::<f32>(n, mask, seed);
+            check::<f64>(n, mask, seed);
+        }
+    }
 }
 
 fn inputs(n: Recurrence) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
@@ -63,37 +179,25 @@ fn inputs(n: Recurrence) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     (start, x, values(3, 4 * n.hidden * (n.input + n.hidden + 1)))
 }
 
+/// Buffers of one block of steps give the same bits as buffers of all.
 #[test]
-fn blocks_of_any_size_equal_one_step_at_a_time() {
+fn blocks_of_any_size_equal_all_steps_at_once() {
     let wide = Recurrence { steps: 9, batch: 50, input: 7, hidden: 40 };
     let odd = Recurrence { steps: 3, batch: 13, input: 3, hidden: 5 };
     let all = [N, wide, odd, Recurrence { batch: 8, hidden: 11, ..odd }, Recurrence { steps: 0, ..N }];
     for (n, mask) in all.into_iter().flat_map(|n| MASKS.map(|mask| (n, mask))) {
+        check::<f32>(n, mask, 1);
+        check::<f64>(n, mask, 1);
         let (start, x, p) = inputs(n);
-        let run = forward(&start, &x, mask, &p, n);
-        close(&run.h, &naive(&start, &dropped(&x, mask), &p, n), 1e-12);
-        let (q, start32) = (singles(&p), singles(&start));
-        let (input, rest) = q.split_at(4 * n.hidden * n.input);
-        let (hidden, bias) = rest.split_at(4 * n.hidden * n.hidden);
-        let row = n.batch * n.hidden;
-        let (mut h, mut c) = (vec![0.0f32; run.h.len()], vec![0.0f32; run.c.len()]);
-        h[..row].copy_from_slice(&start32[..row]);
-        c[..row].copy_from_slice(&start32[row..]);
-        let mut gates = vec![0.0f32; run.gates.len()];
-        let w = RecurrentWeights { input, hidden, bias };
-        let workspace = &mut vec![0.0; n.workspace::<f32>(4)];
-        let x = singles(&x);
-        let x = masked(&x, mask);
-        lstm(&mut h, &mut c, &mut gates, workspace, x, w, n);
-        close_single(&h, &run.h, 2e-5);
-        // Buffers of one block of steps give the same bits.
-        let block = n.block::<f32>(4).min(n.steps);
-        let (mut h2, mut c2) = (vec![0.0f32; h.len()], vec![0.0f32; (block + 1) * row]);
-        h2[..row].copy_from_slice(&start32[..row]);
-        c2[..row].copy_from_slice(&start32[row..]);
-        lstm(&mut h2, &mut c2, &mut vec![0.0f32; block * 4 * row], workspace, x, w, n);
-        assert_eq!(h2, h);
-        assert_eq!(c2[block * row..], c[n.steps * row..]);
+        let (run, row) = (forward(&start, &x, mask, &p, n), n.batch * n.hidden);
+        let block = n.block::<f64>(4).min(n.steps);
+        let (mut h, mut c) = (vec![0.0; run.h.len()], vec![0.0; (block + 1) * row]);
+        h[..row].copy_from_slice(&start[..row]);
+        c[..row].copy_from_slice(&start[row..]);
+        let (mut gates, mut workspace) = (vec![0.0; block * 4 * row], vec![0.0; n.workspace::<f64>(4)]);
+        lstm(&mut h, &mut c, &mut gates, &mut workspace, masked(&x, mask), split(&p, n), n);
+        assert_eq!(h, run.h);
+        assert_eq!(c[block * row..], run.c[n.steps * row..]);
     }
 }
 
@@ -109,7 +213,7 @@ fn symbols_equal_one_hot_rows() {
             .flat_map(|&symbol| (0..input).map(move |i| f64::from(u8::from(i == symbol as usize))))
             .collect();
         for p in [&p[..], &p[..4 * hidden * (input + hidden)]] {
-            let (dense, row) = (forward(&start, &x, Mask::NONE, p, n), batch * hidden);
+            let (dense, row) = (forward(&start, &x, DropoutMask::NONE, p, n), batch * hidden);
             let (mut h, mut c) = (dense.h.clone(), dense.c.clone());
             h[row..].fill(9.0);
             c[row..].fill(9.0);
@@ -126,7 +230,7 @@ fn gradients_match_finite_differences() {
     MASKS.into_iter().for_each(grads);
 }
 
-fn grads(mask: Mask) {
+fn grads(mask: DropoutMask) {
     let n = N;
     let (start, x, p) = inputs(n);
     let row = n.batch * n.hidden;
@@ -138,9 +242,9 @@ fn grads(mask: Mask) {
     let (input, rest) = dp.split_at_mut(4 * n.hidden * n.input);
     let (hidden, bias) = rest.split_at_mut(4 * n.hidden * n.hidden);
     let dw = RecurrentGradients { into: Accumulate::Add, input, hidden, bias };
-    let saved = (&run.h[..], &run.c[..], MaskedSlice { values: &x[..], mask });
     let workspace = &mut vec![0.0; n.workspace::<f64>(4)];
-    lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, workspace, saved, split(&p, n), n);
+    let (w, masked) = (split(&p, n), MaskedSlice { values: &x[..], mask });
+    lstm_backward(&mut dx, &mut dh, &mut dc, dw, &mut run.gates, workspace, &run.h, &run.c, masked, w, n);
     check_finite_differences(&x, &dx, |x| loss(&forward(&start, x, mask, &p, n)));
     check_finite_differences(&p, &dp, |p| loss(&forward(&start, &x, mask, p, n)));
     let dstart = [&dh[..row], &dc[..]].concat();

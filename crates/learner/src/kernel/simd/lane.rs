@@ -93,6 +93,8 @@ macro_rules! lane {
             }
             #[inline(always)]
             fn load<S: Simd>(s: S, x: &[Self]) -> S::$reg {
+                // A plain load wherever a whole register is left; only the end of a row takes the masked one,
+                // which is slower.
                 match x.get(..S::$lanes) {
                     Some(full) => S::$split(full).0[0],
                     None => s.$part(x),
@@ -165,6 +167,8 @@ macro_rules! lane {
             fn scale<S: Simd>(_: S, mut p: S::$reg, mut shifted: S::$reg) -> S::$reg {
                 let p_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut p));
                 let n_bits: &mut [$bits] = bytemuck::cast_slice_mut(std::slice::from_mut(&mut shifted));
+                // n is added to the exponent as an integer; the rest of the shifter is shifted out. The
+                // result must be a normal number, which the ranges of the arguments ensure.
                 for (p, n) in p_bits.iter_mut().zip(n_bits) {
                     *p = p.wrapping_add(*n << $mantissa);
                 }
@@ -203,8 +207,12 @@ lane!(
     reduce_sum_f32s,
     reduce_max_f32s,
     {
+        // 1.5 · 2²³: a unit in the last place is one, and the half keeps negative integers from borrowing
+        // from the exponent.
         const SHIFTER: f32 = 12_582_912.0;
         const EXP_RANGE: (f32, f32) = (-87.3, 88.3);
+        // ln 2 and the polynomial as in `expf` of Cephes. The head has nine binary digits, so that its product with
+        // n is exact.
         const EXP_STEP: (f32, f32, f32) = (std::f32::consts::LOG2_E, 0.693_359_4, -2.121_944_4e-4);
         const EXP_POLY: &'static [f32] =
             &[1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
@@ -239,6 +247,7 @@ lane!(
     {
         const SHIFTER: f64 = 6_755_399_441_055_744.0;
         const EXP_RANGE: (f64, f64) = (-708.39, 709.4);
+        // ln 2 as in fdlibm: the head ends in zeros, so that its product with n is exact.
         const EXP_STEP: (f64, f64, f64) =
             (std::f64::consts::LOG2_E, 0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10);
         // 1/13!, 1/12!, …, 1/2!

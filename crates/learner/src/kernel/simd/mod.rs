@@ -22,6 +22,7 @@ pub(crate) use vector::{MAX_LANES, V};
 macro_rules! dispatch {
     ($body:ident $(::<$R:ty, _, $E:literal>)? ($($arg:expr),* $(,)?)) => {{
         let once = $crate::kernel::simd::Once;
+        // Found out once per process; afterwards this is one load and one branch per kernel, not per loop.
         match pulp::Arch::new() {
             #[cfg(target_arch = "x86_64")]
             pulp::Arch::V3(s) => pulp::Simd::vectorize(

@@ -100,9 +100,11 @@ fn reduce<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [[V<R, S>; M]; 2
         shifted[m] = x[m].mul_add(log2_e, shifter);
     }
     for m in 0..M {
+        // Head and tail of ln 2 one after the other (Cody and Waite), so that r keeps its digits.
         let n = shifter - shifted[m];
         r[m] = n.mul_add(tail, n.mul_add(head, x[m]));
     }
+    // Horner's rule: one fused operation per coefficient, side by side for all registers.
     for &c in &R::EXP_POLY[1..] {
         let c = V::splat(s, c);
         for m in 0..M {
@@ -150,8 +152,8 @@ fn sigmoid<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
     e
 }
 
-/// The hyperbolic tangent of each, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the digits of
-/// tiny values.
+/// The hyperbolic tangent of each, (e²ˣ − 1) / (e²ˣ + 1), from e²ˣ − 1 = 2ⁿ·(eʳ − 1) + (2ⁿ − 1), which keeps the
+/// digits of tiny values.
 #[inline(always)]
 fn tanh<R: Lane, S: Simd, const M: usize>(x: [V<R, S>; M]) -> [V<R, S>; M] {
     let (s, mut x) = (x[0].s, x);

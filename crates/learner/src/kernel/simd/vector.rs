@@ -169,6 +169,7 @@ impl<R: Lane, S: Simd> Neg for V<R, S> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
+        // From −0, because 0 − 0 would be 0 where −0 is right.
         Self::constant(self.s, -0.0) - self
     }
 }

@@ -16,7 +16,7 @@ use crate::model::init::Initialization;
 use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
-use crate::tape::{Recording, Var};
+use crate::tape::{HeadSizes, Recording, Var};
 
 /// The index of the first position: in fairseq, positions start after the padding symbol, which is 1.
 const FIRST: usize = 2;
@@ -223,7 +223,7 @@ impl CnnTransducer {
     ) -> Var {
         let q = query.of(r, x);
         let q = blend(r, q, embedded);
-        let sizes = (self.spec.embedding, 1);
+        let sizes = HeadSizes { width: self.spec.embedding, heads: 1 };
         let context = r.cross_attention(q, source.keys_values, &source.lengths, sizes, 0.0);
         let context = out.of(r, context);
         let x = blend(r, context, x);

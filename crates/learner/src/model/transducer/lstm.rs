@@ -11,7 +11,7 @@ use crate::model::init::{Initialization, Role};
 use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
-use crate::tape::{Layer, Recording, Var};
+use crate::tape::{HeadSizes, Layer, Recording, Var};
 
 /// An LSTM encoder and decoder, as written in a config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -177,7 +177,7 @@ impl LstmTransducer {
         }
         if let (Some((query, out)), Some((source, lengths))) = (self.attention, &decoding.source) {
             let q = r.linear(x, query, None, h, Activation::Identity);
-            let context = r.cross_attention(q, *source, lengths, (h, 1), 0.0);
+            let context = r.cross_attention(q, *source, lengths, HeadSizes { width: h, heads: 1 }, 0.0);
             let both = r.join(&[context, x], batch);
             x = r.linear(both, out, None, 2 * h, Activation::Tanh);
         }

@@ -4,7 +4,7 @@ use super::{NormPlace, TransformerSpec};
 use crate::kernel::{Activation, Attention, Real};
 use crate::model::init::{Initialization, Role};
 use crate::params::{Layout, Param};
-use crate::tape::{LayerNorm, Recording, Var};
+use crate::tape::{HeadSizes, LayerNorm, Recording, Var};
 
 /// The mask of self-attention.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +98,8 @@ impl Heads {
         (keys_values, lengths): (Var, &[usize]),
     ) -> Var {
         let q = self.queries(r, x, spec.width);
-        let x = r.cross_attention(q, keys_values, lengths, (spec.width, spec.heads), spec.dropout.attention);
+        let sizes = HeadSizes { width: spec.width, heads: spec.heads };
+        let x = r.cross_attention(q, keys_values, lengths, sizes, spec.dropout.attention);
         self.output(r, x, spec)
     }
 }
@@ -119,8 +120,8 @@ impl Heads {
         let both = side_by_side(r, (source, own), lengths, t, 2 * d);
         let ends: Vec<usize> = lengths.iter().map(|length| length + t).collect();
         let q = self.queries(r, x, d);
-        let sizes = (d, spec.heads);
-        let x = r.prefix_attention(q, both, (&ends, lengths), sizes, spec.dropout.attention);
+        let sizes = HeadSizes { width: d, heads: spec.heads };
+        let x = r.prefix_attention(q, both, &ends, lengths, sizes, spec.dropout.attention);
         self.output(r, x, spec)
     }
 }
