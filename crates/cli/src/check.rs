@@ -3,13 +3,43 @@
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
-use wug_lab::language::{Language, NextSet, Word, registry};
+use wug_lab::language::{Language, NextSet, Reading, Word, registry};
 
-use crate::args::Check;
 use crate::exit::Exit;
+use crate::options::reading;
 use crate::safe::write_json;
 
-pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug check parity 0110
+  wug check dyck-2-3 '(0 (1 )1 )0' --next
+  wug check repeat-01 0110 --distance       with a closest member
+  wug sample majority | wug check majority - --prob")]
+pub(crate) struct CheckArgs {
+    /// NAME or NAME:key=value,…
+    language: String,
+    /// The string, tokens separated by spaces (single characters need none); `-` or nothing reads lines from
+    /// stdin
+    string: Option<String>,
+    /// The next-symbol set of each prefix
+    #[arg(long)]
+    next: bool,
+    /// The edit distance from the language and a closest member (regular languages)
+    #[arg(long)]
+    distance: bool,
+    /// The log-probability among the strings of its length, and under the language's own distribution
+    #[arg(long)]
+    prob: bool,
+    /// As published, or corrected
+    #[arg(long, default_value = "corrected", value_parser = reading)]
+    reading: Reading,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let language = registry::find(&args.language)?.build(args.reading)?;
     let language = language.as_ref();
     if args.distance && language.automaton().is_none() {
@@ -34,7 +64,7 @@ pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
     }
 }
 
-fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) -> Result<(), Exit> {
+fn line(args: &CheckArgs, language: &dyn Language, text: &str, out: &mut dyn Write) -> Result<(), Exit> {
     let word = language.alphabet().parse(text).map_err(|error| Exit::usage(error.to_string()))?;
     let mut row = json!({ "string": language.alphabet().format(&word), "member": language.contains(&word) });
     if args.next {

@@ -10,12 +10,39 @@ use wug_lab::doctor::{Check, Finding, examine};
 use wug_lab::foreign::{Failure, ForeignPlan, Host, Limits, Where, hello};
 use wug_lab::learners::Role;
 
-use crate::args::Doctor;
 use crate::exit::Exit;
 use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 
-pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug doctor python3 examples/process/bigram.py
+  wug doctor --role recognizer python3 mine.py
+
+The model is fitted to a task that every model can learn, and asked the same things in several ways. The exit code is 1 if a mistake is found.")]
+pub(crate) struct DoctorArgs {
+    /// Only this role [default: all that the model says it can play]
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Seconds that the model may take to say hello, to be fitted and for each answer
+    #[arg(long, default_value_t = 600, value_parser = seconds)]
+    seconds: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The command of the model, with its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "MODEL")]
+    model: Vec<String>,
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    const LONGEST: u64 = Limits::LONGEST;
+    let n = text.parse().ok().filter(|n| (1..=LONGEST).contains(n));
+    n.ok_or_else(|| format!("from 1 to {LONGEST} seconds, a year"))
+}
+
+pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let signals = Signals::watch()?;
     let host = Host { stop: signals.stop(), ..Host::default() };
     // After a signal the talk with the model unwinds to here, and the model's process is ended on the way.
@@ -26,7 +53,7 @@ pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> 
     }
 }
 
-fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+fn examined(args: &DoctorArgs, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let limit = Duration::from_secs(args.seconds);
     let limits = Limits { fit: limit, answer: limit };
     let hello = hello(&args.model, limits, host).map_err(wug_lab::LabError::from)?;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use wug_lab::LabError;
 use wug_lab::dataset::DataError;
 use wug_lab::language::registry::BuildError;
+use wug_report::{ReportError, TableError};
 
 use crate::safe::visible_lines;
 
@@ -75,5 +76,15 @@ impl From<BuildError> for Exit {
 impl From<DataError> for Exit {
     fn from(error: DataError) -> Self {
         LabError::from(error).into()
+    }
+}
+
+impl From<ReportError> for Exit {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Empty => Self::Usage(error.to_string()),
+            ReportError::Table(TableError::Io(error)) => error.into(),
+            ReportError::Json(_) | ReportError::Table(_) => Self::Failure(error.to_string()),
+        }
     }
 }

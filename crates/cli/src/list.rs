@@ -10,11 +10,37 @@ use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
 
-use crate::args::{List, Listing};
 use crate::exit::Exit;
 use crate::safe::write_json;
 
-pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Listing {
+    Languages,
+    Tasks,
+    Suites,
+    Learners,
+    Protocols,
+    Metrics,
+    Experiments,
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json\n  wug list learners --sizes                the dimensions and true counts of some sizes"
+)]
+pub(crate) struct ListArgs {
+    /// What to list
+    #[arg(default_value = "languages")]
+    what: Listing,
+    /// With `learners`: what each has for some numbers of parameters
+    #[arg(long)]
+    sizes: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ListArgs, out: &mut dyn Write) -> Result<(), Exit> {
     if args.sizes && !matches!(args.what, Listing::Learners) {
         return Err(Exit::Usage("`--sizes` goes with `wug list learners`".to_owned()));
     }

@@ -17,11 +17,30 @@ use wug_lab::score::METRICS;
 use wug_lab::spec::{BUILT_IN, built_in};
 use wug_lab::suite;
 
-use crate::args::Show;
 use crate::exit::Exit;
 use crate::safe::write_json;
 
-pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug show stack-manipulation
+  wug show nested:terminals=5,classes=3
+  wug show qa                              a task of wade
+  wug show lstm                            a learner: its roles and settings
+  wug show flare_table2                    an experiment: its TOML
+  wug show cycle-navigation --dot | dot -Tsvg > cycle.svg")]
+pub(crate) struct ShowArgs {
+    /// A language (NAME or NAME:key=value,…), task, suite, learner, protocol, metric or experiment
+    name: String,
+    /// Print the automaton as a Graphviz drawing
+    #[arg(long)]
+    dot: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Exit> {
     if args.dot {
         let language = registry::build(&args.name)?;
         let dfa = language.automaton().ok_or_else(|| {
