@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use wug_lab::data::{self, Request};
 use wug_lab::language::Reading;
-use wug_lab::suite::Format;
+use wug_lab::suite::DataFormat;
 
 use crate::exit::{Exit, say};
 use crate::options::{data_format, key_value, reading};
@@ -37,7 +37,7 @@ pub(crate) struct DataArgs {
     /// scan; lm-eval (tse): tasks for the lm-evaluation-harness
     /// [default: jsonl; bliss: text]
     #[arg(long, value_parser = data_format)]
-    format: Option<Format>,
+    format: Option<DataFormat>,
     /// The same seed gives the same bytes [default: 0; bliss: 100]
     #[arg(long)]
     seed: Option<u64>,

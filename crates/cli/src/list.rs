@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ListArgs, out: &mut dyn Write) -> Result<(), Exit> {
 }
 
 fn languages() -> Vec<Vec<String>> {
-    let row = |e: &wug_lab::language::registry::Entry| {
+    let row = |e: &wug_lab::language::registry::LanguageEntry| {
         [e.name, e.suite, e.class.abbreviation(), e.summary].map(str::to_owned).to_vec()
     };
     LANGUAGES.iter().map(row).collect()

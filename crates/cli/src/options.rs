@@ -3,7 +3,7 @@
 use wug_lab::Keep;
 use wug_lab::language::{Reading, UnknownReading};
 use wug_lab::spec::Scale;
-use wug_lab::suite::Format;
+use wug_lab::suite::DataFormat;
 
 #[derive(clap::Args)]
 pub(crate) struct JobArgs {
@@ -43,9 +43,9 @@ pub(crate) fn reading(text: &str) -> Result<Reading, String> {
     text.parse().map_err(|error: UnknownReading| error.to_string())
 }
 
-pub(crate) fn data_format(text: &str) -> Result<Format, String> {
-    Format::named(text)
-        .ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
+pub(crate) fn data_format(text: &str) -> Result<DataFormat, String> {
+    DataFormat::named(text)
+        .ok_or_else(|| format!("the formats are: {}", DataFormat::ALL.map(DataFormat::name).join(", ")))
 }
 
 pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {

@@ -181,7 +181,7 @@ fn lengths(language: &dyn Language) -> Vec<String> {
     (0..=most).map(|n| format!("{n}: {}", language.count(n))).collect()
 }
 
-fn wade_task(task: &wade::Task) -> Facts {
+fn wade_task(task: &wade::WadeTask) -> Facts {
     let settings = |reading| task.spelled(&task.settings(reading), " ");
     vec![
         ("name", json!(task.name)),

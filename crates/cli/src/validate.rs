@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use wug_lab::dataset::validation::Validation;
 use wug_lab::language::Reading;
-use wug_lab::suite::Format;
+use wug_lab::suite::DataFormat;
 use wug_lab::validate::{Request, validate};
 
 use crate::exit::Exit;
@@ -29,7 +29,7 @@ pub(crate) struct ValidateArgs {
     /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, lm-eval, find or scan (detected if not
     /// given)
     #[arg(long, value_parser = data_format)]
-    format: Option<Format>,
+    format: Option<DataFormat>,
     /// The language or task (the manifest's or the directory's name if not given)
     #[arg(long)]
     language: Option<String>,

@@ -38,6 +38,6 @@ pub use masked::MaskedSequence;
 pub use pairs::{Bounds, MinimalPair};
 pub use recognition::{Labelled, Split};
 pub use seed::Seed;
-pub use transduction::{Pair, Rule, RuleTask};
+pub use transduction::{CandidateRule, RuleTask, TransductionPair};
 pub use wug_language as language;
 pub use wug_table as table;

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wug_language::limit::MEMORY;
 use wug_language::{Alphabet, Word};
-use wug_table::{Kind, TableFormat, Value};
+use wug_table::{ColumnValue, Kind, TableFormat};
 
 use crate::suite::LONGEST;
-use crate::tabular::{Field, Table};
+use crate::tabular::{DescribedColumn, SplitTable};
 use crate::{DataError, FileSource, MaskedSequence};
 
 /// The longest line: the next-symbol sets of a string of [`LONGEST`] symbols fit.
@@ -84,20 +84,20 @@ pub(crate) struct MaskedRow {
 
 impl MaskedRow {
     /// A table of such rows.
-    pub(crate) fn table(format: TableFormat, config: &'static str) -> Table {
+    pub(crate) fn table(format: TableFormat, config: &'static str) -> SplitTable {
         let fields = vec![
-            Field::new("text", Kind::Text, "the whole text, its tokens separated by spaces"),
-            Field::list(
+            DescribedColumn::new("text", Kind::Text, "the whole text, its tokens separated by spaces"),
+            DescribedColumn::list(
                 "mask",
                 Kind::Integer,
                 "the positions of the tokens to predict, from 0, each from all tokens before it",
             ),
         ];
-        Table { format, config, fields }
+        SplitTable { format, config, fields }
     }
 
     /// A sequence as a row of this table.
-    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> Vec<Value<'static>> {
+    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> Vec<ColumnValue<'static>> {
         vec![vocabulary.format(&sequence.word).into(), sequence.mask.iter().copied().collect()]
     }
 

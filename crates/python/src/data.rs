@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use wug_lab::LabError;
 use wug_lab::data::{Request, in_memory, tokens};
-use wug_lab::suite::Format;
+use wug_lab::suite::DataFormat;
 
 use crate::errors::{raised, usage};
 use crate::language::reading;
@@ -28,7 +28,7 @@ pub(crate) fn data<'py>(
     }
     request.reading = reading(reading_name)?;
     request.seed = seed;
-    request.format = Format::named("jsonl");
+    request.format = DataFormat::named("jsonl");
     request.options = options.into_iter().collect();
     let (files, tokens) =
         py.detach(|| Ok::<_, LabError>((in_memory(&request)?, tokens(&request)?))).map_err(raised)?;

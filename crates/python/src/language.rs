@@ -4,19 +4,19 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use wug_lab::dataset::{DataError, Seed};
 use wug_lab::language::negative::{Coin, Negatives};
-use wug_lab::language::registry::{self, Entry};
-use wug_lab::language::{Language as AnyLanguage, NextSet, Reading, Symbol, Word};
+use wug_lab::language::registry::{self, LanguageEntry};
+use wug_lab::language::{Language, NextSet, Reading, Symbol, Word};
 
 use crate::errors::{raised, usage};
 use crate::numbers::{real_bytes, word_bytes, words};
 
 /// A language.
 #[pyclass(frozen, module = "wug._wug", name = "LanguageCore")]
-pub(crate) struct Language {
+pub(crate) struct PyLanguage {
     spelled: String,
-    entry: &'static Entry,
+    entry: &'static LanguageEntry,
     reading: Reading,
-    pub(crate) oracle: Box<dyn AnyLanguage>,
+    pub(crate) oracle: Box<dyn Language>,
 }
 
 pub(crate) fn reading(name: &str) -> PyResult<Reading> {
@@ -30,7 +30,7 @@ pub(crate) fn arrays(py: Python<'_>, (a, b): (Vec<u8>, Vec<u8>)) -> Arrays<'_> {
 }
 
 #[pymethods]
-impl Language {
+impl PyLanguage {
     #[new]
     fn new(name: &str, reading_name: &str) -> PyResult<Self> {
         let named = registry::find(name).map_err(raised)?;
@@ -168,7 +168,7 @@ impl Language {
     }
 }
 
-impl Language {
+impl PyLanguage {
     fn word(&self, ids: &[u32]) -> PyResult<Word> {
         let bytes = crate::numbers::whole_bytes(ids.iter().map(|id| i64::from(*id)));
         let lengths = crate::numbers::whole_bytes([ids.len() as i64]);

@@ -12,10 +12,10 @@ use crate::numbers::{real_bytes, split, whole};
 
 /// A saved model of one of our learners.
 #[pyclass(frozen, module = "wug._wug", name = "ModelCore")]
-pub(crate) struct Model(LoadedModel);
+pub(crate) struct PyModel(LoadedModel);
 
 #[pymethods]
-impl Model {
+impl PyModel {
     #[new]
     fn new(directory: PathBuf) -> PyResult<Self> {
         load_model(&directory).map(Self).map_err(raised)

@@ -55,9 +55,9 @@ fn watched<T: Send + 'static>(
 }
 
 /// Tells Python of runs that are over.
-struct Watch(Option<Py<PyAny>>);
+struct Listener(Option<Py<PyAny>>);
 
-impl Observer for Watch {
+impl Observer for Listener {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
     fn evaluating(&self, _: usize, _: &str) {}
@@ -122,7 +122,7 @@ pub(crate) fn run(
             None => Experiment::load(&experiment, scale, &sets),
         }?;
         let sweep = Sweep::begin(&out, &experiment)?;
-        let summary = work(&sweep, options, &Watch(tell))?;
+        let summary = work(&sweep, options, &Listener(tell))?;
         let status = sweep.status()?;
         Ok::<_, LabError>((summary, status.ended("failed")))
     })?;

@@ -83,7 +83,7 @@ pub fn write_zip(
     packed.splice(0..0, head);
     Keys::new(password).encrypt(&mut packed);
 
-    let entry = Entry { crc, packed: narrow(packed.len() as u64)?, size: narrow(size)?, name };
+    let entry = ZipEntry { crc, packed: narrow(packed.len() as u64)?, size: narrow(size)?, name };
     let local = entry.local_header();
     let directory = entry.central_header();
     let start = narrow(local.len() as u64 + packed.len() as u64)?;
@@ -113,14 +113,14 @@ fn narrow(size: u64) -> Result<u32, FormatError> {
     u32::try_from(size).map_err(|_| FormatError::TooLarge { given: size })
 }
 
-struct Entry<'a> {
+struct ZipEntry<'a> {
     crc: u32,
     packed: u32,
     size: u32,
     name: &'a str,
 }
 
-impl Entry<'_> {
+impl ZipEntry<'_> {
     fn local_header(&self) -> Vec<u8> {
         [&LOCAL_HEADER[..], &self.shared(), self.name.as_bytes()].concat()
     }

@@ -80,26 +80,26 @@ impl Published {
 /// A nonterminal's rules: their probabilities and their right-hand sides.
 struct Nonterminal {
     probabilities: Vec<f64>,
-    sides: Vec<Vec<Part>>,
+    sides: Vec<Vec<RulePart>>,
 }
 
 impl Nonterminal {
-    fn new(rules: impl IntoIterator<Item = (f64, Vec<Part>)>) -> Self {
+    fn new(rules: impl IntoIterator<Item = (f64, Vec<RulePart>)>) -> Self {
         let (probabilities, sides) = rules.into_iter().unzip();
         Self { probabilities, sides }
     }
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum RulePart {
     Put(Symbol),
     Expand(usize),
 }
 
-use Part::Expand;
+use RulePart::Expand;
 
-fn put(symbol: u16) -> Part {
-    Part::Put(Symbol(symbol))
+fn put(symbol: u16) -> RulePart {
+    RulePart::Put(Symbol(symbol))
 }
 
 /// Leftmost derivation from nonterminal 0. Every expansion costs a draw, also where there is only one rule.
@@ -108,7 +108,7 @@ fn derive(nonterminals: &[Nonterminal], rng: &mut Mt19937) -> Word {
     let mut stack = vec![Expand(0)];
     while let Some(part) = stack.pop() {
         match part {
-            Part::Put(symbol) => word.push(symbol),
+            RulePart::Put(symbol) => word.push(symbol),
             Expand(n) => {
                 let rule = rng.choice(&nonterminals[n].probabilities);
                 stack.extend(nonterminals[n].sides[rule].iter().rev());

@@ -56,7 +56,7 @@ impl<R: Read> Write for Comparer<R> {
 
 fn compare(language: Published, expected: impl Read, words: impl Iterator<Item = Word>) {
     let mut comparer = Comparer::new(expected);
-    Text::new(&language.alphabet()).unwrap().write(&mut comparer, words).unwrap();
+    CorpusText::new(&language.alphabet()).unwrap().write(&mut comparer, words).unwrap();
     comparer.finish();
 }
 
@@ -104,7 +104,7 @@ fn a_released_corpus_can_be_read() {
     for (language, path) in released_languages() {
         let name = format!("{}.zip", Published::train_file(1000, PRIOR, SEED));
         let mut archive = Archive::new(File::open(path.join(&name)).unwrap()).unwrap();
-        let text = Text::new(&language.alphabet()).unwrap();
+        let text = CorpusText::new(&language.alphabet()).unwrap();
         let lines = text.read(BufReader::new(archive.content(Some(PASSWORD)).unwrap()));
         let words: Vec<Word> = lines.collect::<Result<_, _>>().unwrap();
         assert_eq!(words, language.corpus(1000, PRIOR, SEED).unwrap());

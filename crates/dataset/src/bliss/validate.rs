@@ -7,7 +7,7 @@ use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
 use super::files::TESTS;
-use super::{Archive, FormatError, MaskReader, PASSWORD, Published, Text, read_strings, test_count};
+use super::{Archive, CorpusText, FormatError, MaskReader, PASSWORD, Published, read_strings, test_count};
 use crate::corpus::{MaskKind, TEST_SIZE, deterministic_steps, test_after, valid_next};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource};
@@ -23,7 +23,7 @@ pub fn validate(
 ) -> Result<Validation, DataError> {
     let mut report = Validation::new("bliss", &named.spelled(), reading);
     let names = files.names().map_err(DataError::io("."))?;
-    let check = Check {
+    let check = CorpusCheck {
         files,
         language,
         text: text_of(language)?,
@@ -69,18 +69,18 @@ impl ReleasedName {
     }
 }
 
-fn text_of(language: &dyn Language) -> Result<Text, DataError> {
-    Text::new(language.alphabet()).map_err(|error| DataError::Request(error.to_string()))
+fn text_of(language: &dyn Language) -> Result<CorpusText, DataError> {
+    CorpusText::new(language.alphabet()).map_err(|error| DataError::Request(error.to_string()))
 }
 
 fn at(file: &str) -> impl Fn(FormatError) -> DataError + '_ {
     move |error| DataError::file(file, error.to_string())
 }
 
-struct Check<'a> {
+struct CorpusCheck<'a> {
     files: &'a dyn FileSource,
     language: &'a dyn Language,
-    text: Text,
+    text: CorpusText,
     published: Option<Published>,
     reading: Reading,
 }
@@ -95,7 +95,7 @@ struct Expected<'a> {
 /// with the square of the length.
 const COMPARED: usize = 20_000;
 
-impl Check<'_> {
+impl CorpusCheck<'_> {
     /// Shows every string of a file, text, archive or rows, to `see`.
     fn each(&self, file: &str, mut see: impl FnMut(Word) -> Result<(), DataError>) -> Result<(), DataError> {
         let missing = || DataError::Missing { file: file.to_owned(), hint: String::new() };

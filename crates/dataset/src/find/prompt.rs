@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wug_language::{Alphabet, Symbol, Word};
 
-use crate::{MaskedSequence, Pair, Rule, RuleTask};
+use crate::{CandidateRule, MaskedSequence, RuleTask, TransductionPair};
 
 /// A rule task over one vocabulary: `<eos> input <sep>` is to be continued with `output <eos>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl PromptForm {
     }
 
     /// `<eos> input <sep> output <eos>`, of which everything after `<sep>` is to be predicted.
-    pub fn example(&self, pair: &Pair) -> MaskedSequence {
+    pub fn example(&self, pair: &TransductionPair) -> MaskedSequence {
         let mut word = self.prompt(&pair.input);
         let start = word.len();
         word.extend(pair.output.iter().map(|s| Symbol(s.0 + SPECIAL + self.sources)));
@@ -79,10 +79,12 @@ impl PromptForm {
     }
 
     /// A candidate's answers to all hold-out inputs, to be scored.
-    pub fn candidate(&self, task: &RuleTask, rule: &Rule) -> Vec<MaskedSequence> {
+    pub fn candidate(&self, task: &RuleTask, rule: &CandidateRule) -> Vec<MaskedSequence> {
         let pairs = task.holdout.iter().zip(&rule.outputs);
         pairs
-            .map(|(input, output)| self.example(&Pair { input: input.clone(), output: output.clone() }))
+            .map(|(input, output)| {
+                self.example(&TransductionPair { input: input.clone(), output: output.clone() })
+            })
             .collect()
     }
 

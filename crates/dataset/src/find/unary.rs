@@ -4,7 +4,7 @@ use wug_language::{Alphabet, Symbol, Word};
 use wug_parameter::{Constant, Key};
 
 use super::RuleFunction;
-use super::registry::Entry;
+use super::registry::TaskEntry;
 use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
@@ -29,7 +29,7 @@ type LengthRule = fn(l: usize, m: usize) -> usize;
 /// let task = find::build("count-or-mem:length=10", Seed::new(1)).unwrap();
 /// assert!(task.holdout[0].is_empty() && task.rule("count").unwrap().outputs[0].is_empty());
 /// ```
-pub(super) const COUNT_OR_MEMORIZATION: Entry = Entry {
+pub(super) const COUNT_OR_MEMORIZATION: TaskEntry = TaskEntry {
     name: "count-or-memorization",
     aliases: &["count-or-mem"],
     summary: "one pair a^l -> b^l: count, or repeat the output?",
@@ -52,7 +52,7 @@ pub(super) const COUNT_OR_MEMORIZATION: Entry = Entry {
 /// let of_a2 = |rule| task.rule(rule).unwrap().outputs[0].len();
 /// assert_eq!((of_a2("add"), of_a2("mul"), of_a2("mem")), (7, 4, 10));
 /// ```
-pub(super) const ADD_OR_MULTIPLY: Entry = Entry {
+pub(super) const ADD_OR_MULTIPLY: TaskEntry = TaskEntry {
     name: "add-or-multiply",
     aliases: &["add-or-mul"],
     summary: "one pair a^l -> b^2l: add l, double, or repeat the output?",
@@ -76,7 +76,7 @@ pub(super) const ADD_OR_MULTIPLY: Entry = Entry {
 /// assert_eq!(of(0), [12, 9, 6, 15]); // a^2 by mul1, mul2, mul3, mem
 /// assert_eq!(of(6), [18, 21, 24, 15]); // a^8
 /// ```
-pub(super) const MULTIPLY_BY_3: Entry = Entry {
+pub(super) const MULTIPLY_BY_3: TaskEntry = TaskEntry {
     name: "multiply-by-3",
     aliases: &["mult-by-3"],
     summary: "one pair a^l -> b^3l: which sum of multiples makes three times the input?",

@@ -71,7 +71,7 @@ pub fn find(
     lengths: &LengthRange,
 ) -> Result<Vec<Box<dyn MaskedSource>>, DataError> {
     if name == "wade/*" {
-        let each = |task: &wade::Task| find(task.name, reading, lengths);
+        let each = |task: &wade::WadeTask| find(task.name, reading, lengths);
         return wade::TASKS
             .iter()
             .map(each)
@@ -105,7 +105,7 @@ pub fn find(
 }
 
 struct TaskSource {
-    task: &'static wade::Task,
+    task: &'static wade::WadeTask,
     settings: wade::TaskSettings,
 }
 

@@ -9,7 +9,8 @@ mod near_miss;
 use wug_language::{Language, Word};
 
 pub use generate::{
-    GREATER_LENGTHS, LENGTHS, OUT_OF_DISTRIBUTION, PairData, Sizes, TEST, TRAINING, VALIDATION, generate,
+    GREATER_LENGTHS, LENGTHS, MinimalPairData, OUT_OF_DISTRIBUTION, PairSizes, TEST, TRAINING, VALIDATION,
+    generate,
 };
 pub use near_miss::{NearMissKind, NearMisses};
 

@@ -8,7 +8,7 @@ use super::rows::{check_count, fields, from_row, to_row};
 use super::{Labelled, Split, next_line, parse_next_line};
 use crate::manifest::Recorder;
 use crate::rows::{self, read_lines, word};
-use crate::tabular::{DEFAULT, Table};
+use crate::tabular::{DEFAULT, SplitTable};
 use crate::{DataError, FileSource};
 
 /// The name of the split whose files are at the top of the directory.
@@ -154,7 +154,7 @@ pub fn write_rows(
     format: TableFormat,
     out: &mut Recorder<'_>,
 ) -> Result<(), DataError> {
-    let table = Table { format, config: DEFAULT, fields: fields() };
+    let table = SplitTable { format, config: DEFAULT, fields: fields() };
     for split in splits {
         let rows = split.examples.iter().map(|e| to_row(e, alphabet));
         table.put(out, &split.name, &split.name, rows)?;

@@ -153,7 +153,7 @@ pub fn generate(
     check_sizes(language, specs)?;
     let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
     for spec in specs {
-        let source = Source::new(language, spec, reading)?;
+        let source = SplitSource::new(language, spec, reading)?;
         // The name of the stream is fixed: another one would draw other strings.
         let seed = seed.derive("flare").derive(&spec.name);
         let examples = match spec.kind {
@@ -195,7 +195,7 @@ pub(crate) fn check_sizes(language: &dyn Language, specs: &[SplitSpec]) -> Resul
 }
 
 /// The two samplers of a split.
-struct Source<'a> {
+struct SplitSource<'a> {
     language: &'a dyn Language,
     positives: Box<dyn Distribution + 'a>,
     negatives: Negatives<'a>,
@@ -203,7 +203,7 @@ struct Source<'a> {
     reading: Reading,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SplitSource<'a> {
     fn new(language: &'a dyn Language, spec: &SplitSpec, reading: Reading) -> Result<Self, DataError> {
         let coin = Coin::of(reading);
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use wug_table::TableFormat;
 
-use super::task::Task;
+use super::task::WadeTask;
 use super::{TaskData, task};
 use crate::manifest::Recorder;
 use crate::rows::{MaskedRow, object, read_rows};
@@ -41,7 +41,7 @@ pub fn write(data: &TaskData, format: TableFormat, out: &mut Recorder<'_>) -> Re
 pub fn read(
     files: &dyn FileSource,
     split: &str,
-    task: &Task,
+    task: &WadeTask,
 ) -> Result<Option<Vec<MaskedSequence>>, DataError> {
     let vocabulary = task.vocabulary();
     read_rows(files, &format!("{split}.jsonl"), |text| {

@@ -5,10 +5,10 @@ use wug_language::draw;
 use wug_parameter::{Constant, Key, Span};
 
 use super::task::TaskSettings;
-use super::task::{Generate, Task};
-use super::text::{DIGITS, Text};
+use super::task::{Generate, WadeTask};
+use super::text::{DIGITS, TaskText};
 
-/// Task 1: a binary pattern is repeated; go on.
+/// WadeTask 1: a binary pattern is repeated; go on.
 ///
 /// The pattern's length p is drawn uniformly, its symbols by fair coins; copies fill the sequence, the last
 /// one cut. The true period may be a divisor of p. From position 2p + u on everything is predicted, with u
@@ -25,7 +25,7 @@ use super::text::{DIGITS, Text};
 /// let wrong = PERIODIC.parse("0 1 1 0 1 1 [0] [0] [1] [0]").unwrap();
 /// assert_eq!(PERIODIC.check(&wrong).unwrap()[0].expected, "1");
 /// ```
-pub const PERIODIC: Task = Task {
+pub const PERIODIC: WadeTask = WadeTask {
     number: 1,
     name: "periodic",
     title: "Simple periodic pattern identification",
@@ -37,7 +37,7 @@ pub const PERIODIC: Task = Task {
     generator: &Repeat { stretched: false },
 };
 
-/// Task 2: a binary pattern is repeated, each time with every symbol one longer; go on.
+/// WadeTask 2: a binary pattern is repeated, each time with every symbol one longer; go on.
 ///
 /// The pattern is drawn as in [`PERIODIC`]. In the k-th copy every symbol stands k times. From position 3p +
 /// u on everything is predicted, so copies 1 and 2 are always seen whole. Runs grow long: "repeat the last
@@ -51,7 +51,7 @@ pub const PERIODIC: Task = Task {
 /// let right = INC_PER.parse("0 1 0 0 1 1 [0] [0] [0] [1] [1]").unwrap();
 /// assert!(INC_PER.check(&right).unwrap().is_empty());
 /// ```
-pub const INC_PER: Task = Task {
+pub const INC_PER: WadeTask = WadeTask {
     number: 2,
     name: "inc-per",
     title: "Harder periodic pattern identification",
@@ -78,7 +78,7 @@ impl Generate for Repeat {
         DIGITS[..2].to_vec()
     }
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let period = settings.draw(&PATTERN, rng);
         let pattern: Vec<&str> = (0..period).map(|_| DIGITS[usize::from(draw::coin(rng))]).collect();
         let hidden = if period > 1 { draw::below(rng, period - 1) } else { 0 };
@@ -89,7 +89,7 @@ impl Generate for Repeat {
             let times = if self.stretched { k } else { 1 };
             pattern.iter().flat_map(move |&symbol| std::iter::repeat_n(symbol, times))
         });
-        let mut text = Text::default();
+        let mut text = TaskText::default();
         for (position, symbol) in copies.take(length).enumerate() {
             if position < shown { text.say(symbol) } else { text.answer(symbol) }
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 use wug_language::{Alphabet, Reading, registry};
 use wug_learner::registry::Role;
 

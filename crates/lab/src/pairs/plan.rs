@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wug_dataset::Seed;
-use wug_dataset::pairs::Sizes;
+use wug_dataset::pairs::PairSizes as Sizes;
 use wug_language::{LengthRange, Reading};
 use wug_learner::registry::{Learner, Role, Settings, find, keys};
 use wug_score::Coordinates;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use serde::Deserialize;
-use wug_dataset::pairs::Sizes;
+use wug_dataset::pairs::PairSizes as Sizes;
 use wug_dataset::suite::parse_lengths;
 use wug_language::registry::Named;
 use wug_language::{LengthRange, Reading};

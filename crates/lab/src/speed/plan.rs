@@ -7,7 +7,7 @@ use wug_language::Reading;
 use wug_learner::registry::keys::{DECODER, HIDDEN, ITERATIONS, PROJECTION, REDUNDANCY, RULE, UNITS};
 use wug_learner::registry::{IncrementalTask, Matching, Role, SettingValue, Settings, find};
 use wug_parameter::Key;
-use wug_score::wade::{StepUnit, Wade};
+use wug_score::wade::{StepUnit, WadeMeasure as Wade};
 use wug_score::{Coordinate, Coordinates};
 
 use super::corpus::{Corpus, LABELS};

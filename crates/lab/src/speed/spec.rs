@@ -6,7 +6,7 @@ use wug_language::{LengthRange, Reading};
 use wug_learner::registry::keys::{DECODER, ITERATIONS, PROJECTION, REDUNDANCY, UNITS};
 use wug_learner::registry::{IncrementalRole, Matched, Role, Settings};
 use wug_parameter::Key;
-use wug_score::wade::{Comparison, StepUnit, Thresholds, Wade, Weighting};
+use wug_score::wade::{StepUnit, ThresholdRule as Comparison, Thresholds, WadeMeasure as Wade, Weighting};
 
 use super::Speed;
 use super::corpus::Corpus;

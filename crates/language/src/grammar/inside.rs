@@ -6,7 +6,7 @@
 //! rewrites to … B … with everything else empty), and w = (I − M)⁻¹ · base, where base counts the ways that
 //! split the size properly. Weights are logarithms, so long strings do not underflow.
 
-use super::{Grammar, Item, Rule};
+use super::{Grammar, GrammarRule, Item};
 use crate::Symbol;
 use crate::automaton::log_sum;
 
@@ -96,8 +96,9 @@ impl<'a> Inside<'a> {
             .iter()
             .map(|row| log_sum(row.iter().zip(&base).map(|(u, b)| libm::log(*u) + b)))
             .collect();
-        let nothing_after =
-            |rule: &Rule, dot: usize| -> f64 { rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum() };
+        let nothing_after = |rule: &GrammarRule, dot: usize| -> f64 {
+            rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum()
+        };
         let suffix = rules
             .iter()
             .zip(proper)

@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 use rand_core::Rng;
 
-use wug_parameter::{Key, Limits, Settings};
+use wug_parameter::{Key, Settings, ValueLimits};
 
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
@@ -16,7 +16,7 @@ use crate::{
 pub const PRIOR: Key<f64> = Key::real(
     "prior",
     "probability p of stopping after each repetition",
-    Limits::Below(LEAST_PRIOR, 1.0),
+    ValueLimits::Below(LEAST_PRIOR, 1.0),
     0.3,
 );
 
@@ -67,7 +67,7 @@ impl Language for Counting {
     }
 
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
-        Some(Box::new(Geometric { language: self }))
+        Some(Box::new(GeometricBlocks { language: self }))
     }
 
     fn count(&self, length: usize) -> BigUint {
@@ -188,11 +188,11 @@ impl Distribution for OnePerLength<'_> {
     }
 }
 
-struct Geometric<'a> {
+struct GeometricBlocks<'a> {
     language: &'a Counting,
 }
 
-impl Distribution for Geometric<'_> {
+impl Distribution for GeometricBlocks<'_> {
     fn sample(&self, rng: &mut dyn Rng) -> Word {
         self.language.word(draw::geometric(rng, self.language.prior))
     }

@@ -8,7 +8,7 @@ use num_traits::Zero;
 use rand_core::Rng;
 
 use crate::big::{central_binomial, ln};
-use wug_parameter::{Key, Limits, Settings};
+use wug_parameter::{Key, Settings, ValueLimits};
 
 use super::counting::LEAST_PRIOR;
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 pub(super) const PRIOR: Key<f64> = Key::real(
     "prior",
     "probability p of a further pair of brackets, below 0.5 so that strings end",
-    Limits::Between(LEAST_PRIOR, MOST_PRIOR),
+    ValueLimits::Between(LEAST_PRIOR, MOST_PRIOR),
     0.3,
 );
 

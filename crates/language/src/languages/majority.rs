@@ -13,12 +13,12 @@ use num_bigint::BigUint;
 use num_integer::binomial;
 use rand_core::Rng;
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "majority",
     aliases: &[],
     suite: "flare",

@@ -11,12 +11,12 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "missing-duplicate",
     aliases: &["missing-duplicate-string"],
     suite: "flare",

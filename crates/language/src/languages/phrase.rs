@@ -50,12 +50,12 @@ pub(super) enum Skeleton {
     HeadFinal,
     /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string may be left
     /// out.
-    Agreement { classes: usize, order: Order, empty: bool },
+    Agreement { classes: usize, order: AnswerOrder, empty: bool },
 }
 
 /// In which order the second half answers the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum AnswerOrder {
     /// The last asked is answered first.
     Nested,
     /// The first asked is answered first.
@@ -94,7 +94,7 @@ impl Skeleton {
             Self::Agreement { classes: k, order, .. } => {
                 let (asked, answered) = classes.split_at(classes.len() / 2);
                 let mut partners: Vec<usize> = asked.iter().map(|c| c + k).collect();
-                if order == Order::Nested {
+                if order == AnswerOrder::Nested {
                     partners.reverse();
                 }
                 self.has_length(classes.len()) && asked.iter().all(|&c| c < k) && partners == answered
@@ -116,7 +116,7 @@ impl Skeleton {
             Self::Agreement { classes: k, order, .. } => {
                 let mut classes: Vec<usize> = (0..n / 2).map(|_| draw::below(rng, k)).collect();
                 let mut partners: Vec<usize> = classes.iter().map(|c| c + k).collect();
-                if order == Order::Nested {
+                if order == AnswerOrder::Nested {
                     partners.reverse();
                 }
                 classes.extend(partners);
@@ -241,7 +241,7 @@ struct Parse<'a> {
 impl Parse<'_> {
     fn partner(&self) -> Option<usize> {
         let Skeleton::Agreement { classes, order, .. } = self.language.skeleton else { return None };
-        let asked = if order == Order::Nested { self.open.back() } else { self.open.front() };
+        let asked = if order == AnswerOrder::Nested { self.open.back() } else { self.open.front() };
         asked.map(|c| c + classes)
     }
 
@@ -288,8 +288,8 @@ impl Scanner for Parse<'_> {
             Skeleton::Agreement { order, .. } => {
                 self.answering = true;
                 match order {
-                    Order::Nested => self.open.pop_back(),
-                    Order::Crossed => self.open.pop_front(),
+                    AnswerOrder::Nested => self.open.pop_back(),
+                    AnswerOrder::Crossed => self.open.pop_front(),
                 };
             }
         }

@@ -8,7 +8,7 @@
 //! the optimum. Either optimum is one in expectation; on a finite sample a model may fall below it by luck.
 //! Negatives, and strings without an answer, are left out.
 
-use super::{Direction, ExampleMetric, Metric, Unit, mean_over};
+use super::{Direction, ExampleMetric, Metric, MetricUnit, mean_over};
 use crate::chance::uniform;
 use crate::{Example, Ratio};
 
@@ -145,7 +145,7 @@ pub static LANGUAGE_MODELING_SYMBOL_EXCESS: ExampleMetric = ExampleMetric {
 pub static LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "language_modeling_symbol_excess_of_chance",
-        unit: Unit::OfChance,
+        unit: MetricUnit::OfChance,
         meaning: "language_modeling_symbol_excess as a share of that of chance",
         chance_of: UNIFORM,
         cite: "Lan et al. 2023, §3.5",
@@ -163,7 +163,7 @@ const UNIFORM: Option<&str> = Some("giving every symbol and the end the same pro
 /// What all seven have in common.
 const LANGUAGE_MODELING: Metric = Metric {
     name: "",
-    unit: Unit::NatsPerSymbol,
+    unit: MetricUnit::NatsPerSymbol,
     better: Direction::Lower,
     meaning: "",
     chance_of: None,

@@ -1,7 +1,7 @@
 //! Which of several rules a learner follows where its training pairs leave it open: agreement of its outputs, and the
 //! description length of the rules' outputs (Kharitonov and Chaabouni 2021).
 
-use super::{Direction, Metric, Score, Unit};
+use super::{Direction, Metric, MetricUnit, Score};
 use crate::{Ratio, Totals};
 
 /// The share of outputs that are those of a rule, symbol for symbol.
@@ -54,7 +54,7 @@ pub static AGREEMENT_WITH_NONE: Metric =
 /// ```
 pub static DESCRIPTION_LENGTH: Metric = Metric {
     name: "description_length",
-    unit: Unit::Nats,
+    unit: MetricUnit::Nats,
     better: Direction::Lower,
     meaning: "nats to send the rule's outputs block by block, each coded after training on those before it",
     cite: "Kharitonov and Chaabouni 2021, Eq. 1 without its constant",
@@ -69,7 +69,7 @@ pub static DESCRIPTION_LENGTH: Metric = Metric {
 /// ```
 pub static DESCRIPTION_LENGTH_BITS: Metric = Metric {
     name: "description_length_bits",
-    unit: Unit::Bits,
+    unit: MetricUnit::Bits,
     meaning: "the description length in bits",
     ..DESCRIPTION_LENGTH
 };
@@ -128,7 +128,7 @@ pub fn description_lengths(nats: &[f64], examples: usize) -> [Score; 3] {
 /// What all have in common.
 const AGREEMENT: Metric = Metric {
     name: "",
-    unit: Unit::Fraction,
+    unit: MetricUnit::Fraction,
     better: Direction::Higher,
     meaning: "",
     chance_of: None,

@@ -1,6 +1,6 @@
 //! Is it a member? Accuracy and cross-entropy of the answer.
 
-use super::{Direction, ExampleMetric, Metric, Unit};
+use super::{Direction, ExampleMetric, Metric, MetricUnit};
 use crate::chance::{majority_share, share_entropy};
 use crate::{Example, Ratio, Verdict};
 
@@ -24,7 +24,7 @@ use crate::{Example, Ratio, Verdict};
 pub static RECOGNITION_ACCURACY: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "recognition_accuracy",
-        unit: Unit::Fraction,
+        unit: MetricUnit::Fraction,
         better: Direction::Higher,
         meaning: "share of strings correctly accepted or rejected",
         chance_of: Some("always giving the commoner label"),
@@ -53,7 +53,7 @@ pub static RECOGNITION_ACCURACY: ExampleMetric = ExampleMetric {
 pub static RECOGNITION_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "recognition_cross_entropy",
-        unit: Unit::Nats,
+        unit: MetricUnit::Nats,
         better: Direction::Lower,
         meaning: "minus the log-probability of the correct label, averaged over strings",
         chance_of: Some("always giving the labels their shares"),

@@ -9,7 +9,7 @@ use super::files::{FILES, File, Holds};
 use super::lines::each_line;
 use super::{Split, interpret, source, target};
 use crate::validation::{Findings, Validation};
-use crate::{DataError, FileSource, Pair};
+use crate::{DataError, FileSource, TransductionPair};
 
 /// Checks every `.txt` file of SCAN lines, in whatever folder: all files whose first line begins with `IN:`,
 /// and all of a published name.
@@ -86,7 +86,7 @@ fn check_lines(text: &str) -> (Findings, Vec<Word>) {
             let actions = interpret(&source.format(&pair.input)).map_err(|e| format!("line {line}: {e}"))?;
             Ok((pair, actions.join(" ")))
         });
-        let (Pair { input, output }, expected) = match meaning {
+        let (TransductionPair { input, output }, expected) = match meaning {
             Ok(read) => read,
             Err(message) => {
                 malformed += 1;
