@@ -19,8 +19,8 @@ Examples:
 pub(crate) struct CheckArgs {
     /// NAME or NAME:key=value,…
     language: String,
-    /// The string, tokens separated by spaces (single characters need none); `-` or nothing reads lines from
-    /// stdin
+    /// The string, tokens separated by spaces (single characters need none); `-` or nothing
+    /// reads lines from stdin
     string: Option<String>,
     /// The next-symbol set of each prefix
     #[arg(long)]
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Exit> {
         Some(text) if text != "-" => line(args, language, text, out),
         _ => {
             for (i, text) in io::stdin().lock().lines().enumerate() {
+                // Named by its line, as one of a million may be wrong.
                 let at = |message: String| Exit::usage(format!("line {}: {message}", i + 1));
                 let text = text.map_err(|error| at(error.to_string()))?;
                 line(args, language, &text, out).map_err(|exit| match exit {
@@ -71,6 +72,7 @@ fn line(args: &CheckArgs, language: &dyn Language, text: &str, out: &mut dyn Wri
         let sets: Vec<Value> = language.next_sets(&word).iter().map(|set| next(set, language)).collect();
         row["next"] = Value::Array(sets);
     }
+    // Refused before anything is allocated: the table has a cell for each symbol and state.
     if let Some(dfa) = language.automaton().filter(|_| args.distance) {
         dfa.check_nearest(word.len()).map_err(|error| Exit::usage(error.to_string()))?;
     }

@@ -44,8 +44,8 @@ pub(crate) struct DataArgs {
     /// As published, or corrected
     #[arg(long, default_value = "corrected", value_parser = reading)]
     reading: Reading,
-    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade), sizes=100,250 or
-    /// tests=stored (bliss)
+    /// A size or length, such as test.size=1000 (flare), train=900 (tse), n=500 (wade),
+    /// sizes=100,250 or tests=stored (bliss)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
     /// Replace existing files that differ
@@ -78,6 +78,7 @@ pub(crate) fn run(args: &DataArgs, out: &mut dyn Write) -> Result<(), Exit> {
             manifest.reading,
             manifest.seed,
             manifest.files.len(),
+            // Enough to compare two data sets by eye.
             &manifest.content[..16]
         )?;
         for note in manifest.facts["notes"].as_array().into_iter().flatten() {

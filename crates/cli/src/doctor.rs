@@ -11,6 +11,7 @@ use wug_lab::foreign::{Failure, ForeignPlan, Host, Limits, Where, hello};
 use wug_lab::learners::Role;
 
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 
@@ -28,9 +29,8 @@ pub(crate) struct DoctorArgs {
     /// Seconds that the model may take to say hello, to be fitted and for each answer
     #[arg(long, default_value_t = 600, value_parser = seconds)]
     seconds: u64,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
     /// The command of the model, with its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "MODEL")]
     model: Vec<String>,
@@ -76,7 +76,7 @@ fn examined(args: &DoctorArgs, host: &Host, out: &mut dyn Write) -> Result<ExitC
         checks.extend(examine(role, limit.as_secs_f64(), &|| host.begin("model", &plan))?);
     }
     let mistakes = checks.iter().filter(|check| check.is_mistake()).count();
-    if args.json {
+    if args.output.json {
         write_json(&json!(checks), out)?;
     } else {
         checks.iter().try_for_each(|check| line(check, out))?;

@@ -11,6 +11,7 @@ use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
 
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::write_json;
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -35,9 +36,8 @@ pub(crate) struct ListArgs {
     /// With `learners`: what each has for some numbers of parameters
     #[arg(long)]
     sizes: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn run(args: &ListArgs, out: &mut dyn Write) -> Result<(), Exit> {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ListArgs, out: &mut dyn Write) -> Result<(), Exit> {
         Listing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
         Listing::Experiments => (vec!["name", "title"], experiments()?),
     };
-    if args.json {
+    if args.output.json {
         let objects: Vec<Value> = rows
             .iter()
             .map(|row| {
@@ -129,6 +129,7 @@ fn experiments() -> Result<Vec<Vec<String>>, Exit> {
 /// Columns as wide as their widest cell, two spaces apart; the last one runs free.
 fn table(titles: &[&str], rows: &[Vec<String>], out: &mut dyn Write) -> Result<(), Exit> {
     let width =
+        // Characters, not bytes: titles have `ⁿ`, `𝔹` and `×`.
         |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([titles[c].len()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..titles.len()).map(width).collect();
     let line = |cells: &[String]| {

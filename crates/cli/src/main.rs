@@ -31,6 +31,7 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    // Buffered, as commands print line by line; flushed below, where an error can still be told.
     let mut out = BufWriter::new(io::stdout().lock());
     let result = run(args, &mut out).and_then(|code| out.flush().map(|()| code).map_err(Exit::from));
     match result {

@@ -87,6 +87,8 @@ impl CorpusArgs {
 
 /// The number of activations that a network could have had; it must be one of those that it has.
 fn allowed(text: &str) -> Result<usize, Exit> {
+    // The search may choose among all activations of a set, so that the bits of one depend on how many
+    // there are.
     let known = activations_named(text).map_err(|unknown| {
         let sets: Vec<&str> = ACTIVATION_SETS.iter().map(|set| set.name).collect();
         let names = Activation::ALL.map(Activation::name);

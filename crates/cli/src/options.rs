@@ -6,6 +6,13 @@ use wug_lab::spec::Scale;
 use wug_lab::suite::DataFormat;
 
 #[derive(clap::Args)]
+pub(crate) struct OutputArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
 pub(crate) struct JobArgs {
     /// Runs at a time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
@@ -26,6 +33,7 @@ pub(crate) struct KeepArgs {
 }
 
 pub(crate) fn keep(text: &str) -> Result<Keep, String> {
+    // An empty text is the default, nothing; split alone would make a name of it.
     let names = text.split(',').filter(|_| !text.is_empty());
     Keep::named(names).map_err(|_| format!("what can be kept is: {}", Keep::NAMES.join(", ")))
 }

@@ -40,6 +40,7 @@ const QUIT: &str = ":quit";
 
 /// Plays until the game is over, or until the player stops. The log is written after every answer.
 pub(crate) fn run(args: &PlayArgs, out: &mut dyn Write) -> Result<(), Exit> {
+    // Held to the end: two games with one log would overwrite each other.
     let _lock = LogLock::take(&args.log)?;
     let mut game = begin(args)?;
     let is_new = !args.log.exists();

@@ -44,6 +44,7 @@ pub(crate) fn run(args: &ReportArgs, out: &mut dyn Write) -> Result<(), Exit> {
     for dir in &args.dirs {
         all.extend(results(&Sweep::open(dir)?)?);
     }
+    // Two directories may hold the same run: it counts once, or a mean would lean towards it.
     let mut seen = BTreeSet::new();
     all.retain(|result| seen.insert(result.run.plan.clone()));
     for log in &args.human {

@@ -14,7 +14,7 @@ use wug_lab::sweep::{Status, Sweep};
 use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
 use crate::exit::{Exit, say};
-use crate::options::{JobArgs, key_value, scale};
+use crate::options::{JobArgs, OutputArgs, key_value, scale};
 use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 use crate::watch::Watch;
@@ -47,9 +47,8 @@ pub(crate) struct RunArgs {
     /// Print the runs without running them
     #[arg(long)]
     plan: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
@@ -68,11 +67,11 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<ExitCode, Exit>
     estimate(&experiment);
     let root = args.out.clone().unwrap_or_else(|| default_directory(&experiment));
     if args.plan {
-        plan(&experiment, args.json, out)?;
+        plan(&experiment, args.output.json, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     let sweep = Sweep::begin(&root, &experiment)?;
-    work_on(&sweep, &args.jobs, &signals, args.json, out)
+    work_on(&sweep, &args.jobs, &signals, args.output.json, out)
 }
 
 /// Says how long the runs will take, of which that is known in advance.
@@ -88,6 +87,7 @@ fn estimate(experiment: &Experiment) {
 
 /// A time in the unit that suits it.
 fn duration(seconds: f64) -> String {
+    // A unit is used from one and a half or two of it on: 80 seconds say more than 1 minute.
     let (value, unit) = match seconds {
         s if s < 90.0 => (s, "seconds"),
         s if s < 5400.0 => (s / 60.0, "minutes"),
@@ -116,13 +116,12 @@ pub(crate) struct WorkerArgs {
     dir: PathBuf,
     #[command(flatten)]
     jobs: JobArgs,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn worker(args: &WorkerArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    work_on(&Sweep::open(&args.dir)?, &args.jobs, &Signals::watch()?, args.json, out)
+    work_on(&Sweep::open(&args.dir)?, &args.jobs, &Signals::watch()?, args.output.json, out)
 }
 
 fn default_directory(experiment: &Experiment) -> PathBuf {
@@ -142,6 +141,7 @@ fn work_on(
 ) -> Result<ExitCode, Exit> {
     let keep = args.keep.keep;
     let mut lacking = sweep.lacking(keep)?;
+    // The answers of runs that `wug score` added came from outside: they cannot be asked for again.
     lacking.retain(|run| !run.added);
     if !lacking.is_empty() {
         return Err(Exit::usage(lacks(sweep, lacking.len(), keep)));
@@ -155,11 +155,13 @@ fn work_on(
         ..WorkerOptions::new(1)
     };
     let watch = Watch::new(sweep, options.jobs);
+    // The error of a worker is looked at after the lines of all workers are gone, which would hide it.
     let summary = work(sweep, options, &watch);
     watch.close();
     let summary = summary?;
     let status = sweep.status()?;
     finish(sweep, &status, summary, json, out)?;
+    // A signal that came after the last run stopped nothing, and is no failure.
     if let Some(code) = signals.exit_code().filter(|_| summary.interrupted + summary.waiting > 0) {
         say(&interrupted(summary));
         return Ok(code);
@@ -218,6 +220,7 @@ fn finish(
     if summary.waiting > 0 {
         writeln!(out, "{} still to do; `wug worker {dir}` does them", runs(summary.waiting))?;
     }
+    // Half a table misleads: whoever does the last run writes the report.
     if summary.elsewhere + summary.waiting > 0 {
         return Ok(());
     }

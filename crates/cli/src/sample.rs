@@ -72,6 +72,7 @@ fn positives(
     distribution: &dyn Distribution,
     out: &mut dyn Write,
 ) -> Result<(), Exit> {
+    // The names of the two streams are shared with `Language.sample` in Python: one seed, the same strings.
     let mut rng = Seed::new(args.seed).derive("sample").rng();
     for _ in 0..args.n {
         let word = distribution.sample(&mut rng);

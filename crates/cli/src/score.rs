@@ -13,7 +13,7 @@ use wug_lab::sweep::{RunState, Sweep};
 use wug_lab::work::{WorkerOptions, work};
 
 use crate::exit::Exit;
-use crate::options::key_value;
+use crate::options::{OutputArgs, key_value};
 use crate::safe::write_json;
 use crate::signals::Signals;
 use crate::watch::Watch;
@@ -50,9 +50,8 @@ pub(crate) struct ScoreArgs {
     /// A value of the experiment, such as validation=long or factors=1,2
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     set: Vec<(String, String)>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
@@ -72,6 +71,7 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<ExitCode, Exi
     let default = Path::new("runs").join(format!("score-{}", args.learner));
     let sweep = Sweep::add(args.out.as_deref().unwrap_or(&default), &experiment)?;
     let signals = Signals::watch()?;
+    // A sweep may have other runs that wait; they are not what was asked for.
     let only = Some(ids.clone());
     let options = WorkerOptions { stop: signals.stop(), learners, only, ..WorkerOptions::new(1) };
     let watch = Watch::new(&sweep, options.jobs);
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<ExitCode, Exi
         return Err(Exit::Failure(message));
     }
     let dir = sweep.root().display();
-    if args.json {
+    if args.output.json {
         let ids: Vec<&String> = ids.iter().collect();
         write_json(&json!({ "directory": dir.to_string(), "runs": ids }), out)?;
         return Ok(ExitCode::SUCCESS);

@@ -9,7 +9,7 @@ use wug_lab::score::Ending;
 use wug_lab::sweep::{RunState, Status, Sweep};
 
 use crate::exit::Exit;
-use crate::options::keep;
+use crate::options::{OutputArgs, keep};
 use crate::run::runs;
 use crate::safe::{visible, visible_lines, write_json};
 
@@ -17,9 +17,8 @@ use crate::safe::{visible, visible_lines, write_json};
 pub(crate) struct StatusArgs {
     /// The directory of the sweep
     dir: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(clap::Args)]
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let sweep = Sweep::open(&args.dir)?;
     let status = sweep.status()?;
     let counts = counts(&status);
-    if args.json {
+    if args.output.json {
         let runs: Vec<Value> = status.runs.iter().map(|(run, state)| {
             json!({ "id": run.id, "label": run.plan.label(), "state": name(state), "problem": problem(state) })
         }).collect();
@@ -67,6 +66,7 @@ pub(crate) fn run(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> {
                 name(state),
                 visible(&problem)
             )?;
+        // Of runs that wait or are done there may be thousands: those are only counted.
         } else if matches!(state, RunState::Running | RunState::Interrupted) {
             writeln!(out, "  {} {}: {}", run.id, visible(&run.plan.label()), name(state))?;
         }
@@ -108,10 +108,10 @@ fn problem(state: &RunState) -> Option<String> {
 }
 
 pub(crate) fn retry(args: &RetryArgs, out: &mut dyn Write) -> Result<(), Exit> {
-    let StatusArgs { dir, json } = &args.status;
+    let StatusArgs { dir, output } = &args.status;
     let sweep = Sweep::open(dir)?;
     let again = sweep.retry_keeping(args.keep)?;
-    if *json {
+    if output.json {
         let ids: Vec<&str> = again.iter().map(|run| run.id.as_str()).collect();
         write_json(&json!({ "set_aside": ids }), out)?;
         return Ok(());

@@ -11,7 +11,7 @@ use wug_lab::suite::DataFormat;
 use wug_lab::validate::{Request, validate};
 
 use crate::exit::Exit;
-use crate::options::{data_format, reading};
+use crate::options::{OutputArgs, data_format, reading};
 use crate::safe::{visible, write_json};
 
 #[derive(clap::Args)]
@@ -26,8 +26,8 @@ The exit code is 1 if there are errors.")]
 pub(crate) struct ValidateArgs {
     /// The directory
     dir: PathBuf,
-    /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, lm-eval, find or scan (detected if not
-    /// given)
+    /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, lm-eval, find or scan
+    /// (detected if not given)
     #[arg(long, value_parser = data_format)]
     format: Option<DataFormat>,
     /// The language or task (the manifest's or the directory's name if not given)
@@ -36,16 +36,16 @@ pub(crate) struct ValidateArgs {
     /// The reading to check against (the manifest's, or corrected, if not given)
     #[arg(long, value_parser = reading)]
     reading: Option<Reading>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(crate) fn run(args: &ValidateArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let request = Request { format: args.format, language: args.language.clone(), reading: args.reading };
     let reports = validate(&args.dir, &request)?;
+    // What could not be checked is no error: notes tell it, and the exit code does not.
     let correct = reports.iter().all(|report| report.errors == 0);
-    if args.json {
+    if args.output.json {
         // One data set is one object; a directory of many is a list.
         match reports.as_slice() {
             [report] => write_json(&json!(report), out)?,

@@ -105,6 +105,7 @@ pub fn collection(suite: &str, members: &[(String, Vec<FileRecord>, Vec<DatasetC
     for (folder, files, configs) in members {
         let name = folder.trim_end_matches('/');
         for (i, config) in configs.iter().enumerate() {
+            // The first config has the name of the folder, which is what users of `load_dataset` guess.
             let name = if i == 0 { name.to_owned() } else { format!("{name}-{}", config.name) };
             all.push(NamedConfig { name, ..NamedConfig::new("", folder, config, files) });
         }

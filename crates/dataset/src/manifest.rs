@@ -57,6 +57,8 @@ fn checked_files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileR
     let mut names = BTreeSet::new();
     for FileRecord { name, .. } in &files {
         let normal = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        // What `Path` lets through: a backslash, which separates folders on Windows alone, and second
+        // spellings of a name such as `a//b`.
         let odd = name.contains(['\\', '\0']) || name.split('/').any(|part| matches!(part, "" | "."));
         if !normal || odd {
             return Err(D::Error::custom(format!(
@@ -93,6 +95,7 @@ impl<'a> Recorder<'a> {
         let mut record = None;
         self.sink
             .put(&format!("{}{name}", self.prefix), &mut |sink| {
+                // Hashed as it is written, because a data set need not fit into memory.
                 let mut counted = CountingWriter { sink, hasher: blake3::Hasher::new(), bytes: 0 };
                 write(&mut counted)?;
                 record = Some((counted.bytes, counted.hasher.finalize().to_hex().to_string()));
@@ -143,10 +146,12 @@ impl<'a> Recorder<'a> {
         let mut hasher = blake3::Hasher::new();
         for file in &self.files {
             hasher.update(file.name.as_bytes());
+            // No name has a zero byte, so that the end of a name cannot pass for the beginning of a hash.
             hasher.update(&[0]);
             hasher.update(file.blake3.as_bytes());
         }
         let content = hasher.finalize().to_hex().to_string();
+        // After the hash was taken: the wording of a card may change, and the data are the same.
         let text = card(&about, &self.files, &self.configs, &self.counts);
         self.put_text(CARD, &text)?;
         let manifest = DataManifest {
@@ -201,6 +206,7 @@ struct CountingWriter<'a> {
 impl Write for CountingWriter<'_> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.sink.write(buffer)?;
+        // A sink may take less than it is given.
         self.hasher.update(&buffer[..written]);
         self.bytes += written as u64;
         Ok(written)

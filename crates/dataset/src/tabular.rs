@@ -124,6 +124,8 @@ impl FileSource for ParquetRows<'_> {
         if found.is_some() || file == name {
             return Ok(found);
         }
+        // The whole file, as its hash is checked before anything is decoded and its directory stands at the
+        // end.
         let Some(bytes) = self.files.bytes(&file)? else { return Ok(None) };
         self.check(&file, &bytes)?;
         let (columns, rows) = read_parquet(bytes).map_err(into_io)?;

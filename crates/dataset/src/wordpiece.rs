@@ -50,11 +50,13 @@ impl WordPieces {
             .collect();
         drop(counts);
         let mut pieces: Vec<Rc<str>> = vec![UNKNOWN.into()];
+        // In their order, so that a vocabulary that has not room for all letters is the same each time.
         pieces.extend(names.ids.keys().take(size.saturating_sub(1)).cloned());
         let mut known: BTreeSet<Rc<str>> = pieces.iter().cloned().collect();
         let mut merges = Merges::new(words, names);
         while pieces.len() < size {
             let Some(merged) = merges.next() else { break };
+            // Two merges can give one piece, such as a + bc and ab + c.
             if known.insert(Rc::clone(&merged)) {
                 pieces.push(merged);
             }
@@ -95,6 +97,7 @@ impl WordPieces {
         let (mut ids, mut start) = (Vec::new(), 0);
         while start < letters.len() {
             let prefix = if start > 0 { INSIDE } else { "" };
+            // Longest first: quadratic in the length of a word, which is why that is bounded.
             let found = (start + 1..=letters.len()).rev().find_map(|end| {
                 let piece: String = prefix.chars().chain(letters[start..end].iter().copied()).collect();
                 Some((end, *self.ids.get(&piece)?))
@@ -110,8 +113,8 @@ impl WordPieces {
 /// Two pieces side by side, as numbers of [`PieceNames`].
 type PiecePair = (u32, u32);
 
-/// The texts of pieces while they are learned. Numbers are given in the order in which pieces come up, and are not those of the
-/// vocabulary.
+/// The texts of pieces while they are learned. Numbers are given in the order in which pieces come up, and
+/// are not those of the vocabulary.
 #[derive(Default)]
 struct PieceNames {
     texts: Vec<Rc<str>>,
@@ -156,6 +159,7 @@ struct Merges {
     names: PieceNames,
     pairs: BTreeMap<PiecePair, Occurrences>,
     /// The pairs that are there twice or more: others are never merged.
+    // A set and not a heap: each merge changes the counts of pairs that are in it.
     candidates: BTreeSet<Candidate>,
 }
 
@@ -193,6 +197,7 @@ impl Merges {
         // The counts of the pairs that change, as they were.
         let mut before: BTreeMap<PiecePair, usize> = BTreeMap::new();
         let mut words = self.pairs.get_mut(&pair).map(|at| std::mem::take(&mut at.words)).unwrap_or_default();
+        // A word is listed each time that the pair came up in it, and is to be changed once.
         words.sort_unstable();
         words.dedup();
         for index in words {

@@ -215,8 +215,8 @@ impl Named {
     }
 }
 
-/// Looks a name up: an entry's name or alias (`_` and capitals allowed), any `dyck-K-M`, with settings after
-/// a colon.
+/// Looks a name up: an entry's name or alias (`_` and capitals allowed), any `dyck-K-M`, with
+/// settings after a colon.
 pub fn find(text: &str) -> Result<Named, BuildError> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let canonical = name.trim().to_lowercase().replace(['_', ' '], "-");
@@ -225,6 +225,7 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
     let entry = entry.or_else(|| {
         let (kinds, depth) = canonical.strip_prefix("dyck-")?.split_once('-')?;
         let [kinds, depth] = [kinds.parse::<usize>().ok()?, depth.parse::<usize>().ok()?];
+        // Put before what was typed, so that `dyck-2-3:kinds=4` is refused as set twice.
         settings = format!("kinds={kinds},depth={depth},{rest}");
         Some(&bounded_dyck::ENTRY)
     });

@@ -21,6 +21,8 @@ impl Settings {
                 continue;
             }
             for (_, count) in counts.iter_mut().filter(|(settings, _)| settings.has_effect(setting)) {
+                // Grids of more than usize combinations are refused by their number, so that it must not
+                // wrap around.
                 *count = count.saturating_mul(values.len().max(1));
             }
         }

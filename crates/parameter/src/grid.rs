@@ -74,6 +74,7 @@ impl Parameter {
                 allowed,
             });
         }
+        // Limits are intervals: what lies between two allowed ends is allowed.
         self.check(self.number(to))?;
         self.check(self.number(from))
     }

@@ -100,9 +100,11 @@ impl Parameter {
 #[derive(Debug)]
 pub struct Key<T> {
     parameter: Parameter,
+    // `fn() -> T` and not `T`: a key holds none, and is `Send` and `Sync` whatever it is read as.
     read_as: PhantomData<fn() -> T>,
 }
 
+// Derived, this would ask for `T: Clone`, which no key needs.
 impl<T> Clone for Key<T> {
     fn clone(&self) -> Self {
         *self

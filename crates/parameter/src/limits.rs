@@ -79,8 +79,10 @@ impl ValueLimits {
         let name = || SettingValue::Name(text.to_owned());
         match self {
             Self::Switch => text.parse().map_or_else(|_| name(), SettingValue::Switch),
+            // A path or a name of digits is no count.
             Self::Names(_) | Self::Span(..) | Self::Text => name(),
             _ => {
+                // Whole numbers first: a number with a point must not pass for a count.
                 let whole = text.parse().map(SettingValue::Count).ok();
                 whole.or_else(|| text.parse().map(SettingValue::Real).ok()).unwrap_or_else(name)
             }
@@ -90,6 +92,7 @@ impl ValueLimits {
     /// The value in its one spelling: whole numbers become numbers where these are meant, and ranges lose their blanks.
     pub(crate) fn canonical(self, value: SettingValue) -> SettingValue {
         match (self, value) {
+            // One spelling, because the id of a run is the hash of its plan: 1 and 1.0 are one run.
             (limits, SettingValue::Count(n)) if limits.is_real() => SettingValue::Real(n as f64),
             (Self::Span(..), SettingValue::Count(n)) => SettingValue::Name(n.to_string()),
             (Self::Span(..), SettingValue::Name(text)) => {

@@ -68,6 +68,8 @@ impl Settings {
                 continue;
             }
             let with = |settings: Self| -> Vec<Self> {
+                // What decides about another setting is declared before it, so that its value is known
+                // here.
                 if !settings.has_effect(parameter) {
                     return vec![settings];
                 }

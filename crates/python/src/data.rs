@@ -22,12 +22,14 @@ pub(crate) fn data<'py>(
     options: Vec<(String, String)>,
 ) -> PyResult<FilesAndTokens<'py>> {
     let mut request = Request::parse(what).map_err(raised)?;
+    // A suite as a whole is many data sets, in folders; here are the files of one.
     if request.name.is_none() {
         let names = request.suite.members().join(", ");
         return Err(usage(format!("name one of the members, such as {what}/…; there are: {names}")));
     }
     request.reading = reading(reading_name)?;
     request.seed = seed;
+    // Rows are what the package reads; the other layouts are those of released files.
     request.format = DataFormat::named("jsonl");
     request.options = options.into_iter().collect();
     let (files, tokens) =

@@ -35,6 +35,7 @@ fn watched<T: Send + 'static>(
         .name("wug".to_owned())
         .spawn(does)
         .map_err(|error| WugError::new_err(format!("the system gives no thread: {error}")))?;
+    // Python handles signals on its main thread alone. So the work is on another, and this one looks.
     let mut interrupted = None;
     while !worker.is_finished() {
         py.detach(|| thread::sleep(LOOK));
@@ -48,6 +49,7 @@ fn watched<T: Send + 'static>(
     }
     let ended = py.detach(|| worker.join());
     match (interrupted, ended) {
+        // The signal first: what was done until then is in the sweep.
         (Some(error), _) => Err(error),
         (None, Ok(value)) => Ok(value),
         (None, Err(_)) => Err(WugError::new_err("wug itself broke")),

@@ -34,6 +34,7 @@ fn shown(score: &Score) -> Value {
 /// Does something for each of `0..n` on all processors; what comes of it, in order. Steps of a large test are many.
 fn on_threads<T: Send>(n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
+    // Consecutive parts, put together in order: sums do not depend on the number of processors.
     let (size, each) = (n.div_ceil(threads).max(1), &each);
     thread::scope(|scope| {
         let part =
@@ -103,6 +104,7 @@ pub(crate) fn examples(
 
 /// The numbers of a row, which has the end first, with the end last.
 fn end_last(row: &[[u8; 8]]) -> impl Iterator<Item = f64> {
+    // Arrays have the end in column 0, as models number it; predictions have it after the symbols.
     row[1..].iter().chain(&row[..1]).map(|cell| f64::from_ne_bytes(*cell))
 }
 

@@ -109,6 +109,8 @@ impl StringScore {
 
 /// Which of two numbers is greater, or that they are equal but for rounding; `None` if one is not a number.
 fn order(a: f64, b: f64) -> Option<Ordering> {
+    // Relative, as sums grow with the length of a string. Of two impossible strings the difference is NaN,
+    // and `partial_cmp` finds them equal.
     let tie = (a - b).abs() <= TIE * a.abs().max(b.abs());
     if tie && a.is_finite() && b.is_finite() { Some(Ordering::Equal) } else { a.partial_cmp(&b) }
 }

@@ -7,8 +7,8 @@ use wug_language::{Alphabet, Distribution};
 
 use crate::ratio::{finite, sum};
 
-/// The predictions of a model for one string; what it does not predict is left out, and the metrics that need it
-/// do not apply.
+/// The predictions of a model for one string; what it does not predict is left out, and the metrics that need
+/// it do not apply.
 ///
 /// ```
 /// use wug_score::{Prediction, Verdict};

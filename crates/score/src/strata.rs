@@ -22,8 +22,8 @@ use wug_dataset::Labelled;
 
 pub use margin::{BadMargin, Margin};
 
-/// A named part of a set. In a record it is an object with one field, such as `{"length":"40..60"}`, or
-/// `"all"`.
+/// A named part of a set. In a record it is an object with one field, such
+/// as `{"length":"40..60"}`, or `"all"`.
 ///
 /// ```
 /// use wug_score::strata::{Stratum, Window};
@@ -84,8 +84,7 @@ impl NegativeKind {
     }
 }
 
-/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre
-/// is 0.
+/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Window {

@@ -48,6 +48,7 @@ impl Thresholds {
         }
         // All numbers are from 0 to a million.
         #[expect(clippy::cast_sign_loss, reason = "see above")]
+        // Steps are typed as decimals, of which few are exact: 0.3/0.1 is not 3.
         let whole = |x: f64| ((x - libm::rint(x)).abs() < 1e-6).then(|| libm::rint(x) as usize);
         if let (Some(of), Some(first)) = (whole(1.0 / step), whole(from / step)) {
             let last =
@@ -64,6 +65,8 @@ impl Thresholds {
         match self {
             Self::Even { of, first, last } => (first..=last).map(|k| k as f64 / of as f64).collect(),
             Self::Arange { from, step, count } => {
+                // The step that NumPy computes, which is not the one given: the thresholds of the released
+                // code have its rounding.
                 let delta = (from + step) - from;
                 (0..count).map(|k| from + k as f64 * delta).collect()
             }
@@ -216,8 +219,8 @@ impl WadeMeasure {
     /// The names of the variants.
     pub const NAMES: [&'static str; 4] = ["equation", "benchmark", "imdb", "imdb-smoothed"];
 
-    /// The same with so many thresholds, spread as the variant spreads them: up to 1 if that can be reached, from the first that the
-    /// variant has.
+    /// The same with so many thresholds, spread as the variant spreads them: up to 1 if that can be reached,
+    /// from the first that the variant has.
     ///
     /// ```
     /// use wug_score::wade::{StepUnit, WadeMeasure};
@@ -226,6 +229,8 @@ impl WadeMeasure {
     /// ```
     #[must_use]
     pub fn with_count(self, n: usize) -> Self {
+        // What must be exceeded ends below 1. Weights from one to ten go with IMDB, where thresholds begin
+        // at one half, the accuracy of a coin.
         let thresholds = match (self.comparison, self.weighting) {
             (ThresholdRule::AtLeast, Weighting::Threshold) => Thresholds::up_to_one(n),
             (ThresholdRule::Above, Weighting::Threshold) => {
@@ -264,6 +269,7 @@ impl WadeMeasure {
     /// from 0 to 1.
     pub fn converges(&self) -> bool {
         let values = self.thresholds.values();
+        // One and a half steps: thresholds to be exceeded begin at 0 and end one step below 1.
         let gap = 1.5 / values.len().max(1) as f64;
         let ends = values.first().is_some_and(|first| *first <= gap)
             && values.last().is_some_and(|last| *last >= 1.0 - gap);
@@ -333,6 +339,7 @@ impl WadeMeasure {
         let total: f64 = weights.iter().sum();
         let times = self.times(curve);
         let sum: f64 =
+            // A threshold that is never reached has T = ∞.
             times.iter().zip(&weights).map(|((_, time), weight)| time.map_or(0.0, |t| weight / t)).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     }
@@ -357,6 +364,8 @@ pub fn limit(curve: &[AccuracyPoint]) -> f64 {
     let (mut best, mut sum) = (0.0_f64, 0.0);
     for point in curve {
         if point.accuracy > best {
+            // T is constant between two records, and 2 ∫ α dα from one to the next is the difference of
+            // their squares.
             sum += (point.accuracy * point.accuracy - best * best) / point.step;
             best = point.accuracy;
         }

@@ -71,6 +71,8 @@ impl TypedColumn {
             (Kind::Unsigned, ColumnValue::Integer(n)) if u64::try_from(*n).is_ok() => {
                 ColumnValue::Integer(*n)
             }
+            // JSON has no NaN, and readers of CSV disagree about it: absent means the same in all three
+            // formats.
             (Kind::Float, ColumnValue::Float(x)) if x.is_nan() => ColumnValue::Null,
             (Kind::Float, ColumnValue::Float(x)) => ColumnValue::Float(*x),
             (Kind::Float, ColumnValue::Integer(n)) => ColumnValue::Float(*n as f64),

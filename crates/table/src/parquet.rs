@@ -24,8 +24,8 @@ const BYTES: usize = 16 << 20;
 
 /// The rows that are not written yet.
 pub(crate) struct RowGroups {
-    /// Writes to memory, which is emptied after each group: `SerializedFileWriter` would ask of any other place that it can be
-    /// sent between threads.
+    /// Writes to memory, which is emptied after each group: `SerializedFileWriter` would ask of any other
+    /// place that it can be sent between threads.
     file: SerializedFileWriter<Vec<u8>>,
     columns: Vec<Buffer>,
     rows: usize,
@@ -34,6 +34,8 @@ pub(crate) struct RowGroups {
 
 impl RowGroups {
     pub(crate) fn new(columns: &[TypedColumn]) -> Result<Self, TableError> {
+        // Snappy, which every reader of Parquet has; the library names no clock or host in the file, so
+        // equal rows give equal bytes.
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let file = SerializedFileWriter::new(Vec::new(), schema(columns)?, Arc::new(properties))?;
         Ok(Self { file, columns: columns.iter().map(Buffer::new).collect(), rows: 0, bytes: 0 })
@@ -45,6 +47,7 @@ impl RowGroups {
             self.bytes += column.push(value);
         }
         self.rows += 1;
+        // By bytes as well: one row can hold the next-symbol sets of a string of 500 symbols.
         if self.rows >= ROWS || self.bytes >= BYTES { self.write_group(out) } else { Ok(()) }
     }
 
@@ -102,6 +105,8 @@ impl Buffer {
     /// Adds a checked value; how many bytes it takes.
     fn push(&mut self, value: &ColumnValue<'_>) -> usize {
         match value {
+            // Definition levels of a list: 0 no list, 1 an empty one, 2 an absent element, 3 an element.
+            // Repetition 1 goes on with the list of the row.
             ColumnValue::List(values) if values.is_empty() => self.level(1, 0),
             ColumnValue::List(values) => {
                 let elements = values.iter().enumerate();
@@ -119,6 +124,7 @@ impl Buffer {
                 text.len() + size_of::<ByteArray>()
             }
             (TypedValues::Integer(all), ColumnValue::Integer(n)) => {
+                // Beyond i64 the bits stay; the logical type says that they have no sign.
                 all.push(*n as i64);
                 size_of::<i64>()
             }

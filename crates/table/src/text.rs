@@ -14,6 +14,7 @@ use crate::{ColumnValue, TypedColumn, is_hidden, visible};
 /// ```
 pub fn csv_field(text: &str) -> String {
     let text = visible(text);
+    // Spreadsheets run what begins so, and results hold names from files of others.
     let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
     let text = if formula { Cow::Owned(format!("'{text}")) } else { text };
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }

@@ -63,6 +63,7 @@ impl<W: Write> TableWriter<W> {
         if columns.is_empty() {
             return Err(TableError::Columns("a table needs a column".to_owned()));
         }
+        // Of two fields of one name, readers of JSON keep one and lose the other.
         if let Some(twice) = columns.iter().find(|c| c.name.is_empty() || !names.insert(&c.name)) {
             return Err(TableError::Columns(format!(
                 "the columns of a table have distinct names, but `{}` is given twice or is empty",
@@ -102,6 +103,7 @@ impl<W: Write> TableWriter<W> {
         if let RowEncoder::Parquet(groups) = rows {
             groups.finish(&mut out)?;
         }
+        // A buffer that is dropped swallows the error of a full disk.
         out.flush()?;
         Ok(out)
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 use wug_lab::mdl::{certify, read_network};
 
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::write_json;
 
 #[derive(clap::Args)]
@@ -26,16 +27,15 @@ pub(super) struct CertifyArgs {
     /// Up to which n (and m), or up to which depth of brackets
     #[arg(long, default_value_t = 10_000)]
     up_to: usize,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(super) fn run(args: &CertifyArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let network = read_network(&args.network)?.network;
     let found = certify(&network, &args.language, args.up_to)?;
     let code = if found.holds_up_to < found.asked { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-    if args.json {
+    if args.output.json {
         let row = json!({
             "claim": found.claim, "bound_of": found.bound_of, "holds_up_to": found.holds_up_to, "asked": found.asked,
             "failure": found.failure, "steps": found.steps,

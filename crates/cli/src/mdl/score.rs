@@ -12,6 +12,7 @@ use wug_lab::mdl::{
 
 use super::{CorpusArgs, allowed};
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::write_json;
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -63,9 +64,8 @@ pub(super) struct MdlScoreArgs {
     /// With --tests: the factors b
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 10])]
     factors: Vec<usize>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(super) fn run(args: &MdlScoreArgs, out: &mut dyn Write) -> Result<(), Exit> {
@@ -82,6 +82,8 @@ pub(super) fn run(args: &MdlScoreArgs, out: &mut dyn Write) -> Result<(), Exit> 
         outputs: args.outputs.into(),
         grammar_multiplier: args.grammar_multiplier,
         data_multiplier: args.data_multiplier,
+        // The released evaluation gives a network up early by its raw values, and rejects some whose score
+        // is finite.
         early_rejection: request.reading == Reading::Published,
         ..Objective::new(allowed(&args.activations)?)
     };
@@ -100,7 +102,7 @@ pub(super) fn run(args: &MdlScoreArgs, out: &mut dyn Write) -> Result<(), Exit> 
     if args.tests {
         row["tests"] = tests(&network, &request, args)?.iter().map(test_row).collect();
     }
-    if args.json {
+    if args.output.json {
         write_json(&row, out)?;
         return Ok(());
     }
@@ -135,6 +137,7 @@ fn number(x: f64) -> Value {
 
 fn tests(network: &Network, request: &CorpusRequest, args: &MdlScoreArgs) -> Result<Vec<FactorScore>, Exit> {
     let (network, outputs) = (network.clone(), args.outputs.into());
+    // The two margins ε of Lan et al. 2023: Table 2 has 0.005.
     let margins = [0.0, 0.005];
     Ok(match args.precision {
         MdlPrecision::F64 => {

@@ -78,6 +78,7 @@ pub(super) fn run(args: &SearchArgs, out: &mut dyn Write) -> Result<ExitCode, Ex
         SearchEvent::Improved(found) => {
             if args.json {
                 let line = serde_json::to_string(found).unwrap_or_default();
+                // An observer cannot end the search: a closed pipe is told when it is over.
                 broken = write_json(&line, out).and_then(|()| out.flush()).err().or(broken.take());
             }
         }

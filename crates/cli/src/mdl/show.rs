@@ -8,6 +8,7 @@ use wug_lab::mdl::{UnitKind, read_network};
 
 use super::allowed;
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::write_json;
 
 #[derive(clap::Args)]
@@ -17,16 +18,15 @@ pub(super) struct MdlShowArgs {
     /// The activations that it could have had, as in `wug mdl score`
     #[arg(long, default_value = "bliss3")]
     activations: String,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 pub(super) fn run(args: &MdlShowArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let file = read_network(&args.network)?;
     let network = &file.network;
     let length = network.code_length(allowed(&args.activations)?);
-    if args.json {
+    if args.output.json {
         let parts: serde_json::Map<String, Value> =
             length.parts().into_iter().map(|(name, bits)| (name.to_owned(), json!(bits))).collect();
         let row = json!({ "net": network.to_json(), "grammar_bits": length.total(), "parts": parts });
@@ -38,6 +38,7 @@ pub(super) fn run(args: &MdlShowArgs, out: &mut dyn Write) -> Result<(), Exit> {
         length.parts().iter().map(|(name, bits)| format!("{} {bits}", name.replace('_', " "))).collect();
     writeln!(out, "  {}", parts.join(", "))?;
     for (id, unit) in network.units().iter().enumerate() {
+        // Units are numbered inputs first, then outputs, then hidden ones.
         let role = if id < network.inputs() {
             "input"
         } else if id < network.inputs() + network.outputs() {

@@ -79,6 +79,8 @@ pub fn write_zip(
 ) -> Result<(), FormatError> {
     let (mut packed, crc, size) = pack(name, write)?;
     let mut head = [0; 12];
+    // Decryption throws twelve bytes away, which should be random. The last is the top byte of the
+    // checksum, by which readers notice a wrong password.
     head[11] = (crc >> 24) as u8;
     packed.splice(0..0, head);
     Keys::new(password).encrypt(&mut packed);
@@ -177,6 +179,8 @@ impl Keys {
     fn encrypt(mut self, bytes: &mut [u8]) {
         for byte in bytes {
             let plain = *byte;
+            // `decrypt_byte` of that section. The low 16 bits of the key count, so that the product fits
+            // 32.
             let mask = (self.0[2] & 0xffff) | 2;
             *byte ^= (mask.wrapping_mul(mask ^ 1) >> 8) as u8;
             self.update(plain);

@@ -114,6 +114,7 @@ impl Files<'_, '_> {
         for &size in sizes {
             let words = training(named, size, Reading::Corrected, seed)?;
             self.strings(&format!("train_{size}"), &format!("train_{size}.txt"), &mut words.iter().cloned())?;
+            // Corpora are sorted by length.
             let longest = words.last().map_or(0, Vec::len);
             let count = test_count(size);
             let TestSize { strings, symbols } = test_size(self.language, longest, count);
@@ -139,8 +140,8 @@ impl Files<'_, '_> {
         Ok(Value::Object(facts))
     }
 
-    /// The exact mask of a test set: deterministic steps for the counting languages, valid symbols for all
-    /// others.
+    /// The exact mask of a test set: deterministic steps for the counting languages, valid
+    /// symbols for all others.
     fn exact_mask(
         &mut self,
         named: &Named,
@@ -151,6 +152,8 @@ impl Files<'_, '_> {
         let language = self.language;
         let kind = named.entry.name.parse().map_or(MaskKind::ValidNext, Published::mask_kind);
         let strings = || test_after(language, longest, count);
+        // Once for the shape, which comes first in the file, and once for the rows: kept in memory, the
+        // largest mask would take 900 MB.
         let (rows, steps) =
             strings().fold((0, 0), |(rows, steps), word| (rows + 1, steps.max(word.len() + 1)));
         let (name, shape) = match kind {

@@ -17,6 +17,7 @@ pub(super) fn draw(language: Published, size: usize, prior: f64, seed: u32) -> V
     let (stop, go_on) = (prior, 1.0 - prior);
     let nonterminals: Vec<Nonterminal> = match language {
         Published::AnBnCn | Published::AnBnCnDn => {
+            // No context-free grammar derives these two: the released code draws n itself.
             let letters = language.alphabet().len();
             return (0..size).map(|_| power(letters, rng.geometric(prior) as usize)).collect();
         }
@@ -57,6 +58,7 @@ impl Published {
     /// ```
     pub fn next_probabilities(self, next: &NextSet, prior: f64) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.alphabet().len() + 1];
+        // In the Dyck alphabets the even symbols open; in the others nothing does.
         let opens = |symbol: &Symbol| self.mask_kind() == MaskKind::ValidNext && symbol.0.is_multiple_of(2);
         let pairs = next.symbols().filter(opens).count();
         if next.end() {

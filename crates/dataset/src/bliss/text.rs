@@ -81,6 +81,7 @@ impl CorpusText {
     }
 
     fn unknown(&self, rest: &[u8], line: usize) -> FormatError {
+        // Four bytes hold any character, whole.
         let symbol = String::from_utf8_lossy(&rest[..rest.len().min(4)]).chars().take(1).collect();
         let tokens: Vec<String> = self.bytes.iter().map(|&byte| char::from(byte).to_string()).collect();
         FormatError::UnknownSymbol { line, symbol, allowed: tokens.join(" ") }

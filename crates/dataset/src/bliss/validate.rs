@@ -105,6 +105,7 @@ impl CorpusCheck<'_> {
         if file.ends_with(".zip") {
             let bytes = self.files.bytes(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
             let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
+            // Asked before it is unpacked: a line of 4 GB deflates to 4 MB.
             let size = archive.size().map_err(at(file))?;
             if size > MEMORY {
                 let message = format!("it declares {size} bytes of text; the limit is {MEMORY}");
@@ -138,6 +139,7 @@ impl CorpusCheck<'_> {
             }
             Ok(())
         })?;
+        // A preview has the first ten strings on purpose.
         if !file.ends_with("preview.txt") {
             differ += expected.map_or(0, |expected| expected.count.saturating_sub(strings));
         }
@@ -285,6 +287,8 @@ impl CorpusCheck<'_> {
         let deterministic = file.ends_with("_deterministic_mask.npz");
         let kind = if deterministic { MaskKind::Deterministic } else { MaskKind::ValidNext };
         match self.published {
+            // The released test has the released mask. Those of `test_100` and the like are ours, and
+            // exact.
             Some(published) if stem == "test" && kind == published.mask_kind() => published.mask_row(word),
             _ if deterministic => deterministic_steps(self.language, word),
             _ => valid_next(self.language, word),

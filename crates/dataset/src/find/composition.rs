@@ -8,8 +8,8 @@ use super::registry::TaskEntry;
 use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
-/// The modifier comes first in both source alphabets, so primitive `i` is source symbol `i + 1` and target
-/// symbol `i`.
+/// The modifier comes first in both source alphabets, so primitive `i` is source symbol `i + 1`
+/// and target symbol `i`.
 const MODIFIER: Symbol = Symbol(0);
 
 /// Does a learner compose, or memorise?

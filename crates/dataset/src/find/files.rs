@@ -83,6 +83,7 @@ pub fn write_rows(task: &RuleTask, format: TableFormat, out: &mut Recorder<'_>) 
     let table = SplitTable { format, config: DEFAULT, fields };
     let pair = |pair: &TransductionPair| {
         let mut row = vec![input(&pair.input).into(), output(&pair.output).into()];
+        // The columns of the rules stay empty: `datasets` wants the same columns in every split.
         row.resize(table.fields.len(), ColumnValue::Null);
         row
     };
@@ -144,6 +145,7 @@ fn read_holdout(
         input: String,
         #[expect(dead_code, reason = "it is the column of the training pairs, and no rule")]
         output: (),
+        // Whatever else is a column is a rule, because the names of rules are those of the task.
         #[serde(flatten)]
         rules: Map<String, Json>,
     }

@@ -47,6 +47,7 @@ const DEPTH: Key<usize> = Key::count("depth", "d, the nesting depth of the train
 fn hierarchical_or_linear(setting: &Setting) -> Result<RuleTask, TaskError> {
     let d = setting.get(&DEPTH);
     let letters = Alphabet::new(["a", "b"]);
+    // An input of depth m has 2m + 1 symbols: below d/2 there is no symbol d + 1.
     let shallowest = d.saturating_sub(REACH).max(d.div_ceil(2));
     let holdout = (shallowest..=d + REACH).flat_map(nested).collect();
     let middle = |input: &[Symbol]| vec![input[input.len() / 2]];

@@ -88,9 +88,9 @@ impl PromptForm {
             .collect()
     }
 
-    /// The output, over the task's target alphabet, of what a model wrote after a prompt. `None` if it never
-    /// closed with `<eos>` or wrote something before it that is no target symbol. What follows `<eos>` is
-    /// ignored.
+    /// The output, over the task's target alphabet, of what a model wrote after a prompt. `None` if
+    /// it never closed with `<eos>` or wrote something before it that is no target symbol. What
+    /// follows `<eos>` is ignored.
     ///
     /// ```
     /// use wug_dataset::{Seed, find};
@@ -104,6 +104,7 @@ impl PromptForm {
     pub fn output(&self, continuation: &[Symbol]) -> Option<Word> {
         let end = continuation.iter().position(|&s| s == EOS)?;
         let known = |s: &&Symbol| s.index() < self.vocabulary.len();
+        // Source symbols are numbered below the target: a model that writes one has given no output.
         let target = |s: &Symbol| s.0.checked_sub(SPECIAL + self.sources).map(Symbol);
         continuation[..end].iter().map(|s| Some(s).filter(known).and_then(target)).collect()
     }

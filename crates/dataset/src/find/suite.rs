@@ -78,6 +78,7 @@ impl Suite for Find {
     }
 
     fn plan(&self, member: &str, _: Reading, _: &Settings) -> Result<Box<dyn PlannedData>, DataError> {
+        // Only the settings are checked; the task is built with its own seed when it is written.
         build(member, Seed::new(0)).map_err(DataError::request)?;
         Ok(Box::new(PlannedFind { task: member.to_owned() }))
     }

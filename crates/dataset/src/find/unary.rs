@@ -21,8 +21,8 @@ type LengthRule = fn(l: usize, m: usize) -> usize;
 /// assert_eq!(task.rule("mem").unwrap().outputs[0].len(), 12); // aa -> b^12
 /// ```
 ///
-/// At a length of 10 or less the hold-out has the empty string, to which `count` answers with the empty
-/// string:
+/// At a length of 10 or less the hold-out has the empty string, to which `count` answers
+/// with the empty string:
 ///
 /// ```
 /// # use wug_dataset::{Seed, find};
@@ -102,6 +102,7 @@ const LENGTH: Key<usize> = Key::count("length", "l, the length of the only train
 fn unary(setting: &Setting, reach: usize, rules: &[(&str, LengthRule)]) -> Result<RuleTask, TaskError> {
     let l = setting.get(&LENGTH);
     let word = |n: usize| -> Word { vec![Symbol(0); n] };
+    // The training length is among them, as in the released files; the description length leaves it out.
     let holdout = (l.saturating_sub(reach)..=l + reach).map(word).collect();
     let functions: Vec<_> = rules
         .iter()

@@ -12,10 +12,10 @@ use crate::{CandidateRule, DataError, FileSource, RuleTask, Seed, TransductionPa
 /// Checks the files of a task, such as `count-or-memorization:length=40`, against the task made anew. The
 /// seed matters to random splits of SCAN only.
 ///
-/// Both our rows (reported by file name) and the published text (reported by stem) are checked, whichever are
-/// there. What is missing, unexpected or answered otherwise is an error, repetitions included; the order of
-/// lines is not, and is reported. Targets of `valid` and `test` are not looked at: as published they are
-/// empty.
+/// Both our rows (reported by file name) and the published text (reported by stem) are checked,
+/// whichever are there. What is missing, unexpected or answered otherwise is an error, repetitions
+/// included; the order of lines is not, and is reported. Targets of `valid` and `test` are not looked
+/// at: as published they are empty.
 ///
 /// ```
 /// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
@@ -150,8 +150,8 @@ fn pairs(inputs: &[Word], outputs: &[Word]) -> Vec<TransductionPair> {
 /// Something and the number of the line where it was found.
 type Numbered<'a, T> = (usize, &'a T);
 
-/// What was found beyond what was expected, and what was expected but not found. Order does not matter,
-/// repetitions do.
+/// What was found beyond what was expected, and what was expected but not found. Order does
+/// not matter, repetitions do.
 fn unmatched<'a, T: Ord>(expected: &'a [T], found: &'a [T]) -> (Vec<Numbered<'a, T>>, Vec<&'a T>) {
     let mut open: BTreeMap<&T, usize> = BTreeMap::new();
     for item in expected {
@@ -185,6 +185,8 @@ struct WrongOutput<'a> {
 impl<'a> Differences<'a> {
     fn of(expected: &'a [TransductionPair], found: &'a [TransductionPair]) -> Self {
         let (extra, lacking) = unmatched(expected, found);
+        // Equal pairs are gone by now. What is left is paired by its input, so that a wrong answer is one
+        // error, and not one missing and one unexpected pair.
         let mut by_input: BTreeMap<&Word, Vec<&TransductionPair>> = BTreeMap::new();
         for pair in lacking {
             by_input.entry(&pair.input).or_default().push(pair);

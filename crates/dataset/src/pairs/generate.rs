@@ -108,6 +108,8 @@ fn enough(language: &dyn Language, lengths: &LengthRange, wanted: usize) -> Resu
     let mut exist = BigUint::ZERO;
     for length in lengths.clone() {
         exist += language.count_up_to(length, wanted);
+        // Counting is exponential in the length where a language has no formula: not a length more than
+        // needed.
         if exist >= BigUint::from(wanted) {
             return Ok(());
         }
@@ -184,6 +186,7 @@ pub fn generate(
     let train = (0..sizes.training).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let validation = (0..sizes.validation).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let (test, passed_near) = pairs(&mut pool_near, sizes.test, &near, seed.derive("test/near-miss"))?;
+    // A pool of its own: the greater lengths begin above the others, so that no string can be in both.
     let mut distant = pool(&sizes.greater_lengths, "out-of-distribution")?;
     let near_miss = seed.derive("out-of-distribution/near-miss");
     let (out_of_distribution, passed_far) = pairs(&mut distant, sizes.out_of_distribution, &far, near_miss)?;

@@ -22,8 +22,8 @@ pub struct MinimalPair {
     pub bad: Word,
 }
 
-/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may be grammatical
-/// after all.
+/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may
+/// be grammatical after all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// How many pairs there are.

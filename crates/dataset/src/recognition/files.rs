@@ -33,6 +33,7 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
         out.put_rows(&file("labels.txt"), split.examples.iter().map(|e| u8::from(e.label).to_string()))?;
         let edits = negatives().map(|e| e.edits.map_or(String::new(), |k| k.to_string()));
         out.put_rows(&file("num-edits.txt"), edits)?;
+        // A file is about all strings of its kind or is not there: lines are joined by their numbers.
         if positives().all(|e| e.next.is_some()) {
             let sets = positives().flat_map(|e| &e.next).map(|sets| next_line(sets, alphabet));
             out.put_rows(&file("next-symbols.jsonl"), sets)?;

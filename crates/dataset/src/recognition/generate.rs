@@ -83,6 +83,7 @@ const SPLITS: [SplitKeys; 6] = [
 
 /// What can be set of the splits.
 pub(crate) static SPLIT_PARAMETERS: &[Parameter] = &{
+    // Constants are evaluated without iterators, so that the pairs of keys are laid out in a loop.
     let mut all = [SPLITS[0].size.parameter(); 2 * SPLITS.len()];
     let mut i = 0;
     while i < SPLITS.len() {
@@ -118,8 +119,8 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and what was left
-    /// out.
+    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and
+    /// what was left out.
     pub fn facts(&self) -> Value {
         let splits = self.splits.iter().map(|split| {
             let facts = json!({
@@ -224,6 +225,8 @@ impl<'a> SplitSource<'a> {
         let mut rng = seed.rng();
         (0..size)
             .map(|_| {
+                // In the published reading coins and strings come from one stream, in turn: drawn apart,
+                // they would be other data.
                 if labels.next().unwrap_or_else(|| draw::coin(&mut rng)) {
                     self.positive(&mut rng, avoid)
                 } else {

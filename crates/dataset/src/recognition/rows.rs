@@ -17,6 +17,7 @@ pub fn next_text(out: &mut String, set: &NextSet, alphabet: &Alphabet) {
             out.push(' ');
         }
         for c in alphabet.token(symbol).chars() {
+            // No token has a control character, the only others that JSON escapes.
             if c == '"' || c == '\\' {
                 out.push('\\');
             }

@@ -43,6 +43,7 @@ pub const PARQUET: DataFormat = DataFormat {
 
 impl DataFormat {
     /// Every format, in the order in which they are detected.
+    // Our own tables come last: the released files of TSE end in `.jsonl` as well.
     pub const ALL: [Self; 9] = [
         flare::FORMAT,
         bliss::ARCHIVES,
@@ -114,6 +115,7 @@ impl fmt::Debug for DataFormat {
 
 impl PartialEq for DataFormat {
     fn eq(&self, other: &Self) -> bool {
+        // Names are unique, and pointers to functions do not compare.
         self.name == other.name
     }
 }

@@ -167,6 +167,8 @@ impl<'a> ValidationSubject<'a> {
         if self.format != PARQUET {
             return suite.validate(files, self);
         }
+        // Checks read JSON lines. Parquet is shown to them as such, and in what they find the files get
+        // their own names back.
         let rows = ParquetRows { files, manifest: self.manifest };
         let mut report = suite.validate(&rows, self).map_err(|error| error.renamed(ParquetRows::file))?;
         self.format.name().clone_into(&mut report.format);

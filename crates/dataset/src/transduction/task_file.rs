@@ -11,6 +11,7 @@ use wug_language::{Alphabet, Symbol, Word};
 use super::{CandidateRule, RuleTask, TransductionPair};
 
 /// The most pairs and hold-out inputs, symbols of a string, tokens of an alphabet, and rules.
+// Files come from anywhere: what they ask for is bounded before it is built.
 const MAX_PAIRS: usize = 100_000;
 const MAX_LENGTH: usize = 10_000;
 const MAX_TOKENS: usize = 10_000;
@@ -62,6 +63,7 @@ struct HoldoutText {
 
 /// The answers of the rules to an input, in the order of the file.
 #[derive(Clone, Debug, Default)]
+// No map, which would forget the order of the rules.
 struct Answers(Vec<(String, String)>);
 
 impl Answers {
@@ -223,6 +225,8 @@ impl TaskFile {
             let trained = answers.get(&input).map(|&i| &train[i].output);
             let earlier = *first.entry(input.clone()).or_insert(i);
             for rule in &mut rules {
+                // Names are there once in a row: as many as in the first row, and each of them found, are
+                // the same ones.
                 let Some(text) = row.rules.get(&rule.name).filter(|_| row.rules.0.len() == names.len())
                 else {
                     let given: Vec<String> =

@@ -70,6 +70,7 @@ pub fn write(data: &MinimalPairData, alphabet: &Alphabet, out: &mut Recorder<'_>
         put("samples", &samples, name, format!("{name}.jsonl"), rows)?;
     }
     for (name, drawn) in [("test", &data.test), ("out_of_dist_test", &data.out_of_distribution)] {
+        // The released layout: all good strings, then all bad ones, so that pair i is in lines i and n + i.
         let good = drawn.iter().map(|p| sample(&p.good, true, alphabet));
         let bad = drawn.iter().map(|p| sample(&p.bad, false, alphabet));
         put("samples", &samples, name, format!("{name}.jsonl"), good.chain(bad).collect())?;
@@ -139,6 +140,7 @@ pub fn read_corpus(
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Row {
+        // Tried in this order, and told apart by the names of their fields.
         Released(Sample),
         Exported { terminals: String },
         Ours { good: String, bad: () },

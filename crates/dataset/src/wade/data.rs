@@ -54,6 +54,7 @@ impl TaskData {
 
 /// An error if `n` sequences would take too much memory, as a few draws show.
 pub(crate) fn check_size(task: &WadeTask, settings: &TaskSettings, n: usize) -> Result<(), TooLarge> {
+    // A few are enough: the limit is no fine line.
     const DRAWS: usize = 8;
     let mut rng = Seed::new(0).derive("wade/size").rng();
     let draws = (0..DRAWS).map(|_| task.generate_with(settings, &mut rng));

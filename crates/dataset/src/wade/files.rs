@@ -16,8 +16,7 @@ pub const SPLITS: [&str; 2] = ["train", "test"];
 pub const VOCABULARY: &str = "vocabulary.txt";
 
 /// Writes `train` and `test`, each row `{"text": …, "mask": […]}` with the tokens joined by spaces and the
-/// 0-based positions to predict, and `vocabulary.txt`, a token per line in the published
-/// order.
+/// 0-based positions to predict, and `vocabulary.txt`, a token per line in the published order.
 ///
 /// ```
 /// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, table::TableFormat, wade};

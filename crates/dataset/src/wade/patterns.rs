@@ -69,6 +69,7 @@ impl Generate for Patterns {
     fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let raw = settings.draw(&PROMPT, rng) * 5 / 2;
         let groups = prompt(rng, raw);
+        // In order, so that the draw of groups below is the same on every machine.
         let mut counts: BTreeMap<LetterGroup, usize> = BTreeMap::new();
         for group in &groups {
             *counts.entry(group.clone()).or_default() += 1;

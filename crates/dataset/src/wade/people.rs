@@ -11,10 +11,10 @@ use super::text::{NUMBERS, TaskText};
 
 /// Task 5: one statement about a few people, one question about one of them.
 ///
-/// A verb; some of five names; a uniform number of them, from none to all, are those I do see (or hear), in
-/// one clause, and the others those I do not, in another. The clauses come in either order, joined by a
-/// random AND or BUT. The question is about one of the names, uniformly, so that YES and NO are equally
-/// likely.
+/// A verb; some of five names; a uniform number of them, from none to all, are those I do see (or
+/// hear), in one clause, and the others those I do not, in another. The clauses come in either order,
+/// joined by a random AND or BUT. The question is about one of the names, uniformly, so that YES and
+/// NO are equally likely.
 ///
 /// *Readings.* The published code has 1 to 4 names, because an upper bound is exclusive; the corrected
 /// reading has the paper's 1 to 5.
@@ -164,6 +164,7 @@ impl Generate for People {
         let fact = draw::choose(rng, &facts);
         if self.counting && draw::coin(rng) {
             text.say_all(&["HOW", "MANY", "PEOPLE", "DO", "I", fact.verb, "?"]);
+            // At most twelve names, for which there are words.
             text.answer(NUMBERS[fact.yes.len()]);
         } else {
             let (name, truth) = fact.pick(rng);

@@ -8,7 +8,7 @@ use super::task::TaskSettings;
 use super::task::{Generate, WadeTask};
 use super::text::{DIGITS, TaskText};
 
-/// WadeTask 1: a binary pattern is repeated; go on.
+/// Task 1: a binary pattern is repeated; go on.
 ///
 /// The pattern's length p is drawn uniformly, its symbols by fair coins; copies fill the sequence, the last
 /// one cut. The true period may be a divisor of p. From position 2p + u on everything is predicted, with u
@@ -37,7 +37,7 @@ pub const PERIODIC: WadeTask = WadeTask {
     generator: &Repeat { stretched: false },
 };
 
-/// WadeTask 2: a binary pattern is repeated, each time with every symbol one longer; go on.
+/// Task 2: a binary pattern is repeated, each time with every symbol one longer; go on.
 ///
 /// The pattern is drawn as in [`PERIODIC`]. In the k-th copy every symbol stands k times. From position 3p +
 /// u on everything is predicted, so copies 1 and 2 are always seen whole. Runs grow long: "repeat the last

@@ -161,6 +161,7 @@ impl WadeTask {
             let start = word.len();
             let inner = piece.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
             let symbols = vocabulary.parse(inner.unwrap_or(piece)).map_err(|mut source| {
+                // Counted in the whole text, of which this is a piece.
                 source.position += start;
                 BadText { task: self.name, source }
             })?;

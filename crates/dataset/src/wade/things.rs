@@ -128,6 +128,7 @@ impl Things {
         draw::subset(rng, &NOUNS, count)
             .into_iter()
             .map(|noun| {
+                // The colour before the size: the order of draws is part of every data set.
                 let color = adjective(rng, &COLORS);
                 Thing { size: adjective(rng, &SIZES[..self.sizes]), color, noun }
             })

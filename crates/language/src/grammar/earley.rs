@@ -105,6 +105,7 @@ fn sequence_lengths(items: &[Item], lengths: &[BigUint], mask: &BigUint) -> BigU
 
 /// The sums of two sets of lengths, up to the mask.
 fn add(a: &BigUint, b: &BigUint, mask: &BigUint) -> BigUint {
+    // Sets of lengths are bits of an integer, so that a sum of lengths is a shift.
     let bits = (0..b.bits()).filter(|&i| b.bit(i));
     bits.fold(BigUint::zero(), |sum, i| sum | (a << i)) & mask
 }
@@ -145,6 +146,8 @@ impl Scanner for Earley<'_> {
             follow.push(vec![BigUint::zero(); self.grammar.nonterminals.len()]);
             let here = follow.len() - 1;
             loop {
+                // A nonterminal may wait for itself (left recursion), so that what can follow is a least
+                // fixed point.
                 let mut changed = false;
                 for state in set.iter() {
                     let Some(Item::Nonterminal(b)) = self.expected(*state) else { continue };

@@ -154,6 +154,7 @@ impl Distribution for UniformSplit {
     fn log_prob(&self, word: &[Symbol]) -> f64 {
         match parts(word) {
             Some((n, m)) if self.possible.binary_search(&word.len()).is_ok() => {
+                // n + m is a sum of two positive numbers in n + m − 1 ways.
                 -libm::log(((n + m - 1) * self.possible.len()) as f64)
             }
             _ => f64::NEG_INFINITY,

@@ -72,6 +72,7 @@ impl<H: QuestionHead> Scanner for AnsweredReader<H> {
         let after = match &mut self.state {
             ReaderState::Head(head) => match head.read(symbol) {
                 HeadStep::More => return,
+                // Shared by forks: enumeration copies a reader wherever two symbols can come.
                 HeadStep::Answer(answer) => ReaderState::Tail { answer: Rc::new(answer), at: 0 },
                 HeadStep::Dead => ReaderState::Dead,
             },

@@ -95,6 +95,7 @@ impl Language for BinaryOperation {
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
+        // The shortest member is `0+0=0`.
         let lo = (*lengths.start()).max(5);
         if lo > *lengths.end() {
             return Err(self.no_such_length(&lengths));
@@ -162,8 +163,8 @@ impl QuestionHead for Operands<'_> {
     }
 }
 
-/// A length uniform over the range, its digits shared out at random, then numbers uniform among those that
-/// fit.
+/// A length uniform over the range, its digits shared out at random, then numbers uniform
+/// among those that fit.
 struct OperationDraws<'a> {
     language: &'a BinaryOperation,
     lo: usize,

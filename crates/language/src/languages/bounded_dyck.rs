@@ -61,6 +61,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
     let closes = (0..kinds).map(|i| format!("){i}"));
     let dfa =
         Dfa::explore(Alphabet::new(opens.chain(closes)), Vec::<u8>::new(), Vec::is_empty, |open, token| {
+            // A stack of bytes: there are at most 64 kinds, and up to 200,000 stacks.
             let kind: u8 = token[1..].parse().ok()?;
             let mut open = open.clone();
             if token.starts_with('(') {

@@ -69,6 +69,8 @@ struct ComputeSqrt {
 
 impl ComputeSqrt {
     fn root(&self, x: &BigUint) -> BigUint {
+        // Rounded to 53 bits before the root and after it, as in the released data. Beyond the range of a
+        // double there is no such root, and the exact one stands in.
         let float = || BigUint::from_f64(x.to_f64()?.sqrt().floor());
         self.float.then(float).flatten().unwrap_or_else(|| x.sqrt())
     }
@@ -138,8 +140,8 @@ impl QuestionHead for Radicand<'_> {
     }
 }
 
-/// A length uniform over the range, two thirds of the digits for x on average, then x uniform among those
-/// whose root fits.
+/// A length uniform over the range, two thirds of the digits for x on average, then x uniform among
+/// those whose root fits.
 struct Roots<'a> {
     language: &'a ComputeSqrt,
     lo: usize,

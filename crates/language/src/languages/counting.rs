@@ -158,6 +158,7 @@ impl Scanner for Count {
         if self.block > 0 {
             return rest == left;
         }
+        // In the first block n can still grow: any length that all blocks can share will do.
         let total = self.n + rest;
         rest >= left && total > 0 && total.is_multiple_of(self.blocks)
     }
@@ -203,6 +204,7 @@ impl Distribution for GeometricBlocks<'_> {
         }
         let n = word.len() / self.language.blocks();
         let p = self.language.prior;
+        // n ≥ 1, as in the released code; the grammars in print would derive n = 0 too.
         libm::log(p) + (n - 1) as f64 * libm::log1p(-p)
     }
 }

@@ -201,6 +201,7 @@ impl Distribution for Branching<'_> {
         }
         let pairs = (word.len() / 2) as f64;
         let each = self.language.prior / self.language.kinds() as f64;
+        // A string of n pairs expands S n times into brackets and n + 1 times into nothing.
         pairs * libm::log(each) + (pairs + 1.0) * libm::log1p(-self.language.prior)
     }
 }

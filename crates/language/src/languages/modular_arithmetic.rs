@@ -51,6 +51,7 @@ impl ExpressionState {
             (Self::Value(v), None) if token == "=" => Some(Self::Equals(v)),
             (Self::Value(v), None) => Some(Self::Operator(v, token.as_bytes()[0])),
             (Self::Operator(v, b'+'), Some(d)) => Some(Self::Value((v + d) % 5)),
+            // Plus 5, as an unsigned value cannot fall below zero.
             (Self::Operator(v, b'-'), Some(d)) => Some(Self::Value((v + 5 - d) % 5)),
             (Self::Operator(v, _), Some(d)) => Some(Self::Value(v * d % 5)),
             (Self::Equals(v), Some(d)) if v == d => Some(Self::End),

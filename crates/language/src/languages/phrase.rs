@@ -48,8 +48,8 @@ choices! {
 pub(super) enum Skeleton {
     /// One or more of class 0, then one of class 1.
     HeadFinal,
-    /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string may be left
-    /// out.
+    /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string
+    /// may be left out.
     Agreement { classes: usize, order: AnswerOrder, empty: bool },
 }
 
@@ -146,6 +146,8 @@ impl Phrase {
             return Err(BuildError::value(TERMINALS.name(), &terminals.to_string(), &allowed));
         }
         let weight = |i: usize| {
+            // The paper names a normal distribution without its parameters, and the released code has none:
+            // mean (T − 1)/2 and standard deviation T/4 are our choice.
             let centred = (i as f64 - (terminals - 1) as f64 / 2.0) / (terminals as f64 / 4.0);
             match law {
                 Law::Uniform => 1.0,
@@ -227,8 +229,8 @@ impl Language for Phrase {
     }
 }
 
-/// The classes that still wait for their partner (for head-final phrases: nothing waits, `answering` means
-/// complete).
+/// The classes that still wait for their partner (for head-final phrases: nothing
+/// waits, `answering` means complete).
 #[derive(Clone)]
 struct Parse<'a> {
     language: &'a Phrase,
@@ -261,6 +263,7 @@ impl Parse<'_> {
             Skeleton::HeadFinal if self.read == 0 => vec![0],
             Skeleton::HeadFinal => vec![0, 1],
             Skeleton::Agreement { classes, .. } => {
+                // Before the middle another noun may come, or the first answer; after it answers alone.
                 let asking = if self.answering { 0 } else { classes };
                 (0..asking).chain(self.partner()).collect()
             }

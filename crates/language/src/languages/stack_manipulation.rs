@@ -191,14 +191,15 @@ impl QuestionHead for StackProgram {
         let least = self.stack.len() + 1 + if self.part == ProgramPart::Operand { 2 } else { 0 };
         let Some(surplus) = rest.checked_sub(least) else { return false };
         match self.part {
+            // Initial symbols add two and pushes three: every number but 1 is a sum of these.
             ProgramPart::Initial => surplus != 1,
             ProgramPart::Operations | ProgramPart::Operand => surplus % 3 == 0,
         }
     }
 }
 
-/// The possible sizes: for each initial stack, the least and greatest number of pushes that keeps to the
-/// range.
+/// The possible sizes: for each initial stack, the least and greatest number of pushes that
+/// keeps to the range.
 struct Shapes {
     stacks: Vec<(usize, usize, usize)>,
 }
@@ -227,6 +228,7 @@ impl Distribution for Shapes {
         let mut word: Word = (0..stack).map(|_| bit(rng)).collect();
         let mut stack = word.clone();
         loop {
+            // An empty stack leaves no choice, so that no coin is tossed; `log_prob` counts the same coins.
             if stack.is_empty() || draw::coin(rng) {
                 if pushes == 0 {
                     break;

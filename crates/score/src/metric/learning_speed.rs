@@ -76,6 +76,7 @@ pub static LAST_ACCURACY: Metric = Metric {
 /// ```
 pub fn learning_speed(wade: &WadeMeasure, curve: &[AccuracyPoint], chance: Option<f64>) -> Vec<Score> {
     let once = |value: f64| Totals::of(&[Ratio::once(value)]);
+    // Chance needs no training: its accuracy is reached at step 1.
     let constant = |accuracy: f64| wade.of(&[AccuracyPoint { step: 1.0, accuracy }]);
     let mut scores = vec![WADE.measured(once(wade.of(curve)), chance.map(constant))];
     if let Some(chance) = chance {

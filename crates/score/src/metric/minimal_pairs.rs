@@ -66,8 +66,8 @@ pub static PAIR_CEILING: Metric = Metric {
     ..STRICT
 };
 
-/// The same of a model that finds all strings of the language and of a length equally likely: a bad string that is grammatical is a
-/// tie, and wrong.
+/// The same of a model that finds all strings of the language and of a length equally likely: a bad string
+/// that is grammatical is a tie, and wrong.
 pub static PAIR_CEILING_INDIFFERENT: Metric = Metric {
     name: "pair_ceiling_indifferent",
     meaning: "score on these pairs of a model that knows the language and finds its strings of a length equally likely: every bad string that is grammatical is a tie",
@@ -155,6 +155,7 @@ pub fn pair_accuracies(pairs: &[[StringScore; 2]]) -> Vec<Score> {
 /// assert!((perplexity(nats).value().unwrap() - 3.0).abs() < 1e-12);
 /// ```
 pub fn perplexity(nats: Totals) -> Totals {
+    // Without any symbol this is e⁰ and not NaN; `perplexity_of` gives such a corpus no value.
     let mean = nats.numerator / nats.denominator.max(1.0);
     Totals { numerator: libm::exp(mean), denominator: 1.0, n: nats.n }
 }

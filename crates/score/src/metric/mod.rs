@@ -265,8 +265,8 @@ pub struct Score {
     pub metric: &'static Metric,
     /// The sums that the value is the ratio of.
     pub totals: Totals,
-    /// The population standard deviation of the examples' own values (the shades of Figure 3 of Butoi et al.
-    /// 2025).
+    /// The population standard deviation of the examples' own values (the shades of Figure 3 of
+    /// Butoi et al. 2025).
     pub spread: Option<f64>,
     /// The chance level on the same examples.
     pub chance: Option<f64>,

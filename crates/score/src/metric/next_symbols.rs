@@ -138,6 +138,8 @@ impl NextMarks {
     ) -> Self {
         let mut nats = Softplus::default();
         let answer = |z: f64, should: bool| {
+            // −ln σ(z) is ln(1 + e^−z) for a yes, −ln σ(−z) is ln(1 + e^z) for a no: one softplus for each
+            // answer.
             nats.add(if should { -z } else { z });
             is_correct(z, should)
         };
@@ -254,6 +256,7 @@ impl Softplus {
     fn add(&mut self, x: f64) {
         let small = libm::exp(-x.abs());
         self.sum += x.max(0.0);
+        // (1 + p)(1 + s) − 1 = p + s + s·p, in which no 1 swallows the small terms of a confident model.
         self.product_less_one += small + small * self.product_less_one;
         self.terms += 1;
         if self.terms == Self::TERMS {

@@ -115,6 +115,7 @@ pub fn agreement(matches: &[bool]) -> [Score; 2] {
 /// assert_eq!((scores[0].value(), scores[2].value()), (Some(6.0), Some(1.5)));
 /// ```
 pub fn description_lengths(nats: &[f64], examples: usize) -> [Score; 3] {
+    // A sum without terms is minus zero, which would be printed with its sign.
     let total = nats.iter().sum::<f64>() + 0.0;
     let whole = |numerator: f64| Totals { numerator, denominator: 1.0, n: examples };
     let per_example = Totals { numerator: total, denominator: examples as f64, n: examples };

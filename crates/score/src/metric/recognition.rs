@@ -4,8 +4,8 @@ use super::{Direction, ExampleMetric, Metric, MetricUnit};
 use crate::chance::{majority_share, share_entropy};
 use crate::{Example, Ratio, Verdict};
 
-/// The share of strings correctly accepted or rejected. A string is accepted if its logit is not negative; a NaN
-/// is incorrect.
+/// The share of strings correctly accepted or rejected. A string is accepted if its logit is not negative;
+/// a NaN is incorrect.
 ///
 /// ```
 /// use wug_dataset::{Labelled, language::Alphabet};
@@ -76,6 +76,7 @@ fn cross_entropy(example: &Example<'_>) -> Option<Ratio> {
     Some(Ratio::once(match example.prediction().recognition? {
         Verdict::Logit(z) => binary_cross_entropy(label, z),
         Verdict::Probability(p) if label => -libm::log(p),
+        // 1 − p would round to 1 for every p below 1e-16.
         Verdict::Probability(p) => -libm::log1p(-p),
     }))
 }

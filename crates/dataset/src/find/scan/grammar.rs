@@ -48,6 +48,7 @@ pub fn commands() -> Vec<TransductionPair> {
 fn verb_phrases() -> Vec<TransductionPair> {
     let mut phrases = Vec::new();
     for (verb, act) in VERBS {
+        // `turn` alone is no command.
         phrases.extend(act.map(|act| TransductionPair { input: vec![verb], output: vec![act] }));
         for (side, turn) in SIDES {
             let once_around: Word = once(turn).chain(act).collect();
@@ -75,6 +76,7 @@ fn joined(
     reversed: bool,
 ) -> TransductionPair {
     let input = [&x.input[..], &[conjunction], &y.input].concat();
+    // `x after y` is y, then x.
     let (first, second) = if reversed { (y, x) } else { (x, y) };
     TransductionPair { input, output: [&first.output[..], &second.output].concat() }
 }

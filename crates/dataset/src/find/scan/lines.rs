@@ -40,8 +40,8 @@ pub fn write_lines(pairs: &[TransductionPair]) -> String {
     pairs.iter().map(line).collect()
 }
 
-/// Reads examples, one per line. Whether the actions are what the command means is not asked here:
-/// [`interpret`](super::interpret()) knows.
+/// Reads examples, one per line. Whether the actions are what the command means is not
+/// asked here: [`interpret`](super::interpret()) knows.
 pub fn read_lines(text: &str) -> Result<Vec<TransductionPair>, LineError> {
     each_line(text).collect()
 }

@@ -70,6 +70,7 @@ impl Split {
     fn hold_primitive_out(self) -> (Vec<TransductionPair>, Vec<TransductionPair>) {
         let Some(primitive) = self.primitive() else { return (commands(), Vec::new()) };
         let words = &primitive.input;
+        // As neighbours: `turn opposite left` does not use `turn left` in the published split.
         let uses = |pair: &TransductionPair| pair.input.windows(words.len()).any(|window| window == words);
         let (test, mut train): (Vec<TransductionPair>, Vec<TransductionPair>) =
             commands().into_iter().filter(|pair| pair.input != *words).partition(uses);

@@ -15,9 +15,9 @@ use crate::{DataError, FileSource, TransductionPair};
 /// and all of a published name.
 ///
 /// Lines that cannot be read, and actions other than the command asks for, are errors. In files of a
-/// published name so are another number of lines than published, commands that are repeated (but for the bare
-/// primitive that a training set shows many times), and test commands that the training file of the same
-/// folder has.
+/// published name so are another number of lines than published, commands that are repeated (but for
+/// the bare primitive that a training set shows many times), and test commands that the training file
+/// of the same folder has.
 ///
 /// ```
 /// use wug_dataset::{MemoryFiles, find::scan};
@@ -51,6 +51,7 @@ pub fn validate_scan(files: &dyn FileSource) -> Result<Validation, DataError> {
                 training.push(Training { folder, split, commands });
                 report.add(path, findings);
             }
+            // Until all files are read: the training file of a test may come after it.
             Some(Holds::Test(split)) => tests.push((path, folder, split, commands, findings)),
             _ => report.add(path, findings),
         }

@@ -23,7 +23,7 @@ pub(super) fn symbols(mut text: Cursor<'_>) -> Result<Vec<OracleAnswer>, Malform
     Ok(answers)
 }
 
-/// WadeTask 4: groups of letters separated by `y`; `x`; then group `y` count, once or more, then a full stop.
+/// Task 4: groups of letters separated by `y`; `x`; then group `y` count, once or more, then a full stop.
 pub(super) fn patterns(mut text: Cursor<'_>) -> Result<Vec<OracleAnswer>, Malformed> {
     let mut prompt = vec![group(&mut text)?];
     while !text.skip("x") {
@@ -58,6 +58,7 @@ fn answer(text: &mut Cursor<'_>, answers: &mut Vec<OracleAnswer>, count: usize) 
     let masked = text.expect_masked()?;
     let mut digits = Vec::new();
     let mut rest = count;
+    // Zero has a digit.
     while digits.is_empty() || rest > 0 {
         digits.push(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"][rest % 10]);
         rest /= 10;

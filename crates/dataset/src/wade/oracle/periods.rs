@@ -2,7 +2,7 @@
 //!
 //! The visible part determines the rest. Task 1 shows at least two copies of a pattern of length p; the
 //! shortest period q ≤ p of the visible part then divides p (Fine and Wilf), and goes on in the same way.
-//! WadeTask 2 shows at least copies 1 and 2, which is 3p symbols; that a shorter pattern which explains them goes
+//! Task 2 shows at least copies 1 and 2, which is 3p symbols; that a shorter pattern which explains them goes
 //! on alike was verified for every pattern of up to ten symbols (see the tests).
 
 use super::{Malformed, OracleAnswer};

@@ -239,6 +239,8 @@ impl SentenceReader<'_> {
             .iter()
             .filter(|claim| claim.positive && claim.verb == verb && claim.phrase.noun == noun);
         let mut words: Vec<&str> = about.filter_map(|claim| adjective(&claim.phrase)).collect();
+        // The same adjective told twice is one. Sorting is not needed: two different ones are refused in
+        // any order.
         words.dedup();
         match words[..] {
             [token] => Ok(OracleAnswer { position, token, stated: true }),
