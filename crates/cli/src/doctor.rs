@@ -55,6 +55,7 @@ pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<ExitCode, Ex
 
 fn examined(args: &DoctorArgs, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let limit = Duration::from_secs(args.seconds);
+    // One limit for fitting and for answers: an examination is to end, and tuning is for experiments.
     let limits = Limits { fit: limit, answer: limit };
     let hello = hello(&args.model, limits, host).map_err(wug_lab::LabError::from)?;
     let asked = match &args.role {

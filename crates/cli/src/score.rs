@@ -75,6 +75,7 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<ExitCode, Exi
     let only = Some(ids.clone());
     let options = WorkerOptions { stop: signals.stop(), learners, only, ..WorkerOptions::new(1) };
     let watch = Watch::new(&sweep, options.jobs);
+    // By the same road as every learner: answers are read from the file where a model would give them.
     let worked = work(&sweep, options, &watch);
     watch.close();
     worked?;

@@ -16,6 +16,7 @@ pub mod flare;
 pub mod manifest;
 pub mod masked;
 pub mod mt19937;
+pub mod npy;
 pub mod pairs;
 pub mod recognition;
 pub mod reviews;

@@ -116,6 +116,7 @@ pub(crate) fn run(
     let planning = Arc::clone(&stop);
     let options =
         WorkerOptions { stop: Arc::clone(&stop), keep, learners, ..WorkerOptions::new(jobs.max(1)) };
+    // Planning as well as the runs: Ctrl-C must work while a command of a learner says hello.
     let done = watched(py, &stop, interrupt.as_ref(), move || {
         // Planning starts the commands of learners, which may take their time.
         planning_stops_with(&planning);

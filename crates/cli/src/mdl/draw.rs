@@ -43,6 +43,7 @@ pub(super) fn run(args: &DrawArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let file = read_network(&args.network)?;
     let symbols = match &args.language {
         None if args.alphabet.is_empty() => {
+            // Networks that were searched here say their symbols; those of other programs do not.
             let known = file.json["symbols"].as_array().into_iter().flatten();
             known.filter_map(|symbol| symbol.as_str().map(str::to_owned)).collect()
         }

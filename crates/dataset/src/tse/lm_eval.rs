@@ -46,6 +46,7 @@ fn symbols(terminals: usize) -> Option<Vec<String>> {
 /// A string as a model reads it: a space before each symbol, the end included.
 fn spelled(word: &Word, name: impl Fn(Symbol) -> String) -> String {
     let symbols: Vec<String> = word.iter().map(|&symbol| name(symbol)).chain([END.to_owned()]).collect();
+    // The space before the first symbol too: without it GPT-2 has another token for it.
     format!(" {}", symbols.join(" "))
 }
 

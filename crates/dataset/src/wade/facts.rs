@@ -31,6 +31,8 @@ pub(super) struct Fact<T> {
 impl<T: Mention> Fact<T> {
     /// Makes a uniform number of the things, from none to all, true of the verb.
     pub(super) fn draw(rng: &mut dyn Rng, verb: &'static str, things: &[T]) -> Self {
+        // A permutation cut at a uniform place: every number of true things is equally likely, which a coin
+        // for each thing would not give.
         let mut yes = draw::subset(rng, things, things.len());
         let no = yes.split_off(draw::between(rng, 0, things.len()));
         Self { verb, yes, no }

@@ -81,6 +81,7 @@ impl Generate for Repeat {
     fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let period = settings.draw(&PATTERN, rng);
         let pattern: Vec<&str> = (0..period).map(|_| DIGITS[usize::from(draw::coin(rng))]).collect();
+        // u is uniform in 0..=p − 2, of which there is none for p = 1.
         let hidden = if period > 1 { draw::below(rng, period - 1) } else { 0 };
         let shown = if self.stretched { 3 * period } else { 2 * period } + hidden;
         let length = settings.draw(&LENGTH, rng);
