@@ -3,13 +3,43 @@
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
-use wug_lab::language::{Language, NextSet, Word, registry};
+use wug_lab::language::{Language, NextSet, Reading, Word, registry};
 
-use crate::args::Check;
 use crate::exit::Exit;
+use crate::options::reading;
 use crate::safe::write_json;
 
-pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug check parity 0110
+  wug check dyck-2-3 '(0 (1 )1 )0' --next
+  wug check repeat-01 0110 --distance       with a closest member
+  wug sample majority | wug check majority - --prob")]
+pub(crate) struct CheckArgs {
+    /// NAME or NAME:key=value,…
+    language: String,
+    /// The string, tokens separated by spaces (single characters need none); `-` or nothing
+    /// reads lines from stdin
+    string: Option<String>,
+    /// The next-symbol set of each prefix
+    #[arg(long)]
+    next: bool,
+    /// The edit distance from the language and a closest member (regular languages)
+    #[arg(long)]
+    distance: bool,
+    /// The log-probability among the strings of its length, and under the language's own distribution
+    #[arg(long)]
+    prob: bool,
+    /// As published, or corrected
+    #[arg(long, default_value = "corrected", value_parser = reading)]
+    reading: Reading,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let language = registry::find(&args.language)?.build(args.reading)?;
     let language = language.as_ref();
     if args.distance && language.automaton().is_none() {
@@ -22,6 +52,7 @@ pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
         Some(text) if text != "-" => line(args, language, text, out),
         _ => {
             for (i, text) in io::stdin().lock().lines().enumerate() {
+                // Named by its line, as one of a million may be wrong.
                 let at = |message: String| Exit::usage(format!("line {}: {message}", i + 1));
                 let text = text.map_err(|error| at(error.to_string()))?;
                 line(args, language, &text, out).map_err(|exit| match exit {
@@ -34,13 +65,14 @@ pub(crate) fn run(args: &Check, out: &mut dyn Write) -> Result<(), Exit> {
     }
 }
 
-fn line(args: &Check, language: &dyn Language, text: &str, out: &mut dyn Write) -> Result<(), Exit> {
+fn line(args: &CheckArgs, language: &dyn Language, text: &str, out: &mut dyn Write) -> Result<(), Exit> {
     let word = language.alphabet().parse(text).map_err(|error| Exit::usage(error.to_string()))?;
     let mut row = json!({ "string": language.alphabet().format(&word), "member": language.contains(&word) });
     if args.next {
         let sets: Vec<Value> = language.next_sets(&word).iter().map(|set| next(set, language)).collect();
         row["next"] = Value::Array(sets);
     }
+    // Refused before anything is allocated: the table has a cell for each symbol and state.
     if let Some(dfa) = language.automaton().filter(|_| args.distance) {
         dfa.check_nearest(word.len()).map_err(|error| Exit::usage(error.to_string()))?;
     }

@@ -10,12 +10,39 @@ use wug_lab::doctor::{Check, Finding, examine};
 use wug_lab::foreign::{Failure, ForeignPlan, Host, Limits, Where, hello};
 use wug_lab::learners::Role;
 
-use crate::args::Doctor;
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 
-pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug doctor python3 examples/process/bigram.py
+  wug doctor --role recognizer python3 mine.py
+
+The model is fitted to a task that every model can learn, and asked the same things in several ways. The exit code is 1 if a mistake is found.")]
+pub(crate) struct DoctorArgs {
+    /// Only this role [default: all that the model says it can play]
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Seconds that the model may take to say hello, to be fitted and for each answer
+    #[arg(long, default_value_t = 600, value_parser = seconds)]
+    seconds: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// The command of the model, with its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "MODEL")]
+    model: Vec<String>,
+}
+
+fn seconds(text: &str) -> Result<u64, String> {
+    const LONGEST: u64 = Limits::LONGEST;
+    let n = text.parse().ok().filter(|n| (1..=LONGEST).contains(n));
+    n.ok_or_else(|| format!("from 1 to {LONGEST} seconds, a year"))
+}
+
+pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let signals = Signals::watch()?;
     let host = Host { stop: signals.stop(), ..Host::default() };
     // After a signal the talk with the model unwinds to here, and the model's process is ended on the way.
@@ -26,8 +53,9 @@ pub(crate) fn run(args: &Doctor, out: &mut dyn Write) -> Result<ExitCode, Exit> 
     }
 }
 
-fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+fn examined(args: &DoctorArgs, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let limit = Duration::from_secs(args.seconds);
+    // One limit for fitting and for answers: an examination is to end, and tuning is for experiments.
     let limits = Limits { fit: limit, answer: limit };
     let hello = hello(&args.model, limits, host).map_err(wug_lab::LabError::from)?;
     let asked = match &args.role {
@@ -49,7 +77,7 @@ fn examined(args: &Doctor, host: &Host, out: &mut dyn Write) -> Result<ExitCode,
         checks.extend(examine(role, limit.as_secs_f64(), &|| host.begin("model", &plan))?);
     }
     let mistakes = checks.iter().filter(|check| check.is_mistake()).count();
-    if args.json {
+    if args.output.json {
         write_json(&json!(checks), out)?;
     } else {
         checks.iter().try_for_each(|check| line(check, out))?;

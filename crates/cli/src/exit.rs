@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use wug_lab::LabError;
 use wug_lab::dataset::DataError;
 use wug_lab::language::registry::BuildError;
+use wug_report::{ReportError, TableError};
 
 use crate::safe::visible_lines;
 
@@ -55,6 +56,7 @@ impl From<io::Error> for Exit {
 impl From<LabError> for Exit {
     fn from(error: LabError) -> Self {
         match error {
+            // Without a wildcard: whoever adds a kind of error decides which exit code it has.
             LabError::Usage(message) => Self::Usage(message),
             LabError::Corrupt { .. }
             | LabError::Disk { .. }
@@ -75,5 +77,16 @@ impl From<BuildError> for Exit {
 impl From<DataError> for Exit {
     fn from(error: DataError) -> Self {
         LabError::from(error).into()
+    }
+}
+
+impl From<ReportError> for Exit {
+    fn from(error: ReportError) -> Self {
+        match error {
+            // The directory was typed: one without results is a mistake of usage.
+            ReportError::Empty => Self::Usage(error.to_string()),
+            ReportError::Table(TableError::Io(error)) => error.into(),
+            ReportError::Json(_) | ReportError::Table(_) => Self::Failure(error.to_string()),
+        }
     }
 }

@@ -10,11 +10,37 @@ use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
 
-use crate::args::{List, Listing};
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::write_json;
 
-pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Listing {
+    Languages,
+    Tasks,
+    Suites,
+    Learners,
+    Protocols,
+    Metrics,
+    Experiments,
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  wug list\n  wug list tasks\n  wug list languages --json\n  wug list learners --sizes                the dimensions and true counts of some sizes"
+)]
+pub(crate) struct ListArgs {
+    /// What to list
+    #[arg(default_value = "languages")]
+    what: Listing,
+    /// With `learners`: what each has for some numbers of parameters
+    #[arg(long)]
+    sizes: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &ListArgs, out: &mut dyn Write) -> Result<(), Exit> {
     if args.sizes && !matches!(args.what, Listing::Learners) {
         return Err(Exit::Usage("`--sizes` goes with `wug list learners`".to_owned()));
     }
@@ -28,7 +54,7 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
         Listing::Metrics => (vec!["name", "unit", "better", "meaning", "citation"], metrics()),
         Listing::Experiments => (vec!["name", "title"], experiments()?),
     };
-    if args.json {
+    if args.output.json {
         let objects: Vec<Value> = rows
             .iter()
             .map(|row| {
@@ -42,7 +68,7 @@ pub(crate) fn run(args: &List, out: &mut dyn Write) -> Result<(), Exit> {
 }
 
 fn languages() -> Vec<Vec<String>> {
-    let row = |e: &wug_lab::language::registry::Entry| {
+    let row = |e: &wug_lab::language::registry::LanguageEntry| {
         [e.name, e.suite, e.class.abbreviation(), e.summary].map(str::to_owned).to_vec()
     };
     LANGUAGES.iter().map(row).collect()
@@ -103,6 +129,7 @@ fn experiments() -> Result<Vec<Vec<String>>, Exit> {
 /// Columns as wide as their widest cell, two spaces apart; the last one runs free.
 fn table(titles: &[&str], rows: &[Vec<String>], out: &mut dyn Write) -> Result<(), Exit> {
     let width =
+        // Characters, not bytes: titles have `ⁿ`, `𝔹` and `×`.
         |c: usize| rows.iter().map(|r| r[c].chars().count()).chain([titles[c].len()]).max().unwrap_or(0);
     let widths: Vec<usize> = (0..titles.len()).map(width).collect();
     let line = |cells: &[String]| {

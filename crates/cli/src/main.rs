@@ -5,9 +5,10 @@ mod check;
 mod data;
 mod doctor;
 mod exit;
+mod export;
 mod list;
 mod mdl;
-mod mdl_args;
+mod options;
 mod play;
 mod report;
 mod run;
@@ -16,6 +17,7 @@ mod sample;
 mod score;
 mod show;
 mod signals;
+mod status;
 mod validate;
 mod watch;
 
@@ -29,6 +31,7 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    // Buffered, as commands print line by line; flushed below, where an error can still be told.
     let mut out = BufWriter::new(io::stdout().lock());
     let result = run(args, &mut out).and_then(|code| out.flush().map(|()| code).map_err(Exit::from));
     match result {
@@ -47,13 +50,13 @@ fn run(args: Args, out: &mut dyn Write) -> Result<ExitCode, Exit> {
         Command::Validate(validate) => return validate::run(&validate, out),
         Command::Run(args) => return run::run(&args, out),
         Command::Worker(args) => return run::worker(&args, out),
-        Command::Status(args) => run::status(&args, out)?,
+        Command::Status(args) => status::run(&args, out)?,
         Command::Doctor(args) => return doctor::run(&args, out),
         Command::Score(args) => return score::run(&args, out),
-        Command::Report(args) => report::report(&args, out)?,
-        Command::Export(args) => report::export(&args, out)?,
+        Command::Report(args) => report::run(&args, out)?,
+        Command::Export(args) => export::run(&args, out)?,
         Command::Play(args) => play::run(&args, out)?,
-        Command::Retry(args) => run::retry(&args, out)?,
+        Command::Retry(args) => status::retry(&args, out)?,
         Command::Mdl(args) => return mdl::run(&args, out),
         Command::Completions { shell } => {
             // Into memory first: the generator panics if the pipe is closed.

@@ -1,18 +1,46 @@
 //! `wug play`
 
 use std::io::{self, BufRead as _, Write};
+use std::path::PathBuf;
 
 use wug_lab::language::Reading;
 use wug_lab::play::{FULL, Game, LogLock, Score};
 
-use crate::args::Play;
 use crate::exit::{Exit, say};
+use crate::options::reading;
 use crate::safe::write_json;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug play                                 all ten tasks, in random order
+  wug play qa --log me.jsonl               one of them; the same command goes on where it was stopped
+  wug report runs/wade_table4-quick --human me.jsonl
+
+Ten right answers in a row end a task. A row of k right answers is an accuracy of k/10 at its first answer, so that ten
+from the start score 1.")]
+pub(crate) struct PlayArgs {
+    /// The name or number of a task (`wug list tasks`)
+    task: Option<String>,
+    /// Where answers are logged, and from where the game goes on
+    #[arg(long, value_name = "FILE", default_value = "wug-play.jsonl")]
+    log: PathBuf,
+    /// The same seed gives the same game [default: a new one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// As published, or corrected [default: corrected]
+    #[arg(long, value_parser = reading)]
+    reading: Option<Reading>,
+    /// Print the scores as JSON
+    #[arg(long)]
+    json: bool,
+}
 
 const QUIT: &str = ":quit";
 
 /// Plays until the game is over, or until the player stops. The log is written after every answer.
-pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
+pub(crate) fn run(args: &PlayArgs, out: &mut dyn Write) -> Result<(), Exit> {
+    // Held to the end: two games with one log would overwrite each other.
     let _lock = LogLock::take(&args.log)?;
     let mut game = begin(args)?;
     let is_new = !args.log.exists();
@@ -42,7 +70,7 @@ pub(crate) fn run(args: &Play, out: &mut dyn Write) -> Result<(), Exit> {
 }
 
 /// A new game, or the one of the log.
-fn begin(args: &Play) -> Result<Game, Exit> {
+fn begin(args: &PlayArgs) -> Result<Game, Exit> {
     let Some(game) = Game::load(&args.log)? else {
         let seed = args.seed.unwrap_or_else(wug_lab::play::fresh_seed);
         return Ok(Game::new(seed, args.reading.unwrap_or_default(), args.task.as_deref())?);
@@ -64,7 +92,7 @@ fn begin(args: &Play) -> Result<Game, Exit> {
     Ok(game)
 }
 
-fn play(args: &Play, game: &mut Game, out: &mut dyn Write) -> Result<(), Exit> {
+fn play(args: &PlayArgs, game: &mut Game, out: &mut dyn Write) -> Result<(), Exit> {
     let mut lines = io::stdin().lock().lines();
     let mut said = None;
     while let Some(question) = game.question() {

@@ -1,25 +1,50 @@
-//! `wug report` and `wug export`
+//! `wug report`
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal as _, Write};
-use std::path::Path;
+use std::io::Write;
+use std::path::PathBuf;
 
-use wug_lab::Keep;
-use wug_lab::disk::{write_whole, write_whole_with};
+use wug_lab::disk::write_whole;
 use wug_lab::play::Game;
 use wug_lab::score::RunResult;
 use wug_lab::sweep::{RunState, Sweep};
-use wug_report::{Logs, RecordFormat, TableFormat, records, records_beside, render};
+use wug_report::{Format, render};
 
-use crate::args::{Export, Report};
 use crate::exit::{Exit, say};
-use crate::run::lacks;
 
-pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug report runs/quickstart
+  wug report runs/flare_table2-quick --format markdown
+  wug report runs/flare_table2-quick --format html --out page.html
+  wug report runs/flare_table2-quick runs/mine          several sweeps in the same tables")]
+pub(crate) struct ReportArgs {
+    /// The directory of the sweep, or several
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+    /// table (for a terminal), markdown, csv, json or html (one page with tables and figures)
+    #[arg(long, default_value = "table", value_parser = report_format)]
+    format: Format,
+    /// Write to a file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// A log of `wug play`, whose scores are shown beside the learners'
+    #[arg(long, value_name = "LOG")]
+    human: Vec<PathBuf>,
+}
+
+fn report_format(text: &str) -> Result<wug_report::Format, String> {
+    Format::named(text)
+        .ok_or_else(|| format!("the formats are: {}", Format::ALL.map(Format::name).join(", ")))
+}
+
+pub(crate) fn run(args: &ReportArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let mut all = Vec::new();
     for dir in &args.dirs {
         all.extend(results(&Sweep::open(dir)?)?);
     }
+    // Two directories may hold the same run: it counts once, or a mean would lean towards it.
     let mut seen = BTreeSet::new();
     all.retain(|result| seen.insert(result.run.plan.clone()));
     for log in &args.human {
@@ -36,73 +61,8 @@ pub(crate) fn report(args: &Report, out: &mut dyn Write) -> Result<(), Exit> {
     Ok(())
 }
 
-/// What can be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exported {
-    Records(RecordFormat),
-    Predictions,
-}
-
-/// Each with its name, as it is typed.
-const EXPORTED: [(&str, Exported); 4] = [
-    ("scores", Exported::Records(RecordFormat::Scores)),
-    ("curves", Exported::Records(RecordFormat::Curves)),
-    ("strings", Exported::Records(RecordFormat::Strings)),
-    ("predictions", Exported::Predictions),
-];
-
-pub(crate) fn export(args: &Export, out: &mut dyn Write) -> Result<(), Exit> {
-    let format = format(args);
-    if format == TableFormat::Parquet && args.out.is_none() && io::stdout().is_terminal() {
-        return Err(Exit::usage("Parquet is no text to be shown in a terminal: name a file with --out"));
-    }
-    let sweep = Sweep::open(&args.dir)?;
-    let results = results(&sweep)?;
-    if args.what == Exported::Predictions {
-        say_what_lacks(&sweep, &results)?;
-    }
-    let logged = |result: &RunResult| Some((result.run.plan.clone(), sweep.log(&result.run.plan)?));
-    let logs: Logs = results.iter().filter_map(logged).collect();
-    let write = |out: &mut dyn Write| match args.what {
-        Exported::Records(rows) => records(&results, &logs, rows, format, out).map_err(Exit::from),
-        Exported::Predictions => {
-            let rows = |result: &RunResult| Ok(sweep.predictions(&result.run.plan)?.unwrap_or_default());
-            records_beside(&results, &logs, &Sweep::prediction_columns(), rows, format, out)
-        }
-    };
-    let Some(path) = &args.out else { return write(out) };
-    // An error of the table is not one of the file.
-    let mut ended = Ok(());
-    let written = write_whole_with(path, |out| {
-        ended = write(out);
-        ended.as_ref().map_err(|_| io::Error::other("the table could not be written")).copied()
-    });
-    ended.and_then(|()| Ok(written?))
-}
-
-/// Names on stderr how many runs have no predictions; an error if none has.
-fn say_what_lacks(sweep: &Sweep, results: &[RunResult]) -> Result<(), Exit> {
-    let keep = Keep { predictions: true, ..Keep::default() };
-    let lacking = sweep.lacking(keep)?.len();
-    match lacking {
-        0 => Ok(()),
-        n if n == results.len() => Err(Exit::usage(lacks(sweep, n, keep))),
-        n => {
-            say(&format!("wug: {}", lacks(sweep, n, keep)));
-            Ok(())
-        }
-    }
-}
-
-/// The format that was asked for, or that the name of the file has.
-fn format(args: &Export) -> TableFormat {
-    let extension = |path: &Path| TableFormat::named(path.extension()?.to_str()?);
-    let named = || args.out.as_deref().and_then(extension);
-    args.format.or_else(named).unwrap_or(TableFormat::Jsonl)
-}
-
 /// The results of a sweep so far. Broken files are named on stderr and left out.
-fn results(sweep: &Sweep) -> Result<Vec<RunResult>, Exit> {
+pub(crate) fn results(sweep: &Sweep) -> Result<Vec<RunResult>, Exit> {
     let status = sweep.status()?;
     for (_, state) in &status.runs {
         if let RunState::Broken(message) = state {
@@ -114,16 +74,4 @@ fn results(sweep: &Sweep) -> Result<Vec<RunResult>, Exit> {
         say(&format!("wug: {open} of {} runs are not done yet", status.runs.len()));
     }
     Ok(status.results())
-}
-
-/// Parses `--what` of `export`.
-pub(crate) fn exported(text: &str) -> Result<Exported, String> {
-    let found = EXPORTED.iter().find(|(name, _)| *name == text).map(|(_, what)| *what);
-    found.ok_or_else(|| format!("the tables are: {}", EXPORTED.map(|(name, _)| name).join(", ")))
-}
-
-/// Parses `--format` of `export`.
-pub(crate) fn table_format(text: &str) -> Result<TableFormat, String> {
-    TableFormat::named(text)
-        .ok_or_else(|| format!("the formats are: {}", TableFormat::ALL.map(TableFormat::name).join(", ")))
 }

@@ -1,4 +1,4 @@
-//! `wug run`, `wug worker`, `wug status` and `wug retry`
+//! `wug run` and `wug worker`
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,48 @@ use wug_lab::Keep;
 use wug_lab::foreign::planning_stops_with;
 use wug_lab::plan::RunPlan;
 use wug_lab::spec::{Experiment, Scale};
-use wug_lab::sweep::{RunState, Status, Sweep};
+use wug_lab::sweep::{Status, Sweep};
 use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
-use crate::args::{Retry, Run, StatusArgs, Worker, WorkerArgs};
 use crate::exit::{Exit, say};
-use crate::safe::{visible, visible_lines, write_json};
+use crate::options::{JobArgs, OutputArgs, key_value, scale};
+use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 use crate::watch::Watch;
 
-pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug run quickstart                                    a tour, under a minute
+  wug run flare_table2 --scale quick                    an evening on two cores
+  wug run flare_table2 --scale quick --set languages=parity,dyck-2-3 --set seeds=1 --out here
+  wug run my.toml --plan                                the runs, without running them
+  wug run my.toml --keep predictions,models             for measures of your own
+
+The same command resumes an experiment that was killed.")]
+pub(crate) struct RunArgs {
+    /// The name of an experiment (`wug list experiments`) or the path of a .toml file
+    experiment: String,
+    /// The directory to work in [default: runs/EXPERIMENT-SCALE]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    jobs: JobArgs,
+    /// Which scale: smoke (seconds), quick (an evening) or paper (all of it)
+    #[arg(long, default_value = "paper", value_parser = scale)]
+    scale: Scale,
+    /// A value of the spec, such as seeds=3, languages=parity,first or data.longest=200 (TOML; a list of
+    /// names that have commas in them takes brackets and quotes)
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    set: Vec<(String, String)>,
+    /// Print the runs without running them
+    #[arg(long)]
+    plan: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     // Planning starts the commands of learners: they must not outlive a signal.
     let signals = Signals::watch()?;
     planning_stops_with(&signals.stop());
@@ -35,11 +67,11 @@ pub(crate) fn run(args: &Run, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     estimate(&experiment);
     let root = args.out.clone().unwrap_or_else(|| default_directory(&experiment));
     if args.plan {
-        plan(&experiment, args.json, out)?;
+        plan(&experiment, args.output.json, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     let sweep = Sweep::begin(&root, &experiment)?;
-    work_on(&sweep, &args.workers, &signals, args.json, out)
+    work_on(&sweep, &args.jobs, &signals, args.output.json, out)
 }
 
 /// Says how long the runs will take, of which that is known in advance.
@@ -55,6 +87,7 @@ fn estimate(experiment: &Experiment) {
 
 /// A time in the unit that suits it.
 fn duration(seconds: f64) -> String {
+    // A unit is used from one and a half or two of it on: 80 seconds say more than 1 minute.
     let (value, unit) = match seconds {
         s if s < 90.0 => (s, "seconds"),
         s if s < 5400.0 => (s / 60.0, "minutes"),
@@ -77,8 +110,18 @@ fn plan(experiment: &Experiment, json: bool, out: &mut dyn Write) -> Result<(), 
     Ok(())
 }
 
-pub(crate) fn worker(args: &Worker, out: &mut dyn Write) -> Result<ExitCode, Exit> {
-    work_on(&Sweep::open(&args.dir)?, &args.workers, &Signals::watch()?, args.json, out)
+#[derive(clap::Args)]
+pub(crate) struct WorkerArgs {
+    /// The directory of the sweep
+    dir: PathBuf,
+    #[command(flatten)]
+    jobs: JobArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn worker(args: &WorkerArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+    work_on(&Sweep::open(&args.dir)?, &args.jobs, &Signals::watch()?, args.output.json, out)
 }
 
 fn default_directory(experiment: &Experiment) -> PathBuf {
@@ -91,31 +134,34 @@ fn default_directory(experiment: &Experiment) -> PathBuf {
 
 fn work_on(
     sweep: &Sweep,
-    workers: &WorkerArgs,
+    args: &JobArgs,
     signals: &Signals,
     json: bool,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Exit> {
-    let keep = workers.keep.keep;
+    let keep = args.keep.keep;
     let mut lacking = sweep.lacking(keep)?;
+    // The answers of runs that `wug score` added came from outside: they cannot be asked for again.
     lacking.retain(|run| !run.added);
     if !lacking.is_empty() {
         return Err(Exit::usage(lacks(sweep, lacking.len(), keep)));
     }
-    let jobs = workers.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let options = WorkerOptions {
         jobs: jobs.min(sweep.runs.len()),
-        checkpoint: Duration::from_secs(workers.checkpoint),
+        checkpoint: Duration::from_secs(args.checkpoint),
         stop: signals.stop(),
         keep,
         ..WorkerOptions::new(1)
     };
     let watch = Watch::new(sweep, options.jobs);
+    // The error of a worker is looked at after the lines of all workers are gone, which would hide it.
     let summary = work(sweep, options, &watch);
     watch.close();
     let summary = summary?;
     let status = sweep.status()?;
     finish(sweep, &status, summary, json, out)?;
+    // A signal that came after the last run stopped nothing, and is no failure.
     if let Some(code) = signals.exit_code().filter(|_| summary.interrupted + summary.waiting > 0) {
         say(&interrupted(summary));
         return Ok(code);
@@ -174,6 +220,7 @@ fn finish(
     if summary.waiting > 0 {
         writeln!(out, "{} still to do; `wug worker {dir}` does them", runs(summary.waiting))?;
     }
+    // Half a table misleads: whoever does the last run writes the report.
     if summary.elsewhere + summary.waiting > 0 {
         return Ok(());
     }
@@ -192,115 +239,7 @@ fn finish(
     Ok(())
 }
 
-pub(crate) fn status(args: &StatusArgs, out: &mut dyn Write) -> Result<(), Exit> {
-    let sweep = Sweep::open(&args.dir)?;
-    let status = sweep.status()?;
-    let counts = counts(&status);
-    if args.json {
-        let runs: Vec<Value> = status.runs.iter().map(|(run, state)| {
-            json!({ "id": run.id, "label": run.plan.label(), "state": name(state), "problem": problem(state) })
-        }).collect();
-        let counts: serde_json::Map<String, Value> =
-            counts.into_iter().map(|(name, n)| (name.to_owned(), json!(n))).collect();
-        write_json(&json!({ "plan": sweep.header, "counts": counts, "runs": runs }), out)?;
-        return Ok(());
-    }
-    let made_by = sweep.header.made_by();
-    let (title, scale) = (visible(&sweep.header.title), visible(&sweep.header.scale));
-    writeln!(out, "{title} (scale {scale}, {})", visible(&made_by))?;
-    for line in sweep.header.lines() {
-        writeln!(out, "{}", visible_lines(&line))?;
-    }
-    let parts: Vec<String> =
-        counts.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect();
-    writeln!(out, "{}: {}", runs(status.runs.len()), parts.join(", "))?;
-    for (run, state) in &status.runs {
-        if let Some(problem) = problem(state) {
-            writeln!(
-                out,
-                "  {} {}: {} ({})",
-                run.id,
-                visible(&run.plan.label()),
-                name(state),
-                visible(&problem)
-            )?;
-        } else if matches!(state, RunState::Running | RunState::Interrupted) {
-            writeln!(out, "  {} {}: {}", run.id, visible(&run.plan.label()), name(state))?;
-        }
-    }
-    Ok(())
-}
-
 /// A number of runs: `1 run`, `2 runs`.
 pub(crate) fn runs(n: usize) -> String {
     if n == 1 { "1 run".to_owned() } else { format!("{n} runs") }
-}
-
-fn counts(status: &Status) -> Vec<(&'static str, usize)> {
-    let ended = ["finished", "stopped", "diverged", "failed"].map(|name| (name, status.ended(name)));
-    let others = [
-        ("broken", status.count(|s| matches!(s, RunState::Broken(_)))),
-        ("running", status.count(|s| matches!(s, RunState::Running))),
-        ("interrupted", status.count(|s| matches!(s, RunState::Interrupted))),
-        ("waiting", status.count(|s| matches!(s, RunState::Waiting))),
-    ];
-    ended.into_iter().chain(others).collect()
-}
-
-fn name(state: &RunState) -> &'static str {
-    match state {
-        RunState::Done(result) => result.ending.name(),
-        RunState::Broken(_) => "broken",
-        RunState::Running => "running",
-        RunState::Interrupted => "interrupted",
-        RunState::Waiting => "waiting",
-    }
-}
-
-fn problem(state: &RunState) -> Option<String> {
-    use wug_lab::score::Ending;
-    match state {
-        RunState::Broken(message) => Some(message.clone()),
-        RunState::Done(result) => match &result.ending {
-            Ending::Failed { message } => Some(message.clone()),
-            Ending::Diverged { step } => Some(format!("after {step} updates")),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-pub(crate) fn retry(args: &Retry, out: &mut dyn Write) -> Result<(), Exit> {
-    let StatusArgs { dir, json } = &args.status;
-    let sweep = Sweep::open(dir)?;
-    let again = sweep.retry_keeping(args.keep)?;
-    if *json {
-        let ids: Vec<&str> = again.iter().map(|run| run.id.as_str()).collect();
-        write_json(&json!({ "set_aside": ids }), out)?;
-        return Ok(());
-    }
-    for run in &again {
-        writeln!(out, "set aside {} {}", run.id, visible(&run.plan.label()))?;
-    }
-    let dir = dir.display();
-    let names = args.keep.names().collect::<Vec<_>>().join(",");
-    let keep = if names.is_empty() { names } else { format!(" --keep {names}") };
-    if again.is_empty() {
-        writeln!(out, "nothing in {dir} has failed")?;
-    } else {
-        writeln!(out, "`wug worker {dir}{keep}` runs them again; the old files are in {dir}/aside")?;
-    }
-    Ok(())
-}
-
-impl From<wug_report::ReportError> for Exit {
-    fn from(error: wug_report::ReportError) -> Self {
-        match error {
-            wug_report::ReportError::Empty => Self::Usage(error.to_string()),
-            wug_report::ReportError::Table(wug_report::TableError::Io(error)) => error.into(),
-            wug_report::ReportError::Json(_) | wug_report::ReportError::Table(_) => {
-                Self::Failure(error.to_string())
-            }
-        }
-    }
 }

@@ -17,11 +17,30 @@ use wug_lab::score::METRICS;
 use wug_lab::spec::{BUILT_IN, built_in};
 use wug_lab::suite;
 
-use crate::args::Show;
 use crate::exit::Exit;
+use crate::options::OutputArgs;
 use crate::safe::write_json;
 
-pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug show stack-manipulation
+  wug show nested:terminals=5,classes=3
+  wug show qa                              a task of wade
+  wug show lstm                            a learner: its roles and settings
+  wug show flare_table2                    an experiment: its TOML
+  wug show cycle-navigation --dot | dot -Tsvg > cycle.svg")]
+pub(crate) struct ShowArgs {
+    /// A language (NAME or NAME:key=value,…), task, suite, learner, protocol, metric or experiment
+    name: String,
+    /// Print the automaton as a Graphviz drawing
+    #[arg(long)]
+    dot: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &ShowArgs, out: &mut dyn Write) -> Result<(), Exit> {
     if args.dot {
         let language = registry::build(&args.name)?;
         let dfa = language.automaton().ok_or_else(|| {
@@ -32,7 +51,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
     }
     let experiment = built_in(&args.name);
     if let Some((_, text)) = experiment
-        && !args.json
+        && !args.output.json
     {
         write!(out, "{text}")?;
         return Ok(());
@@ -41,7 +60,7 @@ pub(crate) fn run(args: &Show, out: &mut dyn Write) -> Result<(), Exit> {
         Some((name, text)) => lab::experiment_facts(name, text)?,
         None => describe(&args.name)?,
     };
-    if args.json {
+    if args.output.json {
         let object: serde_json::Map<String, Value> =
             facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
         write_json(&Value::Object(object), out)?;
@@ -58,6 +77,7 @@ type Facts = Vec<(&'static str, Value)>;
 fn describe(name: &str) -> Result<Facts, Exit> {
     let unknown = match registry::find(name) {
         Ok(named) => return language(&named),
+        // Kept, because it names the nearest languages; it is told if nothing else has the name either.
         Err(unknown) => unknown,
     };
     let name = &canonical(name);
@@ -146,6 +166,7 @@ fn examples(named: &Named, language: &dyn Language) -> (Vec<String>, Vec<String>
     if named.settings.is_empty() {
         return (owned(named.entry.members), owned(named.entry.nonmembers));
     }
+    // A fixed seed: the same name shows the same strings each time.
     let mut rng = Seed::new(0).derive("show").rng();
     let text = |word: &[wug_lab::language::Symbol]| language.alphabet().format(word);
     let members = language.by_length(0..=8).map(|d| (0..3).map(|_| text(&d.sample(&mut rng))).collect());
@@ -157,12 +178,13 @@ fn examples(named: &Named, language: &dyn Language) -> (Vec<String>, Vec<String>
 
 /// The number of strings of the first few lengths.
 fn lengths(language: &dyn Language) -> Vec<String> {
+    // Languages without a formula count their members one by one, up to as many as there are strings.
     let small = language.alphabet().len().pow(4) <= 10_000;
     let most = if small { 8 } else { 4 };
     (0..=most).map(|n| format!("{n}: {}", language.count(n))).collect()
 }
 
-fn wade_task(task: &wade::Task) -> Facts {
+fn wade_task(task: &wade::WadeTask) -> Facts {
     let settings = |reading| task.spelled(&task.settings(reading), " ");
     vec![
         ("name", json!(task.name)),
@@ -227,6 +249,7 @@ fn print(key: &str, value: &Value, out: &mut dyn Write) -> Result<(), Exit> {
     };
     match value {
         Value::Array(items) if matches!(key, "alphabet" | "vocabulary" | "aliases" | "published reading") => {
+            // The alphabets of TSE have up to 3,000 tokens.
             let shown: Vec<String> = items.iter().take(60).map(text).collect();
             let more =
                 if items.len() > 60 { format!(" … ({} in all)", items.len()) } else { String::new() };

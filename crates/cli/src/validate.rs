@@ -1,21 +1,51 @@
 //! `wug validate`
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use wug_lab::dataset::validation::Validation;
+use wug_lab::language::Reading;
+use wug_lab::suite::DataFormat;
 use wug_lab::validate::{Request, validate};
 
-use crate::args::Validate;
 use crate::exit::Exit;
+use crate::options::{OutputArgs, data_format, reading};
 use crate::safe::{visible, write_json};
 
-pub(crate) fn run(args: &Validate, out: &mut dyn Write) -> Result<ExitCode, Exit> {
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  wug validate parity --format flare --language parity --json
+  wug validate stack-manipulation --reading published
+  wug validate scan --format scan
+
+Prints for each split how many examples it has, the errors by name (label_errors, next_errors, …) and other facts (duplicates, overlap with training, …).
+The exit code is 1 if there are errors.")]
+pub(crate) struct ValidateArgs {
+    /// The directory
+    dir: PathBuf,
+    /// The layout of the files: jsonl, parquet, text, flare, bliss, tse, lm-eval, find or scan
+    /// (detected if not given)
+    #[arg(long, value_parser = data_format)]
+    format: Option<DataFormat>,
+    /// The language or task (the manifest's or the directory's name if not given)
+    #[arg(long)]
+    language: Option<String>,
+    /// The reading to check against (the manifest's, or corrected, if not given)
+    #[arg(long, value_parser = reading)]
+    reading: Option<Reading>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &ValidateArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let request = Request { format: args.format, language: args.language.clone(), reading: args.reading };
     let reports = validate(&args.dir, &request)?;
+    // What could not be checked is no error: notes tell it, and the exit code does not.
     let correct = reports.iter().all(|report| report.errors == 0);
-    if args.json {
+    if args.output.json {
         // One data set is one object; a directory of many is a list.
         match reports.as_slice() {
             [report] => write_json(&json!(report), out)?,

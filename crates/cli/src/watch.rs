@@ -68,6 +68,7 @@ impl Watch {
 
     /// Whether the log has had no line of a worker's run for a while.
     fn is_due(&self, worker: usize) -> bool {
+        // A panic elsewhere cannot leave half a time behind, so that a poisoned lock is taken all the same.
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let due = logged.get_mut(worker).filter(|last| last.elapsed() >= LOGGED);
         due.map(|last| *last = Instant::now()).is_some()
@@ -108,6 +109,7 @@ impl Observer for Watch {
             Ending::Failed { message } => format!("failed: {message}"),
             ending => format!("{}{}", ending.name(), after(result)),
         };
+        // Protocols differ in their metrics, and most have one accuracy on their test split.
         let accuracy = |m: &&Measurement| m.split == "test" && m.metric.contains("_accuracy");
         let test = result.scores.iter().find(accuracy).and_then(|m| m.value);
         let test = test.map_or(String::new(), |x| format!(", test accuracy {x:.3}"));

@@ -19,7 +19,7 @@ use wug_lab::score::metric::{
     HIGHEST_ACCURACY, LAST_ACCURACY, PAIR_CEILING, PERFECT_AGREEMENT, PERPLEXITY, RECOGNITION_ACCURACY,
     RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, WADE, WADE_ABOVE_CHANCE, pair_accuracy,
 };
-use wug_lab::score::pairs::{Comparison, Ties};
+use wug_lab::score::pairs::{PairComparison, Ties};
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
 use wug_lab::spec::{BUILT_IN, Experiment, Scale};
@@ -137,8 +137,8 @@ fn followed(plan: &RunPlan, nats: f64) -> RunResult {
 /// A result of pairs with this accuracy in all comparisons, and this perplexity on the validation strings.
 fn preferred(plan: &RunPlan, accuracy: f64, perplexity: f64) -> RunResult {
     let on = |split: &str| {
-        let each =
-            Comparison::ALL.map(|c| measured(split, Stratum::All, pair_accuracy(c, Ties::Wrong), accuracy));
+        let each = PairComparison::ALL
+            .map(|c| measured(split, Stratum::All, pair_accuracy(c, Ties::Wrong), accuracy));
         each.into_iter().chain([measured(split, Stratum::All, &PAIR_CEILING, 1.0)]).collect::<Vec<_>>()
     };
     let mut scores = vec![measured(VALIDATION, Stratum::All, &PERPLEXITY, perplexity)];

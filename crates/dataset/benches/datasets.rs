@@ -50,7 +50,7 @@ fn flare_splits(bencher: Bencher<'_, '_>, name: &str) {
 fn tse_strings(bencher: Bencher<'_, '_>, name: &str) {
     let named = registry::find(name).expect("a language");
     bencher.bench(|| {
-        pairs::generate(&named, &pairs::Sizes::default(), Reading::Corrected, Seed::new(0)).expect("data")
+        pairs::generate(&named, &pairs::PairSizes::default(), Reading::Corrected, Seed::new(0)).expect("data")
     });
 }
 
@@ -58,12 +58,12 @@ fn tse_strings(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(args = [50_000, 100_000, 200_000], sample_count = 5)]
 fn tse_growth(bencher: Bencher<'_, '_>, train: usize) {
     let named = registry::find("nested").expect("a language");
-    let sizes = pairs::Sizes {
+    let sizes = pairs::PairSizes {
         training: train,
         validation: 0,
         test: 0,
         out_of_distribution: 0,
-        ..pairs::Sizes::default()
+        ..pairs::PairSizes::default()
     };
     bencher.bench(|| pairs::generate(&named, &sizes, Reading::Corrected, Seed::new(0)).expect("data"));
 }

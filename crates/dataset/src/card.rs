@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use wug_language::Reading;
-use wug_table::{Column, Kind};
+use wug_table::{Kind, TypedColumn};
 
 use crate::manifest::{About, FileRecord};
-use crate::tabular::{Config, DEFAULT, SplitFile};
+use crate::tabular::{DEFAULT, DatasetConfig, SplitFile};
 
 /// The card's file name.
 pub const CARD: &str = "README.md";
@@ -16,12 +16,12 @@ pub const CARD: &str = "README.md";
 pub(crate) fn card(
     about: &About,
     files: &[FileRecord],
-    configs: &[Config],
+    configs: &[DatasetConfig],
     counts: &[(String, usize)],
 ) -> String {
     let title = format!("{}/{}", about.suite.name, about.written.name);
-    let all: Vec<Named<'_>> =
-        configs.iter().map(|config| Named::new(config.name, "", config, files)).collect();
+    let all: Vec<NamedConfig<'_>> =
+        configs.iter().map(|config| NamedConfig::new(config.name, "", config, files)).collect();
     let mut text = metadata(&title, &all);
     let _ = write!(text, "\n# {title}\n\n{}\n\n{}\n", about.written.description, origin(about, &title));
     let notes =
@@ -66,7 +66,7 @@ fn origin(about: &About, title: &str) -> String {
     )
 }
 
-fn splits(configs: &[Config], counts: &[(String, usize)]) -> String {
+fn splits(configs: &[DatasetConfig], counts: &[(String, usize)]) -> String {
     let mut text = "\n## Splits\n\n".to_owned();
     if configs.is_empty() {
         text += "| split | rows |\n|---|---|\n";
@@ -84,7 +84,7 @@ fn splits(configs: &[Config], counts: &[(String, usize)]) -> String {
     text
 }
 
-fn columns(configs: &[Config]) -> String {
+fn columns(configs: &[DatasetConfig]) -> String {
     if configs.is_empty() {
         return String::new();
     }
@@ -92,7 +92,7 @@ fn columns(configs: &[Config]) -> String {
     for (config, field) in
         configs.iter().flat_map(|config| config.fields.iter().map(move |field| (config.name, field)))
     {
-        let Column { name, kind, list } = &field.column;
+        let TypedColumn { name, kind, list } = &field.column;
         let list = if *list { "list of " } else { "" };
         let _ = writeln!(text, "| `{config}` | `{name}` | {list}{} | {} |", feature(*kind), field.meaning);
     }
@@ -100,13 +100,14 @@ fn columns(configs: &[Config]) -> String {
 }
 
 /// The card of a folder in which every folder is a data set: a config for each of theirs.
-pub fn collection(suite: &str, members: &[(String, Vec<FileRecord>, Vec<Config>)]) -> String {
+pub fn collection(suite: &str, members: &[(String, Vec<FileRecord>, Vec<DatasetConfig>)]) -> String {
     let mut all = Vec::new();
     for (folder, files, configs) in members {
         let name = folder.trim_end_matches('/');
         for (i, config) in configs.iter().enumerate() {
+            // The first config has the name of the folder, which is what users of `load_dataset` guess.
             let name = if i == 0 { name.to_owned() } else { format!("{name}-{}", config.name) };
-            all.push(Named { name, ..Named::new("", folder, config, files) });
+            all.push(NamedConfig { name, ..NamedConfig::new("", folder, config, files) });
         }
     }
     let mut text = metadata(suite, &all);
@@ -128,15 +129,15 @@ pub fn collection(suite: &str, members: &[(String, Vec<FileRecord>, Vec<Config>)
 }
 
 /// A config under the name by which it is loaded.
-struct Named<'a> {
+struct NamedConfig<'a> {
     name: String,
     folder: &'a str,
-    config: &'a Config,
+    config: &'a DatasetConfig,
     files: &'a [FileRecord],
 }
 
-impl<'a> Named<'a> {
-    fn new(name: &str, folder: &'a str, config: &'a Config, files: &'a [FileRecord]) -> Self {
+impl<'a> NamedConfig<'a> {
+    fn new(name: &str, folder: &'a str, config: &'a DatasetConfig, files: &'a [FileRecord]) -> Self {
         Self { name: name.to_owned(), folder, config, files }
     }
 }
@@ -147,14 +148,14 @@ const NO_TABLES: &str = "no tables here - README.md says how to read these files
 
 /// The metadata: which files each split is in, and their columns and numbers of rows. A column may have no value in a split;
 /// then its type cannot be inferred.
-fn metadata(title: &str, configs: &[Named<'_>]) -> String {
+fn metadata(title: &str, configs: &[NamedConfig<'_>]) -> String {
     let mut text = format!("---\npretty_name: {}\ntags:\n- formal-languages\n- wug\n", quoted(title));
     if configs.is_empty() {
         let _ = write!(text, "configs:\n- config_name: default\n  data_files: {}\n---\n", quoted(NO_TABLES));
         return text;
     }
     text += "configs:\n";
-    for (i, Named { name, folder, config, .. }) in configs.iter().enumerate() {
+    for (i, NamedConfig { name, folder, config, .. }) in configs.iter().enumerate() {
         let _ = writeln!(text, "- config_name: {}", quoted(name));
         // In a folder of many data sets, none is the default.
         if i == 0 && folder.is_empty() && name != DEFAULT {
@@ -171,9 +172,9 @@ fn metadata(title: &str, configs: &[Named<'_>]) -> String {
         }
     }
     text += "dataset_info:\n";
-    for Named { name, config, files, .. } in configs {
+    for NamedConfig { name, config, files, .. } in configs {
         let _ = writeln!(text, "- config_name: {}\n  features:", quoted(name));
-        for Column { name, kind, list } in config.fields.iter().map(|field| &field.column) {
+        for TypedColumn { name, kind, list } in config.fields.iter().map(|field| &field.column) {
             let key = if *list { "sequence" } else { "dtype" };
             let _ = writeln!(text, "  - name: {}\n    {key}: {}", quoted(name), feature(*kind));
         }

@@ -22,6 +22,7 @@ pub trait FileSource {
     fn bytes(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.open(name)? else { return Ok(None) };
         let mut bytes = Vec::new();
+        // A byte more than may be held shows that there is more.
         file.take(MEMORY + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MEMORY {
             let message = format!("the file is larger than {MEMORY} bytes");

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use wug_language::Reading;
 
 use crate::card::{CARD, card};
-use crate::suite::{Descriptor, Format, Written};
-use crate::tabular::{Config, Field, SplitFile};
+use crate::suite::{DataFormat, Descriptor, Written};
+use crate::tabular::{DatasetConfig, DescribedColumn, SplitFile};
 use crate::{DataError, FileSink, FileSource, Seed};
 
 /// The manifest's file name.
@@ -20,7 +20,7 @@ pub const MANIFEST: &str = "wug.json";
 /// A data set's description.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manifest {
+pub struct DataManifest {
     /// The version of wug that made it.
     pub wug: String,
     pub suite: String,
@@ -57,6 +57,8 @@ fn checked_files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FileR
     let mut names = BTreeSet::new();
     for FileRecord { name, .. } in &files {
         let normal = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        // What `Path` lets through: a backslash, which separates folders on Windows alone, and second
+        // spellings of a name such as `a//b`.
         let odd = name.contains(['\\', '\0']) || name.split('/').any(|part| matches!(part, "" | "."));
         if !normal || odd {
             return Err(D::Error::custom(format!(
@@ -75,7 +77,7 @@ pub struct Recorder<'a> {
     sink: &'a mut dyn FileSink,
     prefix: String,
     files: Vec<FileRecord>,
-    configs: Vec<Config>,
+    configs: Vec<DatasetConfig>,
     counts: Vec<(String, usize)>,
 }
 
@@ -93,7 +95,8 @@ impl<'a> Recorder<'a> {
         let mut record = None;
         self.sink
             .put(&format!("{}{name}", self.prefix), &mut |sink| {
-                let mut counted = Counted { sink, hasher: blake3::Hasher::new(), bytes: 0 };
+                // Hashed as it is written, because a data set need not fit into memory.
+                let mut counted = CountingWriter { sink, hasher: blake3::Hasher::new(), bytes: 0 };
                 write(&mut counted)?;
                 record = Some((counted.bytes, counted.hasher.finalize().to_hex().to_string()));
                 Ok(())
@@ -121,11 +124,15 @@ impl<'a> Recorder<'a> {
     }
 
     /// Says that a file holds a split of a config, with these columns.
-    pub fn split(&mut self, config: &'static str, fields: &[Field], split: SplitFile) {
+    pub fn split(&mut self, config: &'static str, fields: &[DescribedColumn], split: SplitFile) {
         self.count(&split.name, split.rows);
         match self.configs.iter_mut().find(|known| known.name == config) {
             Some(known) => known.splits.push(split),
-            None => self.configs.push(Config { name: config, fields: fields.to_vec(), splits: vec![split] }),
+            None => self.configs.push(DatasetConfig {
+                name: config,
+                fields: fields.to_vec(),
+                splits: vec![split],
+            }),
         }
     }
 
@@ -135,17 +142,19 @@ impl<'a> Recorder<'a> {
     }
 
     /// Writes the card and the manifest, and returns the manifest and what can be loaded.
-    pub fn finish(mut self, about: About) -> Result<(Manifest, Vec<Config>), DataError> {
+    pub fn finish(mut self, about: About) -> Result<(DataManifest, Vec<DatasetConfig>), DataError> {
         let mut hasher = blake3::Hasher::new();
         for file in &self.files {
             hasher.update(file.name.as_bytes());
+            // No name has a zero byte, so that the end of a name cannot pass for the beginning of a hash.
             hasher.update(&[0]);
             hasher.update(file.blake3.as_bytes());
         }
         let content = hasher.finalize().to_hex().to_string();
+        // After the hash was taken: the wording of a card may change, and the data are the same.
         let text = card(&about, &self.files, &self.configs, &self.counts);
         self.put_text(CARD, &text)?;
-        let manifest = Manifest {
+        let manifest = DataManifest {
             wug: env!("CARGO_PKG_VERSION").to_owned(),
             suite: about.suite.name.to_owned(),
             name: about.written.name,
@@ -180,7 +189,7 @@ pub fn hash(library: &dyn FileSource, name: &str) -> Result<Option<String>, Data
 pub struct About {
     pub suite: &'static Descriptor,
     /// The layout of the files.
-    pub format: Format,
+    pub format: DataFormat,
     pub reading: Reading,
     pub seed: Seed,
     /// The options that were given.
@@ -188,15 +197,16 @@ pub struct About {
     pub written: Written,
 }
 
-struct Counted<'a> {
+struct CountingWriter<'a> {
     sink: &'a mut dyn Write,
     hasher: blake3::Hasher,
     bytes: u64,
 }
 
-impl Write for Counted<'_> {
+impl Write for CountingWriter<'_> {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         let written = self.sink.write(buffer)?;
+        // A sink may take less than it is given.
         self.hasher.update(&buffer[..written]);
         self.bytes += written as u64;
         Ok(written)
@@ -211,9 +221,9 @@ impl Write for Counted<'_> {
 mod tests {
     use super::*;
 
-    fn manifest(names: &[&str]) -> Result<Manifest, serde_json::Error> {
+    fn manifest(names: &[&str]) -> Result<DataManifest, serde_json::Error> {
         let file = |name: &&str| FileRecord { name: (*name).to_owned(), bytes: 1, blake3: "0".to_owned() };
-        let manifest = Manifest {
+        let manifest = DataManifest {
             wug: "0.1.0".to_owned(),
             suite: "flare".to_owned(),
             name: "parity".to_owned(),

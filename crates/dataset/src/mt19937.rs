@@ -26,6 +26,8 @@ impl Mt19937 {
         let mut state = [seed; N];
         for i in 1..N {
             let last = state[i - 1];
+            // The multiplier of the authors, from Knuth, The Art of Computer Programming 2, third edition,
+            // p. 106.
             state[i] = 1_812_433_253_u32.wrapping_mul(last ^ (last >> 30)).wrapping_add(i as u32);
         }
         Self { state, index: N }
@@ -35,6 +37,7 @@ impl Mt19937 {
     /// digits, lowest first. An empty key counts as `[0]`.
     pub fn seed_array(key: &[u32]) -> Self {
         let key = if key.is_empty() { &[0] } else { key };
+        // The seed and the two multipliers of the authors' `init_by_array`.
         let Self { mut state, .. } = Self::seed(19_650_218);
         let mut i = 1;
         for j in (0..key.len()).cycle().take(N.max(key.len())) {
@@ -47,6 +50,8 @@ impl Mt19937 {
             state[i] = mixed.wrapping_sub(i as u32);
             i = advance(&mut state, i);
         }
+        // Of word 0 only the top bit counts. It is set, so that the state is never all zeros, of which
+        // nothing else would come.
         state[0] = 0x8000_0000;
         Self { state, index: N }
     }
@@ -64,11 +69,12 @@ impl Mt19937 {
         y ^ (y >> 18)
     }
 
-    /// A uniform double in `[0, 1)` with 53 random bits, from two words: NumPy's `random_sample()` and
-    /// Python's `random()`.
+    /// A uniform double in `[0, 1)` with 53 random bits, from two words: NumPy's
+    /// `random_sample()` and Python's `random()`.
     pub fn double(&mut self) -> f64 {
         let high = f64::from(self.next_u32() >> 5);
         let low = f64::from(self.next_u32() >> 6);
+        // 27 high bits times 2²⁶ and 26 low ones, over 2⁵³.
         (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
     }
 
@@ -82,6 +88,8 @@ impl Mt19937 {
         let total: f64 = probabilities.iter().sum();
         let u = self.double();
         let mut sum = 0.0;
+        // NumPy divides every entry of the running sum by the last and searches on the right: an entry that
+        // equals u is passed.
         let at_most_u = probabilities.iter().take_while(|&&p| {
             sum += p;
             sum / total <= u
@@ -89,14 +97,16 @@ impl Mt19937 {
         at_most_u.count()
     }
 
-    /// The number of tries up to and including the first success: `np.random.geometric(p)` of the legacy
-    /// generator.
+    /// The number of tries up to and including the first success: `np.random.geometric(p)`
+    /// of the legacy generator.
     ///
     /// # Panics
     /// If `p` is not in `(0, 1]`.
     pub fn geometric(&mut self, p: f64) -> u64 {
         assert!(p > 0.0 && p <= 1.0, "{p} is not a probability of success in (0, 1]");
         let u = self.double();
+        // NumPy inverts the distribution below one third and searches above it: two ways to round, of which
+        // the data have this one at 0.3.
         if p < 1.0 / 3.0 {
             #[expect(clippy::cast_sign_loss, reason = "both logarithms are negative or zero")]
             return libm::ceil(libm::log1p(-u) / libm::log(1.0 - p)) as u64;
@@ -112,6 +122,8 @@ impl Mt19937 {
 
     fn twist(&mut self) {
         for i in 0..N {
+            // The top bit of one word and the others of the next: 19,937 bits of the state are used, 31 are
+            // not.
             let y = (self.state[i] & 0x8000_0000) | (self.state[(i + 1) % N] & 0x7fff_ffff);
             let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
             self.state[i] = self.state[(i + M) % N] ^ (y >> 1) ^ odd;

@@ -79,6 +79,7 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, usize> {
     while let Some(c) = chars.next() {
         any = true;
         match c {
+            // A quotation mark inside a field that began without one is part of its text.
             '"' if field.is_empty() => {
                 let start = line;
                 loop {
@@ -109,6 +110,7 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, usize> {
             c => field.push(c),
         }
     }
+    // A last line needs no line break, and a break after it begins no row.
     if any && (!row.is_empty() || !field.trim().is_empty()) {
         row.push(field);
         rows.push((began, row));

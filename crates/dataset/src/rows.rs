@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wug_language::limit::MEMORY;
 use wug_language::{Alphabet, Word};
-use wug_table::{Kind, TableFormat, Value};
+use wug_table::{ColumnValue, Kind, TableFormat};
 
 use crate::suite::LONGEST;
-use crate::tabular::{Field, Table};
+use crate::tabular::{DescribedColumn, SplitTable};
 use crate::{DataError, FileSource, MaskedSequence};
 
 /// The longest line: the next-symbol sets of a string of [`LONGEST`] symbols fit.
@@ -22,6 +22,7 @@ pub(crate) fn read_lines(files: &dyn FileSource, file: &str) -> Result<Option<Ve
     let (mut lines, mut bytes) = (Vec::new(), 0);
     loop {
         let mut line = Vec::new();
+        // A byte more than is allowed tells a line that is too long from one of just that length.
         let limited = &mut reader.by_ref().take(LONGEST_LINE + 1);
         if limited.read_until(b'\n', &mut line).map_err(DataError::io(file))? == 0 {
             return Ok(Some(lines));
@@ -30,6 +31,7 @@ pub(crate) fn read_lines(files: &dyn FileSource, file: &str) -> Result<Option<Ve
             let message = format!("it is longer than {LONGEST_LINE} bytes");
             return Err(DataError::line(file, lines.len() + 1, message));
         }
+        // As lines take it in memory: a hundred million empty ones are 2.4 GB here and 100 MB on disk.
         bytes += (line.len() + size_of::<String>()) as u64;
         if bytes > MEMORY {
             return Err(DataError::file(file, format!("its lines take more than {MEMORY} bytes of memory")));
@@ -44,8 +46,8 @@ pub(crate) fn read_lines(files: &dyn FileSource, file: &str) -> Result<Option<Ve
     }
 }
 
-/// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there is
-/// no such file.
+/// Every line of a file, read by `parse`, whose complaint becomes an error of that line; `None` if there
+/// is no such file.
 pub(crate) fn read_rows<T>(
     files: &dyn FileSource,
     file: &str,
@@ -62,6 +64,7 @@ pub(crate) fn read_rows<T>(
 
 /// A JSON object; `fields` says in words what it must hold.
 pub(crate) fn object<T: DeserializeOwned>(text: &str, fields: &str) -> Result<T, String> {
+    // Serde names variants and fields of ours, of which a user knows nothing.
     serde_json::from_str(text).map_err(|_| format!("not a JSON object with {fields}"))
 }
 
@@ -84,20 +87,20 @@ pub(crate) struct MaskedRow {
 
 impl MaskedRow {
     /// A table of such rows.
-    pub(crate) fn table(format: TableFormat, config: &'static str) -> Table {
+    pub(crate) fn table(format: TableFormat, config: &'static str) -> SplitTable {
         let fields = vec![
-            Field::new("text", Kind::Text, "the whole text, its tokens separated by spaces"),
-            Field::list(
+            DescribedColumn::new("text", Kind::Text, "the whole text, its tokens separated by spaces"),
+            DescribedColumn::list(
                 "mask",
                 Kind::Integer,
                 "the positions of the tokens to predict, from 0, each from all tokens before it",
             ),
         ];
-        Table { format, config, fields }
+        SplitTable { format, config, fields }
     }
 
     /// A sequence as a row of this table.
-    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> Vec<Value<'static>> {
+    pub(crate) fn write(sequence: &MaskedSequence, vocabulary: &Alphabet) -> Vec<ColumnValue<'static>> {
         vec![vocabulary.format(&sequence.word).into(), sequence.mask.iter().copied().collect()]
     }
 

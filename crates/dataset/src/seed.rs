@@ -29,6 +29,7 @@ impl Seed {
     /// The seed of a named purpose. Purposes may be nested: `derive("a").derive("b")`.
     #[must_use]
     pub fn derive(self, purpose: &str) -> Self {
+        // This text and the order below are part of every data set: another would draw other data.
         let mut hasher = blake3::Hasher::new_derive_key("wug 2026 seed");
         hasher.update(&self.0.to_le_bytes());
         hasher.update(purpose.as_bytes());
@@ -45,6 +46,7 @@ impl Seed {
 
     /// The generator of this stream.
     pub fn rng(self) -> ChaCha8Rng {
+        // Eight rounds: independent streams matter here, and nobody guesses seeds.
         ChaCha8Rng::seed_from_u64(self.0)
     }
 }

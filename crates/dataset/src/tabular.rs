@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};
 
-use wug_table::{Column, Kind, TableError, TableFormat, TableWriter, Value, read_parquet};
+use wug_table::{ColumnValue, Kind, TableError, TableFormat, TableWriter, TypedColumn, read_parquet};
 
-use crate::manifest::{MANIFEST, Manifest, Recorder};
+use crate::manifest::{DataManifest, MANIFEST, Recorder};
 use crate::{DataError, FileSource};
 
 /// The config that is loaded if none is named.
@@ -13,29 +13,29 @@ pub const DEFAULT: &str = "default";
 
 /// A column, and what it says.
 #[derive(Clone, Debug)]
-pub struct Field {
+pub struct DescribedColumn {
     /// Its name and type.
-    pub column: Column,
+    pub column: TypedColumn,
     pub meaning: Cow<'static, str>,
 }
 
-impl Field {
+impl DescribedColumn {
     /// A column of single values.
     pub fn new(name: impl Into<String>, kind: Kind, meaning: impl Into<Cow<'static, str>>) -> Self {
-        Self { column: Column::new(name, kind), meaning: meaning.into() }
+        Self { column: TypedColumn::new(name, kind), meaning: meaning.into() }
     }
 
     /// A column of lists.
     pub fn list(name: &str, kind: Kind, meaning: &'static str) -> Self {
-        Self { column: Column::list(name, kind), meaning: meaning.into() }
+        Self { column: TypedColumn::list(name, kind), meaning: meaning.into() }
     }
 }
 
 /// Splits with the same columns, which are loaded together.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct DatasetConfig {
     pub name: &'static str,
-    pub fields: Vec<Field>,
+    pub fields: Vec<DescribedColumn>,
     /// Its splits, in order.
     pub splits: Vec<SplitFile>,
 }
@@ -50,23 +50,23 @@ pub struct SplitFile {
 }
 
 /// How the splits of one config are written.
-pub struct Table {
+pub struct SplitTable {
     pub format: TableFormat,
     pub config: &'static str,
-    pub fields: Vec<Field>,
+    pub fields: Vec<DescribedColumn>,
 }
 
-impl Table {
+impl SplitTable {
     /// Writes a split to a file of this stem.
     pub fn put<'v>(
         &self,
         out: &mut Recorder<'_>,
         split: &str,
         stem: &str,
-        mut rows: impl Iterator<Item = Vec<Value<'v>>>,
+        mut rows: impl Iterator<Item = Vec<ColumnValue<'v>>>,
     ) -> Result<(), DataError> {
         let file = format!("{stem}.{}", self.format.name());
-        let columns: Vec<Column> = self.fields.iter().map(|field| field.column.clone()).collect();
+        let columns: Vec<TypedColumn> = self.fields.iter().map(|field| field.column.clone()).collect();
         let mut count = 0;
         out.put(&file, |sink| {
             let mut table = TableWriter::new(sink, self.format, columns.clone()).map_err(into_io)?;
@@ -96,7 +96,7 @@ const PARQUET: &str = ".parquet";
 pub struct ParquetRows<'a> {
     pub files: &'a dyn FileSource,
     /// What the Parquet files must be.
-    pub manifest: Option<&'a Manifest>,
+    pub manifest: Option<&'a DataManifest>,
 }
 
 impl ParquetRows<'_> {
@@ -124,6 +124,8 @@ impl FileSource for ParquetRows<'_> {
         if found.is_some() || file == name {
             return Ok(found);
         }
+        // The whole file, as its hash is checked before anything is decoded and its directory stands at the
+        // end.
         let Some(bytes) = self.files.bytes(&file)? else { return Ok(None) };
         self.check(&file, &bytes)?;
         let (columns, rows) = read_parquet(bytes).map_err(into_io)?;

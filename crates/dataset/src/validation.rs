@@ -46,6 +46,7 @@ impl Findings {
 
     /// A number that must be zero.
     pub fn error(&mut self, name: &str, count: usize) {
+        // Added up without overflow, because counts come from files of others.
         self.values.insert(name.to_owned(), count.into());
         self.errors = self.errors.saturating_add(count);
     }

@@ -2,9 +2,9 @@
 //! that is most frequent, again and again.
 //!
 //! ```
-//! use wug_dataset::wordpiece::Pieces;
+//! use wug_dataset::wordpiece::WordPieces;
 //! let texts = ["low lower lowest", "new newer newest", "low new"];
-//! let pieces = Pieces::train(texts.iter().copied(), 40);
+//! let pieces = WordPieces::train(texts.iter().copied(), 40);
 //! let shown: Vec<&str> = pieces.encode("Low, new").iter().map(|&id| pieces.piece(id)).collect();
 //! assert_eq!(shown, ["low", "[UNK]", "new"]); // the comma is in none of the texts
 //! ```
@@ -22,12 +22,12 @@ const LONGEST_WORD: usize = 100;
 
 /// A vocabulary of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pieces {
+pub struct WordPieces {
     pieces: Vec<String>,
     ids: BTreeMap<String, u32>,
 }
 
-impl Pieces {
+impl WordPieces {
     /// Learns at most `size` pieces from texts: their letters first, then what merges give. Ties go to the pair that comes first
     /// in the order of letters.
     pub fn train<'a>(texts: impl Iterator<Item = &'a str>, size: usize) -> Self {
@@ -40,21 +40,23 @@ impl Pieces {
                 None => drop(counts.insert(word.to_owned(), 1)),
             });
         }
-        let mut names = Names::default();
-        let words: Vec<Word> = counts
+        let mut names = PieceNames::default();
+        let words: Vec<CountedWord> = counts
             .iter()
-            .map(|(word, count)| Word {
+            .map(|(word, count)| CountedWord {
                 pieces: letters(word).map(|letter| names.id(&letter)).collect(),
                 count: *count,
             })
             .collect();
         drop(counts);
         let mut pieces: Vec<Rc<str>> = vec![UNKNOWN.into()];
+        // In their order, so that a vocabulary that has not room for all letters is the same each time.
         pieces.extend(names.ids.keys().take(size.saturating_sub(1)).cloned());
         let mut known: BTreeSet<Rc<str>> = pieces.iter().cloned().collect();
         let mut merges = Merges::new(words, names);
         while pieces.len() < size {
             let Some(merged) = merges.next() else { break };
+            // Two merges can give one piece, such as a + bc and ab + c.
             if known.insert(Rc::clone(&merged)) {
                 pieces.push(merged);
             }
@@ -95,6 +97,7 @@ impl Pieces {
         let (mut ids, mut start) = (Vec::new(), 0);
         while start < letters.len() {
             let prefix = if start > 0 { INSIDE } else { "" };
+            // Longest first: quadratic in the length of a word, which is why that is bounded.
             let found = (start + 1..=letters.len()).rev().find_map(|end| {
                 let piece: String = prefix.chars().chain(letters[start..end].iter().copied()).collect();
                 Some((end, *self.ids.get(&piece)?))
@@ -107,18 +110,18 @@ impl Pieces {
     }
 }
 
-/// Two pieces side by side, as numbers of [`Names`].
-type Pair = (u32, u32);
+/// Two pieces side by side, as numbers of [`PieceNames`].
+type PiecePair = (u32, u32);
 
-/// The texts of pieces while they are learned. Numbers are given in the order in which pieces come up, and are not those of the
-/// vocabulary.
+/// The texts of pieces while they are learned. Numbers are given in the order in which pieces come up, and
+/// are not those of the vocabulary.
 #[derive(Default)]
-struct Names {
+struct PieceNames {
     texts: Vec<Rc<str>>,
     ids: BTreeMap<Rc<str>, u32>,
 }
 
-impl Names {
+impl PieceNames {
     fn id(&mut self, text: &str) -> u32 {
         if let Some(id) = self.ids.get(text) {
             return *id;
@@ -135,7 +138,7 @@ impl Names {
 }
 
 /// A word as pieces, and how often it is in the texts.
-struct Word {
+struct CountedWord {
     pieces: Vec<u32>,
     count: usize,
 }
@@ -148,20 +151,21 @@ struct Occurrences {
 }
 
 /// A pair in the order in which pairs are merged: by count, and in the order of letters from the last to the first.
-type Candidate = (usize, Reverse<(Rc<str>, Rc<str>)>, Pair);
+type Candidate = (usize, Reverse<(Rc<str>, Rc<str>)>, PiecePair);
 
 /// The words while their pieces are merged.
 struct Merges {
-    words: Vec<Word>,
-    names: Names,
-    pairs: BTreeMap<Pair, Occurrences>,
+    words: Vec<CountedWord>,
+    names: PieceNames,
+    pairs: BTreeMap<PiecePair, Occurrences>,
     /// The pairs that are there twice or more: others are never merged.
+    // A set and not a heap: each merge changes the counts of pairs that are in it.
     candidates: BTreeSet<Candidate>,
 }
 
 impl Merges {
-    fn new(words: Vec<Word>, names: Names) -> Self {
-        let mut pairs: BTreeMap<Pair, Occurrences> = BTreeMap::new();
+    fn new(words: Vec<CountedWord>, names: PieceNames) -> Self {
+        let mut pairs: BTreeMap<PiecePair, Occurrences> = BTreeMap::new();
         for (i, word) in words.iter().enumerate() {
             for pair in pairs_of(&word.pieces) {
                 let occurrences = pairs.entry(pair).or_default();
@@ -170,7 +174,8 @@ impl Merges {
             }
         }
         let mut merges = Self { words, names, pairs, candidates: BTreeSet::new() };
-        let counts: Vec<(Pair, usize)> = merges.pairs.iter().map(|(pair, at)| (*pair, at.count)).collect();
+        let counts: Vec<(PiecePair, usize)> =
+            merges.pairs.iter().map(|(pair, at)| (*pair, at.count)).collect();
         merges.candidates = counts
             .into_iter()
             .filter(|(_, count)| *count > 1)
@@ -179,7 +184,7 @@ impl Merges {
         merges
     }
 
-    fn candidate(&self, pair: Pair, count: usize) -> Candidate {
+    fn candidate(&self, pair: PiecePair, count: usize) -> Candidate {
         (count, Reverse((self.names.text(pair.0), self.names.text(pair.1))), pair)
     }
 
@@ -190,8 +195,9 @@ impl Merges {
         let pair = *pair;
         let merged = self.names.id(&text);
         // The counts of the pairs that change, as they were.
-        let mut before: BTreeMap<Pair, usize> = BTreeMap::new();
+        let mut before: BTreeMap<PiecePair, usize> = BTreeMap::new();
         let mut words = self.pairs.get_mut(&pair).map(|at| std::mem::take(&mut at.words)).unwrap_or_default();
+        // A word is listed each time that the pair came up in it, and is to be changed once.
         words.sort_unstable();
         words.dedup();
         for index in words {
@@ -203,7 +209,13 @@ impl Merges {
         Some(self.names.text(merged))
     }
 
-    fn merge_in(&mut self, index: u32, pair: Pair, merged: u32, before: &mut BTreeMap<Pair, usize>) {
+    fn merge_in(
+        &mut self,
+        index: u32,
+        pair: PiecePair,
+        merged: u32,
+        before: &mut BTreeMap<PiecePair, usize>,
+    ) {
         let word = &mut self.words[index as usize];
         let mut pieces = Vec::with_capacity(word.pieces.len());
         let mut rest = word.pieces.iter().copied().peekable();
@@ -211,11 +223,11 @@ impl Merges {
             let whole = piece == pair.0 && rest.next_if_eq(&pair.1).is_some();
             pieces.push(if whole { merged } else { piece });
         }
-        let (old, new): (Vec<Pair>, Vec<Pair>) =
+        let (old, new): (Vec<PiecePair>, Vec<PiecePair>) =
             (pairs_of(&word.pieces).collect(), pairs_of(&pieces).collect());
         word.pieces = pieces;
         // A long word has few pairs that change.
-        let same = |(a, b): &(&Pair, &Pair)| a == b;
+        let same = |(a, b): &(&PiecePair, &PiecePair)| a == b;
         let start = old.iter().zip(&new).take_while(same).count();
         let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(same).count();
         for pair in &old[start..old.len() - end] {
@@ -233,7 +245,7 @@ impl Merges {
     }
 
     /// Puts a pair among the candidates by its count, which was another.
-    fn recount(&mut self, pair: Pair, before: usize) {
+    fn recount(&mut self, pair: PiecePair, before: usize) {
         let count = self.pairs.get(&pair).map_or(0, |at| at.count);
         if count == 0 {
             self.pairs.remove(&pair);
@@ -247,7 +259,7 @@ impl Merges {
     }
 }
 
-fn pairs_of(pieces: &[u32]) -> impl Iterator<Item = Pair> {
+fn pairs_of(pieces: &[u32]) -> impl Iterator<Item = PiecePair> {
     pieces.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
@@ -311,14 +323,14 @@ mod tests {
     fn merges_are_by_count_and_every_training_word_can_be_encoded() {
         let texts = ["hug hug hug pug pun bun hugs", "Él corrió: ¡más rápido!"];
         for size in [1, 5, 20, 40, 1000] {
-            let pieces = Pieces::train(texts.iter().copied(), size);
+            let pieces = WordPieces::train(texts.iter().copied(), size);
             assert!(pieces.len() <= size && !pieces.is_empty());
             if size >= 40 {
                 let ids = pieces.encode("hugs el corrio : mas rapido !");
                 assert!(ids.iter().all(|&id| id > 0 && (id as usize) < pieces.len()), "{ids:?}");
             }
         }
-        let pieces = Pieces::train(texts.iter().copied(), 1000);
+        let pieces = WordPieces::train(texts.iter().copied(), 1000);
         assert_eq!(pieces.encode("hug").len(), 1);
         assert_eq!(pieces.encode("xyz"), [0]);
         assert!(pieces.encode("").is_empty());
@@ -329,7 +341,7 @@ mod tests {
     #[test]
     fn the_most_frequent_pair_is_merged_first() {
         let text = ["hug hug hug pug pun bun hugs"];
-        let pieces = Pieces::train(text.iter().copied(), 9);
+        let pieces = WordPieces::train(text.iter().copied(), 9);
         assert_eq!(pieces.pieces, ["[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##ug"]);
     }
 
@@ -338,7 +350,7 @@ mod tests {
     fn merges_are_those_of_counting_anew() {
         let text =
             "aaa aaaa banana bananas ananas nananana abab ababab abc abcabc cabc cab bca 日本 日本語 本日";
-        let pieces = Pieces::train(std::iter::repeat_n(text, 2), 200);
+        let pieces = WordPieces::train(std::iter::repeat_n(text, 2), 200);
         let mut words: Vec<Vec<String>> = text.split(' ').map(|word| letters(word).collect()).collect();
         let letters: BTreeSet<String> = words.iter().flatten().cloned().collect();
         let mut expected: Vec<String> = std::iter::once(UNKNOWN.to_owned()).chain(letters).collect();
@@ -371,7 +383,7 @@ mod tests {
     #[test]
     fn long_words_and_many_words_end() {
         let long = "ab".repeat(1 << 20);
-        let pieces = Pieces::train([long.as_str(), "hug hug"].into_iter(), 1000);
+        let pieces = WordPieces::train([long.as_str(), "hug hug"].into_iter(), 1000);
         assert_eq!(pieces.pieces, ["[UNK]", "##g", "##u", "h", "##ug", "hug"]);
         assert_eq!(pieces.encode(&long), [0]);
         let letter = |n: usize| char::from(b'a' + (n % 26) as u8);
@@ -379,7 +391,7 @@ mod tests {
             .flat_map(|i| [letter(i), letter(i / 26), letter(i / 676), letter(i / 17576), ' '])
             .collect();
         // Two pieces make a word: then no pair is there twice.
-        let pieces = Pieces::train(std::iter::once(many.as_str()), 5000);
+        let pieces = WordPieces::train(std::iter::once(many.as_str()), 5000);
         assert!((1000..5000).contains(&pieces.len()), "{}", pieces.len());
         assert_eq!(pieces.encode("abcd").len(), 2);
     }

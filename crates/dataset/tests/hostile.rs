@@ -9,7 +9,7 @@ use wug_dataset::suite::{SUITES, options};
 use wug_dataset::validation::Validation;
 use wug_dataset::{DataError, MemoryFiles, bliss, flare};
 use wug_language::{Reading, registry};
-use wug_parameter::Limits;
+use wug_parameter::ValueLimits;
 
 fn memory(files: &[(&str, &[u8])]) -> MemoryFiles {
     MemoryFiles(files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect())
@@ -98,9 +98,9 @@ fn absurd_sizes_are_refused_with_an_estimate_by_every_suite() {
     for suite in SUITES {
         for option in suite.options() {
             let absurd = match option.limits {
-                Limits::Count(..) if option.list => "50,99999999999",
-                Limits::Count(..) => "99999999999",
-                Limits::Span(..) => "0..99999999999",
+                ValueLimits::Count(..) if option.list => "50,99999999999",
+                ValueLimits::Count(..) => "99999999999",
+                ValueLimits::Span(..) => "0..99999999999",
                 _ => continue,
             };
             let given = BTreeMap::from([(option.name.to_owned(), absurd.to_owned())]);

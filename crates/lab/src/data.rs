@@ -6,9 +6,9 @@ use std::path::Path;
 
 use wug_dataset::card::{CARD, collection};
 use wug_dataset::find::prompt_form;
-use wug_dataset::manifest::{About, Manifest, Recorder};
-use wug_dataset::suite::{self, Format, PlannedData, SUITES, Suite, options};
-use wug_dataset::tabular::Config;
+use wug_dataset::manifest::{About, DataManifest as Manifest, Recorder};
+use wug_dataset::suite::{self, DataFormat as Format, PlannedData, SUITES, Suite, options};
+use wug_dataset::tabular::DatasetConfig as Config;
 use wug_dataset::{FileSink, Seed, masked, transduction};
 use wug_language::{Reading, registry};
 

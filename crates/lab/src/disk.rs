@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use wug_dataset::FileSource;
-use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 
 use crate::LabError;
 use crate::regular::{open_regular, read_regular};

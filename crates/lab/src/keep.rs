@@ -5,7 +5,7 @@ use wug_dataset::Labelled;
 use wug_language::{NextSet, Symbol};
 use wug_learner::interface::SavedModel;
 use wug_score::strata::NegativeKind;
-use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
+use wug_table::{ColumnValue as Value, Kind, TableFormat, TableWriter, TypedColumn as Column};
 
 use crate::LabError;
 use crate::context::RunContext;

@@ -9,7 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wug_learner::kernel::instruction_set;
 use wug_learner::registry;
-use wug_parameter::{Parameter, Value as SettingValue};
+use wug_parameter::{Parameter, SettingValue};
 use wug_score::plan::{Plan, PlannedLearner, Untyped};
 use wug_score::{Coordinate, Coordinates, FORMAT, Run, RunResult};
 

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wug_dataset::wade::{self, TASKS, Task};
+use wug_dataset::wade::{self, TASKS, WadeTask as Task};
 use wug_dataset::{MaskedSequence, Seed};
 use wug_language::{Reading, draw};
 use wug_score::metric::WADE;
 use wug_score::plan::{Plan, PlannedLearner, Precision};
-use wug_score::wade::{Evaluated, Wade, streaks};
+use wug_score::wade::{AccuracyPoint as Evaluated, WadeMeasure as Wade, streaks};
 use wug_score::{Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult, Stratum, Totals};
 
 use crate::LabError;

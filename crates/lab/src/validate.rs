@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use wug_dataset::card::CARD;
-use wug_dataset::manifest::{MANIFEST, Manifest};
-use wug_dataset::suite::{Format, Subject};
+use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
+use wug_dataset::suite::{DataFormat as Format, ValidationSubject as Subject};
 use wug_dataset::validation::{Findings, Validation};
 use wug_dataset::{DataError, FileSource, Folder};
 use wug_language::Reading;

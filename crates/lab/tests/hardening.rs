@@ -14,7 +14,7 @@ use wug_lab::LabError;
 use wug_lab::data::{self, Request};
 use wug_lab::score::{Ending, RunResult};
 use wug_lab::spec::{Experiment, Scale};
-use wug_lab::suite::Format;
+use wug_lab::suite::DataFormat as Format;
 use wug_lab::sweep::{PlannedRun, RunState, Sweep};
 use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
 

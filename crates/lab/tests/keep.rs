@@ -14,7 +14,7 @@ use wug_lab::answers::load_model;
 use wug_lab::score::RunResult;
 use wug_lab::spec::{Experiment, Scale};
 use wug_lab::sweep::{PlannedRun, Sweep};
-use wug_lab::table::Value;
+use wug_lab::table::ColumnValue as Value;
 use wug_lab::work::{Observer, Progress, WorkerOptions, work};
 use wug_learner::interface::{Recognizer as _, SavedModel, Trained};
 use wug_learner::model::RecognizerModel;

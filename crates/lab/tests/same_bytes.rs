@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use wug_lab::data::{Request, write};
 use wug_lab::dataset::bliss::ARCHIVES;
 use wug_lab::language::Reading;
-use wug_lab::suite::{Format, SUITES, Suite};
+use wug_lab::suite::{DataFormat as Format, SUITES, Suite};
 
 /// Options that take seconds rather than minutes.
 fn small(suite: &str) -> &'static [(&'static str, &'static str)] {

@@ -5,13 +5,14 @@ use num_traits::{One, ToPrimitive};
 
 /// The natural logarithm of a positive big integer, to f64 accuracy whatever its size.
 pub(crate) fn ln(n: &BigUint) -> f64 {
+    // The leading 1000 bits fit a double and have all of its 53; what is shifted out is a multiple of ln 2.
     let shift = n.bits().saturating_sub(1000);
     let head = (n >> shift).to_f64().unwrap_or(f64::INFINITY);
     libm::log(head) + shift as f64 * std::f64::consts::LN_2
 }
 
-/// The number of ways to choose `n` of `2n`, from its prime factors: fast at a million, where products of quotients take
-/// hours.
+/// The number of ways to choose `n` of `2n`, from its prime factors: fast at a million, where products
+/// of quotients take hours.
 pub(crate) fn central_binomial(n: usize) -> BigUint {
     let top = 2 * n;
     let mut composite = vec![false; top + 1];

@@ -12,6 +12,8 @@ pub fn below(rng: &mut dyn Rng, n: usize) -> usize {
     assert!(n > 0, "there is no integer below zero");
     let n = n as u64;
     let mut wide = u128::from(rng.next_u64()) * u128::from(n);
+    // The low word is below 2⁶⁴ mod n exactly where an interval is one too long. The division is only made
+    // where that can be, n times in 2⁶⁴.
     if (wide as u64) < n {
         let reject = n.wrapping_neg() % n;
         while (wide as u64) < reject {
@@ -58,6 +60,7 @@ pub fn geometric(rng: &mut dyn Rng, success: f64) -> usize {
 pub fn weighted(rng: &mut dyn Rng, cumulative: &[f64]) -> usize {
     let total = cumulative[cumulative.len() - 1];
     let u = unit(rng) * total;
+    // The product above can round up to the total: the last index then, and not one beyond.
     cumulative.partition_point(|&c| c <= u).min(cumulative.len() - 1)
 }
 
@@ -89,6 +92,7 @@ pub fn big_below(rng: &mut dyn Rng, n: &BigUint) -> BigUint {
     let mut buffer = vec![0u8; bytes];
     loop {
         rng.fill_bytes(&mut buffer);
+        // With the surplus bits of the top byte cleared, at least half of all draws are below n.
         if !bits.is_multiple_of(8)
             && let Some(top) = buffer.last_mut()
         {

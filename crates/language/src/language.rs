@@ -55,9 +55,9 @@ pub trait Language: fmt::Debug + Send + Sync {
     /// A reader that follows a string symbol by symbol and knows at every prefix what may come next.
     fn scanner(&self) -> Box<dyn Scanner + '_>;
 
-    /// The language's sampler over a range of lengths: a length first (as its paper says; uniform over the
-    /// possible ones unless stated otherwise), then a string of that length. `n..=n` conditions on one
-    /// length.
+    /// The language's sampler over a range of lengths: a length first (as its paper says; uniform
+    /// over the possible ones unless stated otherwise), then a string of that length. `n..=n`
+    /// conditions on one length.
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError>;
 
     /// An error if [`by_length`](Self::by_length) or [`members`](Self::members) would take too much memory for strings of
@@ -66,8 +66,8 @@ pub trait Language: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The language's own distribution over strings of any length, where it has one (a grammar with
-    /// probabilities).
+    /// The language's own distribution over strings of any length, where it has one
+    /// (a grammar with probabilities).
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
         None
     }
@@ -131,6 +131,7 @@ pub trait Language: fmt::Debug + Send + Sync {
     fn no_such_length(&self, range: &LengthRange) -> LengthError {
         let (lo, hi) = (*range.start(), *range.end());
         let scanner = self.scanner();
+        // Down to the empty string, and as far up; at least 64, for ranges that begin at 0.
         let nearest = (1..=lo.max(64))
             .flat_map(|d| [hi.checked_add(d), lo.checked_sub(d)])
             .flatten()

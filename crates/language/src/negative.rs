@@ -40,8 +40,8 @@ impl Coin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negative {
     pub word: Word,
-    /// How many edits were made to a member; `None` for a uniform string. An upper bound of the edit
-    /// distance.
+    /// How many edits were made to a member; `None` for a uniform string. An upper bound
+    /// of the edit distance.
     pub edits: Option<usize>,
 }
 
@@ -153,6 +153,7 @@ fn insert(word: &mut Word, v: usize, rng: &mut dyn Rng) {
 
 fn replace(word: &mut Word, v: usize, rng: &mut dyn Rng) {
     let position = draw::below(rng, word.len());
+    // Uniform among the other symbols: the draw steps over the one that is there.
     let other = draw::below(rng, v - 1) as u16;
     word[position] = Symbol(other + u16::from(other >= word[position].0));
 }

@@ -94,6 +94,7 @@ impl NextSet {
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> + '_ {
         let blocks = std::iter::once(self.low).chain(self.high.iter().copied());
         blocks.enumerate().flat_map(|(b, bits)| {
+            // b & (b − 1) clears the lowest bit, so that only the bits that are set are visited.
             let rest = std::iter::successors(Some(bits), |&bits| Some(bits & bits.wrapping_sub(1)));
             rest.take_while(|&bits| bits != 0)
                 .map(move |bits| Symbol(b as u16 * 64 + bits.trailing_zeros() as u16))

@@ -15,7 +15,7 @@ use crate::languages::{
 use crate::{Language, Reading};
 
 /// Every language, in the order reports list them.
-pub const LANGUAGES: &[Entry] = &[
+pub const LANGUAGES: &[LanguageEntry] = &[
     even_pairs::ENTRY,
     repeat_01::ENTRY,
     parity::ENTRY,
@@ -92,7 +92,7 @@ impl fmt::Display for Class {
 }
 
 #[derive(Debug)]
-pub struct Entry {
+pub struct LanguageEntry {
     pub name: &'static str,
     /// Other names, such as the directory names of published data.
     pub aliases: &'static [&'static str],
@@ -112,7 +112,7 @@ pub struct Entry {
     pub(crate) build: fn(&Settings) -> Result<Box<dyn Language>, BuildError>,
 }
 
-impl Entry {
+impl LanguageEntry {
     /// The language with default settings, in one of the two readings.
     pub fn build(&self, reading: Reading) -> Result<Box<dyn Language>, BuildError> {
         self.build_with(reading, Settings::default())
@@ -127,10 +127,10 @@ impl Entry {
 /// A name or setting that leads to no language.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(transparent)]
-pub struct BuildError(Problem);
+pub struct BuildError(BuildProblem);
 
 #[derive(Debug, Error, PartialEq, Eq)]
-enum Problem {
+enum BuildProblem {
     #[error("unknown language `{given}`{}; `wug list languages` shows all", did_you_mean(.nearest))]
     Name { given: String, nearest: Vec<&'static str> },
     #[error("`{language}`: {problem}")]
@@ -152,13 +152,13 @@ impl BuildError {
     /// The languages with similar names, if there is none of the name that was given.
     pub fn nearest(&self) -> Option<&[&'static str]> {
         match &self.0 {
-            Problem::Name { nearest, .. } => Some(nearest),
+            BuildProblem::Name { nearest, .. } => Some(nearest),
             _ => None,
         }
     }
 
     pub(crate) fn value(name: &str, given: &str, allowed: &str) -> Self {
-        Self(Problem::Value(ParameterError::Value {
+        Self(BuildProblem::Value(ParameterError::Value {
             name: name.to_owned(),
             given: given.to_owned(),
             allowed: allowed.to_owned(),
@@ -166,14 +166,14 @@ impl BuildError {
     }
 
     pub(crate) fn too_large(message: String) -> Self {
-        Self(Problem::TooLarge(message))
+        Self(BuildProblem::TooLarge(message))
     }
 }
 
 /// A language's name as typed, taken apart: `NAME` or `NAME:key=value,…`.
 #[derive(Clone, Debug)]
 pub struct Named {
-    pub entry: &'static Entry,
+    pub entry: &'static LanguageEntry,
     /// The settings given with it that are not at their defaults, so that a language has one spelling.
     pub settings: Settings,
 }
@@ -215,8 +215,8 @@ impl Named {
     }
 }
 
-/// Looks a name up: an entry's name or alias (`_` and capitals allowed), any `dyck-K-M`, with settings after
-/// a colon.
+/// Looks a name up: an entry's name or alias (`_` and capitals allowed), any `dyck-K-M`, with
+/// settings after a colon.
 pub fn find(text: &str) -> Result<Named, BuildError> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let canonical = name.trim().to_lowercase().replace(['_', ' '], "-");
@@ -225,12 +225,14 @@ pub fn find(text: &str) -> Result<Named, BuildError> {
     let entry = entry.or_else(|| {
         let (kinds, depth) = canonical.strip_prefix("dyck-")?.split_once('-')?;
         let [kinds, depth] = [kinds.parse::<usize>().ok()?, depth.parse::<usize>().ok()?];
+        // Put before what was typed, so that `dyck-2-3:kinds=4` is refused as set twice.
         settings = format!("kinds={kinds},depth={depth},{rest}");
         Some(&bounded_dyck::ENTRY)
     });
-    let entry = entry
-        .ok_or_else(|| BuildError(Problem::Name { given: name.to_owned(), nearest: nearest(&canonical) }))?;
-    let refused = |problem| BuildError(Problem::Setting { language: entry.name, problem });
+    let entry = entry.ok_or_else(|| {
+        BuildError(BuildProblem::Name { given: name.to_owned(), nearest: nearest(&canonical) })
+    })?;
+    let refused = |problem| BuildError(BuildProblem::Setting { language: entry.name, problem });
     let settings = Settings::given(entry.parameters, &settings).map_err(refused)?;
     Ok(Named { entry, settings: settings.unusual(entry.parameters, Reading::Corrected) })
 }

@@ -102,8 +102,8 @@ impl Alphabet {
         self.index.values().copied()
     }
 
-    /// Reads a word: tokens separated by white space, which may be left out if all tokens are single
-    /// characters.
+    /// Reads a word: tokens separated by white space, which may be left out if all
+    /// tokens are single characters.
     pub fn parse(&self, text: &str) -> Result<Word, UnknownToken> {
         let mut word = Word::new();
         for piece in text.split_whitespace() {
@@ -135,6 +135,7 @@ impl Alphabet {
     }
 
     fn unknown(&self, token: &str, position: usize) -> UnknownToken {
+        // The alphabets of TSE have up to 3,000 tokens.
         let mut allowed = self.tokens.iter().take(40).map(String::as_str).collect::<Vec<_>>().join(" ");
         if self.tokens.len() > 40 {
             let _ = write!(allowed, " … ({} tokens)", self.tokens.len());

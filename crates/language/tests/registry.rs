@@ -10,7 +10,7 @@ use rand_core::SeedableRng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use wug_language::grammar::{ContextFree, Grammar};
 use wug_language::negative::{Coin, Negatives};
-use wug_language::registry::{self, Entry, LANGUAGES};
+use wug_language::registry::{self, LANGUAGES, LanguageEntry};
 use wug_language::{
     Alphabet, Dfa, Distribution, Language, LengthRange, Reading, Regular, Symbol, Word, draw,
 };
@@ -71,7 +71,7 @@ fn random_context_free(seed: u64) -> Option<Box<dyn Language>> {
     Some(Box::new(ContextFree::new(Grammar::new("S", &rules).ok()?)))
 }
 
-fn variants(entry: &Entry) -> &'static [&'static str] {
+fn variants(entry: &LanguageEntry) -> &'static [&'static str] {
     match entry.name {
         "adj-np" | "np-vp" => &["terminals=2", "terminals=3,law=zipf"],
         "nested" | "cross-serial" => &["terminals=1,classes=2", "terminals=2,classes=1,law=normal"],

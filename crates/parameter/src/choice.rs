@@ -62,6 +62,7 @@ macro_rules! choices {
         }
 
         impl $crate::serde::Serialize for $name {
+            // By a path through this crate: who uses the macro need not depend on serde.
             fn serialize<S: $crate::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.serialize_str($crate::Choice::name(*self))
             }

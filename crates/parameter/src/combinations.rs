@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Given, Parameter, ParameterError, Reading, Settings, Value};
+use crate::{Given, Parameter, ParameterError, Reading, SettingValue, Settings};
 
 impl Settings {
     /// How many combinations [`grid`](Self::grid) makes of the given values; `usize::MAX` if there are more than that.
@@ -21,6 +21,8 @@ impl Settings {
                 continue;
             }
             for (_, count) in counts.iter_mut().filter(|(settings, _)| settings.has_effect(setting)) {
+                // Grids of more than usize combinations are refused by their number, so that it must not
+                // wrap around.
                 *count = count.saturating_mul(values.len().max(1));
             }
         }
@@ -29,10 +31,14 @@ impl Settings {
 }
 
 /// The counts by one more setting. Values that are no names decide nothing, and count as one.
-fn split(counts: &[(Settings, usize)], setting: &Parameter, values: &[Value]) -> Vec<(Settings, usize)> {
-    let mut kinds: Vec<(Option<&Value>, usize)> = Vec::new();
+fn split(
+    counts: &[(Settings, usize)],
+    setting: &Parameter,
+    values: &[SettingValue],
+) -> Vec<(Settings, usize)> {
+    let mut kinds: Vec<(Option<&SettingValue>, usize)> = Vec::new();
     for value in values {
-        let kind = Some(value).filter(|value| matches!(value, Value::Name(_)));
+        let kind = Some(value).filter(|value| matches!(value, SettingValue::Name(_)));
         match kinds.iter_mut().find(|(other, _)| *other == kind) {
             Some((_, times)) => *times += 1,
             None => kinds.push((kind, 1)),
@@ -45,7 +51,7 @@ fn split(counts: &[(Settings, usize)], setting: &Parameter, values: &[Value]) ->
             continue;
         }
         for (kind, times) in &kinds {
-            let with = |value: &Value| settings.clone().with(setting.name, value.clone());
+            let with = |value: &SettingValue| settings.clone().with(setting.name, value.clone());
             longer.push((kind.map_or_else(|| settings.clone(), with), count.saturating_mul(*times)));
         }
     }

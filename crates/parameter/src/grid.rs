@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{Parameter, ParameterError, Reading, Value};
+use crate::{Parameter, ParameterError, Reading, SettingValue};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// One value or several; every value has runs of its own.
-    Values(Vec<Value>),
+    Values(Vec<SettingValue>),
     /// Every run draws a value.
     Range(Range),
 }
@@ -41,7 +41,7 @@ impl Given {
 
 impl Parameter {
     /// The values of a grid: those that are given, or the least of a range, in place of which runs draw another.
-    pub fn values(&self, given: &Given) -> Result<Vec<Value>, ParameterError> {
+    pub fn values(&self, given: &Given) -> Result<Vec<SettingValue>, ParameterError> {
         match given {
             Given::Values(values) => values.iter().cloned().map(|value| self.check(value)).collect(),
             Given::Range(range) => Ok(vec![self.check_range(*range)?]),
@@ -53,7 +53,7 @@ impl Parameter {
         &self,
         reading: Reading,
         given: &BTreeMap<String, Given>,
-    ) -> Result<Vec<Value>, ParameterError> {
+    ) -> Result<Vec<SettingValue>, ParameterError> {
         match given.get(self.name) {
             Some(given) => self.values(given),
             None => Ok(self.default_in(reading).value().into_iter().collect()),
@@ -61,7 +61,7 @@ impl Parameter {
     }
 
     /// The least value of a range all of whose values are allowed.
-    fn check_range(&self, range: Range) -> Result<Value, ParameterError> {
+    fn check_range(&self, range: Range) -> Result<SettingValue, ParameterError> {
         let Range { from, to, log } = range;
         let fraction = self.limits.is_whole() && (from.fract() != 0.0 || to.fract() != 0.0);
         let finite = from.is_finite() && to.is_finite();
@@ -74,17 +74,18 @@ impl Parameter {
                 allowed,
             });
         }
+        // Limits are intervals: what lies between two allowed ends is allowed.
         self.check(self.number(to))?;
         self.check(self.number(from))
     }
 
     /// A number as a value of this setting.
-    pub fn number(&self, x: f64) -> Value {
+    pub fn number(&self, x: f64) -> SettingValue {
         #[expect(
             clippy::cast_sign_loss,
             clippy::cast_possible_truncation,
             reason = "a negative number becomes 0, which a count's limits refuse or allow"
         )]
-        if self.limits.is_whole() { Value::Count(x as u64) } else { Value::Real(x) }
+        if self.limits.is_whole() { SettingValue::Count(x as u64) } else { SettingValue::Real(x) }
     }
 }

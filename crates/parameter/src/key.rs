@@ -3,7 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use crate::{Choice, Constant, FromValue, Limits, ParameterError, Reading, Span, Value, nearest_names};
+use crate::{
+    Choice, Constant, FromValue, ParameterError, Reading, SettingValue, Span, ValueLimits, nearest_names,
+};
 
 /// One thing that can be set.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,7 +15,7 @@ pub struct Parameter {
     /// What it sets, in one line.
     pub meaning: &'static str,
     /// What each value must be.
-    pub limits: Limits,
+    pub limits: ValueLimits,
     /// The value that holds if nothing is said.
     pub default: Constant,
     /// The value in the published reading if nothing is said, where that differs.
@@ -31,7 +33,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    const fn new(name: &'static str, meaning: &'static str, limits: Limits, default: Constant) -> Self {
+    const fn new(name: &'static str, meaning: &'static str, limits: ValueLimits, default: Constant) -> Self {
         Self {
             name,
             meaning,
@@ -60,9 +62,9 @@ impl Parameter {
     }
 
     /// A given value in its one spelling, if it is allowed.
-    pub fn check(&self, value: Value) -> Result<Value, ParameterError> {
-        if let Value::List(items) = value {
-            let refused = || self.refused(&Value::List(items.clone()));
+    pub fn check(&self, value: SettingValue) -> Result<SettingValue, ParameterError> {
+        if let SettingValue::List(items) = value {
+            let refused = || self.refused(&SettingValue::List(items.clone()));
             if !self.list || items.is_empty() {
                 return Err(refused());
             }
@@ -70,27 +72,30 @@ impl Parameter {
                 .iter()
                 .map(|item| self.check(item.clone()))
                 .collect::<Result<_, _>>()
-                .map(Value::List);
+                .map(SettingValue::List);
         }
         let value = self.limits.canonical(value);
         if self.limits.allow(&value) { Ok(value) } else { Err(self.refused(&value)) }
     }
 
     /// A value as it is typed, if it is allowed. Items of a list are separated by commas.
-    pub fn parse(&self, text: &str) -> Result<Value, ParameterError> {
+    pub fn parse(&self, text: &str) -> Result<SettingValue, ParameterError> {
         if self.list && text.contains(',') {
-            return self.check(Value::List(text.split(',').map(|item| self.limits.parse(item)).collect()));
+            return self
+                .check(SettingValue::List(text.split(',').map(|item| self.limits.parse(item)).collect()));
         }
         self.check(self.limits.parse(text))
     }
 
-    fn refused(&self, value: &Value) -> ParameterError {
+    fn refused(&self, value: &SettingValue) -> ParameterError {
         let meant = match (self.limits, value.name()) {
-            (Limits::Names(names), Some(given)) => nearest_names(given, names.iter().copied()),
+            (ValueLimits::Names(names), Some(given)) => nearest_names(given, names.iter().copied()),
             _ => Vec::new(),
         };
         let allowed = match (self.list, value) {
-            (true, Value::List(items)) if items.is_empty() => format!("at least one, each {}", self.limits),
+            (true, SettingValue::List(items)) if items.is_empty() => {
+                format!("at least one, each {}", self.limits)
+            }
             _ => match meant.first() {
                 Some(name) => format!("{}; did you mean `{name}`?", self.limits),
                 None => self.limits.to_string(),
@@ -104,9 +109,11 @@ impl Parameter {
 #[derive(Debug)]
 pub struct Key<T> {
     parameter: Parameter,
+    // `fn() -> T` and not `T`: a key holds none, and is `Send` and `Sync` whatever it is read as.
     read_as: PhantomData<fn() -> T>,
 }
 
+// Derived, this would ask for `T: Clone`, which no key needs.
 impl<T> Clone for Key<T> {
     fn clone(&self) -> Self {
         *self
@@ -190,7 +197,7 @@ impl<T> Key<T> {
 
     /// The same with other limits.
     #[must_use]
-    pub const fn within(self, limits: Limits) -> Self {
+    pub const fn within(self, limits: ValueLimits) -> Self {
         Self::new(Parameter { limits, ..self.parameter })
     }
 
@@ -203,7 +210,7 @@ impl<T> Key<T> {
 
 impl<T: FromValue> Key<T> {
     /// A checked value as its type; the default where there is none.
-    pub(crate) fn read(&self, value: Option<&Value>) -> T {
+    pub(crate) fn read(&self, value: Option<&SettingValue>) -> T {
         let given = value.and_then(T::from_value);
         let default = || T::from_value(&self.parameter.default.value()?);
         // A declaration whose default is not of its type is a mistake in the program, which the tests of every registry find.
@@ -215,7 +222,7 @@ impl<T: FromValue> Key<T> {
 
 impl Key<bool> {
     pub const fn switch(name: &'static str, meaning: &'static str, default: bool) -> Self {
-        Self::new(Parameter::new(name, meaning, Limits::Switch, Constant::Switch(default)))
+        Self::new(Parameter::new(name, meaning, ValueLimits::Switch, Constant::Switch(default)))
     }
 }
 
@@ -226,7 +233,7 @@ impl Key<usize> {
         limits: RangeInclusive<u64>,
         default: u64,
     ) -> Self {
-        let limits = Limits::Count(*limits.start(), *limits.end());
+        let limits = ValueLimits::Count(*limits.start(), *limits.end());
         Self::new(Parameter::new(name, meaning, limits, Constant::Count(default)))
     }
 
@@ -237,7 +244,7 @@ impl Key<usize> {
         names: &'static [&'static str],
         default: Constant,
     ) -> Key<Option<usize>> {
-        Key::new(Parameter::new(name, meaning, Limits::NamesOrCount(names, 1), default))
+        Key::new(Parameter::new(name, meaning, ValueLimits::NamesOrCount(names, 1), default))
     }
 }
 
@@ -249,13 +256,13 @@ impl Key<u64> {
         limits: RangeInclusive<u64>,
         default: u64,
     ) -> Self {
-        let limits = Limits::Count(*limits.start(), *limits.end());
+        let limits = ValueLimits::Count(*limits.start(), *limits.end());
         Self::new(Parameter::new(name, meaning, limits, Constant::Count(default)))
     }
 }
 
 impl Key<f64> {
-    pub const fn real(name: &'static str, meaning: &'static str, limits: Limits, default: f64) -> Self {
+    pub const fn real(name: &'static str, meaning: &'static str, limits: ValueLimits, default: f64) -> Self {
         Self::new(Parameter::new(name, meaning, limits, Constant::Real(default)))
     }
 }
@@ -268,7 +275,7 @@ impl Key<Span> {
         default: RangeInclusive<usize>,
     ) -> Self {
         let default = Constant::Span(*default.start(), *default.end());
-        Self::new(Parameter::new(name, meaning, Limits::Span(*limits.start(), *limits.end()), default))
+        Self::new(Parameter::new(name, meaning, ValueLimits::Span(*limits.start(), *limits.end()), default))
     }
 }
 
@@ -280,32 +287,32 @@ impl Key<String> {
         names: &'static [&'static str],
         default: &'static str,
     ) -> Self {
-        Self::new(Parameter::new(name, meaning, Limits::Names(names), Constant::Name(default)))
+        Self::new(Parameter::new(name, meaning, ValueLimits::Names(names), Constant::Name(default)))
     }
 
     /// A text, which has no default.
     pub const fn text(name: &'static str, meaning: &'static str) -> Key<Option<String>> {
-        Key::new(Parameter::new(name, meaning, Limits::Text, Constant::Derived("none")))
+        Key::new(Parameter::new(name, meaning, ValueLimits::Text, Constant::Derived("none")))
     }
 
     /// Paths of files or directories; none unless they are given.
     pub const fn paths(name: &'static str, meaning: &'static str) -> Key<Vec<String>> {
         let list = Parameter {
             list: true,
-            ..Parameter::new(name, meaning, Limits::Path, Constant::Derived("none"))
+            ..Parameter::new(name, meaning, ValueLimits::Path, Constant::Derived("none"))
         };
         Key::new(list)
     }
 
     /// The path of a file or directory, which has no default.
     pub const fn path(name: &'static str, meaning: &'static str) -> Key<Option<String>> {
-        Key::new(Parameter::new(name, meaning, Limits::Path, Constant::Derived("none")))
+        Key::new(Parameter::new(name, meaning, ValueLimits::Path, Constant::Derived("none")))
     }
 }
 
 impl<T: Choice> Key<T> {
     pub const fn choice(name: &'static str, meaning: &'static str, default: &'static str) -> Self {
-        Self::new(Parameter::new(name, meaning, Limits::Names(T::NAMES), Constant::Name(default)))
+        Self::new(Parameter::new(name, meaning, ValueLimits::Names(T::NAMES), Constant::Name(default)))
     }
 }
 

@@ -35,13 +35,13 @@ pub use edit::{levenshtein, nearest_names};
 pub use error::ParameterError;
 pub use grid::{Given, Range};
 pub use key::{Key, Parameter};
-pub use limits::Limits;
+pub use limits::ValueLimits;
 pub use matching::Matching;
 pub use reading::{Reading, UnknownReading};
 pub use settings::Settings;
 pub use span::Span;
 pub use text::{alternatives, assignments};
-pub use value::{Constant, FromValue, Value};
+pub use value::{Constant, FromValue, SettingValue};
 
 #[doc(hidden)]
 pub use serde;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::{Span, Value};
+use crate::{SettingValue, Span};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limits {
+pub enum ValueLimits {
     Switch,
     /// Whole numbers, both ends included.
     Count(u64, u64),
@@ -31,27 +31,29 @@ pub enum Limits {
     Path,
 }
 
-impl Limits {
-    pub fn allow(self, value: &Value) -> bool {
+impl ValueLimits {
+    pub fn allow(self, value: &SettingValue) -> bool {
         let number = value.real().filter(|x| x.is_finite());
         let is = |test: fn(f64) -> bool| number.is_some_and(test);
         match (self, value) {
-            (Self::Switch, Value::Switch(_)) | (Self::Text | Self::Path, Value::Name(_)) => true,
-            (Self::Count(low, high), Value::Count(n)) => (low..=high).contains(n),
+            (Self::Switch, SettingValue::Switch(_)) | (Self::Text | Self::Path, SettingValue::Name(_)) => {
+                true
+            }
+            (Self::Count(low, high), SettingValue::Count(n)) => (low..=high).contains(n),
             (Self::Positive, _) => is(|x| x > 0.0),
             (Self::NotNegative, _) => is(|x| x >= 0.0),
             (Self::Probability, _) => is(|x| (0.0..1.0).contains(&x)),
             (Self::Factor, _) => is(|x| x > 0.0 && x <= 1.0),
             (Self::Below(low, high), _) => number.is_some_and(|x| (low..high).contains(&x)),
             (Self::Between(low, high), _) => number.is_some_and(|x| (low..=high).contains(&x)),
-            (Self::Names(names) | Self::NamesOrCount(names, _), Value::Name(name)) => {
+            (Self::Names(names) | Self::NamesOrCount(names, _), SettingValue::Name(name)) => {
                 names.contains(&name.as_str())
             }
-            (Self::NamesOrCount(_, least), Value::Count(n)) => *n >= least,
-            (Self::Span(low, high), Value::Name(text)) => {
+            (Self::NamesOrCount(_, least), SettingValue::Count(n)) => *n >= least,
+            (Self::Span(low, high), SettingValue::Name(text)) => {
                 text.parse().is_ok_and(|span: Span| low <= span.first && span.last <= high)
             }
-            (Self::Span(low, high), Value::Count(n)) => (low as u64..=high as u64).contains(n),
+            (Self::Span(low, high), SettingValue::Count(n)) => (low as u64..=high as u64).contains(n),
             _ => false,
         }
     }
@@ -75,37 +77,40 @@ impl Limits {
     }
 
     /// A value as it is typed; whether it is allowed is another question.
-    pub(crate) fn parse(self, text: &str) -> Value {
+    pub(crate) fn parse(self, text: &str) -> SettingValue {
         let text = text.trim();
-        let name = || Value::Name(text.to_owned());
+        let name = || SettingValue::Name(text.to_owned());
         match self {
-            Self::Switch => text.parse().map_or_else(|_| name(), Value::Switch),
+            Self::Switch => text.parse().map_or_else(|_| name(), SettingValue::Switch),
             Self::Names(_) | Self::Span(..) | Self::Text | Self::Path => name(),
             _ => {
-                let whole = text.parse().map(Value::Count).ok();
-                whole.or_else(|| text.parse().map(Value::Real).ok()).unwrap_or_else(name)
+                // Whole numbers first: a number with a point must not pass for a count.
+                let whole = text.parse().map(SettingValue::Count).ok();
+                whole.or_else(|| text.parse().map(SettingValue::Real).ok()).unwrap_or_else(name)
             }
         }
     }
 
     /// The value in its one spelling: whole numbers become numbers where these are meant, and ranges lose their blanks.
-    pub(crate) fn canonical(self, value: Value) -> Value {
+    pub(crate) fn canonical(self, value: SettingValue) -> SettingValue {
         match (self, value) {
-            (limits, Value::Count(n)) if limits.is_real() => Value::Real(n as f64),
+            (limits, SettingValue::Count(n)) if limits.is_real() => SettingValue::Real(n as f64),
             // `1e4` is a float in TOML; every whole number below 2⁵³ has an exact one.
-            (limits, Value::Real(x)) if limits.is_whole() && x.fract() == 0.0 && (0.0..9e15).contains(&x) => {
-                Value::Count(x as u64)
+            (limits, SettingValue::Real(x))
+                if limits.is_whole() && x.fract() == 0.0 && (0.0..9e15).contains(&x) =>
+            {
+                SettingValue::Count(x as u64)
             }
-            (Self::Span(..), Value::Count(n)) => Value::Name(n.to_string()),
-            (Self::Span(..), Value::Name(text)) => {
-                Value::Name(text.parse().map_or(text, |span: Span| span.to_string()))
+            (Self::Span(..), SettingValue::Count(n)) => SettingValue::Name(n.to_string()),
+            (Self::Span(..), SettingValue::Name(text)) => {
+                SettingValue::Name(text.parse().map_or(text, |span: Span| span.to_string()))
             }
             (_, value) => value,
         }
     }
 }
 
-impl fmt::Display for Limits {
+impl fmt::Display for ValueLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Switch => f.write_str("true or false"),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FromValue, Given, Key, Parameter, ParameterError, Reading, Value, assignments};
+use crate::{FromValue, Given, Key, Parameter, ParameterError, Reading, SettingValue, assignments};
 
 /// The settings of one thing. Those made from declarations are complete: every setting that has an effect has a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Settings(BTreeMap<String, Value>);
+pub struct Settings(BTreeMap<String, SettingValue>);
 
 impl Settings {
     /// Every setting at the default of a reading.
@@ -27,7 +27,11 @@ impl Settings {
     }
 
     /// One value as it is typed.
-    pub fn parse(all: &[Parameter], name: &str, text: &str) -> Result<(String, Value), ParameterError> {
+    pub fn parse(
+        all: &[Parameter],
+        name: &str,
+        text: &str,
+    ) -> Result<(String, SettingValue), ParameterError> {
         let unknown = || {
             let known = all.iter().map(|parameter| parameter.name).collect();
             ParameterError::Unknown { given: name.to_owned(), known }
@@ -64,6 +68,8 @@ impl Settings {
                 continue;
             }
             let with = |settings: Self| -> Vec<Self> {
+                // What decides about another setting is declared before it, so that its value is known
+                // here.
                 if !settings.has_effect(parameter) {
                     return vec![settings];
                 }
@@ -77,7 +83,7 @@ impl Settings {
     pub(crate) fn has_effect(&self, parameter: &Parameter) -> bool {
         parameter
             .unless
-            .is_none_or(|(other, value)| self.get_value(other).and_then(Value::name) != Some(value))
+            .is_none_or(|(other, value)| self.get_value(other).and_then(SettingValue::name) != Some(value))
     }
 
     /// The value of a setting; its default if it has none.
@@ -90,7 +96,7 @@ impl Settings {
         T::from_value(self.0.get(key.name())?)
     }
 
-    pub fn get_value(&self, name: &str) -> Option<&Value> {
+    pub fn get_value(&self, name: &str) -> Option<&SettingValue> {
         self.0.get(name)
     }
 
@@ -114,21 +120,21 @@ impl Settings {
 
     /// The same with another value.
     #[must_use]
-    pub fn with(mut self, name: &str, value: Value) -> Self {
+    pub fn with(mut self, name: &str, value: SettingValue) -> Self {
         self.0.insert(name.to_owned(), value);
         self
     }
 
     #[must_use]
     pub fn with_count(self, name: &str, count: usize) -> Self {
-        self.with(name, Value::Count(count as u64))
+        self.with(name, SettingValue::Count(count as u64))
     }
 
-    pub fn take(&mut self, name: &str) -> Option<Value> {
+    pub fn take(&mut self, name: &str) -> Option<SettingValue> {
         self.0.remove(name)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &SettingValue)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
@@ -141,8 +147,8 @@ impl Settings {
     }
 }
 
-impl FromIterator<(String, Value)> for Settings {
-    fn from_iter<I: IntoIterator<Item = (String, Value)>>(values: I) -> Self {
+impl FromIterator<(String, SettingValue)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (String, SettingValue)>>(values: I) -> Self {
         Self(values.into_iter().collect())
     }
 }
@@ -150,7 +156,7 @@ impl FromIterator<(String, Value)> for Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Constant, Limits};
+    use crate::{Constant, ValueLimits};
 
     crate::choices! {
         pub enum Regularization {
@@ -161,18 +167,19 @@ mod tests {
 
     const HIDDEN: Key<usize> = Key::count("hidden", "units", 1..=100, 8);
     const REGULARIZATION: Key<Regularization> = Key::choice("regularization", "", "none");
-    const LAMBDA: Key<f64> = Key::real("lambda", "", Limits::Positive, 0.1).unless("regularization", "none");
+    const LAMBDA: Key<f64> =
+        Key::real("lambda", "", ValueLimits::Positive, 0.1).unless("regularization", "none");
     const ALL: [Parameter; 3] = [HIDDEN.parameter(), REGULARIZATION.parameter(), LAMBDA.parameter()];
 
-    fn given(name: &str, values: &[Value]) -> BTreeMap<String, Given> {
+    fn given(name: &str, values: &[SettingValue]) -> BTreeMap<String, Given> {
         BTreeMap::from([(name.to_owned(), Given::Values(values.to_vec()))])
     }
 
     #[test]
     fn a_grid_has_every_combination_but_none_twice_for_a_setting_without_effect() {
-        let name = |name: &str| Value::Name(name.to_owned());
+        let name = |name: &str| SettingValue::Name(name.to_owned());
         let mut values = given("regularization", &[name("none"), name("l1")]);
-        values.extend(given("lambda", &[Value::Real(1.0), Value::Count(2)]));
+        values.extend(given("lambda", &[SettingValue::Real(1.0), SettingValue::Count(2)]));
         let grid = Settings::grid(&ALL, Reading::Corrected, &values).unwrap();
         let lambdas: Vec<Option<f64>> = grid.iter().map(|settings| settings.find(&LAMBDA)).collect();
         assert_eq!(lambdas, [None, Some(1.0), Some(2.0)]);
@@ -185,15 +192,19 @@ mod tests {
         let refused = |value| {
             Settings::grid(&ALL, Reading::Corrected, &given("hidden", &[value])).unwrap_err().to_string()
         };
-        assert_eq!(refused(Value::Count(0)), "`hidden` cannot be 0; it must be a whole number from 1 to 100");
-        assert!(refused(Value::Real(1.5)).contains("cannot be 1.5"));
-        assert!(refused(Value::List(vec![Value::Count(1)])).contains("cannot be [1]"));
+        assert_eq!(
+            refused(SettingValue::Count(0)),
+            "`hidden` cannot be 0; it must be a whole number from 1 to 100"
+        );
+        assert!(refused(SettingValue::Real(1.5)).contains("cannot be 1.5"));
+        assert!(refused(SettingValue::List(vec![SettingValue::Count(1)])).contains("cannot be [1]"));
     }
 
     #[test]
     fn settings_are_read_as_they_were_written() {
-        let settings =
-            Settings::defaults(&ALL, Reading::Corrected).with("x", Value::Real(2.0)).with_count("n", 2);
+        let settings = Settings::defaults(&ALL, Reading::Corrected)
+            .with("x", SettingValue::Real(2.0))
+            .with_count("n", 2);
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(text, r#"{"hidden":8,"n":2,"regularization":"none","x":2.0}"#);
         assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);

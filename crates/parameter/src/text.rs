@@ -10,6 +10,8 @@ pub fn assignments(text: &str) -> Result<Vec<(&str, &str)>, ParameterError> {
         let form = || ParameterError::Form { given: piece.to_owned() };
         let (name, value) = piece.split_once('=').ok_or_else(form)?;
         let (name, value) = (name.trim(), value.trim());
+        // Not the last one wins: a slip in a long list would go unseen, and the run be another than was
+        // meant.
         if found.iter().any(|(other, _)| *other == name) {
             return Err(ParameterError::Repeated { name: name.to_owned() });
         }

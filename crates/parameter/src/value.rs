@@ -9,16 +9,16 @@ use crate::{Choice, Span};
 /// The value of a setting, as plans and manifests have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum SettingValue {
     Switch(bool),
     Count(u64),
     Real(f64),
     /// A name, a path or a [`Span`].
     Name(String),
-    List(Vec<Value>),
+    List(Vec<SettingValue>),
 }
 
-impl Value {
+impl SettingValue {
     pub fn count(&self) -> Option<usize> {
         usize::from_value(self)
     }
@@ -36,7 +36,7 @@ impl Value {
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for SettingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Switch(on) => on.fmt(f),
@@ -71,16 +71,20 @@ pub enum Constant {
 
 impl Constant {
     /// The value; `None` if it is derived.
-    pub fn value(self) -> Option<Value> {
+    pub fn value(self) -> Option<SettingValue> {
         Some(match self {
-            Self::Switch(on) => Value::Switch(on),
-            Self::Count(n) => Value::Count(n),
-            Self::Real(x) => Value::Real(x),
-            Self::Name(name) => Value::Name(name.to_owned()),
-            Self::Span(first, last) => Value::Name(Span::new(first, last).to_string()),
-            Self::Counts(items) => Value::List(items.iter().map(|n| Value::Count(*n as u64)).collect()),
-            Self::Reals(items) => Value::List(items.iter().map(|x| Value::Real(*x)).collect()),
-            Self::Names(items) => Value::List(items.iter().map(|n| Value::Name((*n).to_owned())).collect()),
+            Self::Switch(on) => SettingValue::Switch(on),
+            Self::Count(n) => SettingValue::Count(n),
+            Self::Real(x) => SettingValue::Real(x),
+            Self::Name(name) => SettingValue::Name(name.to_owned()),
+            Self::Span(first, last) => SettingValue::Name(Span::new(first, last).to_string()),
+            Self::Counts(items) => {
+                SettingValue::List(items.iter().map(|n| SettingValue::Count(*n as u64)).collect())
+            }
+            Self::Reals(items) => SettingValue::List(items.iter().map(|x| SettingValue::Real(*x)).collect()),
+            Self::Names(items) => {
+                SettingValue::List(items.iter().map(|n| SettingValue::Name((*n).to_owned())).collect())
+            }
             Self::Derived(_) => return None,
         })
     }
@@ -98,7 +102,7 @@ impl fmt::Display for Constant {
 
 /// A type that a setting can be read as.
 pub trait FromValue: Sized {
-    fn from_value(value: &Value) -> Option<Self>;
+    fn from_value(value: &SettingValue) -> Option<Self>;
 
     /// What a setting without a value is; only an optional one has this.
     fn absent() -> Option<Self> {
@@ -107,63 +111,63 @@ pub trait FromValue: Sized {
 }
 
 impl FromValue for bool {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::Switch(on) => Some(*on),
+            SettingValue::Switch(on) => Some(*on),
             _ => None,
         }
     }
 }
 
 impl FromValue for u64 {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::Count(n) => Some(*n),
+            SettingValue::Count(n) => Some(*n),
             _ => None,
         }
     }
 }
 
 impl FromValue for usize {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         u64::from_value(value)?.try_into().ok()
     }
 }
 
 impl FromValue for f64 {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::Count(n) => Some(*n as f64),
-            Value::Real(x) => Some(*x),
+            SettingValue::Count(n) => Some(*n as f64),
+            SettingValue::Real(x) => Some(*x),
             _ => None,
         }
     }
 }
 
 impl FromValue for String {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         value.name().map(str::to_owned)
     }
 }
 
 impl FromValue for Span {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::Count(n) => usize::try_from(*n).ok().map(|n| Self::new(n, n)),
+            SettingValue::Count(n) => usize::try_from(*n).ok().map(|n| Self::new(n, n)),
             other => other.name()?.parse().ok(),
         }
     }
 }
 
 impl<T: Choice> FromValue for T {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         T::named(value.name()?)
     }
 }
 
 /// Another value than one of the type, such as `all` beside counts, is `None`.
 impl<T: FromValue> FromValue for Option<T> {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         Some(T::from_value(value))
     }
 
@@ -174,9 +178,9 @@ impl<T: FromValue> FromValue for Option<T> {
 
 /// One item stands for a list of one.
 impl<T: FromValue> FromValue for Vec<T> {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::List(items) => items.iter().map(T::from_value).collect(),
+            SettingValue::List(items) => items.iter().map(T::from_value).collect(),
             one => Some(vec![T::from_value(one)?]),
         }
     }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use wug_lab::LabError;
 use wug_lab::data::{Request, in_memory, tokens};
-use wug_lab::suite::Format;
+use wug_lab::suite::DataFormat;
 
 use crate::errors::{raised, usage};
 use crate::language::reading;
@@ -22,13 +22,15 @@ pub(crate) fn data<'py>(
     options: Vec<(String, String)>,
 ) -> PyResult<FilesAndTokens<'py>> {
     let mut request = Request::parse(what).map_err(raised)?;
+    // A suite as a whole is many data sets, in folders; here are the files of one.
     if request.name.is_none() {
         let names = request.suite.members().join(", ");
         return Err(usage(format!("name one of the members, such as {what}/…; there are: {names}")));
     }
     request.reading = reading(reading_name)?;
     request.seed = seed;
-    request.format = Format::named("jsonl");
+    // Rows are what the package reads; the other layouts are those of released files.
+    request.format = DataFormat::named("jsonl");
     request.options = options.into_iter().collect();
     let (files, tokens) =
         py.detach(|| Ok::<_, LabError>((in_memory(&request)?, tokens(&request)?))).map_err(raised)?;

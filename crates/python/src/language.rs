@@ -4,19 +4,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use wug_lab::dataset::{DataError, Seed};
 use wug_lab::language::negative::{Coin, Negatives};
-use wug_lab::language::registry::{self, Entry};
-use wug_lab::language::{Language as AnyLanguage, NextSet, Reading, Symbol, Word};
+use wug_lab::language::registry::{self, LanguageEntry};
+use wug_lab::language::{Language, NextSet, Reading, Symbol, Word};
 
 use crate::errors::{raised, usage};
 use crate::numbers::{real_bytes, word_bytes, words};
 
-/// A language.
 #[pyclass(frozen, module = "wug._wug", name = "LanguageCore")]
-pub(crate) struct Language {
+pub(crate) struct PyLanguage {
     spelled: String,
-    entry: &'static Entry,
+    entry: &'static LanguageEntry,
     reading: Reading,
-    pub(crate) oracle: Box<dyn AnyLanguage>,
+    pub(crate) oracle: Box<dyn Language>,
 }
 
 pub(crate) fn reading(name: &str) -> PyResult<Reading> {
@@ -30,7 +29,7 @@ pub(crate) fn arrays(py: Python<'_>, (a, b): (Vec<u8>, Vec<u8>)) -> Arrays<'_> {
 }
 
 #[pymethods]
-impl Language {
+impl PyLanguage {
     #[new]
     fn new(name: &str, reading_name: &str) -> PyResult<Self> {
         let named = registry::find(name).map_err(raised)?;
@@ -71,6 +70,7 @@ impl Language {
 
     fn parse(&self, text: &str) -> PyResult<Vec<u32>> {
         let word = self.oracle.alphabet().parse(text).map_err(usage)?;
+        // Python has symbols from 1 on, as models see them: 0 is the boundary.
         Ok(word.iter().map(|symbol| u32::from(symbol.0) + 1).collect())
     }
 
@@ -99,6 +99,7 @@ impl Language {
             if negative {
                 let negatives = Negatives::new(self.oracle.as_ref(), lengths, Coin::of(self.reading));
                 let negatives = negatives.map_err(|error| raised(DataError::from(error)))?;
+                // The streams of `wug sample`: a seed gives the same strings there and here.
                 let mut rng = Seed::new(seed).derive("sample/negative").rng();
                 let draw = |_| negatives.sample(&mut rng).map(|drawn| drawn.word).map_err(usage);
                 return (0..n).map(draw).collect();
@@ -121,6 +122,7 @@ impl Language {
         let words = words(ids, lengths, self.oracle.alphabet())?;
         let size = self.oracle.alphabet().len();
         let masks: Vec<u8> = py.detach(|| {
+            // The end first, in the order of the columns of answers.
             let row = |set: &NextSet| -> Vec<u8> {
                 let symbols = (0..size).map(|s| set.contains(Symbol(s as u16)));
                 std::iter::once(set.end()).chain(symbols).map(u8::from).collect()
@@ -149,6 +151,7 @@ impl Language {
             let of = |word: &Word| {
                 self.oracle.check_length(word.len()).map_err(usage)?;
                 let own = self.oracle.by_length(word.len()..=word.len());
+                // Adding zero turns the minus zero of a certain string into zero.
                 Ok(own.map_or(f64::NEG_INFINITY, |own| own.log_prob(word) + 0.0))
             };
             words.iter().map(of).collect()
@@ -168,7 +171,7 @@ impl Language {
     }
 }
 
-impl Language {
+impl PyLanguage {
     fn word(&self, ids: &[u32]) -> PyResult<Word> {
         let bytes = crate::numbers::whole_bytes(ids.iter().map(|id| i64::from(*id)));
         let lengths = crate::numbers::whole_bytes([ids.len() as i64]);

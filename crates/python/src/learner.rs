@@ -130,6 +130,7 @@ impl Conversation for PythonLearner {
                 }
             };
             let answer = answer.map_err(|error| self.failure(py, &error))?;
+            // Borrowed from the object of Python, so that the answers to a large test are copied once.
             let bytes: &[u8] = answer.extract(py).map_err(|error| self.failure(py, &error))?;
             Ok(reals(bytes))
         })

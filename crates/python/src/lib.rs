@@ -24,11 +24,11 @@ mod _wug {
     #[pymodule_export]
     use super::errors::{UsageError, WugError};
     #[pymodule_export]
-    use super::language::Language;
+    use super::language::PyLanguage;
     #[pymodule_export]
     use super::lists::listing;
     #[pymodule_export]
-    use super::model::Model;
+    use super::model::PyModel;
     #[pymodule_export]
     use super::report::{export, report};
     #[pymodule_export]

@@ -12,10 +12,10 @@ use crate::numbers::{real_bytes, split, whole};
 
 /// A saved model of one of our learners.
 #[pyclass(frozen, module = "wug._wug", name = "ModelCore")]
-pub(crate) struct Model(LoadedModel);
+pub(crate) struct PyModel(LoadedModel);
 
 #[pymethods]
-impl Model {
+impl PyModel {
     #[new]
     fn new(directory: PathBuf) -> PyResult<Self> {
         load_model(&directory).map(Self).map_err(raised)
@@ -41,11 +41,13 @@ impl Model {
         let vocabulary = self.0.vocabulary();
         let ids: Vec<u32> = whole(ids)
             .into_iter()
+            // An id beyond the vocabulary would reach outside the embedding.
             .map(|id| u32::try_from(id).ok().filter(|id| (*id as usize) < vocabulary))
             .collect::<Option<_>>()
             .ok_or_else(|| crate::errors::usage(format!("ids are from 0 to {}", vocabulary - 1)))?;
         let strings = split(&ids, &whole(lengths))?;
         let answers = py.detach(|| {
+            // One for each call, because the object is frozen and threads of Python may ask it at once.
             let mut conversation = self.0.conversation();
             let question = match self.0.role.name() {
                 "recognizer" => Question::LogOdds(&strings),

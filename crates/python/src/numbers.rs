@@ -5,22 +5,18 @@ use wug_lab::language::{Alphabet, Symbol, Word};
 
 use crate::errors::usage;
 
-/// Whole numbers of 64 bits.
 pub(crate) fn whole(bytes: &[u8]) -> Vec<i64> {
     bytes.as_chunks::<8>().0.iter().map(|chunk| i64::from_ne_bytes(*chunk)).collect()
 }
 
-/// Numbers of 64 bits.
 pub(crate) fn reals(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks::<8>().0.iter().map(|chunk| f64::from_ne_bytes(*chunk)).collect()
 }
 
-/// Bytes of whole numbers.
 pub(crate) fn whole_bytes(numbers: impl IntoIterator<Item = i64>) -> Vec<u8> {
     numbers.into_iter().flat_map(i64::to_ne_bytes).collect()
 }
 
-/// Bytes of numbers.
 pub(crate) fn real_bytes(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_ne_bytes()).collect()
 }

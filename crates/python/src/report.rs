@@ -16,6 +16,7 @@ fn results(dirs: &[PathBuf]) -> Result<Vec<RunResult>, LabError> {
     for dir in dirs {
         all.extend(Sweep::open(dir)?.status()?.results());
     }
+    // Two directories may hold the same run: it counts once, or a mean would lean towards it.
     let mut seen = std::collections::BTreeSet::new();
     all.retain(|result| seen.insert(result.run.plan.clone()));
     Ok(all)

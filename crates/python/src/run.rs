@@ -35,6 +35,7 @@ fn watched<T: Send + 'static>(
         .name("wug".to_owned())
         .spawn(does)
         .map_err(|error| WugError::new_err(format!("the system gives no thread: {error}")))?;
+    // Python handles signals on its main thread alone. So the work is on another, and this one looks.
     let mut interrupted = None;
     while !worker.is_finished() {
         py.detach(|| thread::sleep(LOOK));
@@ -48,6 +49,7 @@ fn watched<T: Send + 'static>(
     }
     let ended = py.detach(|| worker.join());
     match (interrupted, ended) {
+        // The signal first: what was done until then is in the sweep.
         (Some(error), _) => Err(error),
         (None, Ok(value)) => Ok(value),
         (None, Err(_)) => Err(WugError::new_err("wug itself broke")),
@@ -55,9 +57,9 @@ fn watched<T: Send + 'static>(
 }
 
 /// Tells Python of runs that are over.
-struct Watch(Option<Py<PyAny>>);
+struct Listener(Option<Py<PyAny>>);
 
-impl Observer for Watch {
+impl Observer for Listener {
     fn begins(&self, _: usize, _: &PlannedRun) {}
     fn epoch(&self, _: usize, _: usize, _: f64) {}
     fn evaluating(&self, _: usize, _: &str) {}
@@ -114,6 +116,7 @@ pub(crate) fn run(
     let planning = Arc::clone(&stop);
     let options =
         WorkerOptions { stop: Arc::clone(&stop), keep, learners, ..WorkerOptions::new(jobs.max(1)) };
+    // Planning as well as the runs: Ctrl-C must work while a command of a learner says hello.
     let done = watched(py, &stop, interrupt.as_ref(), move || {
         // Planning starts the commands of learners, which may take their time.
         planning_stops_with(&planning);
@@ -122,7 +125,7 @@ pub(crate) fn run(
             None => Experiment::load(&experiment, scale, &sets),
         }?;
         let sweep = Sweep::begin(&out, &experiment)?;
-        let summary = work(&sweep, options, &Watch(tell))?;
+        let summary = work(&sweep, options, &Listener(tell))?;
         let status = sweep.status()?;
         Ok::<_, LabError>((summary, status.ended("failed")))
     })?;

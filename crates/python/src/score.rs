@@ -12,14 +12,14 @@ use wug_lab::score::metric::{
 };
 use wug_lab::score::pairs::StringScore;
 use wug_lab::score::strata::Margin;
-use wug_lab::score::wade::{Evaluated, StepUnit, Wade};
+use wug_lab::score::wade::{AccuracyPoint, StepUnit, WadeMeasure};
 use wug_lab::score::{
     Acceptance, Example, Prediction, Score, StepRule, StringSteps, Verdict, accepted_strings, correct_steps,
     generalization_index, mean_inverse_length,
 };
 
 use crate::errors::usage;
-use crate::language::Language;
+use crate::language::PyLanguage;
 use crate::numbers::{reals, split, whole, words};
 
 /// How many numbers the strings have, with so many per prefix; there is one prefix more than symbols.
@@ -34,6 +34,7 @@ fn shown(score: &Score) -> Value {
 /// Does something for each of `0..n` on all processors; what comes of it, in order. Steps of a large test are many.
 fn on_threads<T: Send>(n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
+    // Consecutive parts, put together in order: sums do not depend on the number of processors.
     let (size, each) = (n.div_ceil(threads).max(1), &each);
     thread::scope(|scope| {
         let part =
@@ -49,7 +50,7 @@ fn on_threads<T: Send>(n: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
 #[expect(clippy::too_many_arguments, reason = "arrays")]
 pub(crate) fn examples(
     py: Python<'_>,
-    language: &Language,
+    language: &PyLanguage,
     ids: &[u8],
     lengths: &[u8],
     labels: &[u8],
@@ -103,6 +104,7 @@ pub(crate) fn examples(
 
 /// The numbers of a row, which has the end first, with the end last.
 fn end_last(row: &[[u8; 8]]) -> impl Iterator<Item = f64> {
+    // Arrays have the end in column 0, as models number it; predictions have it after the symbols.
     row[1..].iter().chain(&row[..1]).map(|cell| f64::from_ne_bytes(*cell))
 }
 
@@ -110,7 +112,7 @@ fn end_last(row: &[[u8; 8]]) -> impl Iterator<Item = f64> {
 #[pyfunction]
 pub(crate) fn next_symbols(
     py: Python<'_>,
-    language: &Language,
+    language: &PyLanguage,
     ids: &[u8],
     lengths: &[u8],
     logits: &[u8],
@@ -130,7 +132,7 @@ pub(crate) fn next_symbols(
 #[pyfunction]
 pub(crate) fn steps(
     py: Python<'_>,
-    language: &Language,
+    language: &PyLanguage,
     ids: &[u8],
     lengths: &[u8],
     probs: &[u8],
@@ -213,11 +215,11 @@ pub(crate) fn wade(
     variant: &str,
     chance: Option<f64>,
 ) -> PyResult<String> {
-    let wade = Wade::named(variant, StepUnit::Sequences).ok_or_else(|| {
-        usage(format!("there is no variant `{variant}`; there are: {}", Wade::NAMES.join(", ")))
+    let wade = WadeMeasure::named(variant, StepUnit::Sequences).ok_or_else(|| {
+        usage(format!("there is no variant `{variant}`; there are: {}", WadeMeasure::NAMES.join(", ")))
     })?;
-    let curve: Vec<Evaluated> =
-        steps.into_iter().zip(accuracies).map(|(step, accuracy)| Evaluated { step, accuracy }).collect();
+    let curve: Vec<AccuracyPoint> =
+        steps.into_iter().zip(accuracies).map(|(step, accuracy)| AccuracyPoint { step, accuracy }).collect();
     Ok(by_name(learning_speed(&wade, &curve, chance)))
 }
 

@@ -249,7 +249,7 @@ pub(crate) fn chance(runs: &[&RunResult], metric: &Metric) -> f64 {
 mod tests {
     use serde_json::json;
     use wug_score::metric::pair_accuracy;
-    use wug_score::pairs::{Comparison, Ties};
+    use wug_score::pairs::{PairComparison as Comparison, Ties};
     use wug_score::{Coordinates, Ending, Run, Totals};
 
     use super::*;

@@ -9,7 +9,7 @@ use std::io::Write;
 
 use serde_json::Value as Json;
 use wug_score::{Measurement, RunResult};
-use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
+use wug_table::{ColumnValue as Value, Kind, TableFormat, TableWriter, TypedColumn as Column};
 
 use crate::ReportError;
 use crate::{generic, suite};

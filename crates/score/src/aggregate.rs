@@ -47,9 +47,11 @@ impl Aggregate {
         }
     }
 
-    /// The number, independent of the order of `values`; `None` if it is undefined or if one of them is not
-    /// finite.
+    /// The number, independent of the order of `values`; `None` if it is undefined or if one of
+    /// them is not finite.
     pub fn of(self, values: &[f64]) -> Option<f64> {
+        // Sorted because addition of floats is not associative: runs that finish in another order would
+        // give another last digit.
         let values = sorted(values.iter().copied());
         // Values that are not finite are sorted to the ends.
         let (min, max) = (finite(*values.first()?)?, finite(*values.last()?)?);

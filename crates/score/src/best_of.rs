@@ -30,6 +30,8 @@ pub fn expected_best(kinds: &[Draws<'_>]) -> Option<f64> {
     let all = sorted(drawn().flat_map(|kind| kind.values.iter().copied()));
     let (least, most) = (*all.first()?, *all.last()?);
     let (mut sum, mut before) = (0.0, 0.0);
+    // The mean of a maximum from its distribution function, Σ x·(F(x) − F(before)): quadratic in the runs,
+    // where the choices of n runs are too many to list.
     for x in all {
         let below = drawn().map(|kind| none_above(kind, x)).product::<f64>();
         sum += x * (below - before);
@@ -43,6 +45,7 @@ pub fn expected_best(kinds: &[Draws<'_>]) -> Option<f64> {
 fn none_above(kind: &Draws<'_>, score: f64) -> f64 {
     let total = kind.values.len();
     let below = kind.values.iter().filter(|x| **x <= score).count();
+    // C(below, n) / C(total, n) as a product of n ratios: the binomials themselves would overflow.
     (0..kind.n).map(|i| below.saturating_sub(i) as f64 / (total - i) as f64).product()
 }
 
@@ -86,6 +89,7 @@ impl BestIndex {
 
 /// The probability that some factor from this one on is solved by one of n runs at it.
 fn reaches(shares: impl Iterator<Item = (usize, f64)>, n: usize, factor: usize) -> f64 {
+    // The models of two factors are trained apart, so that the probabilities of failing multiply.
     let none = shares.filter(|(b, _)| *b >= factor).map(|(_, p)| libm::pow(1.0 - p, n as f64));
     1.0 - none.product::<f64>()
 }

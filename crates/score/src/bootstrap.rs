@@ -44,8 +44,8 @@ pub enum BadBootstrap {
     Resamples,
 }
 
-/// The percentile bootstrap (Efron 1979). The same seed gives the same interval, whatever the order of the
-/// values.
+/// The percentile bootstrap (Efron 1979). The same seed gives the same interval, whatever the
+/// order of the values.
 ///
 /// ```
 /// use wug_dataset::Seed;
@@ -86,6 +86,8 @@ impl Bootstrap {
     /// if it is not finite.
     pub fn over_examples(&self, ratios: &[Ratio]) -> Option<Interval> {
         let mut ratios = ratios.to_vec();
+        // Examples are drawn by their places: sorted, they give the same interval in whatever order they
+        // were evaluated.
         ratios.sort_unstable_by(|a, b| {
             a.numerator.total_cmp(&b.numerator).then(a.denominator.total_cmp(&b.denominator))
         });
@@ -149,6 +151,8 @@ impl Bootstrap {
         let mut rng = self.seed.derive(purpose).rng();
         let mut values = Vec::with_capacity(self.resamples);
         for _ in 0..self.resamples {
+            // A resample without a value leaves no interval. Passing over it would show how sure the value
+            // is where it happens to be defined.
             values.push(resample(&mut |n| draw::below(&mut rng, n)).and_then(finite)?);
         }
         let values = sorted(values);

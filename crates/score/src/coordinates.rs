@@ -21,6 +21,7 @@ impl Coordinate {
     fn order(&self) -> (u8, &str, f64) {
         match self {
             Self::Text(text) => (0, text, 0.0),
+            // Experiments write 1 and 1.0 for the same size or rate: both are one coordinate.
             Self::Integer(n) => (1, "", *n as f64),
             Self::Number(x) => (1, "", *x),
             Self::Switch(on) => (2, "", f64::from(*on)),
@@ -210,6 +211,7 @@ impl<'de> Deserialize<'de> for Coordinate {
                 Ok(n.into())
             }
 
+            // Parsers hand over whole numbers from 0 on as u64: this one is negative, and no count.
             fn visit_i64<E: Error>(self, n: i64) -> Result<Coordinate, E> {
                 Ok((n as f64).into())
             }

@@ -50,6 +50,8 @@ pub fn mean_of_runs(values: &[f64]) -> Option<Estimate> {
 fn student(degrees: usize) -> f64 {
     // The share within ±t is a finite sum in the angle whose tangent is t/√degrees, and grows with it.
     let (mut low, mut high) = (0.0, FRAC_PI_2);
+    // Sixty halvings of π/2 end below the precision of a double. There is no closed form of the inverse for
+    // any number of degrees.
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         if within(middle, degrees) < LEVEL { low = middle } else { high = middle }
@@ -81,6 +83,8 @@ fn within(angle: f64, degrees: usize) -> f64 {
 pub fn share_of_runs(passed: usize, of: usize) -> Option<Estimate> {
     let n = of as f64;
     let p = finite(passed as f64 / n)?;
+    // Not the normal interval p ± Z·√(p(1 − p)/n): it has no width where none or all of a handful of runs
+    // pass, which is common.
     let scale = 1.0 + Z * Z / n;
     let centre = (p + Z * Z / (2.0 * n)) / scale;
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;

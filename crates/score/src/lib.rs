@@ -47,7 +47,7 @@ pub use aggregate::Aggregate;
 pub use bootstrap::{Bootstrap, Interval};
 pub use coordinates::{Coordinate, Coordinates};
 pub use estimate::Estimate;
-pub use metric::{EXAMPLE_METRICS, ExampleMetric, METRICS, Metric, Score, Unit};
+pub use metric::{EXAMPLE_METRICS, ExampleMetric, METRICS, Metric, MetricUnit, Score};
 pub use prediction::{Example, Mismatch, NextAnswer, Prediction, Verdict, mean_inverse_length};
 pub use ratio::{Ratio, Totals};
 pub use record::{Measurement, Run};

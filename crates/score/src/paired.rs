@@ -58,6 +58,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     let front = libm::exp(
         libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * libm::log(x) + b * libm::log1p(-x),
     );
+    // The fraction converges fast on this side of the mean; on the other, I_x(a, b) = 1 − I_{1−x}(b, a).
     if x < (a + 1.0) / (a + b + 2.0) {
         front * fraction(x, a, b) / a
     } else {
@@ -66,6 +67,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
 }
 
 fn fraction(x: f64, a: f64, b: f64) -> f64 {
+    // Lentz divides by partial denominators, which may vanish.
     const TINY: f64 = 1e-300;
     let away = |x: f64| if x.abs() < TINY { TINY } else { x };
     let mut c = 1.0;
@@ -101,6 +103,8 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     order.sort_by(|&i, &j| p[i].total_cmp(&p[j]));
     let (mut corrected, mut least) = (vec![0.0; p.len()], 0.0_f64);
     for (rank, &i) in order.iter().enumerate() {
+        // Step down: a p-value is multiplied by the number of those that are not smaller, and none is
+        // corrected to less than an earlier one.
         least = least.max((p[i] * (p.len() - rank) as f64).min(1.0));
         corrected[i] = least;
     }

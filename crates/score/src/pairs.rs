@@ -18,7 +18,7 @@ pub const TIE: f64 = 1e-12;
 
 /// What of the two strings of a pair is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Comparison {
+pub enum PairComparison {
     /// The sum of log-probabilities: the probability of the whole string.
     Sum,
     /// The mean of log-probabilities.
@@ -36,7 +36,7 @@ pub enum Ties {
     Half,
 }
 
-impl Comparison {
+impl PairComparison {
     pub const ALL: [Self; 3] = [Self::Sum, Self::Mean, Self::MeanProbability];
 
     pub fn name(self) -> &'static str {
@@ -50,7 +50,7 @@ impl Comparison {
     /// The number of a string that is compared; higher is better.
     ///
     /// ```
-    /// use wug_score::pairs::Comparison::*;
+    /// use wug_score::pairs::PairComparison::*;
     /// let logs = [0.5_f64.ln(), 0.25_f64.ln()];
     /// assert!((Sum.of(&logs) - 0.125_f64.ln()).abs() < 1e-12);
     /// assert!((Mean.of(&logs) - 0.125_f64.ln() / 2.0).abs() < 1e-12);
@@ -64,7 +64,7 @@ impl Comparison {
     /// [`TIE`] is a tie.
     ///
     /// ```
-    /// use wug_score::pairs::{Comparison::Sum, Ties};
+    /// use wug_score::pairs::{PairComparison::Sum, Ties};
     /// let value = |good: f64, bad: f64, ties| Sum.preference(&[good], &[bad], ties).numerator;
     /// assert_eq!([Ties::Wrong, Ties::Half].map(|ties| value(-1.0, -2.0, ties)), [1.0, 1.0]);
     /// assert_eq!([Ties::Wrong, Ties::Half].map(|ties| value(-2.0, -2.0, ties)), [0.0, 0.5]);
@@ -98,17 +98,19 @@ impl StringScore {
         Self { sum: terms.iter().sum(), probabilities, n: terms.len() as f64 }
     }
 
-    fn by(&self, comparison: Comparison) -> f64 {
+    fn by(&self, comparison: PairComparison) -> f64 {
         match comparison {
-            Comparison::Sum => self.sum,
-            Comparison::Mean => self.sum / self.n,
-            Comparison::MeanProbability => self.probabilities / self.n,
+            PairComparison::Sum => self.sum,
+            PairComparison::Mean => self.sum / self.n,
+            PairComparison::MeanProbability => self.probabilities / self.n,
         }
     }
 }
 
 /// Which of two numbers is greater, or that they are equal but for rounding; `None` if one is not a number.
 fn order(a: f64, b: f64) -> Option<Ordering> {
+    // Relative, as sums grow with the length of a string. Of two impossible strings the difference is NaN,
+    // and `partial_cmp` finds them equal.
     let tie = (a - b).abs() <= TIE * a.abs().max(b.abs());
     if tie && a.is_finite() && b.is_finite() { Some(Ordering::Equal) } else { a.partial_cmp(&b) }
 }
@@ -123,7 +125,7 @@ mod tests {
         for symbols in [3.0_f64, 7.0, 11.0, 31.0] {
             let log = -symbols.ln();
             for n in 1..100 {
-                for comparison in [Comparison::Mean, Comparison::MeanProbability] {
+                for comparison in [PairComparison::Mean, PairComparison::MeanProbability] {
                     let tie = comparison.preference(&vec![log; n], &vec![log; n + 1], Ties::Half);
                     assert_eq!(tie, Ratio::once(0.5), "{comparison:?} {symbols} {n}");
                 }
@@ -138,7 +140,7 @@ mod tests {
         for first in 0..good.len() {
             let mut bad = good;
             bad.rotate_left(first);
-            for comparison in Comparison::ALL {
+            for comparison in PairComparison::ALL {
                 assert_eq!(comparison.of(&good).to_bits(), comparison.of(&bad).to_bits());
                 assert_eq!(comparison.preference(&good, &bad, Ties::Half), Ratio::once(0.5));
             }
@@ -148,7 +150,7 @@ mod tests {
     #[test]
     fn infinite_and_missing_numbers_are_compared_as_they_are() {
         let (impossible, some) = ([f64::NEG_INFINITY], [-1.0]);
-        let of = |good: &[f64], bad: &[f64]| Comparison::Sum.preference(good, bad, Ties::Half).numerator;
+        let of = |good: &[f64], bad: &[f64]| PairComparison::Sum.preference(good, bad, Ties::Half).numerator;
         assert_eq!(
             [of(&some, &impossible), of(&impossible, &some)].map(f64::to_bits),
             [1.0, 0.0_f64].map(f64::to_bits)

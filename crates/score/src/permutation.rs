@@ -67,6 +67,7 @@ fn extreme(values: &[f64], choose: usize, sum: f64, least: f64) -> u64 {
     match values {
         _ if choose == 0 => u64::from(sum.abs() >= least),
         [first, rest @ ..] if values.len() >= choose => {
+            // Every choice costs one addition, because the sum of what was chosen is handed down.
             extreme(rest, choose - 1, sum + first, least) + extreme(rest, choose, sum, least)
         }
         _ => 0,

@@ -7,8 +7,8 @@ use wug_language::{Alphabet, Distribution};
 
 use crate::ratio::{finite, sum};
 
-/// The predictions of a model for one string; what it does not predict is left out, and the metrics that need it
-/// do not apply.
+/// The predictions of a model for one string; what it does not predict is left out, and the metrics that need
+/// it do not apply.
 ///
 /// ```
 /// use wug_score::{Prediction, Verdict};
@@ -121,12 +121,12 @@ pub struct Example<'a> {
     truth: &'a Labelled,
     prediction: &'a Prediction,
     choices: usize,
-    drawn: Option<Drawn>,
+    drawn: Option<DrawProbability>,
 }
 
 /// How likely a string was to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawProbability {
     pub(crate) log_prob: f64,
     pub(crate) mean_inverse_length: f64,
 }
@@ -155,7 +155,7 @@ impl<'a> Example<'a> {
     #[must_use]
     pub fn drawn_from(mut self, sampler: &dyn Distribution, mean_inverse_length: f64) -> Self {
         let log_prob = sampler.log_prob(&self.truth.word);
-        self.drawn = Some(Drawn { log_prob, mean_inverse_length });
+        self.drawn = Some(DrawProbability { log_prob, mean_inverse_length });
         self
     }
 
@@ -184,7 +184,7 @@ impl<'a> Example<'a> {
         self.drawn.map(|drawn| drawn.log_prob)
     }
 
-    pub(crate) fn drawn(&self) -> Option<Drawn> {
+    pub(crate) fn drawn(&self) -> Option<DrawProbability> {
         self.drawn
     }
 

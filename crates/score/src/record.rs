@@ -5,7 +5,7 @@ use wug_language::Reading;
 
 use crate::metric::find;
 use crate::ratio::finite;
-use crate::{Coordinates, Interval, Score, Stratum, Unit};
+use crate::{Coordinates, Interval, MetricUnit, Score, Stratum};
 
 /// What a run was: all that its records have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub struct Measurement {
     pub split: String,
     pub stratum: Stratum,
     pub metric: String,
-    pub unit: Unit,
+    pub unit: MetricUnit,
     pub value: Option<f64>,
     pub numerator: Option<f64>,
     pub denominator: Option<f64>,
@@ -86,7 +86,7 @@ impl Measurement {
 
     /// The unit that the metric has, if it is known here and another one is given. A metric that is not known
     /// is let through, so that results of other versions stay readable.
-    pub(crate) fn wrong_unit(&self) -> Option<Unit> {
+    pub(crate) fn wrong_unit(&self) -> Option<MetricUnit> {
         find(&self.metric).map(|metric| metric.unit).filter(|unit| *unit != self.unit)
     }
 }

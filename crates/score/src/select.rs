@@ -21,8 +21,8 @@ pub fn first_best<T>(items: &[T], direction: Direction, value: impl Fn(&T) -> Op
     best.map(|(item, _)| item)
 }
 
-/// The run with the lowest validation cross-entropy, the first of equals: the model selection of Butoi et al.
-/// 2025, App. G.
+/// The run with the lowest validation cross-entropy, the first of equals: the model selection of Butoi et
+/// al. 2025, App. G.
 ///
 /// ```
 /// let runs = [("a", Some(0.4)), ("b", Some(0.1)), ("c", Some(0.1)), ("diverged", None)];
@@ -39,6 +39,8 @@ pub fn best_by_validation<T>(runs: &[T], cross_entropy: impl Fn(&T) -> Option<f6
 /// assert_eq!(wug_score::select::rounded(f64::NAN, 2), None);
 /// ```
 pub fn rounded(x: f64, decimals: usize) -> Option<f64> {
+    // Formatting rounds the exact binary value. x·10ᵈ is rounded itself, and would make ties of what are
+    // none.
     format!("{:.decimals$}", finite(x)?).parse().ok()
 }
 

@@ -82,6 +82,7 @@ impl StepRule {
 fn highest(probabilities: &[f64]) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (i, &p) in probabilities.iter().enumerate() {
+        // NaN is greater than nothing: a row of NaN counts as the end of the string.
         if p > best.1 {
             best = (i, p);
         }
@@ -121,6 +122,7 @@ impl StringSteps {
     /// assert!(steps.accepted(0.005) && !steps.accepted(0.0)); // one in two hundred
     /// ```
     pub fn accepted(self, forgiven: f64) -> bool {
+        // A product, because the share of incorrect steps is 0/0 where none is scored.
         (self.scored - self.correct) as f64 <= forgiven * self.scored as f64
     }
 

@@ -22,8 +22,8 @@ use wug_dataset::Labelled;
 
 pub use margin::{BadMargin, Margin};
 
-/// A named part of a set. In a record it is an object with one field, such as `{"length":"40..60"}`, or
-/// `"all"`.
+/// A named part of a set. In a record it is an object with one field, such
+/// as `{"length":"40..60"}`, or `"all"`.
 ///
 /// ```
 /// use wug_score::strata::{Stratum, Window};
@@ -35,7 +35,7 @@ pub use margin::{BadMargin, Margin};
 pub enum Stratum {
     All,
     /// Members, or the others.
-    Label(Label),
+    Label(Membership),
     /// One kind of negative.
     Kind(NegativeKind),
     /// Strings of some lengths.
@@ -55,7 +55,7 @@ pub enum Stratum {
 /// Members, or the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Label {
+pub enum Membership {
     Positive,
     Negative,
 }
@@ -84,8 +84,7 @@ impl NegativeKind {
     }
 }
 
-/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre
-/// is 0.
+/// Lengths from `lo` to `hi`, both included. A window around 0 begins below it, so that its centre is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Window {
@@ -143,8 +142,8 @@ impl fmt::Display for Stratum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::All => f.write_str("all"),
-            Self::Label(Label::Positive) => f.write_str("positive"),
-            Self::Label(Label::Negative) => f.write_str("negative"),
+            Self::Label(Membership::Positive) => f.write_str("positive"),
+            Self::Label(Membership::Negative) => f.write_str("negative"),
             Self::Kind(kind) => write!(f, "{} negative", kind.name()),
             Self::Length(window) => write!(f, "length {window}"),
             Self::Edits(k) => write!(f, "{k} edits"),
@@ -216,7 +215,7 @@ impl Windows {
 }
 
 pub fn by_label(truth: &Labelled) -> Option<Stratum> {
-    Some(Stratum::Label(if truth.label { Label::Positive } else { Label::Negative }))
+    Some(Stratum::Label(if truth.label { Membership::Positive } else { Membership::Negative }))
 }
 
 /// How a negative was made ([`NegativeKind::of`]).
@@ -267,7 +266,7 @@ mod tests {
     fn strata_are_read_as_they_are_written() {
         let window = Window { lo: -10, hi: 10 };
         assert!(window.centre().abs() < f64::EPSILON);
-        let label = Stratum::Label(Label::Negative);
+        let label = Stratum::Label(Membership::Negative);
         let kind = Stratum::Kind(NegativeKind::Perturbed);
         let margin = Stratum::Margin(Margin::new(0.005).unwrap());
         let (length, dependency) = (Stratum::Length(window), Stratum::Dependency(window));
@@ -296,6 +295,6 @@ mod tests {
             stratify(&all, |e| by_distance(e)).into_keys().collect::<Vec<_>>(),
             [Stratum::Distance(1)]
         );
-        assert_eq!(stratify(&all, |e| by_label(e))[&Stratum::Label(Label::Negative)].len(), 2);
+        assert_eq!(stratify(&all, |e| by_label(e))[&Stratum::Label(Membership::Negative)].len(), 2);
     }
 }

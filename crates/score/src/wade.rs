@@ -6,7 +6,7 @@ use wug_parameter::choices;
 
 /// One evaluation of a learning curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evaluated {
+pub struct AccuracyPoint {
     /// Steps until then, from 1 on, in some unit.
     pub step: f64,
     /// The accuracy, from 0 to 1.
@@ -49,6 +49,7 @@ impl Thresholds {
         }
         // All numbers are from 0 to a million.
         #[expect(clippy::cast_sign_loss, reason = "see above")]
+        // Steps are typed as decimals, of which few are exact: 0.3/0.1 is not 3.
         let whole = |x: f64| ((x - libm::rint(x)).abs() < 1e-6).then(|| libm::rint(x) as usize);
         if let (Some(of), Some(first)) = (whole(1.0 / step), whole(from / step)) {
             let last =
@@ -65,6 +66,8 @@ impl Thresholds {
         match self {
             Self::Even { of, first, last } => (first..=last).map(|k| k as f64 / of as f64).collect(),
             Self::Arange { from, step, count } => {
+                // The step that NumPy computes, which is not the one given: the thresholds of the released
+                // code have its rounding.
                 let delta = (from + step) - from;
                 (0..count).map(|k| from + k as f64 * delta).collect()
             }
@@ -74,7 +77,7 @@ impl Thresholds {
 
 choices! {
     /// When a threshold is reached.
-    pub enum Comparison {
+    pub enum ThresholdRule {
         /// The accuracy is the threshold or more (Eq. 2).
         AtLeast = "at-least",
         /// The accuracy is more than the threshold (the released code).
@@ -113,24 +116,24 @@ const IMDB_WINDOW: usize = 10;
 /// A definition of the measure. It is stored with every score.
 ///
 /// ```
-/// use wug_score::wade::{Evaluated, Wade};
-/// let curve = |accuracies: &[f64]| -> Vec<Evaluated> {
+/// use wug_score::wade::{AccuracyPoint, WadeMeasure};
+/// let curve = |accuracies: &[f64]| -> Vec<AccuracyPoint> {
 ///     let steps = accuracies.iter().enumerate();
-///     steps.map(|(i, &accuracy)| Evaluated { step: (i + 1) as f64, accuracy }).collect()
+///     steps.map(|(i, &accuracy)| AccuracyPoint { step: (i + 1) as f64, accuracy }).collect()
 /// };
 /// // Thresholds .1 to 1: half of their sum (.1 + … + .5 = 1.5 of 5.5) at step 1, the rest at step 2.
-/// let wade = Wade::even(10).of(&curve(&[0.5, 1.0]));
+/// let wade = WadeMeasure::even(10).of(&curve(&[0.5, 1.0]));
 /// assert!((wade - (1.5 + 4.0 / 2.0) / 5.5).abs() < 1e-12);
-/// assert_eq!(Wade::even(10).of(&curve(&[1.0])), 1.0);
-/// assert_eq!(Wade::even(10).of(&curve(&[0.0, 0.0])), 0.0);
+/// assert_eq!(WadeMeasure::even(10).of(&curve(&[1.0])), 1.0);
+/// assert_eq!(WadeMeasure::even(10).of(&curve(&[0.0, 0.0])), 0.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wade {
+pub struct WadeMeasure {
     /// The accuracies whose times are averaged.
     pub thresholds: Thresholds,
     /// When a threshold is reached.
-    pub comparison: Comparison,
+    pub comparison: ThresholdRule,
     /// How much each threshold counts.
     pub weighting: Weighting,
     /// What a step is.
@@ -140,12 +143,12 @@ pub struct Wade {
     pub smoothing: Option<usize>,
 }
 
-impl Wade {
+impl WadeMeasure {
     /// Equations 1 and 2 with the thresholds `1/n, 2/n, …, 1`, in sequences.
     pub fn even(n: usize) -> Self {
         Self {
             thresholds: Thresholds::up_to_one(n),
-            comparison: Comparison::AtLeast,
+            comparison: ThresholdRule::AtLeast,
             weighting: Weighting::Threshold,
             unit: StepUnit::Sequences,
             smoothing: None,
@@ -157,20 +160,20 @@ impl Wade {
     /// accuracies it replaces by their moving average over a window of 10).
     ///
     /// ```
-    /// use wug_score::wade::{StepUnit, Wade};
-    /// assert_eq!(Wade::named("imdb", StepUnit::Evaluations).unwrap().thresholds.values().len(), 50);
-    /// assert!(Wade::named("mine", StepUnit::Updates).is_none());
+    /// use wug_score::wade::{StepUnit, WadeMeasure};
+    /// assert_eq!(WadeMeasure::named("imdb", StepUnit::Evaluations).unwrap().thresholds.values().len(), 50);
+    /// assert!(WadeMeasure::named("mine", StepUnit::Updates).is_none());
     /// ```
     pub fn named(name: &str, unit: StepUnit) -> Option<Self> {
         let (thresholds, comparison, weighting) = match name {
-            "equation" => (Thresholds::up_to_one(100), Comparison::AtLeast, Weighting::Threshold),
+            "equation" => (Thresholds::up_to_one(100), ThresholdRule::AtLeast, Weighting::Threshold),
             "benchmark" => {
                 let thresholds = Thresholds::Arange { from: 0.0, step: 0.01, count: 100 };
-                (thresholds, Comparison::Above, Weighting::Threshold)
+                (thresholds, ThresholdRule::Above, Weighting::Threshold)
             }
             "imdb" | "imdb-smoothed" => {
                 let thresholds = Thresholds::Arange { from: 0.5, step: 0.01, count: 50 };
-                (thresholds, Comparison::Above, Weighting::OneToTen)
+                (thresholds, ThresholdRule::Above, Weighting::OneToTen)
             }
             _ => return None,
         };
@@ -181,25 +184,27 @@ impl Wade {
     /// The names of the variants.
     pub const NAMES: [&'static str; 4] = ["equation", "benchmark", "imdb", "imdb-smoothed"];
 
-    /// The same with so many thresholds, spread as the variant spreads them: up to 1 if that can be reached, from the first that the
-    /// variant has.
+    /// The same with so many thresholds, spread as the variant spreads them: up to 1 if that can be reached,
+    /// from the first that the variant has.
     ///
     /// ```
-    /// use wug_score::wade::{StepUnit, Wade};
-    /// let values = |name: &str| Wade::named(name, StepUnit::Updates).unwrap().with_count(2).thresholds.values();
+    /// use wug_score::wade::{StepUnit, WadeMeasure};
+    /// let values = |name: &str| WadeMeasure::named(name, StepUnit::Updates).unwrap().with_count(2).thresholds.values();
     /// assert_eq!((values("equation"), values("benchmark"), values("imdb")), (vec![0.5, 1.0], vec![0.0, 0.5], vec![0.5, 0.75]));
     /// ```
     #[must_use]
     pub fn with_count(self, n: usize) -> Self {
+        // What must be exceeded ends below 1. Weights from one to ten go with IMDB, where thresholds begin
+        // at one half, the accuracy of a coin.
         let thresholds = match (self.comparison, self.weighting) {
-            (Comparison::AtLeast, Weighting::Threshold) => Thresholds::up_to_one(n),
-            (Comparison::Above, Weighting::Threshold) => {
+            (ThresholdRule::AtLeast, Weighting::Threshold) => Thresholds::up_to_one(n),
+            (ThresholdRule::Above, Weighting::Threshold) => {
                 Thresholds::Even { of: n, first: 0, last: n.saturating_sub(1) }
             }
-            (Comparison::AtLeast, Weighting::OneToTen) => {
+            (ThresholdRule::AtLeast, Weighting::OneToTen) => {
                 Thresholds::Even { of: 2 * n, first: n + 1, last: 2 * n }
             }
-            (Comparison::Above, Weighting::OneToTen) => {
+            (ThresholdRule::Above, Weighting::OneToTen) => {
                 Thresholds::Even { of: 2 * n, first: n, last: 2 * n - 1 }
             }
         };
@@ -209,16 +214,16 @@ impl Wade {
     /// What makes the definition meaningless; none if nothing does.
     ///
     /// ```
-    /// use wug_score::wade::{Comparison, Thresholds, Wade};
-    /// assert_eq!(Wade::even(10).problem(), None);
-    /// let above = Wade { comparison: Comparison::Above, ..Wade::even(10) };
+    /// use wug_score::wade::{ThresholdRule, Thresholds, WadeMeasure};
+    /// assert_eq!(WadeMeasure::even(10).problem(), None);
+    /// let above = WadeMeasure { comparison: ThresholdRule::Above, ..WadeMeasure::even(10) };
     /// assert!(above.problem().unwrap().contains("above 1"));
-    /// let zero = Wade { thresholds: Thresholds::Even { of: 10, first: 0, last: 0 }, ..Wade::even(10) };
+    /// let zero = WadeMeasure { thresholds: Thresholds::Even { of: 10, first: 0, last: 0 }, ..WadeMeasure::even(10) };
     /// assert!(zero.problem().unwrap().contains("weight"));
     /// ```
     pub fn problem(&self) -> Option<&'static str> {
         let last = self.thresholds.values().last().copied().unwrap_or(0.0);
-        if self.comparison == Comparison::Above && last >= 1.0 {
+        if self.comparison == ThresholdRule::Above && last >= 1.0 {
             return Some("no accuracy is above 1: thresholds that must be exceeded end below it");
         }
         let counts = self.weights().iter().sum::<f64>() > 0.0;
@@ -229,6 +234,7 @@ impl Wade {
     /// from 0 to 1.
     pub fn converges(&self) -> bool {
         let values = self.thresholds.values();
+        // One and a half steps: thresholds to be exceeded begin at 0 and end one step below 1.
         let gap = 1.5 / values.len().max(1) as f64;
         let ends = values.first().is_some_and(|first| *first <= gap)
             && values.last().is_some_and(|last| *last >= 1.0 - gap);
@@ -238,15 +244,15 @@ impl Wade {
     /// The thresholds, each with the step at which it is first reached (Eq. 2); none if it never is.
     ///
     /// ```
-    /// use wug_score::wade::{Evaluated, Wade};
-    /// let curve = [(1.0, 0.4), (2.0, 0.3), (5.0, 0.8)].map(|(step, accuracy)| Evaluated { step, accuracy });
-    /// let times = Wade::even(4).times(&curve);
+    /// use wug_score::wade::{AccuracyPoint, WadeMeasure};
+    /// let curve = [(1.0, 0.4), (2.0, 0.3), (5.0, 0.8)].map(|(step, accuracy)| AccuracyPoint { step, accuracy });
+    /// let times = WadeMeasure::even(4).times(&curve);
     /// assert_eq!(times, [(0.25, Some(1.0)), (0.5, Some(5.0)), (0.75, Some(5.0)), (1.0, None)]);
     /// ```
-    pub fn times(&self, curve: &[Evaluated]) -> Vec<(f64, Option<f64>)> {
+    pub fn times(&self, curve: &[AccuracyPoint]) -> Vec<(f64, Option<f64>)> {
         let reached = |accuracy: f64, threshold: f64| match self.comparison {
-            Comparison::AtLeast => accuracy >= threshold,
-            Comparison::Above => accuracy > threshold,
+            ThresholdRule::AtLeast => accuracy >= threshold,
+            ThresholdRule::Above => accuracy > threshold,
         };
         let curve = self.smoothed(curve);
         let mut points = curve.iter().peekable();
@@ -262,21 +268,21 @@ impl Wade {
     /// them, or the accuracies themselves.
     ///
     /// ```
-    /// use wug_score::wade::{Evaluated, StepUnit, Wade};
-    /// let wade = Wade { smoothing: Some(3), ..Wade::even(10) };
-    /// let curve = [(1.0, 0.5), (2.0, 0.9), (3.0, 0.5)].map(|(step, accuracy)| Evaluated { step, accuracy });
+    /// use wug_score::wade::{AccuracyPoint, StepUnit, WadeMeasure};
+    /// let wade = WadeMeasure { smoothing: Some(3), ..WadeMeasure::even(10) };
+    /// let curve = [(1.0, 0.5), (2.0, 0.9), (3.0, 0.5)].map(|(step, accuracy)| AccuracyPoint { step, accuracy });
     /// // Half of each accuracy, and half of the average before it.
     /// let smoothed: Vec<f64> = wade.smoothed(&curve).iter().map(|point| point.accuracy).collect();
     /// assert_eq!(smoothed, [0.5, 0.7, 0.6]);
-    /// assert_eq!(Wade::even(10).smoothed(&curve), curve);
+    /// assert_eq!(WadeMeasure::even(10).smoothed(&curve), curve);
     /// ```
-    pub fn smoothed(&self, curve: &[Evaluated]) -> Vec<Evaluated> {
+    pub fn smoothed(&self, curve: &[AccuracyPoint]) -> Vec<AccuracyPoint> {
         let (Some(window), Some(first)) = (self.smoothing, curve.first()) else { return curve.to_vec() };
         let share = 2.0 / (window as f64 + 1.0);
         let mut average = first.accuracy;
-        let next = |point: &Evaluated| {
+        let next = |point: &AccuracyPoint| {
             average = share * point.accuracy + (1.0 - share) * average;
-            Evaluated { accuracy: average, ..*point }
+            AccuracyPoint { accuracy: average, ..*point }
         };
         curve.iter().map(next).collect()
     }
@@ -293,11 +299,12 @@ impl Wade {
     }
 
     /// The score of a learning curve (Eq. 1), from 0 to 1.
-    pub fn of(&self, curve: &[Evaluated]) -> f64 {
+    pub fn of(&self, curve: &[AccuracyPoint]) -> f64 {
         let weights = self.weights();
         let total: f64 = weights.iter().sum();
         let times = self.times(curve);
         let sum: f64 =
+            // A threshold that is never reached has T = ∞.
             times.iter().zip(&weights).map(|((_, time), weight)| time.map_or(0.0, |t| weight / t)).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     }
@@ -305,23 +312,25 @@ impl Wade {
     /// The same at each number of even thresholds: how fast the score converges as they are refined.
     ///
     /// ```
-    /// use wug_score::wade::{Evaluated, Wade, limit};
-    /// let curve = [(1.0, 0.4), (2.0, 0.3), (5.0, 0.8)].map(|(step, accuracy)| Evaluated { step, accuracy });
-    /// let refined = Wade::even(100).refined(&curve, &[10, 100, 1000]);
+    /// use wug_score::wade::{AccuracyPoint, WadeMeasure, limit};
+    /// let curve = [(1.0, 0.4), (2.0, 0.3), (5.0, 0.8)].map(|(step, accuracy)| AccuracyPoint { step, accuracy });
+    /// let refined = WadeMeasure::even(100).refined(&curve, &[10, 100, 1000]);
     /// let errors: Vec<f64> = refined.iter().map(|(_, wade)| (wade - limit(&curve)).abs()).collect();
     /// assert!(errors[0] < 0.03 && errors[1] < 0.003 && errors[2] < 0.0003, "{errors:?}");
     /// ```
-    pub fn refined(&self, curve: &[Evaluated], sizes: &[usize]) -> Vec<(usize, f64)> {
+    pub fn refined(&self, curve: &[AccuracyPoint], sizes: &[usize]) -> Vec<(usize, f64)> {
         let at = |&n: &usize| (n, Self { thresholds: Thresholds::up_to_one(n), ..*self }.of(curve));
         sizes.iter().map(at).collect()
     }
 }
 
 /// The value that Equation 1 converges to as the thresholds fill the interval from 0 to 1: `2 ∫ α / T(α) dα`.
-pub fn limit(curve: &[Evaluated]) -> f64 {
+pub fn limit(curve: &[AccuracyPoint]) -> f64 {
     let (mut best, mut sum) = (0.0_f64, 0.0);
     for point in curve {
         if point.accuracy > best {
+            // T is constant between two records, and 2 ∫ α dα from one to the next is the difference of
+            // their squares.
             sum += (point.accuracy * point.accuracy - best * best) / point.step;
             best = point.accuracy;
         }
@@ -351,18 +360,18 @@ pub fn above_chance(correct: usize, chance: usize, of: usize) -> f64 {
 /// at its first answer, so that `full` correct answers from the start score 1.
 ///
 /// ```
-/// use wug_score::wade::{Wade, streaks};
-/// assert_eq!(Wade::even(10).of(&streaks(&[true; 10], 10)), 1.0);
+/// use wug_score::wade::{WadeMeasure, streaks};
+/// assert_eq!(WadeMeasure::even(10).of(&streaks(&[true; 10], 10)), 1.0);
 /// let one_error_first: Vec<bool> = [false].into_iter().chain([true; 10]).collect();
-/// assert_eq!(Wade::even(10).of(&streaks(&one_error_first, 10)), 0.5);
+/// assert_eq!(WadeMeasure::even(10).of(&streaks(&one_error_first, 10)), 0.5);
 /// ```
-pub fn streaks(answers: &[bool], full: usize) -> Vec<Evaluated> {
+pub fn streaks(answers: &[bool], full: usize) -> Vec<AccuracyPoint> {
     let mut curve = Vec::new();
     let mut at = 0;
     for series in answers.chunk_by(|a, b| a == b) {
         let right = if series[0] { series.len() } else { 0 };
         let accuracy = (right as f64 / full.max(1) as f64).min(1.0);
-        curve.push(Evaluated { step: (at + 1) as f64, accuracy });
+        curve.push(AccuracyPoint { step: (at + 1) as f64, accuracy });
         at += series.len();
     }
     curve
@@ -371,15 +380,15 @@ pub fn streaks(answers: &[bool], full: usize) -> Vec<Evaluated> {
 /// The same as the released program has it: `k / full` is reached with the `k`-th answer of a series, and not at its first.
 ///
 /// ```
-/// use wug_score::wade::{Wade, streaks_as_reached};
-/// let perfect = Wade::even(5).of(&streaks_as_reached(&[true; 5], 5));
+/// use wug_score::wade::{WadeMeasure, streaks_as_reached};
+/// let perfect = WadeMeasure::even(5).of(&streaks_as_reached(&[true; 5], 5));
 /// assert!((perfect - 1.0 / 3.0).abs() < 1e-12); // where the paper promises 1
 /// ```
-pub fn streaks_as_reached(answers: &[bool], full: usize) -> Vec<Evaluated> {
+pub fn streaks_as_reached(answers: &[bool], full: usize) -> Vec<AccuracyPoint> {
     let mut series = 0_usize;
     let point = |(at, right): (usize, &bool)| {
         series = if *right { series + 1 } else { 0 };
-        Evaluated { step: (at + 1) as f64, accuracy: (series as f64 / full.max(1) as f64).min(1.0) }
+        AccuracyPoint { step: (at + 1) as f64, accuracy: (series as f64 / full.max(1) as f64).min(1.0) }
     };
     answers.iter().enumerate().map(point).collect()
 }
@@ -391,8 +400,8 @@ mod tests {
     use super::*;
 
     /// Accuracies at steps `1 + i·stride`.
-    fn curve(accuracies: &Value, stride: f64) -> Vec<Evaluated> {
-        let point = |(i, a): (usize, &Value)| Evaluated {
+    fn curve(accuracies: &Value, stride: f64) -> Vec<AccuracyPoint> {
+        let point = |(i, a): (usize, &Value)| AccuracyPoint {
             step: 1.0 + i as f64 * stride,
             accuracy: a.as_f64().unwrap(),
         };
@@ -404,13 +413,15 @@ mod tests {
         let golden: Value = serde_json::from_str(include_str!("../../../testdata/wade_metric.json")).unwrap();
         let cases = golden["cases"].as_array().unwrap();
         assert_eq!(cases.len(), 10);
-        let benchmark = Wade::named("benchmark", StepUnit::Updates).unwrap();
-        let imdb = Wade::named("imdb", StepUnit::Evaluations).unwrap();
-        let hundredths =
-            Wade { thresholds: Thresholds::Even { of: 100, first: 1, last: 99 }, ..Wade::even(100) };
+        let benchmark = WadeMeasure::named("benchmark", StepUnit::Updates).unwrap();
+        let imdb = WadeMeasure::named("imdb", StepUnit::Evaluations).unwrap();
+        let hundredths = WadeMeasure {
+            thresholds: Thresholds::Even { of: 100, first: 1, last: 99 },
+            ..WadeMeasure::even(100)
+        };
         for case in cases {
             let (a, name) = (&case["accuracies"], &case["name"]);
-            let check = |expected: &Value, wade: Wade, stride: f64| {
+            let check = |expected: &Value, wade: WadeMeasure, stride: f64| {
                 let (ours, theirs) = (wade.of(&curve(a, stride)), expected.as_f64().unwrap());
                 assert!((ours - theirs).abs() < 1e-9, "{name}: {ours}, not {theirs} ({wade:?}, {stride})");
             };
@@ -419,7 +430,7 @@ mod tests {
                 check(&case["reservoir"][answers], benchmark, 8.0 / answers.parse::<f64>().unwrap());
             }
             check(&case["imdb"], imdb, 1.0);
-            check(&case["eq1_tenths"], Wade::even(10), 1.0);
+            check(&case["eq1_tenths"], WadeMeasure::even(10), 1.0);
             check(&case["eq1_hundredths"], hundredths, 1.0);
         }
     }
@@ -431,26 +442,29 @@ mod tests {
         for (first, theirs) in
             [(&[][..], 0.333), (&[false], 0.237), (&[true, true, false], 0.246), (&[false; 10], 0.074)]
         {
-            let ours = Wade::even(5).of(&streaks_as_reached(&then_right(first), 5));
+            let ours = WadeMeasure::even(5).of(&streaks_as_reached(&then_right(first), 5));
             assert!((ours - theirs).abs() < 5e-4, "{first:?}: {ours}");
         }
     }
 
     #[test]
     fn a_score_is_between_0_and_1_and_refinement_converges() {
-        let curve: Vec<Evaluated> = (0..200)
-            .map(|i| Evaluated { step: 1.0 + f64::from(i), accuracy: 1.0 - 0.9 / (1.0 + 0.1 * f64::from(i)) })
+        let curve: Vec<AccuracyPoint> = (0..200)
+            .map(|i| AccuracyPoint {
+                step: 1.0 + f64::from(i),
+                accuracy: 1.0 - 0.9 / (1.0 + 0.1 * f64::from(i)),
+            })
             .collect();
         let limit = limit(&curve);
         assert!(limit > 0.0 && limit < 1.0);
-        let refined = Wade::even(100).refined(&curve, &[10, 100, 1000, 10_000]);
+        let refined = WadeMeasure::even(100).refined(&curve, &[10, 100, 1000, 10_000]);
         let errors: Vec<f64> = refined.iter().map(|(_, wade)| (wade - limit).abs()).collect();
         assert!(errors.windows(2).all(|pair| pair[1] < pair[0]) && errors[3] < 1e-4, "{errors:?}");
-        for name in Wade::NAMES {
-            let wade = Wade::named(name, StepUnit::Sequences).unwrap();
+        for name in WadeMeasure::NAMES {
+            let wade = WadeMeasure::named(name, StepUnit::Sequences).unwrap();
             assert!((0.0..=1.0).contains(&wade.of(&curve)) && wade.of(&[]) == 0.0, "{name}");
             let text = serde_json::to_string(&wade).unwrap();
-            assert_eq!(serde_json::from_str::<Wade>(&text).unwrap(), wade);
+            assert_eq!(serde_json::from_str::<WadeMeasure>(&text).unwrap(), wade);
         }
     }
 }

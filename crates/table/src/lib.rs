@@ -6,11 +6,11 @@
 //! would take for a formula begins with an apostrophe.
 //!
 //! ```
-//! use wug_table::{Column, Kind, TableFormat, TableWriter, Value};
-//! let columns = vec![Column::new("string", Kind::Text), Column::new("length", Kind::Integer)];
+//! use wug_table::{TypedColumn, Kind, TableFormat, TableWriter, ColumnValue};
+//! let columns = vec![TypedColumn::new("string", Kind::Text), TypedColumn::new("length", Kind::Integer)];
 //! let mut table = TableWriter::new(Vec::new(), TableFormat::Csv, columns)?;
 //! table.row(&["0 1".into(), 2_usize.into()])?;
-//! table.row(&["".into(), Value::Null])?;
+//! table.row(&["".into(), ColumnValue::Null])?;
 //! assert_eq!(table.finish()?, b"string,length\n0 1,2\n\"\",\n");
 //! # Ok::<(), wug_table::TableError>(())
 //! ```
@@ -24,7 +24,7 @@ mod text;
 mod visible;
 mod writer;
 
-pub use column::{Column, Kind, Value};
+pub use column::{ColumnValue, Kind, TypedColumn};
 pub use error::TableError;
 pub use parquet::read_parquet;
 pub use text::{csv_field, csv_line, escaped_json};

@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use crate::{Column, Kind, TableError, Value};
+use crate::{ColumnValue, Kind, TableError, TypedColumn};
 
 pub use read::read_parquet;
 
@@ -24,8 +24,8 @@ const BYTES: usize = 16 << 20;
 
 /// The rows that are not written yet.
 pub(crate) struct RowGroups {
-    /// Writes to memory, which is emptied after each group: `SerializedFileWriter` would ask of any other place that it can be
-    /// sent between threads.
+    /// Writes to memory, which is emptied after each group: `SerializedFileWriter` would ask of any other
+    /// place that it can be sent between threads.
     file: SerializedFileWriter<Vec<u8>>,
     columns: Vec<Buffer>,
     rows: usize,
@@ -33,18 +33,21 @@ pub(crate) struct RowGroups {
 }
 
 impl RowGroups {
-    pub(crate) fn new(columns: &[Column]) -> Result<Self, TableError> {
+    pub(crate) fn new(columns: &[TypedColumn]) -> Result<Self, TableError> {
+        // Snappy, which every reader of Parquet has; the library names no clock or host in the file, so
+        // equal rows give equal bytes.
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let file = SerializedFileWriter::new(Vec::new(), schema(columns)?, Arc::new(properties))?;
         Ok(Self { file, columns: columns.iter().map(Buffer::new).collect(), rows: 0, bytes: 0 })
     }
 
     /// Adds a row of checked values.
-    pub(crate) fn row(&mut self, values: &[Value<'_>], out: &mut impl Write) -> Result<(), TableError> {
+    pub(crate) fn row(&mut self, values: &[ColumnValue<'_>], out: &mut impl Write) -> Result<(), TableError> {
         for (column, value) in self.columns.iter_mut().zip(values) {
             self.bytes += column.push(value);
         }
         self.rows += 1;
+        // By bytes as well: one row can hold the next-symbol sets of a string of 500 symbols.
         if self.rows >= ROWS || self.bytes >= BYTES { self.write_group(out) } else { Ok(()) }
     }
 
@@ -75,12 +78,12 @@ impl RowGroups {
 /// whether it goes on with a list.
 struct Buffer {
     list: bool,
-    values: Values,
+    values: TypedValues,
     definition: Vec<i16>,
     repetition: Vec<i16>,
 }
 
-enum Values {
+enum TypedValues {
     Text(Vec<ByteArray>),
     /// Those without a sign too, as the same bits.
     Integer(Vec<i64>),
@@ -89,21 +92,23 @@ enum Values {
 }
 
 impl Buffer {
-    fn new(column: &Column) -> Self {
+    fn new(column: &TypedColumn) -> Self {
         let values = match column.kind {
-            Kind::Text => Values::Text(Vec::new()),
-            Kind::Integer | Kind::Unsigned => Values::Integer(Vec::new()),
-            Kind::Float => Values::Float(Vec::new()),
-            Kind::Boolean => Values::Boolean(Vec::new()),
+            Kind::Text => TypedValues::Text(Vec::new()),
+            Kind::Integer | Kind::Unsigned => TypedValues::Integer(Vec::new()),
+            Kind::Float => TypedValues::Float(Vec::new()),
+            Kind::Boolean => TypedValues::Boolean(Vec::new()),
         };
         Self { list: column.list, values, definition: Vec::new(), repetition: Vec::new() }
     }
 
     /// Adds a checked value; how many bytes it takes.
-    fn push(&mut self, value: &Value<'_>) -> usize {
+    fn push(&mut self, value: &ColumnValue<'_>) -> usize {
         match value {
-            Value::List(values) if values.is_empty() => self.level(1, 0),
-            Value::List(values) => {
+            // Definition levels of a list: 0 no list, 1 an empty one, 2 an absent element, 3 an element.
+            // Repetition 1 goes on with the list of the row.
+            ColumnValue::List(values) if values.is_empty() => self.level(1, 0),
+            ColumnValue::List(values) => {
                 let elements = values.iter().enumerate();
                 elements.map(|(i, value)| self.element(value, 2, i16::from(i > 0))).sum()
             }
@@ -112,21 +117,22 @@ impl Buffer {
     }
 
     /// A value that is absent at this level and present at the next.
-    fn element(&mut self, value: &Value<'_>, absent: i16, repetition: i16) -> usize {
+    fn element(&mut self, value: &ColumnValue<'_>, absent: i16, repetition: i16) -> usize {
         let bytes = match (&mut self.values, value) {
-            (Values::Text(all), Value::Text(text)) => {
+            (TypedValues::Text(all), ColumnValue::Text(text)) => {
                 all.push(ByteArray::from(text.as_ref()));
                 text.len() + size_of::<ByteArray>()
             }
-            (Values::Integer(all), Value::Integer(n)) => {
+            (TypedValues::Integer(all), ColumnValue::Integer(n)) => {
+                // Beyond i64 the bits stay; the logical type says that they have no sign.
                 all.push(*n as i64);
                 size_of::<i64>()
             }
-            (Values::Float(all), Value::Float(x)) => {
+            (TypedValues::Float(all), ColumnValue::Float(x)) => {
                 all.push(*x);
                 size_of::<f64>()
             }
-            (Values::Boolean(all), Value::Boolean(on)) => {
+            (TypedValues::Boolean(all), ColumnValue::Boolean(on)) => {
                 all.push(*on);
                 size_of::<bool>()
             }
@@ -146,19 +152,19 @@ impl Buffer {
         let definition = Some(&*self.definition);
         let repetition = self.list.then_some(&*self.repetition);
         match &mut self.values {
-            Values::Text(all) => {
+            TypedValues::Text(all) => {
                 to.typed::<ByteArrayType>().write_batch(all, definition, repetition)?;
                 all.clear();
             }
-            Values::Integer(all) => {
+            TypedValues::Integer(all) => {
                 to.typed::<Int64Type>().write_batch(all, definition, repetition)?;
                 all.clear();
             }
-            Values::Float(all) => {
+            TypedValues::Float(all) => {
                 to.typed::<DoubleType>().write_batch(all, definition, repetition)?;
                 all.clear();
             }
-            Values::Boolean(all) => {
+            TypedValues::Boolean(all) => {
                 to.typed::<BoolType>().write_batch(all, definition, repetition)?;
                 all.clear();
             }
@@ -169,13 +175,13 @@ impl Buffer {
     }
 }
 
-fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
+fn schema(columns: &[TypedColumn]) -> Result<TypePtr, ParquetError> {
     let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
     Ok(Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?))
 }
 
 /// A column's type; a list has the three levels that the format prescribes.
-fn field(column: &Column) -> Result<TypePtr, ParquetError> {
+fn field(column: &TypedColumn) -> Result<TypePtr, ParquetError> {
     if !column.list {
         return primitive(&column.name, column.kind);
     }

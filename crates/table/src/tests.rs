@@ -31,15 +31,15 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(any, 0..8).prop_map(|parts| parts.concat())
 }
 
-fn columns() -> Vec<Column> {
+fn columns() -> Vec<TypedColumn> {
     vec![
-        Column::new("text", Kind::Text),
-        Column::new("integer", Kind::Integer),
-        Column::new("unsigned", Kind::Unsigned),
-        Column::new("float", Kind::Float),
-        Column::new("boolean", Kind::Boolean),
-        Column::list("texts", Kind::Text),
-        Column::list("floats", Kind::Float),
+        TypedColumn::new("text", Kind::Text),
+        TypedColumn::new("integer", Kind::Integer),
+        TypedColumn::new("unsigned", Kind::Unsigned),
+        TypedColumn::new("float", Kind::Float),
+        TypedColumn::new("boolean", Kind::Boolean),
+        TypedColumn::list("texts", Kind::Text),
+        TypedColumn::list("floats", Kind::Float),
     ]
 }
 
@@ -60,21 +60,21 @@ fn row() -> impl Strategy<Value = (Scalars, Lists)> {
     (scalar, (texts, floats))
 }
 
-fn values((scalars, lists): &(Scalars, Lists)) -> Vec<Value<'static>> {
+fn values((scalars, lists): &(Scalars, Lists)) -> Vec<ColumnValue<'static>> {
     let (text, integer, unsigned, float, boolean) = scalars.clone();
-    let list = |values: Option<Value<'static>>| values.unwrap_or_default();
+    let list = |values: Option<ColumnValue<'static>>| values.unwrap_or_default();
     vec![
         text.into(),
         integer.into(),
         unsigned.into(),
         float.into(),
         boolean.into(),
-        list(lists.0.clone().map(Value::from_iter)),
-        list(lists.1.clone().map(Value::from_iter)),
+        list(lists.0.clone().map(ColumnValue::from_iter)),
+        list(lists.1.clone().map(ColumnValue::from_iter)),
     ]
 }
 
-fn written(format: TableFormat, columns: Vec<Column>, rows: &[Vec<Value<'static>>]) -> Vec<u8> {
+fn written(format: TableFormat, columns: Vec<TypedColumn>, rows: &[Vec<ColumnValue<'static>>]) -> Vec<u8> {
     let mut table = TableWriter::new(Vec::new(), format, columns).unwrap();
     rows.iter().for_each(|row| table.row(row).unwrap());
     table.finish().unwrap()
@@ -101,14 +101,14 @@ fn parsed(csv: &str) -> Vec<Vec<(String, bool)>> {
     rows
 }
 
-fn json(value: &Value<'_>) -> serde_json::Value {
+fn json(value: &ColumnValue<'_>) -> serde_json::Value {
     match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Text(text) => text.as_ref().into(),
-        Value::Integer(n) => u64::try_from(*n).map_or_else(|_| (*n as i64).into(), Into::into),
-        Value::Float(x) => (*x).into(),
-        Value::Boolean(on) => (*on).into(),
-        Value::List(values) => values.iter().map(json).collect(),
+        ColumnValue::Null => serde_json::Value::Null,
+        ColumnValue::Text(text) => text.as_ref().into(),
+        ColumnValue::Integer(n) => u64::try_from(*n).map_or_else(|_| (*n as i64).into(), Into::into),
+        ColumnValue::Float(x) => (*x).into(),
+        ColumnValue::Boolean(on) => (*on).into(),
+        ColumnValue::List(values) => values.iter().map(json).collect(),
     }
 }
 
@@ -165,14 +165,14 @@ proptest! {
             for ((field, quoted), value) in fields.iter().zip(row) {
                 let formula = field.starts_with(['=', '+', '-', '@']);
                 prop_assert!(!formula || field.parse::<f64>().is_ok(), "{}", field);
-                prop_assert_eq!(field.is_empty() && !quoted, *value == Value::Null);
+                prop_assert_eq!(field.is_empty() && !quoted, *value == ColumnValue::Null);
                 match value {
-                    Value::Text(text) => {
+                    ColumnValue::Text(text) => {
                         let bare = field.strip_prefix('\'').filter(|_| !text.starts_with('\'')).unwrap_or(field);
                         prop_assert_eq!(bare, visible(text));
                     }
-                    Value::Integer(n) => prop_assert_eq!(field.parse::<i128>().unwrap(), *n),
-                    Value::Float(x) => prop_assert_eq!(field.parse::<f64>().unwrap().to_bits(), x.to_bits()),
+                    ColumnValue::Integer(n) => prop_assert_eq!(field.parse::<i128>().unwrap(), *n),
+                    ColumnValue::Float(x) => prop_assert_eq!(field.parse::<f64>().unwrap().to_bits(), x.to_bits()),
                     _ => {}
                 }
             }
@@ -198,8 +198,8 @@ fn numbers_stay_numbers_in_csv() {
 #[test]
 fn infinity_is_not_absent_in_any_format() {
     let infinite = [f64::NEG_INFINITY, f64::INFINITY];
-    let rows = infinite.map(|x| vec![Value::Float(x), Value::from_iter([-1.5, x])]);
-    let columns = || vec![Column::new("x", Kind::Float), Column::list("l", Kind::Float)];
+    let rows = infinite.map(|x| vec![ColumnValue::Float(x), ColumnValue::from_iter([-1.5, x])]);
+    let columns = || vec![TypedColumn::new("x", Kind::Float), TypedColumn::list("l", Kind::Float)];
     let text = |format| String::from_utf8(written(format, columns(), &rows)).unwrap();
     let lines = "{\"x\":\"-inf\",\"l\":[-1.5,\"-inf\"]}\n{\"x\":\"inf\",\"l\":[-1.5,\"inf\"]}\n";
     assert_eq!(text(TableFormat::Jsonl), lines);
@@ -211,32 +211,33 @@ fn infinity_is_not_absent_in_any_format() {
 
 #[test]
 fn what_is_not_a_number_is_absent_and_whole_numbers_become_floats() {
-    let rows = [vec![Value::Float(f64::NAN)]];
-    let column = || vec![Column::new("x", Kind::Float)];
+    let rows = [vec![ColumnValue::Float(f64::NAN)]];
+    let column = || vec![TypedColumn::new("x", Kind::Float)];
     assert_eq!(written(TableFormat::Jsonl, column(), &rows), b"{\"x\":null}\n");
     // A line without anything would be skipped by readers.
     assert_eq!(written(TableFormat::Csv, column(), &rows), b"x\n\"\"\n");
-    assert_eq!(written(TableFormat::Csv, column(), &[vec![Value::Integer(2)]]), b"x\n2.0\n");
+    assert_eq!(written(TableFormat::Csv, column(), &[vec![ColumnValue::Integer(2)]]), b"x\n2.0\n");
 }
 
 #[test]
 fn wrong_columns_and_values_are_refused() {
-    let two = || vec![Column::new("a", Kind::Text), Column::new("a", Kind::Text)];
-    for columns in [vec![], two(), vec![Column::new("", Kind::Text)]] {
+    let two = || vec![TypedColumn::new("a", Kind::Text), TypedColumn::new("a", Kind::Text)];
+    for columns in [vec![], two(), vec![TypedColumn::new("", Kind::Text)]] {
         assert!(matches!(
             TableWriter::new(Vec::new(), TableFormat::Csv, columns),
             Err(TableError::Columns(_))
         ));
     }
     for format in TableFormat::ALL {
-        let columns = vec![Column::new("n", Kind::Unsigned), Column::list("l", Kind::Text)];
+        let columns = vec![TypedColumn::new("n", Kind::Unsigned), TypedColumn::list("l", Kind::Text)];
         let mut table = TableWriter::new(Vec::new(), format, columns).unwrap();
-        let message =
-            |row: &[Value<'_>], table: &mut TableWriter<Vec<u8>>| table.row(row).unwrap_err().to_string();
-        assert_eq!(message(&[Value::Null], &mut table), "a row of 1 values in a table of 2 columns");
-        let wrong = message(&[Value::Integer(-1), Value::Null], &mut table);
+        let message = |row: &[ColumnValue<'_>], table: &mut TableWriter<Vec<u8>>| {
+            table.row(row).unwrap_err().to_string()
+        };
+        assert_eq!(message(&[ColumnValue::Null], &mut table), "a row of 1 values in a table of 2 columns");
+        let wrong = message(&[ColumnValue::Integer(-1), ColumnValue::Null], &mut table);
         assert_eq!(wrong, "the column `n` is of integers without a sign, but was given Integer(-1)");
-        let wrong = message(&[Value::Null, "x".into()], &mut table);
+        let wrong = message(&[ColumnValue::Null, "x".into()], &mut table);
         assert!(wrong.starts_with("the column `l` is of lists of text"), "{wrong}");
     }
 }
@@ -256,7 +257,7 @@ fn row_groups_are_bounded() {
             Ok(())
         }
     }
-    let columns = vec![Column::new("n", Kind::Integer)];
+    let columns = vec![TypedColumn::new("n", Kind::Integer)];
     let mut table = TableWriter::new(Largest(0, Vec::new()), TableFormat::Parquet, columns).unwrap();
     for n in 0..150_000_usize {
         table.row(&[n.into()]).unwrap();
@@ -264,5 +265,5 @@ fn row_groups_are_bounded() {
     let Largest(writes, bytes) = table.finish().unwrap();
     assert_eq!(writes, 4, "three groups and the footer");
     let (_, rows) = read_parquet(bytes).unwrap();
-    assert!(rows.enumerate().all(|(i, row)| row.unwrap() == [Value::from(i)]));
+    assert!(rows.enumerate().all(|(i, row)| row.unwrap() == [ColumnValue::from(i)]));
 }

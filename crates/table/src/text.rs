@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Column, Value, is_hidden, visible};
+use crate::{ColumnValue, TypedColumn, is_hidden, visible};
 
 /// A field of CSV: visible, in quotes where it needs them, and with an apostrophe before whatever a spreadsheet would take
 /// for a formula. Numbers stay numbers.
@@ -14,6 +14,7 @@ use crate::{Column, Value, is_hidden, visible};
 /// ```
 pub fn csv_field(text: &str) -> String {
     let text = visible(text);
+    // Spreadsheets run what begins so, and results hold names from files of others.
     let formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
     let text = if formula { Cow::Owned(format!("'{text}")) } else { text };
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
@@ -44,13 +45,13 @@ pub fn escaped_json(json: &str) -> String {
 
 /// A row of CSV. An absent value is nothing at all and empty text is a pair of quotes, for readers that tell them apart; a
 /// list is written as JSON. An infinite number is `-inf` or `inf`, which readers of CSV take for a number.
-pub(crate) fn csv_row(values: &[Value<'_>]) -> Result<String, serde_json::Error> {
-    let field = |value: &Value<'_>| {
+pub(crate) fn csv_row(values: &[ColumnValue<'_>]) -> Result<String, serde_json::Error> {
+    let field = |value: &ColumnValue<'_>| {
         Ok(match value {
-            Value::Null => String::new(),
-            Value::Text(text) if text.is_empty() => "\"\"".to_owned(),
-            Value::Text(text) => csv_field(text),
-            Value::Float(x) if x.is_infinite() => x.to_string(),
+            ColumnValue::Null => String::new(),
+            ColumnValue::Text(text) if text.is_empty() => "\"\"".to_owned(),
+            ColumnValue::Text(text) => csv_field(text),
+            ColumnValue::Float(x) if x.is_infinite() => x.to_string(),
             other => csv_field(&json(other)?),
         })
     };
@@ -61,8 +62,11 @@ pub(crate) fn csv_row(values: &[Value<'_>]) -> Result<String, serde_json::Error>
 }
 
 /// A row as one JSON object, absent values included.
-pub(crate) fn json_row(columns: &[Column], values: &[Value<'_>]) -> Result<String, serde_json::Error> {
-    let field = |(column, value): (&Column, &Value<'_>)| {
+pub(crate) fn json_row(
+    columns: &[TypedColumn],
+    values: &[ColumnValue<'_>],
+) -> Result<String, serde_json::Error> {
+    let field = |(column, value): (&TypedColumn, &ColumnValue<'_>)| {
         Ok(format!("{}:{}", serde_json::to_string(&column.name)?, json(value)?))
     };
     let fields = columns.iter().zip(values).map(field).collect::<Result<Vec<_>, serde_json::Error>>()?;
@@ -71,15 +75,15 @@ pub(crate) fn json_row(columns: &[Column], values: &[Value<'_>]) -> Result<Strin
 
 /// A checked value as JSON. Floats always have a point or an exponent, so that a column of them is not read as whole numbers.
 /// JSON has no infinity: it is the text `"-inf"` or `"inf"`, because `null` is an absent value.
-fn json(value: &Value<'_>) -> Result<String, serde_json::Error> {
+fn json(value: &ColumnValue<'_>) -> Result<String, serde_json::Error> {
     Ok(match value {
-        Value::Null => "null".to_owned(),
-        Value::Text(text) => serde_json::to_string(text)?,
-        Value::Integer(n) => n.to_string(),
-        Value::Float(x) if x.is_infinite() => format!("\"{x}\""),
-        Value::Float(x) => format!("{x:?}"),
-        Value::Boolean(on) => on.to_string(),
-        Value::List(values) => {
+        ColumnValue::Null => "null".to_owned(),
+        ColumnValue::Text(text) => serde_json::to_string(text)?,
+        ColumnValue::Integer(n) => n.to_string(),
+        ColumnValue::Float(x) if x.is_infinite() => format!("\"{x}\""),
+        ColumnValue::Float(x) => format!("{x:?}"),
+        ColumnValue::Boolean(on) => on.to_string(),
+        ColumnValue::List(values) => {
             let values = values.iter().map(json).collect::<Result<Vec<_>, _>>()?;
             format!("[{}]", values.join(","))
         }

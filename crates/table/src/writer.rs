@@ -5,7 +5,7 @@ use std::io::Write;
 
 use crate::parquet::RowGroups;
 use crate::text::{csv_line, csv_row, json_row};
-use crate::{Column, TableError, Value};
+use crate::{ColumnValue, TableError, TypedColumn};
 
 /// What a table can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +45,12 @@ impl TableFormat {
 /// Writes a table row by row. Nothing is complete before [`finish`](Self::finish).
 pub struct TableWriter<W: Write> {
     out: W,
-    columns: Vec<Column>,
-    rows: Rows,
+    columns: Vec<TypedColumn>,
+    rows: RowEncoder,
 }
 
 /// What is between a row and its bytes.
-enum Rows {
+enum RowEncoder {
     Csv,
     Jsonl,
     Parquet(Box<RowGroups>),
@@ -58,11 +58,12 @@ enum Rows {
 
 impl<W: Write> TableWriter<W> {
     /// A table with these columns, whose names are distinct and not empty.
-    pub fn new(mut out: W, format: TableFormat, columns: Vec<Column>) -> Result<Self, TableError> {
+    pub fn new(mut out: W, format: TableFormat, columns: Vec<TypedColumn>) -> Result<Self, TableError> {
         let mut names = BTreeSet::new();
         if columns.is_empty() {
             return Err(TableError::Columns("a table needs a column".to_owned()));
         }
+        // Of two fields of one name, readers of JSON keep one and lose the other.
         if let Some(twice) = columns.iter().find(|c| c.name.is_empty() || !names.insert(&c.name)) {
             return Err(TableError::Columns(format!(
                 "the columns of a table have distinct names, but `{}` is given twice or is empty",
@@ -73,25 +74,25 @@ impl<W: Write> TableWriter<W> {
             TableFormat::Csv => {
                 let head: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
                 out.write_all(csv_line(&head).as_bytes())?;
-                Rows::Csv
+                RowEncoder::Csv
             }
-            TableFormat::Jsonl => Rows::Jsonl,
-            TableFormat::Parquet => Rows::Parquet(Box::new(RowGroups::new(&columns)?)),
+            TableFormat::Jsonl => RowEncoder::Jsonl,
+            TableFormat::Parquet => RowEncoder::Parquet(Box::new(RowGroups::new(&columns)?)),
         };
         Ok(Self { out, columns, rows })
     }
 
     /// Adds a row: a value for each column, in their order.
-    pub fn row(&mut self, values: &[Value<'_>]) -> Result<(), TableError> {
+    pub fn row(&mut self, values: &[ColumnValue<'_>]) -> Result<(), TableError> {
         if values.len() != self.columns.len() {
             return Err(TableError::Width { given: values.len(), allowed: self.columns.len() });
         }
         let checked = self.columns.iter().zip(values).map(|(column, value)| column.checked(value));
         let values = checked.collect::<Result<Vec<_>, _>>()?;
         match &mut self.rows {
-            Rows::Csv => self.out.write_all(csv_row(&values)?.as_bytes())?,
-            Rows::Jsonl => self.out.write_all(json_row(&self.columns, &values)?.as_bytes())?,
-            Rows::Parquet(groups) => groups.row(&values, &mut self.out)?,
+            RowEncoder::Csv => self.out.write_all(csv_row(&values)?.as_bytes())?,
+            RowEncoder::Jsonl => self.out.write_all(json_row(&self.columns, &values)?.as_bytes())?,
+            RowEncoder::Parquet(groups) => groups.row(&values, &mut self.out)?,
         }
         Ok(())
     }
@@ -99,9 +100,10 @@ impl<W: Write> TableWriter<W> {
     /// Writes what is left, and gives back what was written to.
     pub fn finish(self) -> Result<W, TableError> {
         let Self { mut out, rows, .. } = self;
-        if let Rows::Parquet(groups) = rows {
+        if let RowEncoder::Parquet(groups) = rows {
             groups.finish(&mut out)?;
         }
+        // A buffer that is dropped swallows the error of a full disk.
         out.flush()?;
         Ok(out)
     }

@@ -2,10 +2,10 @@
 
 use wug_lab::data::Request;
 use wug_lab::dataset::card::CARD;
-use wug_lab::dataset::manifest::{MANIFEST, Manifest, hash};
+use wug_lab::dataset::manifest::{DataManifest, MANIFEST, hash};
 use wug_lab::dataset::{FileSource as _, MemoryFiles};
 use wug_lab::language::Reading;
-use wug_lab::suite::{Format, Subject};
+use wug_lab::suite::{DataFormat, ValidationSubject};
 
 use super::{Fuzzed, load, scratch};
 
@@ -27,7 +27,7 @@ const TSE: &[(&str, &str)] = &[("train", "20"), ("validation", "5"), ("test", "1
 
 pub(crate) fn request(&(what, format, options, reading): &Case) -> Request {
     let mut request = Request::parse(what).unwrap();
-    request.format = Format::named(format);
+    request.format = DataFormat::named(format);
     request.reading = reading;
     request.options = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     request
@@ -57,18 +57,18 @@ pub(crate) fn written(cases: &[Case], lines: usize) -> Vec<MemoryFiles> {
 /// What `wug validate` does with a directory.
 fn validate(files: &MemoryFiles) -> bool {
     let manifest = match files.bytes(MANIFEST).unwrap() {
-        Some(bytes) => match serde_json::from_slice::<Manifest>(&bytes) {
+        Some(bytes) => match serde_json::from_slice::<DataManifest>(&bytes) {
             Ok(manifest) => Some(manifest),
             Err(_) => return false,
         },
         None => None,
     };
     let names = files.names().unwrap();
-    let stated = manifest.as_ref().and_then(|m| Format::named(m.spec["format"].as_str()?));
-    let Some(format) = stated.or_else(|| Format::detect(&names)) else { return false };
+    let stated = manifest.as_ref().and_then(|m| DataFormat::named(m.spec["format"].as_str()?));
+    let Some(format) = stated.or_else(|| DataFormat::detect(&names)) else { return false };
     let reading = manifest.as_ref().and_then(|m| m.reading.parse().ok()).unwrap_or_default();
     let name = manifest.as_ref().map_or("parity", |m| m.name.as_str());
-    let subject = Subject { format, name, reading, manifest: manifest.as_ref() };
+    let subject = ValidationSubject { format, name, reading, manifest: manifest.as_ref() };
     let report = subject.validate(files);
     for file in manifest.iter().flat_map(|m| &m.files) {
         hash(files, &file.name).unwrap();
@@ -153,9 +153,13 @@ pub(crate) fn manifest() -> Fuzzed {
     corpus.iter_mut().for_each(|files| files.0.retain(|name, _| name == MANIFEST));
     Fuzzed::new(corpus, |files| {
         let bytes = files.bytes(MANIFEST).unwrap().unwrap_or_default();
-        let Ok(manifest) = serde_json::from_slice::<Manifest>(&bytes) else { return false };
+        let Ok(manifest) = serde_json::from_slice::<DataManifest>(&bytes) else { return false };
         let text = serde_json::to_vec(&manifest).unwrap();
-        assert_eq!(serde_json::from_slice::<Manifest>(&text).unwrap(), manifest, "is read back as another");
+        assert_eq!(
+            serde_json::from_slice::<DataManifest>(&text).unwrap(),
+            manifest,
+            "is read back as another"
+        );
         validate(files);
         true
     })

@@ -9,7 +9,7 @@ use wug_lab::Keep;
 use wug_lab::answers::{Request, Source, SplitStrings, experiment, load_model, read_splits};
 use wug_lab::dataset::MemoryFiles;
 use wug_lab::dataset::reviews::read_csv;
-use wug_lab::dataset::wordpiece::Pieces;
+use wug_lab::dataset::wordpiece::WordPieces;
 use wug_lab::foreign::read_reply;
 use wug_lab::language::Reading;
 use wug_lab::mdl::{
@@ -184,7 +184,7 @@ pub(crate) fn reviews() -> Fuzzed {
     Fuzzed::new(corpus, |files| {
         let Ok(reviews) = read_csv("reviews.csv", &text(files, "reviews.csv")) else { return false };
         let all = || reviews.train.iter().chain(&reviews.test).chain(&reviews.unsplit);
-        let pieces = Pieces::train(all().map(|review| review.text.as_str()), 300);
+        let pieces = WordPieces::train(all().map(|review| review.text.as_str()), 300);
         for id in all().flat_map(|review| pieces.encode(&review.text)) {
             assert!((id as usize) < pieces.len());
         }

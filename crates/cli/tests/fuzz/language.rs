@@ -10,7 +10,7 @@ use super::{Fuzzed, file, text};
 
 /// Every language, plain and with its settings.
 fn names() -> Vec<String> {
-    let with = |entry: &registry::Entry| {
+    let with = |entry: &registry::LanguageEntry| {
         let settings: Vec<String> =
             entry.parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
         format!("{}:{}", entry.name, settings.join(","))
@@ -56,7 +56,7 @@ fn look(language: &dyn Language) {
 }
 
 pub(crate) fn string() -> Fuzzed {
-    let case = |entry: &registry::Entry| {
+    let case = |entry: &registry::LanguageEntry| {
         let strings = entry.members.iter().chain(entry.nonmembers);
         let mut files = file("language", entry.name.as_bytes());
         files.0.insert("strings".to_owned(), strings.copied().collect::<Vec<_>>().join("\n").into_bytes());

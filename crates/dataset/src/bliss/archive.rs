@@ -79,11 +79,13 @@ pub fn write_zip(
 ) -> Result<(), FormatError> {
     let (mut packed, crc, size) = pack(name, write)?;
     let mut head = [0; 12];
+    // Decryption throws twelve bytes away, which should be random. The last is the top byte of the
+    // checksum, by which readers notice a wrong password.
     head[11] = (crc >> 24) as u8;
     packed.splice(0..0, head);
     Keys::new(password).encrypt(&mut packed);
 
-    let entry = Entry { crc, packed: narrow(packed.len() as u64)?, size: narrow(size)?, name };
+    let entry = ZipEntry { crc, packed: narrow(packed.len() as u64)?, size: narrow(size)?, name };
     let local = entry.local_header();
     let directory = entry.central_header();
     let start = narrow(local.len() as u64 + packed.len() as u64)?;
@@ -113,14 +115,14 @@ fn narrow(size: u64) -> Result<u32, FormatError> {
     u32::try_from(size).map_err(|_| FormatError::TooLarge { given: size })
 }
 
-struct Entry<'a> {
+struct ZipEntry<'a> {
     crc: u32,
     packed: u32,
     size: u32,
     name: &'a str,
 }
 
-impl Entry<'_> {
+impl ZipEntry<'_> {
     fn local_header(&self) -> Vec<u8> {
         [&LOCAL_HEADER[..], &self.shared(), self.name.as_bytes()].concat()
     }
@@ -177,6 +179,8 @@ impl Keys {
     fn encrypt(mut self, bytes: &mut [u8]) {
         for byte in bytes {
             let plain = *byte;
+            // `decrypt_byte` of that section. The low 16 bits of the key count, so that the product fits
+            // 32.
             let mask = (self.0[2] & 0xffff) | 2;
             *byte ^= (mask.wrapping_mul(mask ^ 1) >> 8) as u8;
             self.update(plain);

@@ -8,13 +8,13 @@ use wug_language::{Alphabet, Language, Reading, Word};
 use wug_table::{Kind, TableFormat};
 
 use super::released::short_seed;
-use super::{FormatError, PASSWORD, Published, Text, write_npz, write_zip};
+use super::{CorpusText, FormatError, PASSWORD, Published, write_npz, write_zip};
 use crate::corpus::{
     MaskKind, Statistics, TEST_SIZE, TestSize, code_length_bits, deterministic_steps, prior, test_after,
     test_size, training, valid_next,
 };
 use crate::manifest::Recorder;
-use crate::tabular::{DEFAULT, Field, SplitFile, Table};
+use crate::tabular::{DEFAULT, DescribedColumn, SplitFile, SplitTable};
 use crate::{DataError, FileSource, rows};
 
 /// The file that describes the test strings.
@@ -22,7 +22,7 @@ pub(super) const TESTS: &str = "tests.jsonl";
 
 /// How the strings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum CorpusLayout {
     /// Encrypted archives, and masks.
     Archives,
     Text,
@@ -38,7 +38,7 @@ pub fn write(
     sizes: &[usize],
     reading: Reading,
     seed: u64,
-    layout: Layout,
+    layout: CorpusLayout,
     store_tests: bool,
     out: &mut Recorder<'_>,
 ) -> Result<Value, DataError> {
@@ -74,7 +74,7 @@ pub fn read_strings(
 
 struct Files<'a, 'b> {
     language: &'a dyn Language,
-    layout: Layout,
+    layout: CorpusLayout,
     store_tests: bool,
     out: &'a mut Recorder<'b>,
 }
@@ -91,7 +91,7 @@ impl Files<'_, '_> {
             facts.insert(format!("train_{size}"), self.facts(&words));
         }
         let test = json!({ "strings": TEST_SIZE, "longest": published.longest_test() });
-        if self.layout == Layout::Archives {
+        if self.layout == CorpusLayout::Archives {
             self.strings("test", "test.txt", &mut published.test())?;
             self.plain("preview.txt", &mut published.preview().into_iter())?;
             self.mask(published.mask_file(), &published.mask_shape(), published.mask_rows())?;
@@ -114,6 +114,7 @@ impl Files<'_, '_> {
         for &size in sizes {
             let words = training(named, size, Reading::Corrected, seed)?;
             self.strings(&format!("train_{size}"), &format!("train_{size}.txt"), &mut words.iter().cloned())?;
+            // Corpora are sorted by length.
             let longest = words.last().map_or(0, Vec::len);
             let count = test_count(size);
             let TestSize { strings, symbols } = test_size(self.language, longest, count);
@@ -123,7 +124,7 @@ impl Files<'_, '_> {
                 let words = &mut test_after(self.language, longest, count);
                 self.strings(&format!("test_{size}"), &format!("test_{size}.txt"), words)?;
             }
-            if self.store_tests && self.layout == Layout::Archives {
+            if self.store_tests && self.layout == CorpusLayout::Archives {
                 self.exact_mask(named, size, longest, count)?;
             }
             described.push(test.to_string());
@@ -139,8 +140,8 @@ impl Files<'_, '_> {
         Ok(Value::Object(facts))
     }
 
-    /// The exact mask of a test set: deterministic steps for the counting languages, valid symbols for all
-    /// others.
+    /// The exact mask of a test set: deterministic steps for the counting languages, valid
+    /// symbols for all others.
     fn exact_mask(
         &mut self,
         named: &Named,
@@ -151,6 +152,8 @@ impl Files<'_, '_> {
         let language = self.language;
         let kind = named.entry.name.parse().map_or(MaskKind::ValidNext, Published::mask_kind);
         let strings = || test_after(language, longest, count);
+        // Once for the shape, which comes first in the file, and once for the rows: kept in memory, the
+        // largest mask would take 900 MB.
         let (rows, steps) =
             strings().fold((0, 0), |(rows, steps), word| (rows + 1, steps.max(word.len() + 1)));
         let (name, shape) = match kind {
@@ -192,9 +195,9 @@ impl Files<'_, '_> {
         let mut rows = 0;
         let mut counted = words.inspect(|_| rows += 1);
         match self.layout {
-            Layout::Text => {
+            CorpusLayout::Text => {
                 self.plain(name, &mut counted)?;
-                let fields = [Field::new(
+                let fields = [DescribedColumn::new(
                     "text",
                     Kind::Text,
                     "the string between two `#`, which mark its start and its end",
@@ -205,19 +208,22 @@ impl Files<'_, '_> {
                     SplitFile { name: split.to_owned(), file: name.to_owned(), rows },
                 );
             }
-            Layout::Rows(format) => {
+            CorpusLayout::Rows(format) => {
                 let alphabet: &Alphabet = self.language.alphabet();
-                let fields =
-                    vec![Field::new("string", Kind::Text, "the string, its symbols separated by spaces")];
+                let fields = vec![DescribedColumn::new(
+                    "string",
+                    Kind::Text,
+                    "the string, its symbols separated by spaces",
+                )];
                 let rows = counted.map(|word| vec![alphabet.format(&word).into()]);
-                Table { format, config: DEFAULT, fields }.put(
+                SplitTable { format, config: DEFAULT, fields }.put(
                     self.out,
                     split,
                     name.trim_end_matches(".txt"),
                     rows,
                 )?;
             }
-            Layout::Archives => {
+            CorpusLayout::Archives => {
                 let text = self.text()?;
                 let archive = format!("{name}.zip");
                 let mut packed = Vec::new();
@@ -235,8 +241,8 @@ impl Files<'_, '_> {
         self.out.put(name, |sink| text.write(sink, &mut *words))
     }
 
-    fn text(&self) -> Result<Text, DataError> {
-        Text::new(self.language.alphabet())
+    fn text(&self) -> Result<CorpusText, DataError> {
+        CorpusText::new(self.language.alphabet())
             .map_err(|error: FormatError| DataError::request(format!("{error}; write it as jsonl")))
     }
 

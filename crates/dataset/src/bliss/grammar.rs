@@ -17,6 +17,7 @@ pub(super) fn draw(language: Published, size: usize, prior: f64, seed: u32) -> V
     let (stop, go_on) = (prior, 1.0 - prior);
     let nonterminals: Vec<Nonterminal> = match language {
         Published::AnBnCn | Published::AnBnCnDn => {
+            // No context-free grammar derives these two: the released code draws n itself.
             let letters = language.alphabet().len();
             return (0..size).map(|_| power(letters, rng.geometric(prior) as usize)).collect();
         }
@@ -57,6 +58,7 @@ impl Published {
     /// ```
     pub fn next_probabilities(self, next: &NextSet, prior: f64) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.alphabet().len() + 1];
+        // In the Dyck alphabets the even symbols open; in the others nothing does.
         let opens = |symbol: &Symbol| self.mask_kind() == MaskKind::ValidNext && symbol.0.is_multiple_of(2);
         let pairs = next.symbols().filter(opens).count();
         if next.end() {
@@ -80,26 +82,26 @@ impl Published {
 /// A nonterminal's rules: their probabilities and their right-hand sides.
 struct Nonterminal {
     probabilities: Vec<f64>,
-    sides: Vec<Vec<Part>>,
+    sides: Vec<Vec<RulePart>>,
 }
 
 impl Nonterminal {
-    fn new(rules: impl IntoIterator<Item = (f64, Vec<Part>)>) -> Self {
+    fn new(rules: impl IntoIterator<Item = (f64, Vec<RulePart>)>) -> Self {
         let (probabilities, sides) = rules.into_iter().unzip();
         Self { probabilities, sides }
     }
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum RulePart {
     Put(Symbol),
     Expand(usize),
 }
 
-use Part::Expand;
+use RulePart::Expand;
 
-fn put(symbol: u16) -> Part {
-    Part::Put(Symbol(symbol))
+fn put(symbol: u16) -> RulePart {
+    RulePart::Put(Symbol(symbol))
 }
 
 /// Leftmost derivation from nonterminal 0. Every expansion costs a draw, also where there is only one rule.
@@ -108,7 +110,7 @@ fn derive(nonterminals: &[Nonterminal], rng: &mut Mt19937) -> Word {
     let mut stack = vec![Expand(0)];
     while let Some(part) = stack.pop() {
         match part {
-            Part::Put(symbol) => word.push(symbol),
+            RulePart::Put(symbol) => word.push(symbol),
             Expand(n) => {
                 let rule = rng.choice(&nonterminals[n].probabilities);
                 stack.extend(nonterminals[n].sides[rule].iter().rev());

@@ -21,9 +21,9 @@ mod validate;
 
 pub use archive::{Archive, PASSWORD, write_zip};
 pub use error::FormatError;
-pub use files::{Layout, read_strings, test_count, write};
+pub use files::{CorpusLayout, read_strings, test_count, write};
 pub use npz::{MaskReader, write_npz};
 pub use published::{BadPrior, Published};
 pub use suite::{ARCHIVES, Bliss, TEXT};
-pub use text::{Lines, Text};
+pub use text::{CorpusText, Lines};
 pub use validate::validate;

@@ -1,17 +1,18 @@
 //! Masks as NumPy writes them: a zip archive with one packed member `data.npy`, an array of Booleans in C
 //! order.
 //!
-//! The header is read and written here because it is one line of text, and because rows can then be passed on
-//! as they are unpacked: the largest published mask has 900 million cells.
+//! Rows are passed on as they are unpacked, because the largest published mask has 900 million cells.
 
-use std::io::{self, Read, Seek, Write};
+use std::io::{Read, Seek, Write};
 
 use zip::ZipWriter;
 
 use super::FormatError;
 use super::archive::packing;
+use crate::npy::{NpyError, NpyHeader, header};
 
-const MAGIC: [u8; 8] = *b"\x93NUMPY\x01\x00";
+/// The type of an array of Booleans.
+const BOOLEAN: &str = "|b1";
 
 /// The rows of a mask, one for each index of its first axis, read one by one. It ends at the first error.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct MaskReader<R> {
 impl<R: Read> MaskReader<R> {
     /// Reads the header of an array: the content of an [`Archive`](super::Archive).
     pub fn new(mut input: R) -> Result<Self, FormatError> {
-        let shape = read_header(&mut input)?;
+        let shape = read_shape(&mut input)?;
         let width = shape.iter().skip(1).try_fold(1, |product: usize, &n| product.checked_mul(n));
         let width = width.ok_or_else(|| FormatError::NotNpy { given: format!("shape {shape:?}") })?;
         Ok(Self { input, shape, width, row: 0, done: false })
@@ -96,7 +97,7 @@ pub fn write_npz(
     let cells = shape.iter().product::<usize>() as u64;
     let mut zip = ZipWriter::new(out);
     zip.start_file("data.npy", packing().large_file(u32::try_from(cells).is_err()))?;
-    zip.write_all(&header(shape))?;
+    zip.write_all(&header(BOOLEAN, shape))?;
     let mut written = 0;
     let mut bytes = Vec::with_capacity(width);
     for row in rows {
@@ -116,50 +117,39 @@ pub fn write_npz(
     Ok(())
 }
 
-fn read_header(input: &mut impl Read) -> Result<Vec<usize>, FormatError> {
-    let mut start = [0; 10];
-    input.read_exact(&mut start).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => FormatError::NotNpy { given: "it has no header".to_owned() },
-        _ => error.into(),
-    })?;
-    let [magic @ .., low, high] = start;
-    if magic != MAGIC {
-        return Err(FormatError::NotNpy { given: format!("it starts with `{}`", magic.escape_ascii()) });
+/// The shape of a mask.
+fn read_shape(input: &mut impl Read) -> Result<Vec<usize>, FormatError> {
+    let not_npy = |given: String| FormatError::NotNpy { given };
+    let NpyHeader { version, kind, fortran_order, shape, text } = NpyHeader::read(input)?;
+    if version != [1, 0] {
+        return Err(not_npy(format!(
+            "it is in version {}.{} of the format; a mask is in 1.0",
+            version[0], version[1]
+        )));
     }
-    let mut text = vec![0; usize::from(u16::from_le_bytes([low, high]))];
-    input.read_exact(&mut text)?;
-    parse_header(&String::from_utf8_lossy(&text))
-}
-
-fn parse_header(text: &str) -> Result<Vec<usize>, FormatError> {
-    let bad = || FormatError::NotNpy { given: format!("its header is `{}`", text.trim()) };
-    let field = |key: &str| text.split_once(key).map(|(_, rest)| rest.trim_start()).ok_or_else(bad);
-    let kind = field("'descr':")?;
-    if !kind.starts_with("'|b1'") {
-        let given = kind.split_inclusive(['\'', ']']).take(2).collect();
-        return Err(FormatError::WrongType { given });
+    if kind != format!("'{BOOLEAN}'") {
+        return Err(FormatError::WrongType { given: kind });
     }
     // In one dimension the orders are the same.
-    let in_c_order = field("'fortran_order':")?.starts_with("False");
-    let axes = field("'shape':")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).ok_or_else(bad)?.0;
-    let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty()).map(str::parse);
-    let shape: Vec<usize> = axes.collect::<Result<_, _>>().map_err(|_| bad())?;
-    if shape.is_empty() || !in_c_order && shape.len() > 1 {
-        return Err(bad());
+    if shape.is_empty() || fortran_order && shape.len() > 1 {
+        return Err(not_npy(format!("its header is `{text}`")));
     }
     Ok(shape)
 }
 
-/// The header as NumPy writes it, padded so that the data starts at a multiple of 64 bytes.
-pub(super) fn header(shape: &[usize]) -> Vec<u8> {
-    let axes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    let comma = if shape.len() == 1 { "," } else { "" };
-    let axes = axes.join(", ") + comma;
-    let mut text = format!("{{'descr': '|b1', 'fortran_order': False, 'shape': ({axes}), }}");
-    let used = MAGIC.len() + 2 + text.len() + 1;
-    text.push_str(&" ".repeat(used.next_multiple_of(64) - used));
-    text.push('\n');
-    [&MAGIC[..], &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
+impl From<NpyError> for FormatError {
+    fn from(error: NpyError) -> Self {
+        let given = match error {
+            NpyError::Read(error) => return error.into(),
+            NpyError::Magic { found } if found.len() < 8 => "it has no header".to_owned(),
+            NpyError::Magic { found } => format!("it starts with `{}`", found.escape_ascii()),
+            NpyError::NoField { header, .. } | NpyError::Axis { header, .. } => {
+                format!("its header is `{header}`")
+            }
+            other @ (NpyError::TooLong { .. } | NpyError::NotText) => other.to_string(),
+        };
+        Self::NotNpy { given }
+    }
 }
 
 #[cfg(test)]
@@ -198,10 +188,10 @@ mod tests {
         // np.lib.format.header_data_from_array_1_0 and its padding, NumPy 1.24
         let text = "{'descr': '|b1', 'fortran_order': False, 'shape': (15000, 64, 3), }";
         assert_eq!(
-            header(&[15_000, 64, 3]),
+            header(BOOLEAN, &[15_000, 64, 3]),
             format!("\u{93}NUMPY\u{1}\0v\0{text:117}\n").chars().map(|c| c as u8).collect::<Vec<_>>()
         );
-        assert!(String::from_utf8_lossy(&header(&[7])).contains("'shape': (7,), }"));
+        assert!(String::from_utf8_lossy(&header(BOOLEAN, &[7])).contains("'shape': (7,), }"));
     }
 
     #[test]
@@ -210,14 +200,14 @@ mod tests {
             let written = write_npz(Cursor::new(Vec::new()), shape, rows());
             assert!(matches!(written, Err(FormatError::WrongShape { .. })), "{shape:?}");
         }
-        let array = [header(&[1, 2]), vec![0, 1]].concat();
+        let array = [header(BOOLEAN, &[1, 2]), vec![0, 1]].concat();
         let error = MaskReader::new(&array[..]).unwrap().expect_shape(&[2, 1]).unwrap_err();
         assert_eq!(error.to_string(), "the array has shape [1, 2]; expected [2, 1]");
     }
 
     fn array(text: &str, data: &[u8]) -> Result<Vec<Vec<bool>>, FormatError> {
         let length = (text.len() as u16).to_le_bytes();
-        let bytes = [&MAGIC[..], &length, text.as_bytes(), data].concat();
+        let bytes = [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes(), data].concat();
         MaskReader::new(&bytes[..])?.collect()
     }
 

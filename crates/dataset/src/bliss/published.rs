@@ -113,11 +113,13 @@ impl Published {
     /// The training corpus that the released generator makes: `size` strings, sorted by length, draws of one
     /// length in the order they were drawn.
     ///
-    /// The prior is the probability to *stop* for the counting languages and to *go on* for the Dyck
-    /// languages.
+    /// The prior is the probability to *stop* for the counting languages and to *go on*
+    /// for the Dyck languages.
     pub fn corpus(self, size: usize, prior: f64, seed: u32) -> Result<Vec<Word>, BadPrior> {
         let (possible, role) = match self.mask_kind() {
             MaskKind::Deterministic => (prior > 0.0 && prior <= 1.0, "to stop: above 0 and up to 1"),
+            // Above one half a derivation adds more brackets than it closes, and goes on for ever with
+            // positive probability.
             MaskKind::ValidNext => ((0.0..=0.5).contains(&prior), "to open a bracket: from 0 to 0.5"),
         };
         if !possible {
@@ -131,6 +133,7 @@ impl Published {
     /// An error if a training corpus would take too much memory.
     pub fn check_corpus(self, size: usize, prior: f64) -> Result<(), TooLarge> {
         let letters = self.alphabet().len() as f64;
+        // Expected lengths: n is 1/p on average, and a Dyck string has 2p/(1 − 2p) symbols.
         let length = match self {
             Self::AnBn | Self::AnBnCn | Self::AnBnCnDn => letters / prior,
             Self::AnBmCnPlusM => 4.0 / prior,

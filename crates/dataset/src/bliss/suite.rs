@@ -5,16 +5,16 @@ use wug_language::Reading;
 use wug_language::registry::{self, Named};
 
 use super::released::RELEASED;
-use super::{Layout, Published, validate, write};
+use super::{CorpusLayout, Published, validate, write};
 use crate::corpus::{ReleasedCorpus, SEED, SIZES, prior};
 use crate::manifest::Recorder;
-use crate::suite::{Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, Written};
+use crate::suite::{DataFormat, Descriptor, JSONL, PARQUET, PlannedData, Suite, ValidationSubject, Written};
 use crate::validation::Validation;
 use crate::{DataError, FileSource};
 use wug_parameter::{Constant, Key, Parameter, Settings, choices};
 
 /// Archives with a password, and masks.
-pub const ARCHIVES: Format = Format {
+pub const ARCHIVES: DataFormat = DataFormat {
     name: "bliss",
     folders: &[],
     has: |file| file.starts_with("train_") && file.ends_with(".txt.zip"),
@@ -30,7 +30,7 @@ pub const ARCHIVES: Format = Format {
 };
 
 /// Strings as plain text.
-pub const TEXT: Format = Format {
+pub const TEXT: DataFormat = DataFormat {
     name: "text",
     folders: &[],
     has: |file| file.starts_with("train_") && file.ends_with(".txt"),
@@ -91,10 +91,14 @@ impl Suite for Bliss {
             language.check_corpus(largest, prior(&named)).map_err(DataError::too_large)?;
         }
         let store_tests = options.get(&TESTS) == Tests::Stored;
-        Ok(Box::new(Planned { named, reading, sizes, store_tests }))
+        Ok(Box::new(PlannedBliss { named, reading, sizes, store_tests }))
     }
 
-    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+    fn validate(
+        &self,
+        files: &dyn FileSource,
+        subject: &ValidationSubject<'_>,
+    ) -> Result<Validation, DataError> {
         let named = registry::find(subject.name)?;
         let language = named.build(subject.reading)?;
         validate(files, &named, language.as_ref(), subject.reading)
@@ -105,20 +109,20 @@ impl Suite for Bliss {
     }
 }
 
-struct Planned {
+struct PlannedBliss {
     named: Named,
     reading: Reading,
     sizes: Vec<usize>,
     store_tests: bool,
 }
 
-impl PlannedData for Planned {
-    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+impl PlannedData for PlannedBliss {
+    fn write(&self, format: DataFormat, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let Self { named, reading, sizes, store_tests } = self;
         let layout = match format.table() {
-            Some(table) => Layout::Rows(table),
-            None if format == TEXT => Layout::Text,
-            None => Layout::Archives,
+            Some(table) => CorpusLayout::Rows(table),
+            None if format == TEXT => CorpusLayout::Text,
+            None => CorpusLayout::Archives,
         };
         let facts = write(named, sizes, *reading, seed, layout, *store_tests, out)?;
         Ok(Written::of_language(named, json!({ "sizes": sizes }), facts))

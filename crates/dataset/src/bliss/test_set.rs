@@ -89,8 +89,8 @@ fn square(first: usize, side: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Strings of derivations S → open S close S | ε up to depth 1, 2, 3, … until there are enough, shortest
-/// first.
+/// Strings of derivations S → open S close S | ε up to depth 1, 2, 3, … until there
+/// are enough, shortest first.
 fn shallow_brackets(pairs: u16) -> Vec<Word> {
     let mut found = BTreeSet::new();
     let mut shallower: Vec<Word> = Vec::new();
@@ -99,6 +99,8 @@ fn shallow_brackets(pairs: u16) -> Vec<Word> {
         let mut level = Vec::new();
         for word in deeper {
             found.insert((word.len(), word.clone()));
+            // The released enumeration stops inside a level, too: which of its strings are missing depends
+            // on its order.
             if found.len() == TEST_SIZE {
                 break;
             }

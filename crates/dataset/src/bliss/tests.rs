@@ -56,7 +56,7 @@ impl<R: Read> Write for Comparer<R> {
 
 fn compare(language: Published, expected: impl Read, words: impl Iterator<Item = Word>) {
     let mut comparer = Comparer::new(expected);
-    Text::new(&language.alphabet()).unwrap().write(&mut comparer, words).unwrap();
+    CorpusText::new(&language.alphabet()).unwrap().write(&mut comparer, words).unwrap();
     comparer.finish();
 }
 
@@ -89,7 +89,7 @@ fn masks_are_the_released_cells() {
         assert_eq!(archive.name().unwrap(), "data.npy");
         let mut header = [0; 128];
         archive.content(None).unwrap().read_exact(&mut header).unwrap();
-        assert_eq!(header[..], npz::header(&language.mask_shape()));
+        assert_eq!(header[..], crate::npy::header("|b1", &language.mask_shape()));
         let mut mask = MaskReader::new(archive.content(None).unwrap()).unwrap();
         mask.expect_shape(&language.mask_shape()).unwrap();
         for (i, ours) in language.mask_rows().enumerate() {
@@ -104,7 +104,7 @@ fn a_released_corpus_can_be_read() {
     for (language, path) in released_languages() {
         let name = format!("{}.zip", Published::train_file(1000, PRIOR, SEED));
         let mut archive = Archive::new(File::open(path.join(&name)).unwrap()).unwrap();
-        let text = Text::new(&language.alphabet()).unwrap();
+        let text = CorpusText::new(&language.alphabet()).unwrap();
         let lines = text.read(BufReader::new(archive.content(Some(PASSWORD)).unwrap()));
         let words: Vec<Word> = lines.collect::<Result<_, _>>().unwrap();
         assert_eq!(words, language.corpus(1000, PRIOR, SEED).unwrap());

@@ -16,21 +16,21 @@ const MOST_LINES: usize = 10_000_000;
 /// Reads and writes words as text, each symbol a byte.
 ///
 /// ```
-/// use wug_dataset::bliss::Text;
+/// use wug_dataset::bliss::CorpusText;
 /// use wug_dataset::language::Alphabet;
-/// let text = Text::new(&Alphabet::new(["a", "b"])).unwrap();
+/// let text = CorpusText::new(&Alphabet::new(["a", "b"])).unwrap();
 /// let words = text.read(&b"##\n#ab#"[..]).collect::<Result<Vec<_>, _>>().unwrap();
 /// let mut bytes = Vec::new();
 /// text.write(&mut bytes, &words).unwrap();
 /// assert_eq!(bytes, b"##\n#ab#");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct CorpusText {
     bytes: Vec<u8>,
     symbols: [Option<Symbol>; 256],
 }
 
-impl Text {
+impl CorpusText {
     /// The text format of words over an alphabet of single ASCII characters.
     pub fn new(alphabet: &Alphabet) -> Result<Self, FormatError> {
         let mut text = Self { bytes: Vec::new(), symbols: [None; 256] };
@@ -81,6 +81,7 @@ impl Text {
     }
 
     fn unknown(&self, rest: &[u8], line: usize) -> FormatError {
+        // Four bytes hold any character, whole.
         let symbol = String::from_utf8_lossy(&rest[..rest.len().min(4)]).chars().take(1).collect();
         let tokens: Vec<String> = self.bytes.iter().map(|&byte| char::from(byte).to_string()).collect();
         FormatError::UnknownSymbol { line, symbol, allowed: tokens.join(" ") }
@@ -90,7 +91,7 @@ impl Text {
 /// The words of a text, in order. It ends at the first error.
 #[derive(Debug)]
 pub struct Lines<'a, R> {
-    text: &'a Text,
+    text: &'a CorpusText,
     input: R,
     line: Vec<u8>,
     number: usize,
@@ -134,8 +135,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn brackets() -> Text {
-        Text::new(&Alphabet::new(["(", ")", "[", "]"])).unwrap()
+    fn brackets() -> CorpusText {
+        CorpusText::new(&Alphabet::new(["(", ")", "[", "]"])).unwrap()
     }
 
     fn error(bytes: &[u8]) -> String {
@@ -159,8 +160,8 @@ mod tests {
 
     #[test]
     fn only_single_characters_can_be_written() {
-        assert!(matches!(Text::new(&Alphabet::new(["(0"])), Err(FormatError::TokenTooLong { .. })));
-        assert!(matches!(Text::new(&Alphabet::new(["#"])), Err(FormatError::TokenTooLong { .. })));
+        assert!(matches!(CorpusText::new(&Alphabet::new(["(0"])), Err(FormatError::TokenTooLong { .. })));
+        assert!(matches!(CorpusText::new(&Alphabet::new(["#"])), Err(FormatError::TokenTooLong { .. })));
     }
 
     #[test]

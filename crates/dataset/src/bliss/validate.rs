@@ -7,7 +7,7 @@ use wug_language::registry::Named;
 use wug_language::{Language, Reading, Symbol, Word};
 
 use super::files::TESTS;
-use super::{Archive, FormatError, MaskReader, PASSWORD, Published, Text, read_strings, test_count};
+use super::{Archive, CorpusText, FormatError, MaskReader, PASSWORD, Published, read_strings, test_count};
 use crate::corpus::{MaskKind, TEST_SIZE, deterministic_steps, test_after, valid_next};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource};
@@ -23,7 +23,7 @@ pub fn validate(
 ) -> Result<Validation, DataError> {
     let mut report = Validation::new("bliss", &named.spelled(), reading);
     let names = files.names().map_err(DataError::io("."))?;
-    let check = Check {
+    let check = CorpusCheck {
         files,
         language,
         text: text_of(language)?,
@@ -69,18 +69,18 @@ impl ReleasedName {
     }
 }
 
-fn text_of(language: &dyn Language) -> Result<Text, DataError> {
-    Text::new(language.alphabet()).map_err(|error| DataError::Request(error.to_string()))
+fn text_of(language: &dyn Language) -> Result<CorpusText, DataError> {
+    CorpusText::new(language.alphabet()).map_err(|error| DataError::Request(error.to_string()))
 }
 
 fn at(file: &str) -> impl Fn(FormatError) -> DataError + '_ {
     move |error| DataError::file(file, error.to_string())
 }
 
-struct Check<'a> {
+struct CorpusCheck<'a> {
     files: &'a dyn FileSource,
     language: &'a dyn Language,
-    text: Text,
+    text: CorpusText,
     published: Option<Published>,
     reading: Reading,
 }
@@ -95,7 +95,7 @@ struct Expected<'a> {
 /// with the square of the length.
 const COMPARED: usize = 20_000;
 
-impl Check<'_> {
+impl CorpusCheck<'_> {
     /// Shows every string of a file, text, archive or rows, to `see`.
     fn each(&self, file: &str, mut see: impl FnMut(Word) -> Result<(), DataError>) -> Result<(), DataError> {
         let missing = || DataError::Missing { file: file.to_owned(), hint: String::new() };
@@ -105,6 +105,7 @@ impl Check<'_> {
         if file.ends_with(".zip") {
             let bytes = self.files.bytes(file).map_err(DataError::io(file))?.ok_or_else(missing)?;
             let mut archive = Archive::new(Cursor::new(bytes)).map_err(at(file))?;
+            // Asked before it is unpacked: a line of 4 GB deflates to 4 MB.
             let size = archive.size().map_err(at(file))?;
             if size > MEMORY {
                 let message = format!("it declares {size} bytes of text; the limit is {MEMORY}");
@@ -138,6 +139,7 @@ impl Check<'_> {
             }
             Ok(())
         })?;
+        // A preview has the first ten strings on purpose.
         if !file.ends_with("preview.txt") {
             differ += expected.map_or(0, |expected| expected.count.saturating_sub(strings));
         }
@@ -285,6 +287,8 @@ impl Check<'_> {
         let deterministic = file.ends_with("_deterministic_mask.npz");
         let kind = if deterministic { MaskKind::Deterministic } else { MaskKind::ValidNext };
         match self.published {
+            // The released test has the released mask. Those of `test_100` and the like are ours, and
+            // exact.
             Some(published) if stem == "test" && kind == published.mask_kind() => published.mask_row(word),
             _ if deterministic => deterministic_steps(self.language, word),
             _ => valid_next(self.language, word),

@@ -12,8 +12,8 @@ use crate::Seed;
 pub struct NoDistribution;
 
 /// A training corpus: `size` draws from the language's own distribution, sorted by length (draws of one
-/// length in the order they were drawn). With the same seed, the draws of a smaller corpus are the first of a
-/// larger one.
+/// length in the order they were drawn). With the same seed, the draws of a smaller corpus are the first
+/// of a larger one.
 pub fn draw(language: &dyn Language, size: usize, seed: Seed) -> Result<Vec<Word>, NoDistribution> {
     let distribution = language.natural().ok_or(NoDistribution)?;
     let mut rng = seed.derive("bliss/train").rng();
@@ -59,6 +59,7 @@ pub fn test_size(language: &dyn Language, longest: usize, count: usize) -> TestS
             continue;
         }
         last = length;
+        // Counted, not enumerated: the next million strings of aⁿbⁿ have 10¹² symbols.
         let here = language.count(length).min(BigUint::from(count - size.strings));
         let here = usize::try_from(here).unwrap_or(0);
         size = TestSize { strings: size.strings + here, symbols: size.symbols + here * length };
@@ -89,8 +90,8 @@ struct After<'a> {
     members: Option<Members<'a>>,
 }
 
-/// How far to look for the next possible length: far enough for lengths that grow by a factor, and not for ever in a
-/// finite language.
+/// How far to look for the next possible length: far enough for lengths that grow by a factor, and not for
+/// ever in a finite language.
 fn horizon(last: usize) -> usize {
     last.saturating_mul(4).saturating_add(1024)
 }

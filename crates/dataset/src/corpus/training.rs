@@ -6,8 +6,8 @@ use wug_language::{Reading, Word};
 use super::{draw, released};
 use crate::{DataError, Seed};
 
-/// The training corpus of a language, with the prior that its name says: of the released generator, or of the language's own
-/// distribution.
+/// The training corpus of a language, with the prior that its name says: of the released generator, or of
+/// the language's own distribution.
 ///
 /// ```
 /// use wug_dataset::corpus::training;
@@ -27,6 +27,8 @@ pub fn training(named: &Named, size: usize, reading: Reading, seed: u64) -> Resu
         }
         Reading::Corrected => {
             let language = named.build(reading)?;
+            // The name of the stream is part of every corpus that was drawn: it stays, although other
+            // suites draw here as well.
             let seed = Seed::new(seed).derive("bliss").derive(&named.spelled());
             draw(language.as_ref(), size, seed).map_err(DataError::request)
         }

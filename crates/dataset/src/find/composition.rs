@@ -4,12 +4,12 @@ use wug_language::{Alphabet, Symbol, Word};
 use wug_parameter::Key;
 
 use super::RuleFunction;
-use super::registry::Entry;
+use super::registry::TaskEntry;
 use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
-/// The modifier comes first in both source alphabets, so primitive `i` is source symbol `i + 1` and target
-/// symbol `i`.
+/// The modifier comes first in both source alphabets, so primitive `i` is source symbol `i + 1`
+/// and target symbol `i`.
 const MODIFIER: Symbol = Symbol(0);
 
 /// Does a learner compose, or memorise?
@@ -32,7 +32,7 @@ const MODIFIER: Symbol = Symbol(0);
 /// let task = find::build("comp-or-mem:primitives=1000,shown=10", Seed::new(1)).unwrap();
 /// assert_eq!((task.train.len(), task.holdout.len()), (1010, 990));
 /// ```
-pub(super) const COMPOSITION_OR_MEMORIZATION: Entry = Entry {
+pub(super) const COMPOSITION_OR_MEMORIZATION: TaskEntry = TaskEntry {
     name: "composition-or-memorization",
     aliases: &["comp-or-mem"],
     summary: "N primitives, M of them also with a modifier: compose the rest, or memorise?",
@@ -56,7 +56,7 @@ pub(super) const COMPOSITION_OR_MEMORIZATION: Entry = Entry {
 /// let of_b = |rule| task.target.format(&task.rule(rule).unwrap().outputs[2]);
 /// assert_eq!((&*of_b("compo"), &*of_b("mem_prim"), &*of_b("mem_func")), ("B", "B", "B"));
 /// ```
-pub(super) const DAX_COMPO: Entry = Entry {
+pub(super) const DAX_COMPO: TaskEntry = TaskEntry {
     name: "dax-compo",
     aliases: &[],
     summary: "the released code's composition task: N primitives, one of them also with a modifier",

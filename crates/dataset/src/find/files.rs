@@ -8,13 +8,13 @@
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use wug_language::{Alphabet, Word};
-use wug_table::{Kind, TableFormat, Value};
+use wug_table::{ColumnValue, Kind, TableFormat};
 
 use super::{PromptForm, prompt_form, to_text};
 use crate::manifest::Recorder;
 use crate::rows::{self, MaskedRow, object, word};
-use crate::tabular::{DEFAULT, Field, Table};
-use crate::{DataError, FileSource, MaskedSequence, Pair, Rule, RuleTask};
+use crate::tabular::{DEFAULT, DescribedColumn, SplitTable};
+use crate::{CandidateRule, DataError, FileSource, MaskedSequence, RuleTask, TransductionPair};
 
 pub(super) const TRAIN: &str = "train.jsonl";
 pub(super) const HOLDOUT: &str = "holdout.jsonl";
@@ -46,7 +46,7 @@ pub fn read_text(
     files: &dyn FileSource,
     stem: &str,
     task: &RuleTask,
-) -> Result<Option<Vec<Pair>>, DataError> {
+) -> Result<Option<Vec<TransductionPair>>, DataError> {
     let Some(inputs) = read_words(files, &format!("{stem}.src"), &task.source)? else { return Ok(None) };
     let file = format!("{stem}.dst");
     let missing = || DataError::Missing { file: file.clone(), hint: format!(" beside {stem}.src") };
@@ -55,7 +55,9 @@ pub fn read_text(
         let message = format!("{} outputs for {} inputs in {stem}.src", outputs.len(), inputs.len());
         return Err(DataError::file(&file, message));
     }
-    Ok(Some(inputs.into_iter().zip(outputs).map(|(input, output)| Pair { input, output }).collect()))
+    Ok(Some(
+        inputs.into_iter().zip(outputs).map(|(input, output)| TransductionPair { input, output }).collect(),
+    ))
 }
 
 /// A word per line; `None` if there is no such file.
@@ -70,24 +72,25 @@ pub(super) fn read_words(
 /// Writes the pairs, the hold-out and their prompts as tables.
 pub fn write_rows(task: &RuleTask, format: TableFormat, out: &mut Recorder<'_>) -> Result<(), DataError> {
     let mut fields = vec![
-        Field::new("input", Kind::Text, "the input, its tokens separated by spaces"),
-        Field::new("output", Kind::Text, "the output to train on; null in `holdout`"),
+        DescribedColumn::new("input", Kind::Text, "the input, its tokens separated by spaces"),
+        DescribedColumn::new("output", Kind::Text, "the output to train on; null in `holdout`"),
     ];
     fields.extend(task.rules.iter().map(|rule| {
         let meaning = format!("what the rule `{}` answers to a hold-out input; null in `train`", rule.name);
-        Field::new(&rule.name, Kind::Text, meaning)
+        DescribedColumn::new(&rule.name, Kind::Text, meaning)
     }));
     let (input, output) = (|word: &Word| task.source.format(word), |word: &Word| task.target.format(word));
-    let table = Table { format, config: DEFAULT, fields };
-    let pair = |pair: &Pair| {
+    let table = SplitTable { format, config: DEFAULT, fields };
+    let pair = |pair: &TransductionPair| {
         let mut row = vec![input(&pair.input).into(), output(&pair.output).into()];
-        row.resize(table.fields.len(), Value::Null);
+        // The columns of the rules stay empty: `datasets` wants the same columns in every split.
+        row.resize(table.fields.len(), ColumnValue::Null);
         row
     };
     table.put(out, "train", "train", task.train.iter().map(pair))?;
     let held_out = |i: usize| {
         let answers = task.rules.iter().map(|rule| output(&rule.outputs[i]).into());
-        [input(&task.holdout[i]).into(), Value::Null].into_iter().chain(answers).collect()
+        [input(&task.holdout[i]).into(), ColumnValue::Null].into_iter().chain(answers).collect()
     };
     table.put(out, "holdout", "holdout", (0..task.holdout.len()).map(held_out))?;
     let PromptForm { vocabulary, train, holdout, .. } = &prompt_form(task);
@@ -118,7 +121,7 @@ pub fn read_rows(files: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleT
     let RuleTask { name, source, target, block_size, .. } = like;
     let train = rows::read_rows(files, TRAIN, |line| {
         let row: PairRow = object(line, "input and output")?;
-        Ok(Pair { input: word(&row.input, source)?, output: word(&row.output, target)? })
+        Ok(TransductionPair { input: word(&row.input, source)?, output: word(&row.output, target)? })
     })?;
     let Some(train) = train else { return Ok(None) };
     let (holdout, rules) = read_holdout(files, like)?;
@@ -133,12 +136,16 @@ pub fn read_rows(files: &dyn FileSource, like: &RuleTask) -> Result<Option<RuleT
     }))
 }
 
-fn read_holdout(files: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, Vec<Rule>), DataError> {
+fn read_holdout(
+    files: &dyn FileSource,
+    like: &RuleTask,
+) -> Result<(Vec<Word>, Vec<CandidateRule>), DataError> {
     #[derive(Deserialize)]
     struct HoldoutRow {
         input: String,
         #[expect(dead_code, reason = "it is the column of the training pairs, and no rule")]
         output: (),
+        // Whatever else is a column is a rule, because the names of rules are those of the task.
         #[serde(flatten)]
         rules: Map<String, Json>,
     }
@@ -149,7 +156,7 @@ fn read_holdout(files: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, V
             let Json::String(text) = answer else {
                 return Err(format!("the answer of rule `{name}` is {answer}, not a string"));
             };
-            answers.push(Rule { name, outputs: vec![word(&text, &like.target)?] });
+            answers.push(CandidateRule { name, outputs: vec![word(&text, &like.target)?] });
         }
         Ok((word(&row.input, &like.source)?, answers))
     })?;
@@ -158,8 +165,9 @@ fn read_holdout(files: &dyn FileSource, like: &RuleTask) -> Result<(Vec<Word>, V
     let Some((input, mut rules)) = rows.next() else { return Ok((Vec::new(), Vec::new())) };
     let mut holdout = vec![input];
     for (line, (input, answers)) in (2..).zip(rows) {
-        let names =
-            |rules: &[Rule]| rules.iter().map(|rule| rule.name.clone()).collect::<Vec<_>>().join(", ");
+        let names = |rules: &[CandidateRule]| {
+            rules.iter().map(|rule| rule.name.clone()).collect::<Vec<_>>().join(", ")
+        };
         let (given, first) = (names(&answers), names(&rules));
         if given != first {
             let message = format!("the rules are {given}, but in line 1 {first}");

@@ -38,7 +38,7 @@ mod tests;
 pub use files::{read_prompts, read_rows, read_text, write_rows, write_text};
 pub use prompt::{PromptForm, prompt_form};
 pub use python_shuffle::{holdout_order, published_order};
-pub use registry::{Entry, TASKS, build, entry};
+pub use registry::{TASKS, TaskEntry, build, entry};
 pub use setting::TaskError;
 pub use suite::{FORMAT, Find, SCAN_FORMAT};
 pub use text::to_text;

@@ -4,7 +4,7 @@ use wug_language::{Alphabet, Symbol, Word};
 use wug_parameter::Key;
 
 use super::RuleFunction;
-use super::registry::Entry;
+use super::registry::TaskEntry;
 use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
@@ -30,7 +30,7 @@ const REACH: usize = 2;
 /// assert_eq!(task.source.format(&task.holdout[1]), "b b a b b"); // depth 2, not depth 1
 /// assert_eq!(task.target.format(&task.rule("linear").unwrap().outputs[1]), "b"); // the fourth symbol
 /// ```
-pub(super) const HIERARCHICAL_OR_LINEAR: Entry = Entry {
+pub(super) const HIERARCHICAL_OR_LINEAR: TaskEntry = TaskEntry {
     name: "hierarchical-or-linear",
     aliases: &["hierar-or-linear"],
     summary: "four pairs x^d y x^d -> y: the middle symbol, or the one at place d+1?",
@@ -47,6 +47,7 @@ const DEPTH: Key<usize> = Key::count("depth", "d, the nesting depth of the train
 fn hierarchical_or_linear(setting: &Setting) -> Result<RuleTask, TaskError> {
     let d = setting.get(&DEPTH);
     let letters = Alphabet::new(["a", "b"]);
+    // An input of depth m has 2m + 1 symbols: below d/2 there is no symbol d + 1.
     let shallowest = d.saturating_sub(REACH).max(d.div_ceil(2));
     let holdout = (shallowest..=d + REACH).flat_map(nested).collect();
     let middle = |input: &[Symbol]| vec![input[input.len() / 2]];

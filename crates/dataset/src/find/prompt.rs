@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wug_language::{Alphabet, Symbol, Word};
 
-use crate::{MaskedSequence, Pair, Rule, RuleTask};
+use crate::{CandidateRule, MaskedSequence, RuleTask, TransductionPair};
 
 /// A rule task over one vocabulary: `<eos> input <sep>` is to be continued with `output <eos>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl PromptForm {
     }
 
     /// `<eos> input <sep> output <eos>`, of which everything after `<sep>` is to be predicted.
-    pub fn example(&self, pair: &Pair) -> MaskedSequence {
+    pub fn example(&self, pair: &TransductionPair) -> MaskedSequence {
         let mut word = self.prompt(&pair.input);
         let start = word.len();
         word.extend(pair.output.iter().map(|s| Symbol(s.0 + SPECIAL + self.sources)));
@@ -79,16 +79,18 @@ impl PromptForm {
     }
 
     /// A candidate's answers to all hold-out inputs, to be scored.
-    pub fn candidate(&self, task: &RuleTask, rule: &Rule) -> Vec<MaskedSequence> {
+    pub fn candidate(&self, task: &RuleTask, rule: &CandidateRule) -> Vec<MaskedSequence> {
         let pairs = task.holdout.iter().zip(&rule.outputs);
         pairs
-            .map(|(input, output)| self.example(&Pair { input: input.clone(), output: output.clone() }))
+            .map(|(input, output)| {
+                self.example(&TransductionPair { input: input.clone(), output: output.clone() })
+            })
             .collect()
     }
 
-    /// The output, over the task's target alphabet, of what a model wrote after a prompt. `None` if it never
-    /// closed with `<eos>` or wrote something before it that is no target symbol. What follows `<eos>` is
-    /// ignored.
+    /// The output, over the task's target alphabet, of what a model wrote after a prompt. `None` if
+    /// it never closed with `<eos>` or wrote something before it that is no target symbol. What
+    /// follows `<eos>` is ignored.
     ///
     /// ```
     /// use wug_dataset::{Seed, find};
@@ -102,6 +104,7 @@ impl PromptForm {
     pub fn output(&self, continuation: &[Symbol]) -> Option<Word> {
         let end = continuation.iter().position(|&s| s == EOS)?;
         let known = |s: &&Symbol| s.index() < self.vocabulary.len();
+        // Source symbols are numbered below the target: a model that writes one has given no output.
         let target = |s: &Symbol| s.0.checked_sub(SPECIAL + self.sources).map(Symbol);
         continuation[..end].iter().map(|s| Some(s).filter(known).and_then(target)).collect()
     }

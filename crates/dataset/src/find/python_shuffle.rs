@@ -31,6 +31,7 @@ pub fn published_order(n: usize, seed: u64) -> Vec<usize> {
     let digits = if key[1] == 0 { 1 } else { 2 };
     let mut rng = Mt19937::seed_array(&key[..digits]);
     let mut order: Vec<usize> = (0..n).collect();
+    // From the end, as `random.shuffle` does it.
     for i in (1..n).rev() {
         order.swap(i, below(&mut rng, i as u64 + 1) as usize);
     }

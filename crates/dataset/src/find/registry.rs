@@ -8,7 +8,7 @@ use crate::{RuleTask, Seed};
 
 /// One task of the registry.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct TaskEntry {
     pub name: &'static str,
     /// Other names under which it was published.
     pub aliases: &'static [&'static str],
@@ -26,7 +26,7 @@ pub struct Entry {
 }
 
 /// Every task, in the order reports list them.
-pub const TASKS: &[Entry] = &[
+pub const TASKS: &[TaskEntry] = &[
     unary::COUNT_OR_MEMORIZATION,
     unary::ADD_OR_MULTIPLY,
     unary::MULTIPLY_BY_3,
@@ -36,7 +36,7 @@ pub const TASKS: &[Entry] = &[
     scan::SCAN,
 ];
 
-impl Entry {
+impl TaskEntry {
     /// The task with what `key=value,key=value` says, and defaults for the rest. The seed matters to SCAN only.
     pub fn build(&self, settings: &str, seed: Seed) -> Result<RuleTask, TaskError> {
         (self.make)(&Setting::read(self.name, self.parameters, settings)?, seed)
@@ -54,7 +54,7 @@ impl Entry {
 }
 
 /// The task of a name or alias.
-pub fn entry(name: &str) -> Result<&'static Entry, TaskError> {
+pub fn entry(name: &str) -> Result<&'static TaskEntry, TaskError> {
     TASKS.iter().find(|entry| entry.name == name || entry.aliases.contains(&name)).ok_or_else(|| {
         let allowed = TASKS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
         TaskError::Unknown { given: name.to_owned(), allowed }

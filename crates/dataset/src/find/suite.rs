@@ -3,15 +3,17 @@
 use serde_json::{Value, json};
 use wug_language::{Reading, registry};
 
-use super::{Entry, TASKS, build, entry, scan, validate, write_rows, write_text};
+use super::{TASKS, TaskEntry, build, entry, scan, validate, write_rows, write_text};
 use crate::manifest::Recorder;
-use crate::suite::{Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, TaskSummary, Written};
+use crate::suite::{
+    DataFormat, Descriptor, JSONL, PARQUET, PlannedData, Suite, TaskSummary, ValidationSubject, Written,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 use wug_parameter::Settings;
 
 /// Text files, source and target.
-pub const FORMAT: Format = Format {
+pub const FORMAT: DataFormat = DataFormat {
     name: "find",
     folders: &[],
     has: |file| file.ends_with(".src"),
@@ -28,7 +30,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// The text files of SCAN, with all its splits.
-pub const SCAN_FORMAT: Format = Format {
+pub const SCAN_FORMAT: DataFormat = DataFormat {
     name: "scan",
     folders: &["simple_split/", "add_prim_split/", "length_split/"],
     has: |file| file == "tasks.txt" || file.contains("tasks_train_"),
@@ -54,7 +56,7 @@ impl Suite for Find {
         &ABOUT
     }
 
-    fn formats_of(&self, member: Option<&str>) -> &'static [Format] {
+    fn formats_of(&self, member: Option<&str>) -> &'static [DataFormat] {
         match member {
             Some(member) if member.split(':').next() == Some(scan::NAME) => ABOUT.formats,
             _ => &[JSONL, PARQUET, FORMAT],
@@ -67,7 +69,7 @@ impl Suite for Find {
 
     /// SCAN comes without a setting: its own format holds all its splits.
     fn published_members(&self) -> Vec<String> {
-        let others = TASKS.iter().filter(|task| task.name != scan::NAME).flat_map(Entry::published);
+        let others = TASKS.iter().filter(|task| task.name != scan::NAME).flat_map(TaskEntry::published);
         others.chain([scan::NAME.to_owned()]).collect()
     }
 
@@ -76,11 +78,16 @@ impl Suite for Find {
     }
 
     fn plan(&self, member: &str, _: Reading, _: &Settings) -> Result<Box<dyn PlannedData>, DataError> {
+        // Only the settings are checked; the task is built with its own seed when it is written.
         build(member, Seed::new(0)).map_err(DataError::request)?;
-        Ok(Box::new(Planned { task: member.to_owned() }))
+        Ok(Box::new(PlannedFind { task: member.to_owned() }))
     }
 
-    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+    fn validate(
+        &self,
+        files: &dyn FileSource,
+        subject: &ValidationSubject<'_>,
+    ) -> Result<Validation, DataError> {
         let (name, base) = (subject.name, subject.base());
         if subject.format != SCAN_FORMAT {
             let seed = Seed::new(subject.manifest.map_or(0, |manifest| manifest.seed));
@@ -93,20 +100,20 @@ impl Suite for Find {
     }
 }
 
-struct Planned {
+struct PlannedFind {
     task: String,
 }
 
-impl Planned {
+impl PlannedFind {
     fn written(&self, name: String, facts: Value) -> Result<Written, DataError> {
         let task = self.task.split(':').next().unwrap_or(&self.task);
-        let Entry { summary, definition, cite, .. } = entry(task).map_err(DataError::request)?;
+        let TaskEntry { summary, definition, cite, .. } = entry(task).map_err(DataError::request)?;
         Ok(Written { name, description: format!("{summary} {definition}"), cite, spec: Value::Null, facts })
     }
 }
 
-impl PlannedData for Planned {
-    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+impl PlannedData for PlannedFind {
+    fn write(&self, format: DataFormat, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let seed = Seed::new(seed);
         if format == SCAN_FORMAT {
             scan::write_scan(seed, out)?;

@@ -49,7 +49,7 @@ fn settings() -> Vec<String> {
         "scan:split=turn-left",
         "scan:split=length",
     ];
-    TASKS.iter().flat_map(Entry::published).chain(own.map(str::to_owned)).collect()
+    TASKS.iter().flat_map(TaskEntry::published).chain(own.map(str::to_owned)).collect()
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn unary_lengths_are_the_published_ones() {
 #[test]
 fn sizes_are_the_published_ones() {
     let golden = golden();
-    for name in TASKS.iter().flat_map(Entry::published) {
+    for name in TASKS.iter().flat_map(TaskEntry::published) {
         let task = task(&name);
         let sizes = [task.train.len(), task.holdout.len(), task.candidate_lines(&task.rules[0]).len()];
         assert_eq!(sizes[..], numbers(&golden["sizes"][&name]), "{name}");

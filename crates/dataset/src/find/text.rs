@@ -2,7 +2,7 @@
 
 use wug_language::{Alphabet, Word};
 
-use crate::{Pair, RuleTask};
+use crate::{RuleTask, TransductionPair};
 
 /// The files of a task, by name: `train`, `valid` and `test` (`.src` and `.dst`) for the trained model's
 /// answers, then one pair of files per candidate rule, whose first lines are the training pairs.
@@ -35,11 +35,11 @@ pub fn to_text(task: &RuleTask) -> Vec<(String, String)> {
     files
 }
 
-fn inputs(task: &RuleTask, pairs: &[Pair]) -> String {
+fn inputs(task: &RuleTask, pairs: &[TransductionPair]) -> String {
     lines(&task.source, pairs.iter().map(|pair| &pair.input))
 }
 
-fn outputs(task: &RuleTask, pairs: &[Pair]) -> String {
+fn outputs(task: &RuleTask, pairs: &[TransductionPair]) -> String {
     lines(&task.target, pairs.iter().map(|pair| &pair.output))
 }
 

@@ -4,7 +4,7 @@ use wug_language::{Alphabet, Symbol, Word};
 use wug_parameter::{Constant, Key};
 
 use super::RuleFunction;
-use super::registry::Entry;
+use super::registry::TaskEntry;
 use super::setting::{Setting, TaskError};
 use crate::{RuleTask, Seed};
 
@@ -21,15 +21,15 @@ type LengthRule = fn(l: usize, m: usize) -> usize;
 /// assert_eq!(task.rule("mem").unwrap().outputs[0].len(), 12); // aa -> b^12
 /// ```
 ///
-/// At a length of 10 or less the hold-out has the empty string, to which `count` answers with the empty
-/// string:
+/// At a length of 10 or less the hold-out has the empty string, to which `count` answers
+/// with the empty string:
 ///
 /// ```
 /// # use wug_dataset::{Seed, find};
 /// let task = find::build("count-or-mem:length=10", Seed::new(1)).unwrap();
 /// assert!(task.holdout[0].is_empty() && task.rule("count").unwrap().outputs[0].is_empty());
 /// ```
-pub(super) const COUNT_OR_MEMORIZATION: Entry = Entry {
+pub(super) const COUNT_OR_MEMORIZATION: TaskEntry = TaskEntry {
     name: "count-or-memorization",
     aliases: &["count-or-mem"],
     summary: "one pair a^l -> b^l: count, or repeat the output?",
@@ -52,7 +52,7 @@ pub(super) const COUNT_OR_MEMORIZATION: Entry = Entry {
 /// let of_a2 = |rule| task.rule(rule).unwrap().outputs[0].len();
 /// assert_eq!((of_a2("add"), of_a2("mul"), of_a2("mem")), (7, 4, 10));
 /// ```
-pub(super) const ADD_OR_MULTIPLY: Entry = Entry {
+pub(super) const ADD_OR_MULTIPLY: TaskEntry = TaskEntry {
     name: "add-or-multiply",
     aliases: &["add-or-mul"],
     summary: "one pair a^l -> b^2l: add l, double, or repeat the output?",
@@ -76,7 +76,7 @@ pub(super) const ADD_OR_MULTIPLY: Entry = Entry {
 /// assert_eq!(of(0), [12, 9, 6, 15]); // a^2 by mul1, mul2, mul3, mem
 /// assert_eq!(of(6), [18, 21, 24, 15]); // a^8
 /// ```
-pub(super) const MULTIPLY_BY_3: Entry = Entry {
+pub(super) const MULTIPLY_BY_3: TaskEntry = TaskEntry {
     name: "multiply-by-3",
     aliases: &["mult-by-3"],
     summary: "one pair a^l -> b^3l: which sum of multiples makes three times the input?",
@@ -102,6 +102,7 @@ const LENGTH: Key<usize> = Key::count("length", "l, the length of the only train
 fn unary(setting: &Setting, reach: usize, rules: &[(&str, LengthRule)]) -> Result<RuleTask, TaskError> {
     let l = setting.get(&LENGTH);
     let word = |n: usize| -> Word { vec![Symbol(0); n] };
+    // The training length is among them, as in the released files; the description length leaves it out.
     let holdout = (l.saturating_sub(reach)..=l + reach).map(word).collect();
     let functions: Vec<_> = rules
         .iter()

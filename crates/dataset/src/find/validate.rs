@@ -7,15 +7,15 @@ use wug_language::{Alphabet, Reading, Word};
 use super::files::{HOLDOUT, PROMPTS_TRAIN, TRAIN, read_prompts, read_rows, read_text, read_words};
 use super::{build, prompt_form};
 use crate::validation::{Findings, Validation};
-use crate::{DataError, FileSource, Pair, Rule, RuleTask, Seed};
+use crate::{CandidateRule, DataError, FileSource, RuleTask, Seed, TransductionPair};
 
 /// Checks the files of a task, such as `count-or-memorization:length=40`, against the task made anew. The
 /// seed matters to random splits of SCAN only.
 ///
-/// Both our rows (reported by file name) and the published text (reported by stem) are checked, whichever are
-/// there. What is missing, unexpected or answered otherwise is an error, repetitions included; the order of
-/// lines is not, and is reported. Targets of `valid` and `test` are not looked at: as published they are
-/// empty.
+/// Both our rows (reported by file name) and the published text (reported by stem) are checked,
+/// whichever are there. What is missing, unexpected or answered otherwise is an error, repetitions
+/// included; the order of lines is not, and is reported. Targets of `valid` and `test` are not looked
+/// at: as published they are empty.
 ///
 /// ```
 /// use wug_dataset::{MemoryFiles, Seed, find, manifest::Recorder};
@@ -46,7 +46,7 @@ fn check_rows(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) 
 
     let mut findings = check_inputs(&task.holdout, &found.holdout, &task.source);
     for rule in &task.rules {
-        let answers = |task: &RuleTask, rule: &Rule| pairs(&task.holdout, &rule.outputs);
+        let answers = |task: &RuleTask, rule: &CandidateRule| pairs(&task.holdout, &rule.outputs);
         let Some(given) = found.rule(&rule.name) else {
             findings.sample(|| format!("there is no rule `{}`", rule.name));
             continue;
@@ -104,10 +104,10 @@ fn check_text(files: &dyn FileSource, task: &RuleTask, report: &mut Validation) 
     Ok(true)
 }
 
-fn check_pairs(expected: &[Pair], found: &[Pair], task: &RuleTask) -> Findings {
+fn check_pairs(expected: &[TransductionPair], found: &[TransductionPair], task: &RuleTask) -> Findings {
     let mut findings = Findings::default();
     let Differences { missing, unexpected, outputs } = Differences::of(expected, found);
-    let show = |pair: &Pair| format!("`{}`", task.source.format(&pair.input));
+    let show = |pair: &TransductionPair| format!("`{}`", task.source.format(&pair.input));
     for wrong in &outputs {
         findings.sample(|| wrong.show(task, "the task"));
     }
@@ -141,16 +141,17 @@ fn check_inputs(expected: &[Word], found: &[Word], source: &Alphabet) -> Finding
     findings
 }
 
-fn pairs(inputs: &[Word], outputs: &[Word]) -> Vec<Pair> {
-    let pair = |(input, output): (&Word, &Word)| Pair { input: input.clone(), output: output.clone() };
+fn pairs(inputs: &[Word], outputs: &[Word]) -> Vec<TransductionPair> {
+    let pair =
+        |(input, output): (&Word, &Word)| TransductionPair { input: input.clone(), output: output.clone() };
     inputs.iter().zip(outputs).map(pair).collect()
 }
 
 /// Something and the number of the line where it was found.
 type Numbered<'a, T> = (usize, &'a T);
 
-/// What was found beyond what was expected, and what was expected but not found. Order does not matter,
-/// repetitions do.
+/// What was found beyond what was expected, and what was expected but not found. Order does
+/// not matter, repetitions do.
 fn unmatched<'a, T: Ord>(expected: &'a [T], found: &'a [T]) -> (Vec<Numbered<'a, T>>, Vec<&'a T>) {
     let mut open: BTreeMap<&T, usize> = BTreeMap::new();
     for item in expected {
@@ -169,22 +170,24 @@ fn unmatched<'a, T: Ord>(expected: &'a [T], found: &'a [T]) -> (Vec<Numbered<'a,
 
 /// How two lists of pairs differ.
 struct Differences<'a> {
-    missing: Vec<&'a Pair>,
-    unexpected: Vec<Numbered<'a, Pair>>,
+    missing: Vec<&'a TransductionPair>,
+    unexpected: Vec<Numbered<'a, TransductionPair>>,
     outputs: Vec<WrongOutput<'a>>,
 }
 
 /// An expected input with another output.
 struct WrongOutput<'a> {
     line: usize,
-    found: &'a Pair,
-    expected: &'a Pair,
+    found: &'a TransductionPair,
+    expected: &'a TransductionPair,
 }
 
 impl<'a> Differences<'a> {
-    fn of(expected: &'a [Pair], found: &'a [Pair]) -> Self {
+    fn of(expected: &'a [TransductionPair], found: &'a [TransductionPair]) -> Self {
         let (extra, lacking) = unmatched(expected, found);
-        let mut by_input: BTreeMap<&Word, Vec<&Pair>> = BTreeMap::new();
+        // Equal pairs are gone by now. What is left is paired by its input, so that a wrong answer is one
+        // error, and not one missing and one unexpected pair.
+        let mut by_input: BTreeMap<&Word, Vec<&TransductionPair>> = BTreeMap::new();
         for pair in lacking {
             by_input.entry(&pair.input).or_default().push(pair);
         }
@@ -201,7 +204,7 @@ impl<'a> Differences<'a> {
 
 impl WrongOutput<'_> {
     fn show(&self, task: &RuleTask, by: &str) -> String {
-        let target = |pair: &Pair| task.target.format(&pair.output);
+        let target = |pair: &TransductionPair| task.target.format(&pair.output);
         let (input, found, expected) =
             (task.source.format(&self.found.input), target(self.found), target(self.expected));
         format!("line {}: `{input}` is answered with `{found}`; {by} says `{expected}`", self.line)

@@ -20,6 +20,7 @@ pub fn fairseq_vocabulary<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<S
         *counts.entry(token).or_default() += 1;
     }
     let mut symbols: Vec<(&str, usize)> = counts.into_iter().collect();
+    // A stable sort of a sorted map: ties stay in code point order.
     symbols.sort_by_key(|&(_, count)| Reverse(count));
     let known = SPECIAL.into_iter().chain(symbols.into_iter().map(|(token, _)| token));
     let mut words: Vec<String> = known.map(str::to_owned).collect();

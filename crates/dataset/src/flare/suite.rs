@@ -5,16 +5,17 @@ use wug_language::registry::{self, Named};
 use wug_language::{LengthRange, Reading};
 
 use super::{Ranges, validate, validate_rows};
-use crate::manifest::{Manifest, Recorder};
+use crate::manifest::{DataManifest, Recorder};
 use crate::recognition::{SPLIT_PARAMETERS, SplitSpec, check_sizes, generate, splits, write, write_rows};
 use crate::suite::{
-    Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, Written, parse_lengths, range_text,
+    DataFormat, Descriptor, JSONL, PARQUET, PlannedData, Suite, ValidationSubject, Written, parse_lengths,
+    range_text,
 };
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 use wug_parameter::{Parameter, Settings};
 
-pub const FORMAT: Format = Format {
+pub const FORMAT: DataFormat = DataFormat {
     name: "flare",
     folders: &["datasets/"],
     has: |file| file.ends_with("main.tok"),
@@ -67,10 +68,14 @@ impl Suite for Flare {
         let language = named.build(reading)?;
         let splits = splits(options);
         check_sizes(language.as_ref(), &splits)?;
-        Ok(Box::new(Planned { named, reading, splits }))
+        Ok(Box::new(PlannedFlare { named, reading, splits }))
     }
 
-    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+    fn validate(
+        &self,
+        files: &dyn FileSource,
+        subject: &ValidationSubject<'_>,
+    ) -> Result<Validation, DataError> {
         let language = registry::find(subject.name)?.build(subject.reading)?;
         let check = if subject.format == FORMAT { validate } else { validate_rows };
         check(files, subject.name, language.as_ref(), subject.reading, &ranges(subject.manifest))
@@ -78,22 +83,23 @@ impl Suite for Flare {
 }
 
 /// The length ranges of the splits, as the manifest has them.
-fn ranges(manifest: Option<&Manifest>) -> Ranges {
+fn ranges(manifest: Option<&DataManifest>) -> Ranges {
     let splits = manifest.and_then(|manifest| manifest.spec["data"].as_object());
+    // A range that cannot be read is left out: the published one of the split is taken then.
     let range = |(name, split): (&String, &Value)| -> Option<(String, LengthRange)> {
         Some((name.clone(), parse_lengths(split["lengths"].as_str()?)?))
     };
     splits.into_iter().flatten().filter_map(range).collect()
 }
 
-struct Planned {
+struct PlannedFlare {
     named: Named,
     reading: Reading,
     splits: Vec<SplitSpec>,
 }
 
-impl PlannedData for Planned {
-    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+impl PlannedData for PlannedFlare {
+    fn write(&self, format: DataFormat, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let language = self.named.build(self.reading)?;
         let data = generate(language.as_ref(), &self.splits, self.reading, Seed::new(seed))?;
         match format.table() {

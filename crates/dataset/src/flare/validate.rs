@@ -8,8 +8,8 @@ use crate::recognition::{TRAINING, default_splits, next_line, read, read_rows};
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource, Labelled, Split};
 
-/// The length ranges that splits were drawn from, where they are known; otherwise those of the published
-/// splits are assumed.
+/// The length ranges that splits were drawn from, where they are known; otherwise those of the
+/// published splits are assumed.
 pub type Ranges = BTreeMap<String, LengthRange>;
 
 /// How many transitions are tried at most to check the edit distances of a split: about a minute.
@@ -199,6 +199,7 @@ fn check_distances(split: &Split, language: &dyn Language, findings: &mut Findin
     }
     let exact = |e: &Labelled| dfa.nearest(&e.word).map(|near| near.distance);
     findings.error("distance_errors", known.iter().filter(|e| e.distance != exact(e)).count());
+    // Edits made are an upper bound of the distance, so that fewer edits than that are an error.
     let beyond = |e: &&&Labelled| e.edits.is_some_and(|k| Some(k) < exact(e));
     findings.error("edits_below_distance", known.iter().filter(beyond).count());
 }
@@ -228,6 +229,7 @@ fn check_log_probs(
     };
     let differs = |e: &&&Labelled| {
         let exact = distribution.log_prob(&e.word);
+        // Asked for by name: every comparison with NaN is false, and it would pass for equal.
         e.log_prob.is_some_and(|p| p.is_nan() || (p - exact).abs() > 1e-6 * exact.abs().max(1.0))
     };
     findings.fact("log_probabilities", known.len());

@@ -71,7 +71,7 @@ pub fn find(
     lengths: &LengthRange,
 ) -> Result<Vec<Box<dyn MaskedSource>>, DataError> {
     if name == "wade/*" {
-        let each = |task: &wade::Task| find(task.name, reading, lengths);
+        let each = |task: &wade::WadeTask| find(task.name, reading, lengths);
         return wade::TASKS
             .iter()
             .map(each)
@@ -105,7 +105,7 @@ pub fn find(
 }
 
 struct TaskSource {
-    task: &'static wade::Task,
+    task: &'static wade::WadeTask,
     settings: wade::TaskSettings,
 }
 
@@ -189,6 +189,7 @@ impl MaskedSource for LanguageSource {
         let sampler = self.language.by_length(self.lengths.clone()).map_err(DataError::from)?;
         let mut rng = seed.derive("masked/draw").rng();
         let (mut known, mut words, mut drawn) = (std::collections::BTreeSet::new(), Vec::new(), 0);
+        // A language may have fewer strings of these lengths than are wanted.
         while words.len() < n && drawn < n.saturating_mul(DRAWS_PER_SEQUENCE) {
             let word = sampler.sample(&mut rng);
             drawn += 1;
@@ -204,6 +205,7 @@ impl MaskedSource for LanguageSource {
     fn answers_per_sequence(&self, seed: Seed) -> f64 {
         let Ok(sampler) = self.language.by_length(self.lengths.clone()) else { return 1.0 };
         let mut rng = seed.derive("masked/answers").rng();
+        // Every symbol is an answer, and the end.
         (0..FRESH).map(|_| sampler.sample(&mut rng).len() + 1).sum::<usize>() as f64 / FRESH as f64
     }
 }

@@ -15,7 +15,7 @@ use crate::{DataError, Seed};
 
 /// How many strings of each part, and how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct PairSizes {
     pub training: usize,
     pub validation: usize,
     /// Pairs at the lengths of training.
@@ -39,7 +39,7 @@ pub const GREATER_LENGTHS: Key<Span> =
     lengths("greater_lengths", "lengths that begin above those of training", 31..=100)
         .formerly(&["ood.lengths"]);
 
-impl Sizes {
+impl PairSizes {
     /// What can be set of them.
     pub const PARAMETERS: &[Parameter] = &[
         TRAINING.parameter(),
@@ -108,6 +108,8 @@ fn enough(language: &dyn Language, lengths: &LengthRange, wanted: usize) -> Resu
     let mut exist = BigUint::ZERO;
     for length in lengths.clone() {
         exist += language.count_up_to(length, wanted);
+        // Counting is exponential in the length where a language has no formula: not a length more than
+        // needed.
         if exist >= BigUint::from(wanted) {
             return Ok(());
         }
@@ -118,7 +120,7 @@ fn enough(language: &dyn Language, lengths: &LengthRange, wanted: usize) -> Resu
     )))
 }
 
-impl Default for Sizes {
+impl Default for PairSizes {
     fn default() -> Self {
         Self::of(&Settings::default())
     }
@@ -130,7 +132,7 @@ const PASSED_OVER: [usize; 2] = [1000, 100];
 
 /// The data of one language.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PairData {
+pub struct MinimalPairData {
     pub train: Vec<Word>,
     pub validation: Vec<Word>,
     /// Pairs at the lengths of training.
@@ -141,7 +143,7 @@ pub struct PairData {
     pub passed_over: usize,
 }
 
-impl PairData {
+impl MinimalPairData {
     /// Ceiling and chance level of the two tests, for the manifest.
     pub fn facts(&self, language: &dyn Language) -> Value {
         let bounds = |pairs: &[MinimalPair]| {
@@ -165,7 +167,12 @@ impl PairData {
 }
 
 /// Draws the data of a language.
-pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> Result<PairData, DataError> {
+pub fn generate(
+    named: &Named,
+    sizes: &PairSizes,
+    reading: Reading,
+    seed: Seed,
+) -> Result<MinimalPairData, DataError> {
     let language = named.build(reading)?;
     sizes.check(language.as_ref())?;
     sizes.check_distinct(language.as_ref())?;
@@ -179,10 +186,17 @@ pub fn generate(named: &Named, sizes: &Sizes, reading: Reading, seed: Seed) -> R
     let train = (0..sizes.training).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let validation = (0..sizes.validation).map(|_| pool_near.fresh()).collect::<Result<_, _>>()?;
     let (test, passed_near) = pairs(&mut pool_near, sizes.test, &near, seed.derive("test/near-miss"))?;
+    // A pool of its own: the greater lengths begin above the others, so that no string can be in both.
     let mut distant = pool(&sizes.greater_lengths, "out-of-distribution")?;
     let near_miss = seed.derive("out-of-distribution/near-miss");
     let (out_of_distribution, passed_far) = pairs(&mut distant, sizes.out_of_distribution, &far, near_miss)?;
-    Ok(PairData { train, validation, test, out_of_distribution, passed_over: passed_near + passed_far })
+    Ok(MinimalPairData {
+        train,
+        validation,
+        test,
+        out_of_distribution,
+        passed_over: passed_near + passed_far,
+    })
 }
 
 /// So many pairs, and how many strings were passed over because no near miss of them was found.

@@ -9,7 +9,8 @@ mod near_miss;
 use wug_language::{Language, Word};
 
 pub use generate::{
-    GREATER_LENGTHS, LENGTHS, OUT_OF_DISTRIBUTION, PairData, Sizes, TEST, TRAINING, VALIDATION, generate,
+    GREATER_LENGTHS, LENGTHS, MinimalPairData, OUT_OF_DISTRIBUTION, PairSizes, TEST, TRAINING, VALIDATION,
+    generate,
 };
 pub use near_miss::{NearMissKind, NearMisses};
 
@@ -21,8 +22,8 @@ pub struct MinimalPair {
     pub bad: Word,
 }
 
-/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may be grammatical
-/// after all.
+/// How well and how badly a model can do on a set of pairs, given that some "bad" strings may
+/// be grammatical after all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// How many pairs there are.

@@ -87,6 +87,7 @@ impl<'a> NearMisses<'a> {
         reading: Reading,
     ) -> Result<Self, DataError> {
         if let NearMissKind::Agreement { classes, .. } = kind {
+            // Four words: two in each half.
             let swappable = language.lengths(lengths.clone()).into_iter().any(|n| n >= 4);
             if !swappable || (classes < 2 && reading == Reading::Corrected) {
                 let (lo, hi) = (lengths.start(), lengths.end());
@@ -112,6 +113,8 @@ impl<'a> NearMisses<'a> {
 
     /// A word of the first or of the second class, by the language's own law.
     fn drawn(&self, class: usize, rng: &mut dyn Rng) -> Option<Symbol> {
+        // A string of two words has one of each class. Drawing both and taking one keeps the law of
+        // terminals in one place.
         self.words.as_ref().map(|words| words.sample(rng)[class])
     }
 
@@ -186,6 +189,7 @@ fn one_off(word: &[Symbol], language: &dyn Language, rng: &mut dyn Rng) -> Optio
         if (bad[i] != word[i] || bad[other] != word[other]) && !language.contains(&bad) {
             return Some(bad);
         }
+        // Undone in place, as most tries fail in languages where nearly every string is a member.
         (bad[i], bad[other]) = (word[i], word[other]);
     }
     None

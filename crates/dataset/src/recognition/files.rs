@@ -8,7 +8,7 @@ use super::rows::{check_count, fields, from_row, to_row};
 use super::{Labelled, Split, next_line, parse_next_line};
 use crate::manifest::Recorder;
 use crate::rows::{self, read_lines, word};
-use crate::tabular::{DEFAULT, Table};
+use crate::tabular::{DEFAULT, SplitTable};
 use crate::{DataError, FileSource};
 
 /// The name of the split whose files are at the top of the directory.
@@ -33,6 +33,7 @@ pub fn write(splits: &[Split], language: &dyn Language, out: &mut Recorder<'_>) 
         out.put_rows(&file("labels.txt"), split.examples.iter().map(|e| u8::from(e.label).to_string()))?;
         let edits = negatives().map(|e| e.edits.map_or(String::new(), |k| k.to_string()));
         out.put_rows(&file("num-edits.txt"), edits)?;
+        // A file is about all strings of its kind or is not there: lines are joined by their numbers.
         if positives().all(|e| e.next.is_some()) {
             let sets = positives().flat_map(|e| &e.next).map(|sets| next_line(sets, alphabet));
             out.put_rows(&file("next-symbols.jsonl"), sets)?;
@@ -154,7 +155,7 @@ pub fn write_rows(
     format: TableFormat,
     out: &mut Recorder<'_>,
 ) -> Result<(), DataError> {
-    let table = Table { format, config: DEFAULT, fields: fields() };
+    let table = SplitTable { format, config: DEFAULT, fields: fields() };
     for split in splits {
         let rows = split.examples.iter().map(|e| to_row(e, alphabet));
         table.put(out, &split.name, &split.name, rows)?;

@@ -83,6 +83,7 @@ const SPLITS: [SplitKeys; 6] = [
 
 /// What can be set of the splits.
 pub(crate) static SPLIT_PARAMETERS: &[Parameter] = &{
+    // Constants are evaluated without iterators, so that the pairs of keys are laid out in a loop.
     let mut all = [SPLITS[0].size.parameter(); 2 * SPLITS.len()];
     let mut i = 0;
     while i < SPLITS.len() {
@@ -118,8 +119,8 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and what was left
-    /// out.
+    /// What the manifest says of it: sizes, positives, the share of perturbed negatives, and
+    /// what was left out.
     pub fn facts(&self) -> Value {
         let splits = self.splits.iter().map(|split| {
             let facts = json!({
@@ -153,7 +154,7 @@ pub fn generate(
     check_sizes(language, specs)?;
     let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
     for spec in specs {
-        let source = Source::new(language, spec, reading)?;
+        let source = SplitSource::new(language, spec, reading)?;
         // The name of the stream is fixed: another one would draw other strings.
         let seed = seed.derive("flare").derive(&spec.name);
         let examples = match spec.kind {
@@ -195,7 +196,7 @@ pub(crate) fn check_sizes(language: &dyn Language, specs: &[SplitSpec]) -> Resul
 }
 
 /// The two samplers of a split.
-struct Source<'a> {
+struct SplitSource<'a> {
     language: &'a dyn Language,
     positives: Box<dyn Distribution + 'a>,
     negatives: Negatives<'a>,
@@ -203,7 +204,7 @@ struct Source<'a> {
     reading: Reading,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SplitSource<'a> {
     fn new(language: &'a dyn Language, spec: &SplitSpec, reading: Reading) -> Result<Self, DataError> {
         let coin = Coin::of(reading);
         Ok(Self {
@@ -224,6 +225,8 @@ impl<'a> Source<'a> {
         let mut rng = seed.rng();
         (0..size)
             .map(|_| {
+                // In the published reading coins and strings come from one stream, in turn: drawn apart,
+                // they would be other data.
                 if labels.next().unwrap_or_else(|| draw::coin(&mut rng)) {
                     self.positive(&mut rng, avoid)
                 } else {

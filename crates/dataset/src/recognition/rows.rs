@@ -1,11 +1,11 @@
 //! Labelled strings and their next-symbol sets as text.
 
 use wug_language::{Alphabet, NextSet, Symbol};
-use wug_table::{Kind, Value};
+use wug_table::{ColumnValue, Kind};
 
 use super::Labelled;
 use crate::rows::word;
-use crate::tabular::Field;
+use crate::tabular::DescribedColumn;
 
 /// A next-symbol set as published files write it: tokens sorted by code point and joined by spaces, and
 /// whether the string may end.
@@ -17,6 +17,7 @@ pub fn next_text(out: &mut String, set: &NextSet, alphabet: &Alphabet) {
             out.push(' ');
         }
         for c in alphabet.token(symbol).chars() {
+            // No token has a control character, the only others that JSON escapes.
             if c == '"' || c == '\\' {
                 out.push('\\');
             }
@@ -63,23 +64,31 @@ pub(super) fn check_count(sets: &[NextSet], word: &[Symbol]) -> Result<(), Strin
 }
 
 /// The columns of our own rows.
-pub(super) fn fields() -> Vec<Field> {
+pub(super) fn fields() -> Vec<DescribedColumn> {
     vec![
-        Field::new("string", Kind::Text, "the string, its symbols separated by spaces"),
-        Field::new("label", Kind::Boolean, "whether it is in the language"),
-        Field::new(
+        DescribedColumn::new("string", Kind::Text, "the string, its symbols separated by spaces"),
+        DescribedColumn::new("label", Kind::Boolean, "whether it is in the language"),
+        DescribedColumn::new(
             "edits",
             Kind::Integer,
             "of a perturbed negative, how many edits were made to a member; null for others",
         ),
-        Field::new("distance", Kind::Integer, "its edit distance from the language, where it was computed"),
-        Field::new("log_prob", Kind::Float, "of a positive, its natural log-probability under the sampler"),
-        Field::list(
+        DescribedColumn::new(
+            "distance",
+            Kind::Integer,
+            "its edit distance from the language, where it was computed",
+        ),
+        DescribedColumn::new(
+            "log_prob",
+            Kind::Float,
+            "of a positive, its natural log-probability under the sampler",
+        ),
+        DescribedColumn::list(
             "next",
             Kind::Text,
             "of a positive, the symbols that can follow each prefix, from the empty one to the whole string, separated by spaces",
         ),
-        Field::list(
+        DescribedColumn::list(
             "end",
             Kind::Boolean,
             "of a positive, whether each prefix is a member: whether the end can follow it",
@@ -88,7 +97,7 @@ pub(super) fn fields() -> Vec<Field> {
 }
 
 /// A string as a row of these columns.
-pub(super) fn to_row(example: &Labelled, alphabet: &Alphabet) -> Vec<Value<'static>> {
+pub(super) fn to_row(example: &Labelled, alphabet: &Alphabet) -> Vec<ColumnValue<'static>> {
     let symbols = |set: &NextSet| {
         let tokens: Vec<&str> =
             alphabet.sorted().filter(|&a| set.contains(a)).map(|a| alphabet.token(a)).collect();
@@ -102,8 +111,8 @@ pub(super) fn to_row(example: &Labelled, alphabet: &Alphabet) -> Vec<Value<'stat
         example.distance.into(),
         // Readers of rows take numbers: JSON has no infinite ones.
         example.log_prob.filter(|log| log.is_finite()).into(),
-        next.map_or(Value::Null, |sets| sets.iter().map(symbols).collect()),
-        next.map_or(Value::Null, |sets| sets.iter().map(NextSet::end).collect()),
+        next.map_or(ColumnValue::Null, |sets| sets.iter().map(symbols).collect()),
+        next.map_or(ColumnValue::Null, |sets| sets.iter().map(NextSet::end).collect()),
     ]
 }
 

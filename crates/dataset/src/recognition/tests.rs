@@ -57,7 +57,7 @@ fn the_same_seed_gives_the_same_data() {
 fn corrected_labels_are_balanced_in_every_split_and_published_ones_are_coins() {
     let flare = || LANGUAGES.iter().filter(|entry| entry.suite == "flare");
     assert_eq!(flare().count(), 18);
-    let labelled = |entry: &registry::Entry, specs: &[SplitSpec], reading, seed| {
+    let labelled = |entry: &registry::LanguageEntry, specs: &[SplitSpec], reading, seed| {
         let language = entry.build(reading).unwrap();
         let data = generate(language.as_ref(), specs, reading, Seed::new(seed)).unwrap();
         data.splits.into_iter().filter(|split| split.name != "test-edit-distance").collect::<Vec<_>>()

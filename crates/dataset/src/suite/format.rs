@@ -5,12 +5,12 @@ use std::fmt;
 use wug_table::TableFormat;
 
 use crate::card::split_name;
-use crate::tabular::Config;
+use crate::tabular::DatasetConfig;
 use crate::{bliss, find, flare, tse};
 
 /// A layout of the files of a data set.
 #[derive(Clone, Copy)]
-pub struct Format {
+pub struct DataFormat {
     /// The name as it is typed.
     pub(crate) name: &'static str,
     /// The folders inside one data set, each ending in `/`.
@@ -24,7 +24,7 @@ pub struct Format {
 }
 
 /// A JSON object per line, which every suite has.
-pub const JSONL: Format = Format {
+pub const JSONL: DataFormat = DataFormat {
     name: "jsonl",
     folders: &[],
     has: |file| file.ends_with(".jsonl"),
@@ -33,7 +33,7 @@ pub const JSONL: Format = Format {
 };
 
 /// Parquet, which every suite has.
-pub const PARQUET: Format = Format {
+pub const PARQUET: DataFormat = DataFormat {
     name: "parquet",
     folders: &[],
     has: |file| file.ends_with(".parquet"),
@@ -41,8 +41,9 @@ pub const PARQUET: Format = Format {
     load: "",
 };
 
-impl Format {
+impl DataFormat {
     /// Every format, in the order in which they are detected.
+    // Our own tables come last: the released files of TSE end in `.jsonl` as well.
     pub const ALL: [Self; 9] = [
         flare::FORMAT,
         bliss::ARCHIVES,
@@ -86,7 +87,7 @@ impl Format {
     }
 
     /// Python that loads the data from the current folder.
-    pub(crate) fn load(self, configs: &[Config]) -> String {
+    pub(crate) fn load(self, configs: &[DatasetConfig]) -> String {
         let Some(split) = configs.first().and_then(|config| config.splits.first()) else {
             return self.load.to_owned();
         };
@@ -106,16 +107,17 @@ impl Format {
     }
 }
 
-impl fmt::Debug for Format {
+impl fmt::Debug for DataFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl PartialEq for Format {
+impl PartialEq for DataFormat {
     fn eq(&self, other: &Self) -> bool {
+        // Names are unique, and pointers to functions do not compare.
         self.name == other.name
     }
 }
 
-impl Eq for Format {}
+impl Eq for DataFormat {}

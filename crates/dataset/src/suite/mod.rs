@@ -11,16 +11,16 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 use wug_language::Reading;
-use wug_language::registry::{self, Entry, LANGUAGES, Named};
+use wug_language::registry::{self, LANGUAGES, LanguageEntry, Named};
 use wug_parameter::{Parameter, Settings};
 
 use crate::corpus::ReleasedCorpus;
-use crate::manifest::{Manifest, Recorder};
+use crate::manifest::{DataManifest, Recorder};
 use crate::tabular::ParquetRows;
 use crate::validation::Validation;
 use crate::{DataError, FileSource, bliss, find, flare, tse, wade};
 
-pub use format::{Format, JSONL, PARQUET};
+pub use format::{DataFormat, JSONL, PARQUET};
 pub use options::{LONGEST, options, parse_lengths};
 pub(crate) use options::{lengths, range_text, size};
 
@@ -36,7 +36,7 @@ pub struct Descriptor {
     pub measure: &'static str,
     pub citation: &'static str,
     /// Every format that one of its members is written in; the first is the default.
-    pub formats: &'static [Format],
+    pub formats: &'static [DataFormat],
     /// The seed if none is given.
     pub seed: u64,
 }
@@ -51,7 +51,7 @@ pub trait Suite: Debug + Sync {
     }
 
     /// The formats that a member, or the suite as a whole, can be written in; the first is the default.
-    fn formats_of(&self, _member: Option<&str>) -> &'static [Format] {
+    fn formats_of(&self, _member: Option<&str>) -> &'static [DataFormat] {
         self.about().formats
     }
 
@@ -93,7 +93,11 @@ pub trait Suite: Debug + Sync {
     ) -> Result<Box<dyn PlannedData>, DataError>;
 
     /// Checks the files of a member against the oracle.
-    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError>;
+    fn validate(
+        &self,
+        files: &dyn FileSource,
+        subject: &ValidationSubject<'_>,
+    ) -> Result<Validation, DataError>;
 
     /// The corpora that were released with the paper, by language.
     fn released(&self) -> &'static [&'static dyn ReleasedCorpus] {
@@ -111,7 +115,7 @@ pub struct TaskSummary {
 /// A data set that was checked and can be written.
 pub trait PlannedData {
     /// Draws the data and writes them in one of the member's formats.
-    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError>;
+    fn write(&self, format: DataFormat, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError>;
 }
 
 /// What the manifest says of a data set beside its files.
@@ -132,7 +136,7 @@ pub struct Written {
 impl Written {
     /// A data set of a language.
     pub(crate) fn of_language(named: &Named, spec: Value, facts: Value) -> Self {
-        let Entry { summary, definition, citation, .. } = named.entry;
+        let LanguageEntry { summary, definition, citation, .. } = named.entry;
         let description = format!("{summary}: `{definition}`");
         Self { name: named.spelled(), description, cite: citation, spec, facts }
     }
@@ -140,18 +144,18 @@ impl Written {
 
 /// What a data set is checked as.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ValidationSubject<'a> {
     /// The layout of its files.
-    pub format: Format,
+    pub format: DataFormat,
     /// The language or task, with its settings.
     pub name: &'a str,
     /// The reading to check against.
     pub reading: Reading,
     /// Its manifest, if it has one.
-    pub manifest: Option<&'a Manifest>,
+    pub manifest: Option<&'a DataManifest>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ValidationSubject<'a> {
     /// The name without settings.
     pub fn base(&self) -> &'a str {
         self.name.split(':').next().unwrap_or(self.name)
@@ -163,6 +167,8 @@ impl<'a> Subject<'a> {
         if self.format != PARQUET {
             return suite.validate(files, self);
         }
+        // Checks read JSON lines. Parquet is shown to them as such, and in what they find the files get
+        // their own names back.
         let rows = ParquetRows { files, manifest: self.manifest };
         let mut report = suite.validate(&rows, self).map_err(|error| error.renamed(ParquetRows::file))?;
         self.format.name().clone_into(&mut report.format);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::card::CARD;
-use crate::manifest::{About, Manifest, Recorder};
-use crate::tabular::Config;
+use crate::manifest::{About, DataManifest, Recorder};
+use crate::tabular::DatasetConfig;
 use crate::{FileSource as _, MemoryFiles, Seed};
 
 #[test]
@@ -13,8 +13,8 @@ fn names_are_unique_and_found() {
     for suite in SUITES {
         assert_eq!(named(suite.name()).map(Suite::name), Some(suite.name()));
     }
-    for format in Format::ALL {
-        assert_eq!(Format::named(format.name()), Some(format));
+    for format in DataFormat::ALL {
+        assert_eq!(DataFormat::named(format.name()), Some(format));
     }
 }
 
@@ -53,7 +53,11 @@ fn formats_are_listed_and_two_are_common() {
                 !formats.is_empty() && formats.iter().all(|format| suite.about().formats.contains(format))
             );
         }
-        assert!(suite.about().formats.iter().all(|format| Format::ALL.contains(format)), "{}", suite.name());
+        assert!(
+            suite.about().formats.iter().all(|format| DataFormat::ALL.contains(format)),
+            "{}",
+            suite.name()
+        );
     }
 }
 
@@ -103,8 +107,8 @@ const SMALL: [Small; 6] = [
 fn written(
     (suite, member, options): (&str, &str, &[(&str, &str)]),
     reading: Reading,
-    format: Format,
-) -> (MemoryFiles, Manifest, Vec<Config>) {
+    format: DataFormat,
+) -> (MemoryFiles, DataManifest, Vec<DatasetConfig>) {
     let suite = named(suite).unwrap();
     let given: BTreeMap<String, String> =
         options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -117,7 +121,7 @@ fn written(
     (memory, manifest, configs)
 }
 
-fn all(mut check: impl FnMut(&str, Format, Reading, &(MemoryFiles, Manifest, Vec<Config>))) {
+fn all(mut check: impl FnMut(&str, DataFormat, Reading, &(MemoryFiles, DataManifest, Vec<DatasetConfig>))) {
     for case in SMALL {
         for reading in Reading::ALL {
             for &format in named(case.0).unwrap().formats_of(Some(case.1)) {
@@ -144,10 +148,10 @@ fn every_format_has_a_card_and_is_valid() {
         assert!(card.contains("\nconfigs:\n"), "{at}");
         // Where splits are no tables, `datasets` is told so by a file that is not there.
         assert_eq!(card.contains("no tables here"), configs.is_empty(), "{at}");
-        let subject = Subject { format, name: &manifest.name, reading, manifest: Some(manifest) };
+        let subject = ValidationSubject { format, name: &manifest.name, reading, manifest: Some(manifest) };
         let report = subject.validate(memory).unwrap();
         assert_eq!((report.errors, report.not_checked), (0, 0), "{at}: {report:?}");
-        assert_eq!(Format::detect(&memory.names().unwrap()), Some(format), "{at}");
+        assert_eq!(DataFormat::detect(&memory.names().unwrap()), Some(format), "{at}");
     });
 }
 
@@ -185,8 +189,9 @@ fn parquet_and_json_lines_hold_the_same_rows() {
 #[test]
 fn parquet_that_the_manifest_does_not_know_is_not_decoded() {
     let (mut memory, manifest, _) = written(SMALL[3], Reading::Corrected, PARQUET);
-    let error = |memory: &MemoryFiles, manifest: Option<&Manifest>| {
-        let subject = Subject { format: PARQUET, name: "hard-sym-ct", reading: Reading::Corrected, manifest };
+    let error = |memory: &MemoryFiles, manifest: Option<&DataManifest>| {
+        let subject =
+            ValidationSubject { format: PARQUET, name: "hard-sym-ct", reading: Reading::Corrected, manifest };
         subject.validate(memory).unwrap_err().to_string()
     };
     let message =

@@ -13,11 +13,11 @@ use wug_language::{Alphabet, Symbol, Word};
 pub use task_file::{TaskFile, TaskFileError};
 
 // The tasks that have a name, whatever suite they are from.
-pub use crate::find::{Entry, TASKS, TaskError, build, holdout_order};
+pub use crate::find::{TASKS, TaskEntry, TaskError, build, holdout_order};
 
 /// One input and its output.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
+pub struct TransductionPair {
     /// Over the task's source alphabet.
     pub input: Word,
     /// Over the task's target alphabet.
@@ -26,7 +26,7 @@ pub struct Pair {
 
 /// A rule that fits the training pairs, by its answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct CandidateRule {
     /// Its short name, such as `count` or `mem`.
     pub name: String,
     /// Its answer to each hold-out input, in order.
@@ -40,10 +40,10 @@ pub struct RuleTask {
     pub name: String,
     pub source: Alphabet,
     pub target: Alphabet,
-    pub train: Vec<Pair>,
+    pub train: Vec<TransductionPair>,
     /// The inputs on which the rules disagree (and, where the paper has it, the training input again).
     pub holdout: Vec<Word>,
-    pub rules: Vec<Rule>,
+    pub rules: Vec<CandidateRule>,
     /// How many examples one step of the description length transmits.
     pub block_size: usize,
 }
@@ -100,7 +100,8 @@ impl RuleTask {
     ) -> Result<Self, RuleDisagrees> {
         assert!(!rules.is_empty(), "a task needs a rule");
         let (other, gold) = rules[0];
-        let train: Vec<Pair> = train.into_iter().map(|input| Pair { output: gold(&input), input }).collect();
+        let train: Vec<TransductionPair> =
+            train.into_iter().map(|input| TransductionPair { output: gold(&input), input }).collect();
         for (&(rule, function), pair) in rules.iter().flat_map(|r| train.iter().map(move |pair| (r, pair))) {
             let answer = function(&pair.input);
             if answer != pair.output {
@@ -114,13 +115,15 @@ impl RuleTask {
             }
         }
         let answers = |function: RuleFunction<'_>| holdout.iter().map(|input| function(input)).collect();
-        let rules =
-            rules.iter().map(|&(name, f)| Rule { name: name.to_owned(), outputs: answers(f) }).collect();
+        let rules = rules
+            .iter()
+            .map(|&(name, f)| CandidateRule { name: name.to_owned(), outputs: answers(f) })
+            .collect();
         Ok(Self { name: name.into(), source, target, train, holdout, rules, block_size })
     }
 
     /// The candidate of a name.
-    pub fn rule(&self, name: &str) -> Option<&Rule> {
+    pub fn rule(&self, name: &str) -> Option<&CandidateRule> {
         self.rules.iter().find(|rule| rule.name == name)
     }
 
@@ -131,13 +134,14 @@ impl RuleTask {
     }
 
     /// The unseen inputs with a rule's answers: what the description length transmits, in file order.
-    pub fn unseen_pairs(&self, rule: &Rule) -> Vec<Pair> {
-        let pair = |i: usize| Pair { input: self.holdout[i].clone(), output: rule.outputs[i].clone() };
+    pub fn unseen_pairs(&self, rule: &CandidateRule) -> Vec<TransductionPair> {
+        let pair =
+            |i: usize| TransductionPair { input: self.holdout[i].clone(), output: rule.outputs[i].clone() };
         self.unseen().into_iter().map(pair).collect()
     }
 
     /// A candidate's published file: the training pairs, then the [unseen](Self::unseen_pairs) ones.
-    pub fn candidate_lines(&self, rule: &Rule) -> Vec<Pair> {
+    pub fn candidate_lines(&self, rule: &CandidateRule) -> Vec<TransductionPair> {
         let mut lines = self.train.clone();
         lines.extend(self.unseen_pairs(rule));
         lines
@@ -148,7 +152,7 @@ impl RuleTask {
     ///
     /// # Panics
     /// If `order` names a pair that is not there.
-    pub fn blocks(&self, rule: &Rule, order: &[usize]) -> Vec<Vec<Pair>> {
+    pub fn blocks(&self, rule: &CandidateRule, order: &[usize]) -> Vec<Vec<TransductionPair>> {
         self.blocks_of(rule, order, self.block_size)
     }
 
@@ -156,10 +160,15 @@ impl RuleTask {
     ///
     /// # Panics
     /// If `order` names a pair that is not there.
-    pub fn blocks_of(&self, rule: &Rule, order: &[usize], size: usize) -> Vec<Vec<Pair>> {
+    pub fn blocks_of(
+        &self,
+        rule: &CandidateRule,
+        order: &[usize],
+        size: usize,
+    ) -> Vec<Vec<TransductionPair>> {
         let unseen = self.unseen_pairs(rule);
-        let ordered: Vec<Pair> = order.iter().map(|&i| unseen[i].clone()).collect();
-        let rest = ordered.chunks(size.max(1)).map(<[Pair]>::to_vec);
+        let ordered: Vec<TransductionPair> = order.iter().map(|&i| unseen[i].clone()).collect();
+        let rest = ordered.chunks(size.max(1)).map(<[TransductionPair]>::to_vec);
         std::iter::once(self.train.clone()).chain(rest).collect()
     }
 }

@@ -8,9 +8,10 @@ use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 use wug_language::{Alphabet, Symbol, Word};
 
-use super::{Pair, Rule, RuleTask};
+use super::{CandidateRule, RuleTask, TransductionPair};
 
 /// The most pairs and hold-out inputs, symbols of a string, tokens of an alphabet, and rules.
+// Files come from anywhere: what they ask for is bounded before it is built.
 const MAX_PAIRS: usize = 100_000;
 const MAX_LENGTH: usize = 10_000;
 const MAX_TOKENS: usize = 10_000;
@@ -62,6 +63,7 @@ struct HoldoutText {
 
 /// The answers of the rules to an input, in the order of the file.
 #[derive(Clone, Debug, Default)]
+// No map, which would forget the order of the rules.
 struct Answers(Vec<(String, String)>);
 
 impl Answers {
@@ -133,13 +135,13 @@ pub enum TaskFileError {
 
 /// An alphabet that grows with what is read, and how much was read.
 #[derive(Default)]
-struct Reader {
+struct TokenReader {
     tokens: Vec<String>,
     known: BTreeMap<String, Symbol>,
     symbols: usize,
 }
 
-impl Reader {
+impl TokenReader {
     fn word(&mut self, text: &str) -> Result<Word, TaskFileError> {
         let mut word = Word::new();
         for token in text.split_whitespace() {
@@ -202,19 +204,20 @@ impl TaskFile {
             self.holdout.iter().take(1).flat_map(|row| row.rules.names().map(str::to_owned)).collect();
         counted("rules", names.len(), 1, MAX_RULES)?;
         names.iter().try_for_each(|name| checked_name("rule", name))?;
-        let (mut source, mut target) = (Reader::default(), Reader::default());
+        let (mut source, mut target) = (TokenReader::default(), TokenReader::default());
         let mut train = Vec::with_capacity(self.train.len());
         let mut answers: BTreeMap<Word, usize> = BTreeMap::new();
         for (i, pair) in self.train.iter().enumerate() {
-            let pair = Pair { input: source.word(&pair.input)?, output: target.word(&pair.output)? };
+            let pair =
+                TransductionPair { input: source.word(&pair.input)?, output: target.word(&pair.output)? };
             let other = *answers.entry(pair.input.clone()).or_insert(i);
             train.push(pair);
             if train[other].output != train[i].output {
                 return Err(TaskFileError::Contradiction { index: i + 1, other: other + 1 });
             }
         }
-        let mut rules: Vec<Rule> =
-            names.iter().map(|name| Rule { name: name.clone(), outputs: Vec::new() }).collect();
+        let mut rules: Vec<CandidateRule> =
+            names.iter().map(|name| CandidateRule { name: name.clone(), outputs: Vec::new() }).collect();
         let mut holdout = Vec::with_capacity(self.holdout.len());
         let mut first: BTreeMap<Word, usize> = BTreeMap::new();
         for (i, row) in self.holdout.iter().enumerate() {
@@ -222,6 +225,8 @@ impl TaskFile {
             let trained = answers.get(&input).map(|&i| &train[i].output);
             let earlier = *first.entry(input.clone()).or_insert(i);
             for rule in &mut rules {
+                // Names are there once in a row: as many as in the first row, and each of them found, are
+                // the same ones.
                 let Some(text) = row.rules.get(&rule.name).filter(|_| row.rules.0.len() == names.len())
                 else {
                     let given: Vec<String> =
@@ -265,7 +270,7 @@ impl TaskFile {
     }
 }
 
-impl Reader {
+impl TokenReader {
     fn format(&self, word: &[Symbol]) -> String {
         word.iter().map(|symbol| self.tokens[symbol.index()].as_str()).collect::<Vec<_>>().join(" ")
     }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use wug_language::{Alphabet, Word};
-use wug_table::{Kind, TableFormat, Value};
+use wug_table::{ColumnValue, Kind, TableFormat};
 
 use super::lm_eval::without_end;
 use crate::manifest::Recorder;
-use crate::pairs::PairData;
+use crate::pairs::MinimalPairData;
 use crate::rows::{self, read_rows};
-use crate::tabular::{DEFAULT, Field, SplitFile, Table};
+use crate::tabular::{DEFAULT, DescribedColumn, SplitFile, SplitTable};
 use crate::{DataError, FileSource, MinimalPair};
 
 #[derive(Serialize, Deserialize)]
@@ -57,9 +57,9 @@ fn pair(pair: &MinimalPair, alphabet: &Alphabet) -> String {
 }
 
 /// Writes the released layout.
-pub fn write(data: &PairData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
+pub fn write(data: &MinimalPairData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Result<(), DataError> {
     let (samples, pairs) = released_fields();
-    let mut put = |config, fields: &[Field], split: &str, file: String, rows: Vec<String>| {
+    let mut put = |config, fields: &[DescribedColumn], split: &str, file: String, rows: Vec<String>| {
         let split = SplitFile { name: split.to_owned(), rows: rows.len(), file };
         out.put_rows(&split.file, rows.into_iter())?;
         out.split(config, fields, split);
@@ -70,6 +70,7 @@ pub fn write(data: &PairData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Re
         put("samples", &samples, name, format!("{name}.jsonl"), rows)?;
     }
     for (name, drawn) in [("test", &data.test), ("out_of_dist_test", &data.out_of_distribution)] {
+        // The released layout: all good strings, then all bad ones, so that pair i is in lines i and n + i.
         let good = drawn.iter().map(|p| sample(&p.good, true, alphabet));
         let bad = drawn.iter().map(|p| sample(&p.bad, false, alphabet));
         put("samples", &samples, name, format!("{name}.jsonl"), good.chain(bad).collect())?;
@@ -81,40 +82,45 @@ pub fn write(data: &PairData, alphabet: &Alphabet, out: &mut Recorder<'_>) -> Re
 }
 
 /// The columns of the two kinds of released file.
-fn released_fields() -> (Vec<Field>, Vec<Field>) {
+fn released_fields() -> (Vec<DescribedColumn>, Vec<DescribedColumn>) {
     let samples = vec![
-        Field::list("sequences", Kind::Text, "the words of the string"),
-        Field::new("labels", Kind::Integer, "1 if it is grammatical, else 0"),
-        Field::new("data_type", Kind::Text, "`correct`, or `flip` for a near miss"),
-        Field::new("num_seq", Kind::Integer, "how many words it has"),
+        DescribedColumn::list("sequences", Kind::Text, "the words of the string"),
+        DescribedColumn::new("labels", Kind::Integer, "1 if it is grammatical, else 0"),
+        DescribedColumn::new("data_type", Kind::Text, "`correct`, or `flip` for a near miss"),
+        DescribedColumn::new("num_seq", Kind::Integer, "how many words it has"),
     ];
     let pairs = vec![
-        Field::list("good_sequences", Kind::Text, "the words of the grammatical string"),
-        Field::list("bad_sequences", Kind::Text, "the words of its near miss"),
-        Field::new("num_good_seq", Kind::Integer, "how many words the first has"),
-        Field::new("num_bad_seq", Kind::Integer, "how many words the second has"),
+        DescribedColumn::list("good_sequences", Kind::Text, "the words of the grammatical string"),
+        DescribedColumn::list("bad_sequences", Kind::Text, "the words of its near miss"),
+        DescribedColumn::new("num_good_seq", Kind::Integer, "how many words the first has"),
+        DescribedColumn::new("num_bad_seq", Kind::Integer, "how many words the second has"),
     ];
     (samples, pairs)
 }
 
 /// Writes one string or pair per row.
 pub fn write_rows(
-    data: &PairData,
+    data: &MinimalPairData,
     alphabet: &Alphabet,
     format: TableFormat,
     out: &mut Recorder<'_>,
 ) -> Result<(), DataError> {
     let fields = vec![
-        Field::new("good", Kind::Text, "a grammatical string, its words separated by spaces"),
-        Field::new(
+        DescribedColumn::new("good", Kind::Text, "a grammatical string, its words separated by spaces"),
+        DescribedColumn::new(
             "bad",
             Kind::Text,
             "its near miss, which a model should find less likely; null in `train` and `validation`, which are corpora",
         ),
     ];
-    let table = Table { format, config: DEFAULT, fields };
+    let table = SplitTable { format, config: DEFAULT, fields };
     for (name, words) in [("train", &data.train), ("validation", &data.validation)] {
-        table.put(out, name, name, words.iter().map(|w| vec![alphabet.format(w).into(), Value::Null]))?;
+        table.put(
+            out,
+            name,
+            name,
+            words.iter().map(|w| vec![alphabet.format(w).into(), ColumnValue::Null]),
+        )?;
     }
     for (name, pairs) in [("test", &data.test), ("out-of-distribution", &data.out_of_distribution)] {
         let rows =
@@ -134,6 +140,7 @@ pub fn read_corpus(
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Row {
+        // Tried in this order, and told apart by the names of their fields.
         Released(Sample),
         Exported { terminals: String },
         Ours { good: String, bad: () },

@@ -7,16 +7,16 @@
 
 use serde_json::{Map, Value as Json};
 use wug_language::{Alphabet, Symbol, Word, draw};
-use wug_table::{Kind, TableFormat, Value};
+use wug_table::{ColumnValue, Kind, TableFormat};
 
 use crate::manifest::Recorder;
-use crate::pairs::PairData;
-use crate::suite::Format;
-use crate::tabular::{Field, Table};
+use crate::pairs::MinimalPairData;
+use crate::suite::DataFormat;
+use crate::tabular::{DescribedColumn, SplitTable};
 use crate::{DataError, MinimalPair, Seed};
 
 /// Tasks of the lm-evaluation-harness.
-pub const LM_EVAL: Format = Format {
+pub const LM_EVAL: DataFormat = DataFormat {
     name: "lm-eval",
     folders: &[],
     has: |file| file.ends_with(".yaml"),
@@ -46,6 +46,7 @@ fn symbols(terminals: usize) -> Option<Vec<String>> {
 /// A string as a model reads it: a space before each symbol, the end included.
 fn spelled(word: &Word, name: impl Fn(Symbol) -> String) -> String {
     let symbols: Vec<String> = word.iter().map(|&symbol| name(symbol)).chain([END.to_owned()]).collect();
+    // The space before the first symbol too: without it GPT-2 has another token for it.
     format!(" {}", symbols.join(" "))
 }
 
@@ -54,7 +55,7 @@ fn spelled(word: &Word, name: impl Fn(Symbol) -> String) -> String {
 /// The harness takes the first of choices that are equally likely. So the good string is the first or the second choice by a coin,
 /// and a model that finds all strings equal is right half of the time.
 pub(super) fn write(
-    data: &PairData,
+    data: &MinimalPairData,
     name: &str,
     seed: Seed,
     alphabet: &Alphabet,
@@ -69,35 +70,35 @@ pub(super) fn write(
     })?;
     let by_symbol = |word: &Word| spelled(word, |symbol| symbols[symbol.index()].clone());
     let by_terminal = |word: &Word| spelled(word, |symbol| alphabet.token(symbol).to_owned());
-    let text = |name: &'static str, meaning: &'static str| Field::new(name, Kind::Text, meaning);
+    let text = |name: &'static str, meaning: &'static str| DescribedColumn::new(name, Kind::Text, meaning);
     let fields = vec![
         text("good", "a grammatical string, spelled by symbols"),
         text("bad", "its near miss, spelled by symbols, which a model should find less likely"),
         text("good_terminals", "the grammatical string, spelled by its terminals"),
         text("bad_terminals", "its near miss, spelled by its terminals"),
-        Field::new(
+        DescribedColumn::new(
             "target",
             Kind::Integer,
             "which choice the good string is: 0, the first, or 1, the second",
         ),
     ];
-    let pairs = Table { format: TableFormat::Jsonl, config: "pairs", fields };
+    let pairs = SplitTable { format: TableFormat::Jsonl, config: "pairs", fields };
     let fields = vec![
         text("text", "a grammatical string, spelled by symbols"),
         text("terminals", "the same, spelled by its terminals"),
     ];
-    let corpora = Table { format: TableFormat::Jsonl, config: "corpora", fields };
+    let corpora = SplitTable { format: TableFormat::Jsonl, config: "corpora", fields };
     let base = format!("wug_tse_{}", name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
     let mut tasks = Vec::new();
     for (split, own) in [("test", &data.test), ("out-of-distribution", &data.out_of_distribution)] {
         let mut coins = seed.derive("tse/lm-eval").derive(split).rng();
-        let row = |MinimalPair { good, bad }: &MinimalPair| -> Vec<Value<'static>> {
+        let row = |MinimalPair { good, bad }: &MinimalPair| -> Vec<ColumnValue<'static>> {
             vec![
                 by_symbol(good).into(),
                 by_symbol(bad).into(),
                 by_terminal(good).into(),
                 by_terminal(bad).into(),
-                Value::from(i64::from(draw::coin(&mut coins))),
+                ColumnValue::from(i64::from(draw::coin(&mut coins))),
             ]
         };
         pairs.put(out, split, split, own.iter().map(row))?;

@@ -6,13 +6,15 @@ use wug_language::registry::{self, Named};
 
 use super::{LM_EVAL, lm_eval, validate, write, write_rows};
 use crate::manifest::Recorder;
-use crate::pairs::{Sizes, generate};
-use crate::suite::{Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, Written, range_text};
+use crate::pairs::{PairSizes, generate};
+use crate::suite::{
+    DataFormat, Descriptor, JSONL, PARQUET, PlannedData, Suite, ValidationSubject, Written, range_text,
+};
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
 use wug_parameter::{Parameter, Settings};
 
-pub const FORMAT: Format = Format {
+pub const FORMAT: DataFormat = DataFormat {
     name: "tse",
     folders: &[],
     has: |file| file == "test_pair.jsonl",
@@ -44,7 +46,7 @@ impl Suite for Tse {
     }
 
     fn options(&self) -> &'static [Parameter] {
-        Sizes::PARAMETERS
+        PairSizes::PARAMETERS
     }
 
     fn published_members(&self) -> Vec<String> {
@@ -60,25 +62,29 @@ impl Suite for Tse {
     ) -> Result<Box<dyn PlannedData>, DataError> {
         let named = registry::find(member)?;
         let language = named.build(reading)?;
-        let sizes = Sizes::of(options);
+        let sizes = PairSizes::of(options);
         sizes.check(language.as_ref())?;
-        Ok(Box::new(Planned { named, reading, sizes }))
+        Ok(Box::new(PlannedTse { named, reading, sizes }))
     }
 
-    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+    fn validate(
+        &self,
+        files: &dyn FileSource,
+        subject: &ValidationSubject<'_>,
+    ) -> Result<Validation, DataError> {
         let language = registry::find(subject.name)?.build(subject.reading)?;
         validate(files, subject.name, language.as_ref(), subject.reading)
     }
 }
 
-struct Planned {
+struct PlannedTse {
     named: Named,
     reading: Reading,
-    sizes: Sizes,
+    sizes: PairSizes,
 }
 
-impl PlannedData for Planned {
-    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+impl PlannedData for PlannedTse {
+    fn write(&self, format: DataFormat, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let Self { named, reading, sizes } = self;
         let language = named.build(*reading)?;
         let data = generate(named, sizes, *reading, Seed::new(seed))?;

@@ -4,12 +4,18 @@ use wug_language::{Reading, Word, registry};
 
 use super::*;
 use crate::manifest::Recorder;
-use crate::pairs::{Sizes, generate};
+use crate::pairs::{PairSizes, generate};
 use crate::table::TableFormat;
 use crate::{Bounds, MemoryFiles, Seed};
 
-fn small() -> Sizes {
-    Sizes { training: 900, validation: 100, test: 2_000, out_of_distribution: 2_000, ..Sizes::default() }
+fn small() -> PairSizes {
+    PairSizes {
+        training: 900,
+        validation: 100,
+        test: 2_000,
+        out_of_distribution: 2_000,
+        ..PairSizes::default()
+    }
 }
 
 const LANGUAGES: [&str; 4] = ["adj-np", "np-vp", "nested", "cross-serial"];
@@ -42,7 +48,7 @@ fn published_negatives_have_the_known_ceiling() {
         for terminals in [5u8, 10] {
             let named = registry::find(&format!("{name}:terminals={terminals}")).unwrap();
             let language = named.build(Reading::Published).unwrap();
-            let sizes = Sizes { test: 10_000, out_of_distribution: 10, ..small() };
+            let sizes = PairSizes { test: 10_000, out_of_distribution: 10, ..small() };
             let data = generate(&named, &sizes, Reading::Published, Seed::new(2)).unwrap();
             let bounds = Bounds::of(&data.test, language.as_ref());
             let t = f64::from(terminals);
@@ -104,12 +110,12 @@ fn too_few_strings_are_an_error_not_an_endless_loop() {
 
 #[test]
 fn near_misses_that_cannot_be_are_refused_at_once() {
-    let refused = |name: &str, sizes: &Sizes| {
+    let refused = |name: &str, sizes: &PairSizes| {
         let named = registry::find(name).unwrap();
         generate(&named, sizes, Reading::Corrected, Seed::new(1)).unwrap_err().to_string()
     };
     assert!(refused("nested:classes=1", &small()).contains("with 1 classes"));
-    let short = Sizes { lengths: 0..=2, ..small() };
+    let short = PairSizes { lengths: 0..=2, ..small() };
     assert!(refused("nested", &short).contains("length 0..2"));
 }
 

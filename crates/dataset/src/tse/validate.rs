@@ -29,6 +29,7 @@ pub fn validate(
             hint: ": not a TSE directory".to_owned(),
         });
     }
+    // Training first: the overlap of every other file is counted against it.
     names.sort_by_key(|file| (file != "train.jsonl", file.clone()));
     let mut training: BTreeSet<Word> = BTreeSet::new();
     for file in names {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use wug_language::limit::{TooLarge, check_memory};
 use wug_language::{Reading, draw};
 
-use super::task::Task;
 use super::task::TaskSettings;
+use super::task::WadeTask;
 use crate::{MaskedSequence, Seed};
 
 /// How many draws are made at most for each sequence that is wanted.
@@ -53,7 +53,8 @@ impl TaskData {
 }
 
 /// An error if `n` sequences would take too much memory, as a few draws show.
-pub(crate) fn check_size(task: &Task, settings: &TaskSettings, n: usize) -> Result<(), TooLarge> {
+pub(crate) fn check_size(task: &WadeTask, settings: &TaskSettings, n: usize) -> Result<(), TooLarge> {
+    // A few are enough: the limit is no fine line.
     const DRAWS: usize = 8;
     let mut rng = Seed::new(0).derive("wade/size").rng();
     let draws = (0..DRAWS).map(|_| task.generate_with(settings, &mut rng));
@@ -64,7 +65,7 @@ pub(crate) fn check_size(task: &Task, settings: &TaskSettings, n: usize) -> Resu
 }
 
 /// Draws `n` distinct sequences with the settings of a reading, and splits them.
-pub fn dataset(task: &Task, reading: Reading, n: usize, seed: Seed) -> TaskData {
+pub fn dataset(task: &WadeTask, reading: Reading, n: usize, seed: Seed) -> TaskData {
     dataset_with(task, &task.settings(reading), n, seed)
 }
 
@@ -72,7 +73,7 @@ pub fn dataset(task: &Task, reading: Reading, n: usize, seed: Seed) -> TaskData 
 ///
 /// Sequences are distinct if their tokens are: of two that differ in the mask alone only the first counts.
 /// Repetition makes short sequences rarer than the generator does.
-pub fn dataset_with(task: &Task, settings: &TaskSettings, n: usize, seed: Seed) -> TaskData {
+pub fn dataset_with(task: &WadeTask, settings: &TaskSettings, n: usize, seed: Seed) -> TaskData {
     let mut rng = seed.derive(&format!("wade/{}/draw", task.name)).rng();
     let (mut known, mut sequences, mut drawn) = (BTreeSet::new(), Vec::new(), 0);
     while sequences.len() < n && drawn < n.saturating_mul(DRAWS_PER_SEQUENCE) {

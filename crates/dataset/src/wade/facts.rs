@@ -4,16 +4,16 @@
 use rand_core::Rng;
 use wug_language::draw;
 
-use super::text::Text;
+use super::text::TaskText;
 
 /// Something that can be spoken of.
 pub(super) trait Mention: Clone {
-    fn mention(&self, text: &mut Text);
+    fn mention(&self, text: &mut TaskText);
 }
 
 /// A name is its own phrase.
 impl Mention for &'static str {
-    fn mention(&self, text: &mut Text) {
+    fn mention(&self, text: &mut TaskText) {
         text.say(self);
     }
 }
@@ -31,6 +31,8 @@ pub(super) struct Fact<T> {
 impl<T: Mention> Fact<T> {
     /// Makes a uniform number of the things, from none to all, true of the verb.
     pub(super) fn draw(rng: &mut dyn Rng, verb: &'static str, things: &[T]) -> Self {
+        // A permutation cut at a uniform place: every number of true things is equally likely, which a coin
+        // for each thing would not give.
         let mut yes = draw::subset(rng, things, things.len());
         let no = yes.split_off(draw::between(rng, 0, things.len()));
         Self { verb, yes, no }
@@ -47,7 +49,7 @@ impl<T: Mention> Fact<T> {
 
     /// Writes the statement: one clause or two, in either order. The link word is drawn without regard to
     /// meaning. Only negative things that `told` lets through are mentioned.
-    pub(super) fn state(&self, text: &mut Text, rng: &mut dyn Rng, told: impl Fn(&T) -> bool) {
+    pub(super) fn state(&self, text: &mut TaskText, rng: &mut dyn Rng, told: impl Fn(&T) -> bool) {
         let negative_first = draw::coin(rng);
         let no: Vec<&T> = self.no.iter().filter(|thing| told(thing)).collect();
         let yes: Vec<&T> = self.yes.iter().collect();
@@ -67,7 +69,7 @@ impl<T: Mention> Fact<T> {
     }
 }
 
-fn list<T: Mention>(text: &mut Text, things: &[&T]) {
+fn list<T: Mention>(text: &mut TaskText, things: &[&T]) {
     for (i, thing) in things.iter().enumerate() {
         if i > 0 {
             text.say("AND");
@@ -90,7 +92,7 @@ pub(super) fn assign<T: Mention>(rng: &mut dyn Rng, things: &[T], verbs: &[&'sta
 }
 
 /// Writes `DO I V … ?` and the answer.
-pub(super) fn ask_whether<T: Mention>(text: &mut Text, verb: &'static str, thing: &T, truth: bool) {
+pub(super) fn ask_whether<T: Mention>(text: &mut TaskText, verb: &'static str, thing: &T, truth: bool) {
     text.say_all(&["DO", "I", verb]);
     thing.mention(text);
     text.say("?");

@@ -2,7 +2,7 @@
 
 use wug_table::TableFormat;
 
-use super::task::Task;
+use super::task::WadeTask;
 use super::{TaskData, task};
 use crate::manifest::Recorder;
 use crate::rows::{MaskedRow, object, read_rows};
@@ -16,8 +16,7 @@ pub const SPLITS: [&str; 2] = ["train", "test"];
 pub const VOCABULARY: &str = "vocabulary.txt";
 
 /// Writes `train` and `test`, each row `{"text": …, "mask": […]}` with the tokens joined by spaces and the
-/// 0-based positions to predict, and `vocabulary.txt`, a token per line in the published
-/// order.
+/// 0-based positions to predict, and `vocabulary.txt`, a token per line in the published order.
 ///
 /// ```
 /// use wug_dataset::{MemoryFiles, Seed, manifest::Recorder, table::TableFormat, wade};
@@ -41,7 +40,7 @@ pub fn write(data: &TaskData, format: TableFormat, out: &mut Recorder<'_>) -> Re
 pub fn read(
     files: &dyn FileSource,
     split: &str,
-    task: &Task,
+    task: &WadeTask,
 ) -> Result<Option<Vec<MaskedSequence>>, DataError> {
     let vocabulary = task.vocabulary();
     read_rows(files, &format!("{split}.jsonl"), |text| {

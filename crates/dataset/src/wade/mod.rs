@@ -1,7 +1,7 @@
 //! The ten incremental tasks of Cisneros, Sivic and Mikolov (2022): sequences of tokens of which some, the
 //! answers, must be predicted from everything before them.
 //!
-//! [`TASKS`] lists them in the paper's order. A [`Task`] draws sequences in either [`Reading`], with
+//! [`TASKS`] lists them in the paper's order. A [`WadeTask`] draws sequences in either [`Reading`], with
 //! [`TaskSettings`] that start from the reading's defaults; [`dataset`] draws distinct sequences and splits them;
 //! [`oracle`] reads a text and works its answers out again, sharing nothing with the generators.
 //!
@@ -47,7 +47,7 @@ pub use people::{HARD_QA, QA, QA_WORLD_DEF, QA_WORLD_DEF_CT};
 pub use repeat::{INC_PER, PERIODIC};
 pub use suite::Wade;
 pub use symbols::SYM_CT;
-pub use task::{BadSetting, BadText, Task, TaskSettings, UnknownTask};
+pub use task::{BadSetting, BadText, TaskSettings, UnknownTask, WadeTask};
 pub use things::{ADJ_QA, ADJ_QA_CT};
 pub use validate::validate;
 pub use wug_language::Reading;
@@ -57,7 +57,7 @@ pub const CITATION: &str = "Cisneros, Sivic, Mikolov (2022). Benchmarking Learni
                             Reservoir Computing. Conference on Lifelong Learning Agents (CoLLAs).";
 
 /// Every task, in the paper's order.
-pub const TASKS: &[Task] =
+pub const TASKS: &[WadeTask] =
     &[PERIODIC, INC_PER, SYM_CT, HARD_SYM_CT, QA, HARD_QA, QA_WORLD_DEF, QA_WORLD_DEF_CT, ADJ_QA, ADJ_QA_CT];
 
 /// The task of a name or a number.
@@ -69,7 +69,7 @@ pub const TASKS: &[Task] =
 /// let error = wade::task("11").unwrap_err().to_string();
 /// assert!(error.starts_with("unknown task `11`; there are: 1 periodic, 2 inc-per, "));
 /// ```
-pub fn task(name_or_number: &str) -> Result<&'static Task, UnknownTask> {
+pub fn task(name_or_number: &str) -> Result<&'static WadeTask, UnknownTask> {
     let number = name_or_number.parse::<u8>().ok();
     TASKS
         .iter()

@@ -7,8 +7,8 @@ use wug_language::{Reading, draw};
 use wug_parameter::{Key, Span};
 
 use super::task::TaskSettings;
-use super::task::{Generate, Task};
-use super::text::{DIGITS, Text};
+use super::task::{Generate, WadeTask};
+use super::text::{DIGITS, TaskText};
 
 /// Task 4: groups of letters separated by `y`, then questions about how often a group occurred.
 ///
@@ -35,7 +35,7 @@ use super::text::{DIGITS, Text};
 /// let wrong = HARD_SYM_CT.parse("A B y C x A B y [1] C y [0] .").unwrap();
 /// assert_eq!(HARD_SYM_CT.check(&wrong).unwrap()[0].expected, "1");
 /// ```
-pub const HARD_SYM_CT: Task = Task {
+pub const HARD_SYM_CT: WadeTask = WadeTask {
     number: 4,
     name: "hard-sym-ct",
     title: "Pattern counting",
@@ -56,7 +56,7 @@ const LETTERS: [&str; 5] = ["A", "B", "C", "D", "E"];
 const SEPARATOR_CHANCES: usize = 13;
 const DECOY_CHANCE: f64 = 0.8;
 
-type Group = Vec<&'static str>;
+type LetterGroup = Vec<&'static str>;
 
 #[derive(Debug)]
 struct Patterns;
@@ -66,18 +66,19 @@ impl Generate for Patterns {
         [&LETTERS[..], &["x", "y", "."], &DIGITS].concat()
     }
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let raw = settings.draw(&PROMPT, rng) * 5 / 2;
         let groups = prompt(rng, raw);
-        let mut counts: BTreeMap<Group, usize> = BTreeMap::new();
+        // In order, so that the draw of groups below is the same on every machine.
+        let mut counts: BTreeMap<LetterGroup, usize> = BTreeMap::new();
         for group in &groups {
             *counts.entry(group.clone()).or_default() += 1;
         }
-        let different: Vec<(Group, usize)> =
+        let different: Vec<(LetterGroup, usize)> =
             counts.iter().map(|(group, &count)| (group.clone(), count)).collect();
         let asked = draw::between(rng, 1, different.len());
 
-        let mut text = Text::default();
+        let mut text = TaskText::default();
         text.say_all(&groups.join(&"y"));
         text.say("x");
         for (group, count) in draw::subset(rng, &different, asked) {
@@ -98,7 +99,7 @@ impl Generate for Patterns {
     }
 }
 
-fn ask(text: &mut Text, group: &Group, count: usize) {
+fn ask(text: &mut TaskText, group: &LetterGroup, count: usize) {
     text.say_all(group);
     text.say("y");
     text.answer_count(count);
@@ -108,12 +109,12 @@ fn ask(text: &mut Text, group: &Group, count: usize) {
 ///
 /// Drawing anew until the last symbol is a letter leaves the other symbols as they are and makes the last one
 /// a uniform letter, so that is what is drawn.
-fn prompt(rng: &mut dyn Rng, raw: usize) -> Vec<Group> {
-    let mut groups = vec![Group::new()];
+fn prompt(rng: &mut dyn Rng, raw: usize) -> Vec<LetterGroup> {
+    let mut groups = vec![LetterGroup::new()];
     for _ in 1..raw {
         match draw::below(rng, SEPARATOR_CHANCES + LETTERS.len()).checked_sub(SEPARATOR_CHANCES) {
             Some(letter) => extend(&mut groups, LETTERS[letter]),
-            None => groups.push(Group::new()),
+            None => groups.push(LetterGroup::new()),
         }
     }
     extend(&mut groups, LETTERS[draw::below(rng, LETTERS.len())]);
@@ -121,14 +122,14 @@ fn prompt(rng: &mut dyn Rng, raw: usize) -> Vec<Group> {
     groups
 }
 
-fn extend(groups: &mut [Group], letter: &'static str) {
+fn extend(groups: &mut [LetterGroup], letter: &'static str) {
     if let Some(last) = groups.last_mut() {
         last.push(letter);
     }
 }
 
 /// Letters of three copies of the group, shuffled and cut to the group's length and up to two more or fewer.
-fn decoy(rng: &mut dyn Rng, group: &Group) -> Group {
+fn decoy(rng: &mut dyn Rng, group: &LetterGroup) -> LetterGroup {
     let mut letters = group.repeat(3);
     draw::shuffle(rng, &mut letters);
     let (length, bound) = (letters.len(), group.len() + draw::below(rng, 5));
@@ -137,6 +138,6 @@ fn decoy(rng: &mut dyn Rng, group: &Group) -> Group {
     letters
 }
 
-fn is_substring(part: &Group, whole: &Group) -> bool {
+fn is_substring(part: &LetterGroup, whole: &LetterGroup) -> bool {
     part.is_empty() || whole.windows(part.len()).any(|window| window == part.as_slice())
 }

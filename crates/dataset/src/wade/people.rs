@@ -6,15 +6,15 @@ use wug_parameter::{Constant, Key, Span};
 
 use super::facts::{Fact, ask_whether, assign};
 use super::task::TaskSettings;
-use super::task::{Generate, Task};
-use super::text::{NUMBERS, Text};
+use super::task::{Generate, WadeTask};
+use super::text::{NUMBERS, TaskText};
 
 /// Task 5: one statement about a few people, one question about one of them.
 ///
-/// A verb; some of five names; a uniform number of them, from none to all, are those I do see (or hear), in
-/// one clause, and the others those I do not, in another. The clauses come in either order, joined by a
-/// random AND or BUT. The question is about one of the names, uniformly, so that YES and NO are equally
-/// likely.
+/// A verb; some of five names; a uniform number of them, from none to all, are those I do see (or
+/// hear), in one clause, and the others those I do not, in another. The clauses come in either order,
+/// joined by a random AND or BUT. The question is about one of the names, uniformly, so that YES and
+/// NO are equally likely.
 ///
 /// *Readings.* The published code has 1 to 4 names, because an upper bound is exclusive; the corrected
 /// reading has the paper's 1 to 5.
@@ -24,7 +24,7 @@ use super::text::{NUMBERS, Text};
 /// let right = QA.parse("I SEE TOM AND I DO NOT SEE PAUL AND JOHN . DO I SEE JOHN ? [NO]").unwrap();
 /// assert!(QA.check(&right).unwrap().is_empty());
 /// ```
-pub const QA: Task = Task {
+pub const QA: WadeTask = WadeTask {
     number: 5,
     name: "qa",
     title: "Simple question answering",
@@ -46,7 +46,7 @@ pub const QA: Task = Task {
 /// let right = HARD_QA.parse("I DO NOT SMELL LISA BUT I SMELL MARC . DO I SMELL MARC ? [YES]").unwrap();
 /// assert!(HARD_QA.check(&right).unwrap().is_empty());
 /// ```
-pub const HARD_QA: Task = Task {
+pub const HARD_QA: WadeTask = WadeTask {
     number: 6,
     name: "hard-qa",
     title: "Harder question answering",
@@ -72,7 +72,7 @@ pub const HARD_QA: Task = Task {
 /// let right = QA_WORLD_DEF.parse("I TOUCH LEO . I DO NOT CALL PETER . DO I CALL PETER ? [NO]").unwrap();
 /// assert!(QA_WORLD_DEF.check(&right).unwrap().is_empty());
 /// ```
-pub const QA_WORLD_DEF: Task = Task {
+pub const QA_WORLD_DEF: WadeTask = WadeTask {
     number: 7,
     name: "qa-world-def",
     title: "Question answering with world definition",
@@ -93,7 +93,7 @@ pub const QA_WORLD_DEF: Task = Task {
 /// let text = "I CALL JOHN AND LEO BUT I DO NOT CALL MARC . I HEAR TOM . HOW MANY PEOPLE DO I CALL ? [TWO]";
 /// assert!(QA_WORLD_DEF_CT.check(&QA_WORLD_DEF_CT.parse(text).unwrap()).unwrap().is_empty());
 /// ```
-pub const QA_WORLD_DEF_CT: Task = Task {
+pub const QA_WORLD_DEF_CT: WadeTask = WadeTask {
     number: 8,
     name: "qa-world-def-ct",
     title: "Question answering with world definition and counting",
@@ -154,9 +154,9 @@ impl Generate for People {
         words
     }
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let facts = self.facts(settings, rng);
-        let mut text = Text::default();
+        let mut text = TaskText::default();
         for fact in &facts {
             fact.state(&mut text, rng, |_| true);
             text.say(".");
@@ -164,6 +164,7 @@ impl Generate for People {
         let fact = draw::choose(rng, &facts);
         if self.counting && draw::coin(rng) {
             text.say_all(&["HOW", "MANY", "PEOPLE", "DO", "I", fact.verb, "?"]);
+            // At most twelve names, for which there are words.
             text.answer(NUMBERS[fact.yes.len()]);
         } else {
             let (name, truth) = fact.pick(rng);

@@ -5,8 +5,8 @@ use wug_language::draw;
 use wug_parameter::{Constant, Key, Span};
 
 use super::task::TaskSettings;
-use super::task::{Generate, Task};
-use super::text::{DIGITS, Text};
+use super::task::{Generate, WadeTask};
+use super::text::{DIGITS, TaskText};
 
 /// Task 1: a binary pattern is repeated; go on.
 ///
@@ -25,7 +25,7 @@ use super::text::{DIGITS, Text};
 /// let wrong = PERIODIC.parse("0 1 1 0 1 1 [0] [0] [1] [0]").unwrap();
 /// assert_eq!(PERIODIC.check(&wrong).unwrap()[0].expected, "1");
 /// ```
-pub const PERIODIC: Task = Task {
+pub const PERIODIC: WadeTask = WadeTask {
     number: 1,
     name: "periodic",
     title: "Simple periodic pattern identification",
@@ -51,7 +51,7 @@ pub const PERIODIC: Task = Task {
 /// let right = INC_PER.parse("0 1 0 0 1 1 [0] [0] [0] [1] [1]").unwrap();
 /// assert!(INC_PER.check(&right).unwrap().is_empty());
 /// ```
-pub const INC_PER: Task = Task {
+pub const INC_PER: WadeTask = WadeTask {
     number: 2,
     name: "inc-per",
     title: "Harder periodic pattern identification",
@@ -78,9 +78,10 @@ impl Generate for Repeat {
         DIGITS[..2].to_vec()
     }
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let period = settings.draw(&PATTERN, rng);
         let pattern: Vec<&str> = (0..period).map(|_| DIGITS[usize::from(draw::coin(rng))]).collect();
+        // u is uniform in 0..=p − 2, of which there is none for p = 1.
         let hidden = if period > 1 { draw::below(rng, period - 1) } else { 0 };
         let shown = if self.stretched { 3 * period } else { 2 * period } + hidden;
         let length = settings.draw(&LENGTH, rng);
@@ -89,7 +90,7 @@ impl Generate for Repeat {
             let times = if self.stretched { k } else { 1 };
             pattern.iter().flat_map(move |&symbol| std::iter::repeat_n(symbol, times))
         });
-        let mut text = Text::default();
+        let mut text = TaskText::default();
         for (position, symbol) in copies.take(length).enumerate() {
             if position < shown { text.say(symbol) } else { text.answer(symbol) }
         }

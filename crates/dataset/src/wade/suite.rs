@@ -5,10 +5,10 @@ use wug_language::Reading;
 use wug_table::TableFormat;
 
 use super::check_size;
-use super::{CITATION, TASKS, Task, TaskSettings, dataset_with, task, validate, write};
+use super::{CITATION, TASKS, TaskSettings, WadeTask, dataset_with, task, validate, write};
 use crate::manifest::Recorder;
 use crate::suite::{
-    Descriptor, Format, JSONL, PARQUET, PlannedData, Subject, Suite, TaskSummary, Written, size,
+    DataFormat, Descriptor, JSONL, PARQUET, PlannedData, Suite, TaskSummary, ValidationSubject, Written, size,
 };
 use crate::validation::Validation;
 use crate::{DataError, FileSource, Seed};
@@ -56,22 +56,26 @@ impl Suite for Wade {
         let settings = task.settings_with(reading, rest).map_err(DataError::request)?;
         let count = options.get(&SEQUENCES);
         check_size(task, &settings, count).map_err(DataError::too_large)?;
-        Ok(Box::new(Planned { task, settings, count }))
+        Ok(Box::new(PlannedWade { task, settings, count }))
     }
 
-    fn validate(&self, files: &dyn FileSource, subject: &Subject<'_>) -> Result<Validation, DataError> {
+    fn validate(
+        &self,
+        files: &dyn FileSource,
+        subject: &ValidationSubject<'_>,
+    ) -> Result<Validation, DataError> {
         validate(files, task(subject.base()).map_err(DataError::request)?, subject.reading)
     }
 }
 
-struct Planned {
-    task: &'static Task,
+struct PlannedWade {
+    task: &'static WadeTask,
     settings: TaskSettings,
     count: usize,
 }
 
-impl PlannedData for Planned {
-    fn write(&self, format: Format, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
+impl PlannedData for PlannedWade {
+    fn write(&self, format: DataFormat, seed: u64, out: &mut Recorder<'_>) -> Result<Written, DataError> {
         let data = dataset_with(self.task, &self.settings, self.count, Seed::new(seed));
         write(&data, format.table().unwrap_or(TableFormat::Jsonl), out)?;
         let facts = json!({
@@ -79,7 +83,7 @@ impl PlannedData for Planned {
             "train": data.train.len(), "test": data.test.len(),
         });
         let spec = json!({ "n": self.count, "settings": self.task.spelled(&self.settings, " ") });
-        let Task { name, summary, definition, .. } = self.task;
+        let WadeTask { name, summary, definition, .. } = self.task;
         let description = format!("{summary}: {definition}");
         Ok(Written { name: (*name).to_owned(), description, cite: CITATION, spec, facts })
     }

@@ -5,8 +5,8 @@ use wug_language::draw;
 use wug_parameter::{Key, Span};
 
 use super::task::TaskSettings;
-use super::task::{Generate, Task};
-use super::text::{DIGITS, Text};
+use super::task::{Generate, WadeTask};
+use super::text::{DIGITS, TaskText};
 
 /// Task 3: letters, then questions about how often one of them occurred.
 ///
@@ -21,7 +21,7 @@ use super::text::{DIGITS, Text};
 /// let right = SYM_CT.parse("A B A x A [2] x C [0] .").unwrap();
 /// assert!(SYM_CT.check(&right).unwrap().is_empty());
 /// ```
-pub const SYM_CT: Task = Task {
+pub const SYM_CT: WadeTask = WadeTask {
     number: 3,
     name: "sym-ct",
     title: "Symbol counting",
@@ -46,12 +46,12 @@ impl Generate for Symbols {
         [&LETTERS[..], &["x", "."], &DIGITS].concat()
     }
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let length = settings.draw(&PROMPT, rng);
         let queries = settings.draw(&QUERIES, rng);
         let prompt: Vec<&str> = (0..length).map(|_| *draw::choose(rng, &LETTERS)).collect();
 
-        let mut text = Text::default();
+        let mut text = TaskText::default();
         text.say_all(&prompt);
         for letter in draw::subset(rng, &LETTERS, queries) {
             text.say_all(&["x", letter]);

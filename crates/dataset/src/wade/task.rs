@@ -8,7 +8,7 @@ use wug_language::{Alphabet, Reading, UnknownToken, Word, draw};
 use wug_parameter::{Key, Parameter, ParameterError, Settings, Span};
 
 use super::oracle::{self, Disagreement, Malformed};
-use super::text::Text;
+use super::text::TaskText;
 use super::{CITATION, TASKS};
 use crate::MaskedSequence;
 
@@ -21,7 +21,7 @@ use crate::MaskedSequence;
 /// assert_eq!(task.check(&sequence), Ok(vec![]));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Task {
+pub struct WadeTask {
     /// Its number in the paper, from 1.
     pub number: u8,
     /// Its name in the released code, as it is typed.
@@ -32,7 +32,7 @@ pub struct Task {
     pub summary: &'static str,
     /// How a sequence is made.
     pub definition: &'static str,
-    /// One short sequence, answers in brackets, as [`Task::parse`] reads it.
+    /// One short sequence, answers in brackets, as [`WadeTask::parse`] reads it.
     pub example: &'static str,
     /// What can be set: ranges from which the generator draws uniformly, so that a published constant, a published range and a
     /// user's variation are written alike.
@@ -45,7 +45,7 @@ pub(super) trait Generate: fmt::Debug + Send + Sync {
     /// The tokens, in the published order.
     fn vocabulary(&self) -> Vec<&'static str>;
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text;
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText;
 }
 
 /// No task has this name or number.
@@ -97,7 +97,7 @@ pub struct BadText {
     pub source: UnknownToken,
 }
 
-impl Task {
+impl WadeTask {
     pub fn citation(&self) -> &'static str {
         CITATION
     }
@@ -161,6 +161,7 @@ impl Task {
             let start = word.len();
             let inner = piece.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
             let symbols = vocabulary.parse(inner.unwrap_or(piece)).map_err(|mut source| {
+                // Counted in the whole text, of which this is a piece.
                 source.position += start;
                 BadText { task: self.name, source }
             })?;

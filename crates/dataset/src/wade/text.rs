@@ -12,15 +12,15 @@ pub(super) const NUMBERS: [&str; 13] = [
     "ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE", "TEN", "ELEVEN", "TWELVE",
 ];
 
-/// Tokens and the positions of the answers among them, which ascend because a text is only ever written
-/// forwards.
+/// Tokens and the positions of the answers among them, which ascend because a text is
+/// only ever written forwards.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub(super) struct TaskText {
     tokens: Vec<&'static str>,
     mask: Vec<usize>,
 }
 
-impl Text {
+impl TaskText {
     pub(super) fn say(&mut self, token: &'static str) {
         self.tokens.push(token);
     }

@@ -8,8 +8,8 @@ use wug_parameter::{Constant, Key, Span};
 
 use super::facts::{Fact, Mention, ask_whether, assign};
 use super::task::TaskSettings;
-use super::task::{Generate, Task};
-use super::text::{NUMBERS, Text};
+use super::task::{Generate, WadeTask};
+use super::text::{NUMBERS, TaskText};
 
 /// Task 9: statements about things with adjectives, one question about a thing or an adjective.
 ///
@@ -28,7 +28,7 @@ use super::text::{NUMBERS, Text};
 /// let text = "I SEE A TINY RED CAR AND I DO NOT SEE AN APPLE . WHAT SIZE IS THE CAR I SEE ? [TINY]";
 /// assert!(ADJ_QA.check(&ADJ_QA.parse(text).unwrap()).unwrap().is_empty());
 /// ```
-pub const ADJ_QA: Task = Task {
+pub const ADJ_QA: WadeTask = WadeTask {
     number: 9,
     name: "adj-qa",
     title: "Adjective question answering",
@@ -55,7 +55,7 @@ pub const ADJ_QA: Task = Task {
 ///             . WHAT COLOR IS THE PEAR I CALL ? [BLUE] . DO I CALL A BLUE PEAR ? [YES]";
 /// assert!(ADJ_QA_CT.check(&ADJ_QA_CT.parse(text).unwrap()).unwrap().is_empty());
 /// ```
-pub const ADJ_QA_CT: Task = Task {
+pub const ADJ_QA_CT: WadeTask = WadeTask {
     number: 10,
     name: "adj-qa-ct",
     title: "Adjective question answering and counting",
@@ -105,7 +105,7 @@ impl Thing {
 }
 
 impl Mention for Thing {
-    fn mention(&self, text: &mut Text) {
+    fn mention(&self, text: &mut TaskText) {
         text.say(if self.first_word().starts_with(['A', 'E', 'I', 'O', 'U']) { "AN" } else { "A" });
         self.words().for_each(|word| text.say(word));
     }
@@ -128,6 +128,7 @@ impl Things {
         draw::subset(rng, &NOUNS, count)
             .into_iter()
             .map(|noun| {
+                // The colour before the size: the order of draws is part of every data set.
                 let color = adjective(rng, &COLORS);
                 Thing { size: adjective(rng, &SIZES[..self.sizes]), color, noun }
             })
@@ -135,7 +136,7 @@ impl Things {
     }
 
     /// Writes a question and its answer.
-    fn ask(&self, rng: &mut dyn Rng, facts: &[Fact<Thing>]) -> Text {
+    fn ask(&self, rng: &mut dyn Rng, facts: &[Fact<Thing>]) -> TaskText {
         let described: Vec<(&'static str, &Thing)> = facts
             .iter()
             .flat_map(|fact| fact.yes.iter().map(|thing| (fact.verb, thing)))
@@ -162,10 +163,10 @@ impl Generate for Things {
         words
     }
 
-    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> Text {
+    fn draw(&self, settings: &TaskSettings, rng: &mut dyn Rng) -> TaskText {
         let things = self.things(settings, rng);
         let facts = assign(rng, &things, &VERBS);
-        let mut text = Text::default();
+        let mut text = TaskText::default();
         for (i, fact) in facts.iter().enumerate() {
             if i > 0 {
                 text.say(".");
@@ -187,27 +188,27 @@ impl Generate for Things {
     }
 }
 
-fn ask_whether_one(rng: &mut dyn Rng, facts: &[Fact<Thing>]) -> Text {
+fn ask_whether_one(rng: &mut dyn Rng, facts: &[Fact<Thing>]) -> TaskText {
     let fact = draw::choose(rng, facts);
     let (thing, truth) = fact.pick(rng);
-    let mut text = Text::default();
+    let mut text = TaskText::default();
     ask_whether(&mut text, fact.verb, thing, truth);
     text
 }
 
-fn ask_how_many(rng: &mut dyn Rng, facts: &[Fact<Thing>]) -> Text {
+fn ask_how_many(rng: &mut dyn Rng, facts: &[Fact<Thing>]) -> TaskText {
     let fact = draw::choose(rng, facts);
-    let mut text = Text::default();
+    let mut text = TaskText::default();
     text.say_all(&["HOW", "MANY", "THINGS", "DO", "I", fact.verb, "?"]);
     text.answer(NUMBERS[fact.yes.len()]);
     text
 }
 
-fn ask_what(rng: &mut dyn Rng, described: &[(&'static str, &Thing)]) -> Text {
+fn ask_what(rng: &mut dyn Rng, described: &[(&'static str, &Thing)]) -> TaskText {
     let (verb, thing) = draw::choose(rng, described);
     let adjectives = thing.adjectives();
     let (kind, adjective) = draw::choose(rng, &adjectives);
-    let mut text = Text::default();
+    let mut text = TaskText::default();
     text.say_all(&["WHAT", kind, "IS", "THE", thing.noun, "I", verb, "?"]);
     text.answer(adjective);
     text

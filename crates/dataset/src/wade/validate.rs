@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wug_language::{Alphabet, Reading, Symbol, Word};
 
-use super::oracle::{self, Answer};
-use super::{HARD_SYM_CT, SPLITS, Task, VOCABULARY, read};
+use super::oracle::{self, OracleAnswer};
+use super::{HARD_SYM_CT, SPLITS, VOCABULARY, WadeTask, read};
 use crate::rows::read_lines;
 use crate::validation::{Findings, Validation};
 use crate::{DataError, FileSource, MaskedSequence};
@@ -27,7 +27,7 @@ use crate::{DataError, FileSource, MaskedSequence};
 /// assert_eq!(errors(wade::Reading::Published), 0);
 /// assert!(errors(wade::Reading::Corrected) > 0);
 /// ```
-pub fn validate(files: &dyn FileSource, task: &Task, reading: Reading) -> Result<Validation, DataError> {
+pub fn validate(files: &dyn FileSource, task: &WadeTask, reading: Reading) -> Result<Validation, DataError> {
     let mut report = Validation::new("wade", task.name, reading);
     let mut training: Option<BTreeSet<Word>> = None;
     for split in SPLITS {
@@ -61,7 +61,7 @@ struct AnswerCounts {
     unstated: usize,
 }
 
-fn check_split(sequences: &[MaskedSequence], task: &Task, reading: Reading) -> Findings {
+fn check_split(sequences: &[MaskedSequence], task: &WadeTask, reading: Reading) -> Findings {
     let (mut findings, mut counts, vocabulary) =
         (Findings::default(), AnswerCounts::default(), task.vocabulary());
     let false_zeros = reading == Reading::Published && task.number == HARD_SYM_CT.number;
@@ -73,7 +73,7 @@ fn check_split(sequences: &[MaskedSequence], task: &Task, reading: Reading) -> F
             Vec::new()
         });
         for answer in answers {
-            let Answer { position, token, stated } = answer;
+            let OracleAnswer { position, token, stated } = answer;
             counts.unstated += usize::from(!stated);
             if tokens[position] == token {
                 continue;

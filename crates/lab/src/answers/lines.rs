@@ -242,7 +242,7 @@ pub(super) mod tests {
     use std::sync::Arc;
 
     use serde_json::Value;
-    use wug_dataset::manifest::Manifest;
+    use wug_dataset::manifest::DataManifest as Manifest;
     use wug_language::Alphabet;
 
     use super::*;

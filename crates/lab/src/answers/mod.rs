@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 use wug_language::{Alphabet, Reading, registry};
 use wug_learner::registry::Role;
 use wug_score::plan::{Generalization, Kind as _, Recognition};

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
+use wug_dataset::npy::NpyHeader;
+
 /// The most numbers that are read.
 const LARGEST: usize = 1 << 29;
 
@@ -38,25 +40,14 @@ pub(super) fn read_npz(
     Ok(arrays)
 }
 
-/// The most bytes of a header.
-const LONGEST_HEADER: usize = 1 << 16;
-
 /// An array in NumPy's format. Its shape is checked first, and no more is read than it says.
 fn read_npy(mut file: impl Read, check: &dyn Fn(&[usize]) -> Result<(), String>) -> Result<Array, String> {
-    let cut = |_| "its header is cut off";
-    let mut start = [0; 8];
-    file.read_exact(&mut start).map_err(|_| "no NumPy array")?;
-    let version = start.strip_prefix(b"\x93NUMPY").ok_or("no NumPy array")?[0];
-    let mut length = [0; 4];
-    file.read_exact(&mut length[..if version == 1 { 2 } else { 4 }]).map_err(cut)?;
-    let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST_HEADER {
-        return Err(format!("its header has {length} bytes; at most {LONGEST_HEADER} are read"));
+    let NpyHeader { kind, fortran_order, shape, .. } =
+        NpyHeader::read(&mut file).map_err(|error| error.to_string())?;
+    let descr = kind.split('\'').nth(1).ok_or("it has no type")?;
+    if fortran_order {
+        return Err("it is in Fortran order; write numpy.ascontiguousarray of it".to_owned());
     }
-    let mut header = vec![0; length];
-    file.read_exact(&mut header).map_err(cut)?;
-    let header = std::str::from_utf8(&header).map_err(|_| "its header is no text")?;
-    let (descr, shape) = described(header)?;
     check(&shape)?;
     let count = shape.iter().try_fold(1_usize, |product, n| product.checked_mul(*n));
     let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("its shape {shape:?} is too large"))?;
@@ -80,24 +71,6 @@ fn read_npy(mut file: impl Read, check: &dyn Fn(&[usize]) -> Result<(), String>)
         _ => numbers(&data, |b| f64::from(i32::from_le_bytes(b))),
     };
     Ok(Array { shape, values })
-}
-
-/// The type and the shape that a header says.
-fn described(header: &str) -> Result<(&str, Vec<usize>), String> {
-    let field = |name: &str| {
-        let at = header.find(&format!("'{name}':"))?;
-        Some(header[at + name.len() + 3..].trim_start())
-    };
-    let descr = field("descr").and_then(|text| text.split('\'').nth(1)).ok_or("it has no type")?;
-    if field("fortran_order").is_none_or(|text| !text.starts_with("False")) {
-        return Err("it is in Fortran order; write numpy.ascontiguousarray of it".to_owned());
-    }
-    let shape = field("shape").and_then(|text| text.strip_prefix('(')?.split(')').next());
-    let shape = shape.ok_or("it has no shape")?;
-    let shape: Vec<usize> = (shape.split(',').map(str::trim).filter(|n| !n.is_empty()))
-        .map(|n| n.parse().map_err(|_| format!("its shape has `{n}`")))
-        .collect::<Result<_, _>>()?;
-    Ok((descr, shape))
 }
 
 fn numbers<const N: usize>(data: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {

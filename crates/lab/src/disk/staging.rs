@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use wug_dataset::FileSink;
-use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 
 use super::collect;
 use super::files::{folder_of, own_dir, sync_directory};

@@ -6,7 +6,7 @@ use wug_dataset::corpus::{PRIOR, SEED, TEST_SIZE};
 use wug_language::Reading;
 use wug_language::registry::keys as keys_of_languages;
 use wug_learner::registry::{NextSymbolLoss, NextSymbolRole, Role, find, keys};
-use wug_parameter::{Constant, Key, Limits, Parameter, parameters};
+use wug_parameter::{Constant, Key, Parameter, ValueLimits, parameters};
 use wug_score::plan::{
     Criterion, Generalization, GeneralizationData, Plan, StepMeasure, TestPlan, TestSlice, TestStart,
 };
@@ -38,7 +38,7 @@ pub(super) const PRIORS: Key<Vec<f64>> = keys_of_languages::PRIOR
 const DATA_SEED: Key<DataSeeds> =
     DataSeeds::key("data_seed").or(Constant::Count(SEED as u64)).formerly(&["data.seed"]);
 const MARGINS: Key<Vec<f64>> =
-    Key::real("margins", "the values of ε, each evaluated apart", Limits::Between(0.0, 1.0), 0.0)
+    Key::real("margins", "the values of ε, each evaluated apart", ValueLimits::Between(0.0, 1.0), 0.0)
         .list(Constant::Reals(&[0.005, 0.0]));
 pub(super) const MEASURE: Key<Option<Criterion>> =
     Key::choice("measure", "what a correct step is", "deterministic")

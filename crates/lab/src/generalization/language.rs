@@ -54,7 +54,7 @@ impl LanguageWithPrior {
 }
 
 /// Whether strings of any length can be drawn: then there is a prior to draw them with.
-fn has_distribution(entry: &registry::Entry) -> bool {
+fn has_distribution(entry: &registry::LanguageEntry) -> bool {
     entry.parameters.iter().any(|parameter| parameter.name == PRIOR.name())
 }
 

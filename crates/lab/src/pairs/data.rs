@@ -1,7 +1,7 @@
 //! The strings and pairs of a run, and what can be known of them without a model.
 
 use serde_json::{Value, json};
-use wug_dataset::pairs::{NearMissKind, PairData, Sizes, generate};
+use wug_dataset::pairs::{MinimalPairData as PairData, NearMissKind, PairSizes as Sizes, generate};
 use wug_dataset::{Bounds, MinimalPair, Seed, corpus};
 use wug_language::registry;
 use wug_language::{Language, LengthRange, Symbol, Word};

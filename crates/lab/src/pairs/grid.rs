@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use wug_dataset::{Seed, pairs};
 use wug_learner::registry::{NextSymbolLoss, Role, keys};
-use wug_parameter::{Constant, Key, Limits, Parameter, Span, parameters};
+use wug_parameter::{Constant, Key, Parameter, Span, ValueLimits, parameters};
 use wug_score::Coordinates;
 use wug_score::plan::{PairMeasure, PairStrings, Pairs, Plan, Precision, Reading};
 
@@ -21,7 +21,7 @@ use crate::spec::sizes::RoleTask;
 use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
 
 /// A data set may lack a part; a run needs all of them.
-const STRINGS: Limits = Limits::Count(1, 10_000_000);
+const STRINGS: ValueLimits = ValueLimits::Count(1, 10_000_000);
 
 const SEED: Key<DataSeeds> = DataSeeds::key("data.seed");
 const TRAINING: Key<usize> = pairs::TRAINING.named("data.training").within(STRINGS);

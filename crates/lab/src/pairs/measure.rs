@@ -8,7 +8,7 @@ use wug_score::metric::{
     LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY, PAIR_CEILING, PAIR_CEILING_HALF_TIES, PAIR_CEILING_INDIFFERENT,
     PERPLEXITY, PERPLEXITY_FLOOR, pair_accuracy, perplexity,
 };
-use wug_score::pairs::{Comparison, StringScore, Ties};
+use wug_score::pairs::{PairComparison as Comparison, StringScore, Ties};
 use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
 

@@ -80,7 +80,7 @@ impl Encoding {
         word.iter().map(|symbol| u32::from(symbol.0) + self.first).collect()
     }
 
-    pub(super) fn pair(self, pair: &wug_dataset::Pair) -> EncodedPair {
+    pub(super) fn pair(self, pair: &wug_dataset::TransductionPair) -> EncodedPair {
         EncodedPair { input: self.word(&pair.input), output: self.word(&pair.output) }
     }
 

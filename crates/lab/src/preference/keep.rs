@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wug_dataset::Rule;
+use wug_dataset::CandidateRule as Rule;
 
 use super::checkpoint::{Coded, Done, First};
 use super::data::Data;

@@ -79,7 +79,7 @@ fn result(plan: &PreferencePlan, context: &mut Context) -> RunResult {
 fn naive(plan: &PreferencePlan) -> Vec<Vec<f64>> {
     let data = Data::of(plan).unwrap();
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
-    let of_rule = |rule: &wug_dataset::Rule| {
+    let of_rule = |rule: &wug_dataset::CandidateRule| {
         let blocks = data.task.blocks_of(rule, &order, plan.measure.block_size);
         let encoded: Vec<Vec<_>> =
             blocks.iter().map(|block| block.iter().map(|pair| data.encoding.pair(pair)).collect()).collect();

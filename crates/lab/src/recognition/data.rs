@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use wug_dataset::manifest::{MANIFEST, Manifest};
+use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 use wug_dataset::recognition::{self, Dataset, TRAINING};
 use wug_dataset::tabular::ParquetRows;
 use wug_dataset::{Labelled, Seed, Split};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wug_parameter::{Constant, FromValue, Key, Limits, Value};
+use wug_parameter::{Constant, FromValue, Key, SettingValue, ValueLimits};
 
 /// How the seed of the run is named.
 const RUN: &str = "run";
@@ -21,7 +21,7 @@ impl DataSeeds {
     pub(crate) const fn key(name: &'static str) -> Key<Self> {
         const MEANING: &str = "seed of the data: a number, a list of them, or `run` for the seed of the run";
         Key::count_or(name, MEANING, &[RUN], Constant::Name(RUN))
-            .within(Limits::NamesOrCount(&[RUN], 0))
+            .within(ValueLimits::NamesOrCount(&[RUN], 0))
             .list(Constant::Name(RUN))
             .read_as()
     }
@@ -44,10 +44,10 @@ impl DataSeeds {
 }
 
 impl FromValue for DataSeeds {
-    fn from_value(value: &Value) -> Option<Self> {
+    fn from_value(value: &SettingValue) -> Option<Self> {
         match value {
-            Value::Name(_) => Some(Self::OfRun),
-            Value::List(items) if items.iter().any(|item| item.name().is_some()) => Some(Self::OfRun),
+            SettingValue::Name(_) => Some(Self::OfRun),
+            SettingValue::List(items) if items.iter().any(|item| item.name().is_some()) => Some(Self::OfRun),
             numbers => Vec::from_value(numbers).map(Self::Fixed),
         }
     }

@@ -23,7 +23,7 @@ fn given_name(fields: &Fields, parameter: &Parameter) -> Option<&'static str> {
 }
 
 /// A value that a declaration allows.
-fn checked(parameter: &Parameter, node: &Node) -> Result<wug_parameter::Value, Problem> {
+fn checked(parameter: &Parameter, node: &Node) -> Result<wug_parameter::SettingValue, Problem> {
     let refused = || Problem::value(parameter.name, &node.shown(), &parameter.limits.to_string());
     let value = node.value().ok_or_else(refused).map_err(|problem| problem.written(node.origin))?;
     parameter.check(value).map_err(|error| match &node.item {

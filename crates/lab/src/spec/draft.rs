@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use toml::de::{DeTable, DeValue};
-use wug_parameter::Value;
+use wug_parameter::SettingValue;
 
 use super::Problem;
 
@@ -32,7 +32,7 @@ pub struct Node {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    Value(Value),
+    Value(SettingValue),
     List(Vec<Node>),
     Table(Fields),
     /// Something that no setting is, such as a date; as written.
@@ -57,10 +57,10 @@ impl Node {
     }
 
     /// The value of a setting: a word, a number, a switch or a list of these.
-    pub(crate) fn value(&self) -> Option<Value> {
+    pub(crate) fn value(&self) -> Option<SettingValue> {
         match &self.item {
             Item::Value(value) => Some(value.clone()),
-            Item::List(items) => items.iter().map(Self::value).collect::<Option<_>>().map(Value::List),
+            Item::List(items) => items.iter().map(Self::value).collect::<Option<_>>().map(SettingValue::List),
             Item::Table(_) | Item::Other(_) => None,
         }
     }
@@ -90,8 +90,8 @@ impl Node {
             other => other,
         };
         let item = match value {
-            DeValue::String(text) => Item::Value(Value::Name(text.clone().into_owned())),
-            DeValue::Boolean(on) => Item::Value(Value::Switch(*on)),
+            DeValue::String(text) => Item::Value(SettingValue::Name(text.clone().into_owned())),
+            DeValue::Boolean(on) => Item::Value(SettingValue::Switch(*on)),
             DeValue::Integer(n) => integer(n.as_str(), n.radix()),
             DeValue::Float(x) => number(x.as_str()),
             DeValue::Datetime(date) => Item::Other(date.to_string()),
@@ -107,13 +107,13 @@ impl Node {
 /// A whole number. What a setting may be says why a negative one is refused.
 fn integer(digits: &str, radix: u32) -> Item {
     match i64::from_str_radix(digits, radix) {
-        Ok(n) => Item::Value(u64::try_from(n).map_or(Value::Real(n as f64), Value::Count)),
+        Ok(n) => Item::Value(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count)),
         Err(_) => number(digits),
     }
 }
 
 fn number(digits: &str) -> Item {
-    digits.parse().map_or_else(|_| Item::Other(digits.to_owned()), |x| Item::Value(Value::Real(x)))
+    digits.parse().map_or_else(|_| Item::Other(digits.to_owned()), |x| Item::Value(SettingValue::Real(x)))
 }
 
 /// Where the lines of a text begin.
@@ -278,7 +278,7 @@ pub(crate) fn typed(text: &str, origin: Origin) -> Node {
         let node = table.get_ref().get("x").filter(|_| only)?;
         Some(Node::of(node.get_ref(), origin, &Lines(Vec::new())))
     };
-    let word = |text: &str| Node::new(Value::Name(text.to_owned()), origin);
+    let word = |text: &str| Node::new(SettingValue::Name(text.to_owned()), origin);
     parsed(text).unwrap_or_else(|| match text.contains(',') {
         true => {
             let items = text.split(',').map(str::trim).map(|item| parsed(item).unwrap_or_else(|| word(item)));
@@ -288,10 +288,10 @@ pub(crate) fn typed(text: &str, origin: Origin) -> Node {
     })
 }
 
-impl From<Value> for Item {
-    fn from(value: Value) -> Self {
+impl From<SettingValue> for Item {
+    fn from(value: SettingValue) -> Self {
         match value {
-            Value::List(items) => {
+            SettingValue::List(items) => {
                 Self::List(items.into_iter().map(|item| Node::new(item, Origin::Program)).collect())
             }
             one => Self::Value(one),
@@ -301,13 +301,13 @@ impl From<Value> for Item {
 
 impl From<&str> for Item {
     fn from(text: &str) -> Self {
-        Self::Value(Value::Name(text.to_owned()))
+        Self::Value(SettingValue::Name(text.to_owned()))
     }
 }
 
 impl From<u64> for Item {
     fn from(n: u64) -> Self {
-        Self::Value(Value::Count(n))
+        Self::Value(SettingValue::Count(n))
     }
 }
 

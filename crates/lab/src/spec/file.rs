@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wug_parameter::Limits;
+use wug_parameter::ValueLimits;
 
 use super::draft::{Fields, Item, Node, NotToml, Origin, typed};
 use super::{BUILT_IN, Planning, Problem, Scale, built_in, external, scale};
@@ -105,7 +105,7 @@ impl ExperimentFile {
     /// Puts a directory before the relative paths in declared fields.
     pub(super) fn resolve_paths(&mut self, directory: &Path) {
         for WrittenSection { entry, inherited, own } in &mut self.sections {
-            let paths = entry.fields.iter().filter(|field| field.limits == Limits::Path);
+            let paths = entry.fields.iter().filter(|field| field.limits == ValueLimits::Path);
             for path in paths.map(|field| field.name) {
                 for at in ["", "smoke.", "quick."] {
                     resolve_path(inherited, &format!("{at}{path}"), directory);

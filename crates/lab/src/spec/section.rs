@@ -150,7 +150,7 @@ impl<P: Protocol> Section<P> {
     /// Whether one of the protocol's own fields, whose name is the plural of this one, lists several values.
     fn lists_several(&self, field: &str) -> bool {
         let value = self.own.get_value(&format!("{field}s"));
-        matches!(value, Some(wug_parameter::Value::List(items)) if items.len() > 1)
+        matches!(value, Some(wug_parameter::SettingValue::List(items)) if items.len() > 1)
     }
 }
 

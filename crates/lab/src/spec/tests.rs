@@ -70,7 +70,7 @@ fn hyperparameters_are_fixed_unless_a_range_is_given() {
                learners = [{ name = \"rnn\", dropout = { from = 0.1, to = 0.2 } }, \"lstm\"]\n";
     let runs = read(own, Scale::Paper, &[]).unwrap().runs;
     let dropout = |run: &RunPlan| {
-        plan(run).learner.settings.get_value("dropout").and_then(wug_parameter::Value::real).unwrap()
+        plan(run).learner.settings.get_value("dropout").and_then(wug_parameter::SettingValue::real).unwrap()
     };
     let drawn: std::collections::BTreeSet<u64> = runs.iter().map(|run| dropout(run).to_bits()).collect();
     assert_eq!(drawn.len(), 4, "three of the rnn, one of the lstm");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wug_dataset::masked::MaskedExample;
 use wug_dataset::reviews::{Review, Reviews, read_csv};
-use wug_dataset::wordpiece::Pieces;
+use wug_dataset::wordpiece::WordPieces as Pieces;
 use wug_dataset::{DataError, Seed};
 use wug_language::draw;
 use wug_score::plan::CorpusFile;

@@ -8,7 +8,7 @@ use wug_score::Coordinates;
 use wug_score::plan::{
     CorpusFile, Evaluations, Plan, Precision, Reading, Speed, SpeedData, SpeedMeasure, TrainingUnit,
 };
-use wug_score::wade::Wade;
+use wug_score::wade::WadeMeasure;
 
 use super::SpeedPlan;
 use super::corpus::{LABELS, identified};
@@ -256,7 +256,10 @@ impl Protocol for Speed {
             .with_some("sequences", sequences)
             .with_some("passes", Some(passes).filter(|n| *n > 1))
             .with_some("unit", other_unit.map(TrainingUnit::name))
-            .with_some("wade", (Wade::named(usual.0, usual.1) != Some(wade)).then(|| scoring::name(wade)));
+            .with_some(
+                "wade",
+                (WadeMeasure::named(usual.0, usual.1) != Some(wade)).then(|| scoring::name(wade)),
+            );
         if selection { all.with("selection", true) } else { all }
     }
 

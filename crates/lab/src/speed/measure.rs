@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wug_score::metric::{
     ANSWERS_SEEN, HIGHEST_ACCURACY, LAST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING,
 };
-use wug_score::wade::{Evaluated, StepUnit, Wade, above_chance, limit};
+use wug_score::wade::{AccuracyPoint as Evaluated, StepUnit, WadeMeasure as Wade, above_chance, limit};
 use wug_score::{Ending, Measurement, Metric, Ratio, Stratum, Totals};
 
 use super::SpeedPlan;

@@ -1,26 +1,26 @@
 //! The fields `wade.…`: how a learning curve is scored.
 
-use wug_parameter::{Key, Limits};
+use wug_parameter::{Key, ValueLimits};
 use wug_score::plan::{Reading, Speed, TrainingUnit};
-use wug_score::wade::{Comparison, StepUnit, Thresholds, Wade, Weighting};
+use wug_score::wade::{StepUnit, ThresholdRule, Thresholds, WadeMeasure, Weighting};
 
 use crate::spec::{Problem, Section};
 
 pub(super) const VARIANT: Key<Option<String>> =
-    Key::one_of("wade.variant", "the definition of the score", &Wade::NAMES, "equation")
+    Key::one_of("wade.variant", "the definition of the score", &WadeMeasure::NAMES, "equation")
         .derived("that of the reading: Equations 1 and 2, or the released code");
 pub(super) const THRESHOLDS: Key<Option<usize>> =
     Key::count("wade.thresholds", "so many even thresholds up to 1", 1..=1_000_000, 10)
         .derived("those of the variant");
-const SHARE: Limits = Limits::Between(0.0, 1.0);
+const SHARE: ValueLimits = ValueLimits::Between(0.0, 1.0);
 pub(super) const FROM: Key<Option<f64>> =
     Key::real("wade.thresholds.from", "the first threshold of a range", SHARE, 0.0).derived("none");
 pub(super) const TO: Key<Option<f64>> =
     Key::real("wade.thresholds.to", "the last threshold of a range", SHARE, 1.0).derived("none");
 pub(super) const STEP: Key<Option<f64>> =
     Key::real("wade.thresholds.step", "from one threshold to the next", SHARE, 0.1).derived("none");
-pub(super) const COMPARISON: Key<Option<Comparison>> =
-    Key::choice("wade.comparison", "when a threshold is reached", Comparison::AtLeast.name())
+pub(super) const COMPARISON: Key<Option<ThresholdRule>> =
+    Key::choice("wade.comparison", "when a threshold is reached", ThresholdRule::AtLeast.name())
         .derived("that of the variant");
 pub(super) const WEIGHTING: Key<Option<Weighting>> =
     Key::choice("wade.weighting", "how much each threshold counts", Weighting::Threshold.name())
@@ -48,9 +48,9 @@ pub(super) fn usual(
 }
 
 /// A definition as a coordinate.
-pub(super) fn name(wade: Wade) -> String {
-    let named = |name: &&&str| Wade::named(name, wade.unit) == Some(wade);
-    let name = Wade::NAMES.iter().find(named).map_or("other", |name| *name);
+pub(super) fn name(wade: WadeMeasure) -> String {
+    let named = |name: &&&str| WadeMeasure::named(name, wade.unit) == Some(wade);
+    let name = WadeMeasure::NAMES.iter().find(named).map_or("other", |name| *name);
     format!("{name}, {}", wade.unit.name())
 }
 
@@ -60,7 +60,7 @@ pub(super) fn wade(
     of: (Reading, &str),
     unit: TrainingUnit,
     of_reviews: bool,
-) -> Result<Wade, Problem> {
+) -> Result<WadeMeasure, Problem> {
     let (usual, usual_step) = usual(of, unit, of_reviews);
     let step = section.get(&UNIT).unwrap_or(usual_step);
     if step == StepUnit::MeanSequences && unit == TrainingUnit::Sequences {
@@ -68,8 +68,8 @@ pub(super) fn wade(
         return Err(Problem::new(UNIT.name(), step.name(), message));
     }
     let variant = section.get(&VARIANT).unwrap_or_else(|| usual.to_owned());
-    let mut wade = Wade::named(&variant, step)
-        .ok_or_else(|| Problem::unknown(VARIANT.name(), &variant, &Wade::NAMES))?;
+    let mut wade = WadeMeasure::named(&variant, step)
+        .ok_or_else(|| Problem::unknown(VARIANT.name(), &variant, &WadeMeasure::NAMES))?;
     wade.comparison = section.get(&COMPARISON).unwrap_or(wade.comparison);
     wade.weighting = section.get(&WEIGHTING).unwrap_or(wade.weighting);
     if let Some(count) = section.get(&THRESHOLDS) {

@@ -2,7 +2,7 @@
 
 use wug_learner::registry::{Role, with_role};
 use wug_score::metric::{ANSWERS_SEEN, HIGHEST_ACCURACY, WADE, WADE_ABOVE_CHANCE, WADE_BEFORE_TRAINING};
-use wug_score::wade::{Comparison, StepUnit, Weighting};
+use wug_score::wade::{StepUnit, ThresholdRule as Comparison, Weighting};
 
 use super::*;
 use crate::LabError;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use wug_score::Ending;
-use wug_table::{Column, TableError, Value, read_parquet};
+use wug_table::{ColumnValue as Value, TableError, TypedColumn as Column, read_parquet};
 
 use super::{BUILD, PlannedRun, RunState, Sweep, seal};
 use crate::LabError;

@@ -23,7 +23,7 @@ pub struct Nearest {
 
 /// How a state of a layer was reached at least cost.
 #[derive(Clone, Copy)]
-enum Step {
+enum EditStep {
     Start,
     /// From the same state of the layer before: the symbol of the string was deleted.
     Delete,
@@ -39,7 +39,7 @@ impl Dfa {
     /// An error if [`nearest`](Self::nearest) would take too much memory for a string of this length.
     pub fn check_nearest(&self, length: usize) -> Result<(), TooLarge> {
         let states = self.states();
-        let bytes = (length as f64 + 1.0) * states as f64 * size_of::<Step>() as f64;
+        let bytes = (length as f64 + 1.0) * states as f64 * size_of::<EditStep>() as f64;
         check_memory(bytes, || {
             format!("the edit distance of {length} symbols from an automaton with {states} states")
         })
@@ -47,27 +47,27 @@ impl Dfa {
 
     /// The closest member to a string; `None` only if the language is empty.
     pub fn nearest(&self, word: &[Symbol]) -> Option<Nearest> {
-        let mut steps: Vec<Vec<Step>> = Vec::with_capacity(word.len() + 1);
+        let mut steps: Vec<Vec<EditStep>> = Vec::with_capacity(word.len() + 1);
         let mut cost = vec![FAR; self.states()];
         cost[self.start().index()] = 0;
-        let mut first = vec![Step::Start; self.states()];
+        let mut first = vec![EditStep::Start; self.states()];
         self.settle(&mut cost, &mut first);
         steps.push(first);
         for &symbol in word {
             let mut after = vec![FAR; self.states()];
-            let mut step = vec![Step::Start; self.states()];
+            let mut step = vec![EditStep::Start; self.states()];
             for q in self.state_ids() {
                 let here = cost[q.index()];
                 if here == FAR {
                     continue;
                 }
                 if here + 1 < after[q.index()] {
-                    (after[q.index()], step[q.index()]) = (here + 1, Step::Delete);
+                    (after[q.index()], step[q.index()]) = (here + 1, EditStep::Delete);
                 }
                 for (a, r) in self.arcs(q) {
                     let there = here + usize::from(a != symbol);
                     if there < after[r.index()] {
-                        (after[r.index()], step[r.index()]) = (there, Step::Write(q, a));
+                        (after[r.index()], step[r.index()]) = (there, EditStep::Write(q, a));
                     }
                 }
             }
@@ -83,7 +83,7 @@ impl Dfa {
     }
 
     /// Lets insertions spread inside a layer, cheapest states first.
-    fn settle(&self, cost: &mut [usize], step: &mut [Step]) {
+    fn settle(&self, cost: &mut [usize], step: &mut [EditStep]) {
         // Costs may lie as far apart as the string is long, so that only those that occur have a bucket.
         let mut buckets: BTreeMap<usize, Vec<StateId>> = BTreeMap::new();
         for q in self.state_ids().filter(|q| cost[q.index()] < FAR) {
@@ -97,7 +97,7 @@ impl Dfa {
                 for (a, r) in self.arcs(q) {
                     if level + 1 < cost[r.index()] {
                         cost[r.index()] = level + 1;
-                        step[r.index()] = Step::Insert(q, a);
+                        step[r.index()] = EditStep::Insert(q, a);
                         buckets.entry(level + 1).or_default().push(r);
                     }
                 }
@@ -105,19 +105,19 @@ impl Dfa {
         }
     }
 
-    fn read_back(steps: &[Vec<Step>], end: StateId) -> Word {
+    fn read_back(steps: &[Vec<EditStep>], end: StateId) -> Word {
         let mut layer = steps.len() - 1;
         let mut state = end;
         let mut word = Word::new();
         loop {
             match steps[layer][state.index()] {
-                Step::Start => break,
-                Step::Delete => layer -= 1,
-                Step::Write(from, symbol) => {
+                EditStep::Start => break,
+                EditStep::Delete => layer -= 1,
+                EditStep::Write(from, symbol) => {
                     word.push(symbol);
                     (layer, state) = (layer - 1, from);
                 }
-                Step::Insert(from, symbol) => {
+                EditStep::Insert(from, symbol) => {
                     word.push(symbol);
                     state = from;
                 }

@@ -35,9 +35,9 @@ impl StateId {
 
 /// A partial DFA (Def. 1 of Butoi et al. 2025): a missing transition means that no member goes on that way.
 ///
-/// It is always *trim*: every state can be reached and can reach acceptance. So the symbols that may follow a
-/// prefix are simply those that leave its state. A language without members is the one exception: it has one
-/// dead state.
+/// It is always *trim*: every state can be reached and can reach acceptance. So the symbols that may
+/// follow a prefix are simply those that leave its state. A language without members is the one
+/// exception: it has one dead state.
 ///
 /// ```
 /// use wug_language::{Alphabet, Dfa, Symbol};
@@ -96,6 +96,8 @@ impl Dfa {
         let mut table = Vec::new();
         let mut next = 0;
         while next < states.len() {
+            // Breadth first, by token: the numbers of states, and with them drawings, are the same in every
+            // build.
             for token in alphabet.tokens() {
                 let target = step(&states[next], token).map(|state| {
                     let fresh = StateId(states.len() as u32);
@@ -169,6 +171,8 @@ impl Dfa {
 
     /// How many accepted strings have this length, exactly.
     pub fn count(&self, length: usize) -> BigUint {
+        // ways[q]: the accepted strings from q of the length so far. Exact, as a double overflows at 1,024
+        // binary symbols.
         let mut ways: Vec<BigUint> =
             self.accepting.iter().map(|&f| if f { BigUint::one() } else { BigUint::zero() }).collect();
         for _ in 0..length {
@@ -221,6 +225,7 @@ impl Dfa {
         }
         let keep: Vec<StateId> = self
             .state_ids()
+            // The start stays where nothing is accepted: an automaton has one.
             .filter(|&q| q == self.start || (reached[q.index()] && useful[q.index()]))
             .collect();
         let renamed: BTreeMap<StateId, StateId> =

@@ -42,8 +42,8 @@ impl Language for Regular {
         Box::new(DfaScanner { language: self, at: Some(self.dfa.start()), table: None })
     }
 
-    /// Whether a prefix can be completed is looked up, so that the delay between two members is that of
-    /// writing them.
+    /// Whether a prefix can be completed is looked up, so that the delay between two members is
+    /// that of writing them.
     fn members(&self, length: usize) -> Members<'_> {
         let table = Some(Rc::new(LengthSampler::new(&self.dfa, length)));
         Members::new(Box::new(DfaScanner { language: self, at: Some(self.dfa.start()), table }), length)

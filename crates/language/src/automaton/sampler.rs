@@ -43,6 +43,8 @@ impl<'a> LengthSampler<'a> {
             first.push(arcs.len());
         }
         let degree = |q: StateId| first[q.index() + 1] - first[q.index()] + usize::from(dfa.is_accepting(q));
+        // Only the dead start of an empty language has no action; its weight stays minus infinity all the
+        // same.
         let action: Vec<f64> = dfa.state_ids().map(|q| -libm::log(degree(q).max(1) as f64)).collect();
         let mut weight = Vec::with_capacity((max + 1) * q_len);
         for q in dfa.state_ids() {
@@ -54,6 +56,8 @@ impl<'a> LengthSampler<'a> {
             let last = (i - 1) * q_len;
             for q in 0..q_len {
                 let follow = || arcs[first[q]..first[q + 1]].iter().map(|(_, r)| weight[last + r.index()]);
+                // Weight pushing (§3.1.2): the probabilities of a row add up to one. The released code has
+                // them in float16, which is up to 0.029 off in total variation.
                 let sum = log_sum(follow());
                 prob.extend(follow().map(|w| if w > f64::NEG_INFINITY { libm::exp(w - sum) } else { 0.0 }));
                 weight.push(action[q] + sum);
@@ -120,6 +124,8 @@ impl<'a> LengthSampler<'a> {
             let mut u = draw::unit(rng);
             let mut chosen = None;
             for (symbol, next, p) in self.step_probs(state, left) {
+                // Set before u is compared: if rounding leaves u at zero or above after the last arc, that
+                // arc is taken.
                 chosen = Some((symbol, next));
                 u -= p;
                 if u < 0.0 {
@@ -163,5 +169,6 @@ pub(crate) fn log_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     if max == f64::NEG_INFINITY {
         return max;
     }
+    // Without the maximum, exp underflows below −745: a random string of 1,075 bits is less likely.
     max + libm::log(terms.map(|t| libm::exp(t - max)).sum())
 }

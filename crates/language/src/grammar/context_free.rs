@@ -20,6 +20,8 @@ pub struct ContextFree {
 impl ContextFree {
     /// The language that a grammar derives.
     pub fn new(grammar: Grammar) -> Self {
+        // Earley completes a nonterminal that spans nothing before it knows who waits for it. So nullable
+        // ones are skipped where they are predicted (Aycock and Horspool 2002).
         let mut nullable = vec![false; grammar.nonterminals.len()];
         loop {
             let empty = |item: &Item| matches!(item, Item::Nonterminal(b) if nullable[*b]);
@@ -72,6 +74,8 @@ impl Language for ContextFree {
     /// Its own distribution, if rewriting ends with probability one.
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
         let ends = Inside::termination(&self.grammar)[0];
+        // Iteration comes to 1 from below and stops short of it. A grammar that goes on for ever is further
+        // away.
         (ends > 1.0 - 1e-9).then(|| -> Box<dyn Distribution> {
             Box::new(Natural { grammar: &self.grammar, inside: Inside::new(&self.grammar) })
         })
@@ -84,8 +88,8 @@ impl Language for ContextFree {
     }
 }
 
-/// A length uniform over the possible ones, then a derivation in proportion to its probability among those of
-/// that length.
+/// A length uniform over the possible ones, then a derivation in proportion to its probability among
+/// those of that length.
 struct ByLength<'a> {
     grammar: &'a Grammar,
     inside: Inside<'a>,
@@ -123,6 +127,8 @@ impl Distribution for ByLength<'_> {
                     stack.push(Pending { rule, dot: dot + 1, length: length - 1 });
                 }
                 Item::Nonterminal(b) => {
+                    // How much of the length this nonterminal takes, by inside weights: exact, and without
+                    // rejection.
                     let part = choose(
                         rng,
                         (0..=length).map(|k| {

@@ -11,31 +11,31 @@ use crate::{NextSet, Scanner, Symbol};
 
 /// A rule read up to a dot, begun at some position. Rule `None` is the start: `• S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
+struct EarleyState {
     rule: Option<usize>,
     dot: usize,
     origin: usize,
 }
 
-type Set = BTreeSet<State>;
+type StateSet = BTreeSet<EarleyState>;
 
 /// A position inside a string, as the sets of states after each symbol so far.
 #[derive(Clone)]
 pub(super) struct Earley<'a> {
     grammar: &'a Grammar,
     nullable: &'a [bool],
-    sets: Vec<Rc<Set>>,
+    sets: Vec<Rc<StateSet>>,
 }
 
 impl<'a> Earley<'a> {
     pub(super) fn new(grammar: &'a Grammar, nullable: &'a [bool]) -> Self {
         let mut reader = Self { grammar, nullable, sets: Vec::new() };
-        let set = reader.close(vec![State { rule: None, dot: 0, origin: 0 }]);
+        let set = reader.close(vec![EarleyState { rule: None, dot: 0, origin: 0 }]);
         reader.sets.push(Rc::new(set));
         reader
     }
 
-    fn expected(&self, state: State) -> Option<Item> {
+    fn expected(&self, state: EarleyState) -> Option<Item> {
         match state.rule {
             None => (state.dot == 0).then_some(Item::Nonterminal(0)),
             Some(rule) => self.grammar.rules[rule].right.get(state.dot).copied(),
@@ -43,9 +43,9 @@ impl<'a> Earley<'a> {
     }
 
     /// Predicts and completes until nothing is added; the set's position is the number of sets before it.
-    fn close(&self, seeds: Vec<State>) -> Set {
+    fn close(&self, seeds: Vec<EarleyState>) -> StateSet {
         let here = self.sets.len();
-        let mut set = Set::new();
+        let mut set = StateSet::new();
         let mut work = seeds;
         while let Some(state) = work.pop() {
             if !set.insert(state) {
@@ -53,13 +53,13 @@ impl<'a> Earley<'a> {
             }
             match self.expected(state) {
                 Some(Item::Nonterminal(b)) => {
-                    work.extend(self.grammar.rules_of(b).map(|(r, _)| State {
+                    work.extend(self.grammar.rules_of(b).map(|(r, _)| EarleyState {
                         rule: Some(r),
                         dot: 0,
                         origin: here,
                     }));
                     if self.nullable[b] {
-                        work.push(State { dot: state.dot + 1, ..state });
+                        work.push(EarleyState { dot: state.dot + 1, ..state });
                     }
                 }
                 Some(Item::Terminal(_)) => {}
@@ -68,14 +68,14 @@ impl<'a> Earley<'a> {
                     let Some(rule) = state.rule.filter(|_| state.origin < here) else { continue };
                     let left = Item::Nonterminal(self.grammar.rules[rule].left);
                     let waiting = self.sets[state.origin].iter().filter(|s| self.expected(**s) == Some(left));
-                    work.extend(waiting.map(|s| State { dot: s.dot + 1, ..*s }));
+                    work.extend(waiting.map(|s| EarleyState { dot: s.dot + 1, ..*s }));
                 }
             }
         }
         set
     }
 
-    fn last(&self) -> &Set {
+    fn last(&self) -> &StateSet {
         &self.sets[self.sets.len() - 1]
     }
 
@@ -105,6 +105,7 @@ fn sequence_lengths(items: &[Item], lengths: &[BigUint], mask: &BigUint) -> BigU
 
 /// The sums of two sets of lengths, up to the mask.
 fn add(a: &BigUint, b: &BigUint, mask: &BigUint) -> BigUint {
+    // Sets of lengths are bits of an integer, so that a sum of lengths is a shift.
     let bits = (0..b.bits()).filter(|&i| b.bit(i));
     bits.fold(BigUint::zero(), |sum, i| sum | (a << i)) & mask
 }
@@ -117,12 +118,12 @@ impl Scanner for Earley<'_> {
                 set.insert(a);
             }
         }
-        set.with_end(self.last().contains(&State { rule: None, dot: 1, origin: 0 }))
+        set.with_end(self.last().contains(&EarleyState { rule: None, dot: 1, origin: 0 }))
     }
 
     fn push(&mut self, symbol: Symbol) {
         let read = self.last().iter().filter(|s| self.expected(**s) == Some(Item::Terminal(symbol)));
-        let seeds = read.map(|s| State { dot: s.dot + 1, ..*s }).collect();
+        let seeds = read.map(|s| EarleyState { dot: s.dot + 1, ..*s }).collect();
         let set = self.close(seeds);
         self.sets.push(Rc::new(set));
     }
@@ -132,7 +133,7 @@ impl Scanner for Earley<'_> {
     fn completes(&self, rest: usize) -> bool {
         let mask = (BigUint::one() << (rest + 1)) - 1u8;
         let lengths = self.all_lengths(&mask);
-        let after = |state: &State, follow: &[Vec<BigUint>], skip: usize| -> BigUint {
+        let after = |state: &EarleyState, follow: &[Vec<BigUint>], skip: usize| -> BigUint {
             let Some(rule) = state.rule else {
                 return if state.dot + skip == 1 { BigUint::one() } else { lengths[0].clone() };
             };
@@ -145,6 +146,8 @@ impl Scanner for Earley<'_> {
             follow.push(vec![BigUint::zero(); self.grammar.nonterminals.len()]);
             let here = follow.len() - 1;
             loop {
+                // A nonterminal may wait for itself (left recursion), so that what can follow is a least
+                // fixed point.
                 let mut changed = false;
                 for state in set.iter() {
                     let Some(Item::Nonterminal(b)) = self.expected(*state) else { continue };

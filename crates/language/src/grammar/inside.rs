@@ -6,7 +6,7 @@
 //! rewrites to … B … with everything else empty), and w = (I − M)⁻¹ · base, where base counts the ways that
 //! split the size properly. Weights are logarithms, so long strings do not underflow.
 
-use super::{Grammar, Item, Rule};
+use super::{Grammar, GrammarRule, Item};
 use crate::Symbol;
 use crate::automaton::log_sum;
 
@@ -96,8 +96,9 @@ impl<'a> Inside<'a> {
             .iter()
             .map(|row| log_sum(row.iter().zip(&base).map(|(u, b)| libm::log(*u) + b)))
             .collect();
-        let nothing_after =
-            |rule: &Rule, dot: usize| -> f64 { rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum() };
+        let nothing_after = |rule: &GrammarRule, dot: usize| -> f64 {
+            rule.right[dot..].iter().map(|x| self.empty_item(*x)).sum()
+        };
         let suffix = rules
             .iter()
             .zip(proper)
@@ -164,6 +165,8 @@ impl<'a> Inside<'a> {
 /// The least solution of `value[A]` = Σ P(rule) Π of(item), by iteration from zero.
 fn fixed_point(grammar: &Grammar, of: impl Fn(Item, &[f64]) -> f64) -> Vec<f64> {
     let mut value = vec![0.0; grammar.nonterminals.len()];
+    // Near criticality (one rewriting makes one more on average) the error only falls like 1/rounds: there
+    // must be an end.
     for _ in 0..100_000 {
         let mut next = vec![0.0; value.len()];
         for rule in &grammar.rules {
@@ -178,9 +181,9 @@ fn fixed_point(grammar: &Grammar, of: impl Fn(Item, &[f64]) -> f64) -> Vec<f64> 
     value
 }
 
-/// (I − M)⁻¹ by Gauss–Jordan elimination with pivoting. M's entries are those of a grammar without useless
-/// symbols whose rewriting to the same size ends with probability one, so the inverse exists and has no
-/// negative entry.
+/// (I − M)⁻¹ by Gauss–Jordan elimination with pivoting. M's entries are those of a grammar without
+/// useless symbols whose rewriting to the same size ends with probability one, so the inverse exists and
+/// has no negative entry.
 fn invert(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = matrix.len();
     let unit = |i: usize, j: usize| f64::from(u8::from(i == j));
@@ -202,5 +205,6 @@ fn invert(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
             row.iter_mut().zip(&pivot_row).for_each(|(x, p)| *x -= factor * p);
         }
     }
+    // Rounding can leave −1e-17 for zero, whose logarithm is NaN.
     rows.into_iter().map(|row| row[n..].iter().map(|x| x.max(0.0)).collect()).collect()
 }

@@ -26,7 +26,7 @@ pub enum Item {
 
 /// A rule and its probability among the rules of its left-hand side.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct GrammarRule {
     pub left: usize,
     /// What it becomes; empty for the empty string.
     pub right: Vec<Item>,
@@ -52,7 +52,7 @@ pub struct Rule {
 pub struct Grammar {
     alphabet: Alphabet,
     nonterminals: Vec<String>,
-    rules: Vec<Rule>,
+    rules: Vec<GrammarRule>,
 }
 
 /// Why a list of rules is no grammar.
@@ -119,7 +119,7 @@ impl Grammar {
         reached.iter().for_each(|(left, weight, _)| totals[ids[left]] += weight);
         let rules = reached
             .iter()
-            .map(|(left, weight, right)| Rule {
+            .map(|(left, weight, right)| GrammarRule {
                 left: ids[left],
                 right: right
                     .iter()
@@ -143,12 +143,12 @@ impl Grammar {
         &self.nonterminals
     }
 
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[GrammarRule] {
         &self.rules
     }
 
     /// The rules of one nonterminal.
-    fn rules_of(&self, left: usize) -> impl Iterator<Item = (usize, &Rule)> + '_ {
+    fn rules_of(&self, left: usize) -> impl Iterator<Item = (usize, &GrammarRule)> + '_ {
         self.rules.iter().enumerate().filter(move |(_, rule)| rule.left == left)
     }
 }

@@ -8,9 +8,9 @@
 //! ```
 
 use super::phrase::{LAW, Phrase, Skeleton, TERMINALS};
-use crate::registry::{Class, Entry, TSE};
+use crate::registry::{Class, LanguageEntry, TSE};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "adj-np",
     aliases: &["an-b"],
     suite: "tse",

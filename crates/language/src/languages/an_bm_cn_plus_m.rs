@@ -11,12 +11,12 @@ use num_bigint::BigUint;
 use rand_core::Rng;
 
 use super::counting::PRIOR;
-use crate::registry::{BLISS, Class, Entry};
+use crate::registry::{BLISS, Class, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "an-bm-cn-plus-m",
     aliases: &["an-bm-c-n-plus-m"],
     suite: "bliss",
@@ -70,7 +70,7 @@ impl Language for Addition {
     }
 
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
-        Some(Box::new(Geometric { prior: self.prior }))
+        Some(Box::new(GeometricCounts { prior: self.prior }))
     }
 
     fn count(&self, length: usize) -> BigUint {
@@ -154,6 +154,7 @@ impl Distribution for UniformSplit {
     fn log_prob(&self, word: &[Symbol]) -> f64 {
         match parts(word) {
             Some((n, m)) if self.possible.binary_search(&word.len()).is_ok() => {
+                // n + m is a sum of two positive numbers in n + m − 1 ways.
                 -libm::log(((n + m - 1) * self.possible.len()) as f64)
             }
             _ => f64::NEG_INFINITY,
@@ -161,11 +162,11 @@ impl Distribution for UniformSplit {
     }
 }
 
-struct Geometric {
+struct GeometricCounts {
     prior: f64,
 }
 
-impl Distribution for Geometric {
+impl Distribution for GeometricCounts {
     fn sample(&self, rng: &mut dyn Rng) -> Word {
         let n = draw::geometric(rng, self.prior);
         word(n, draw::geometric(rng, self.prior))

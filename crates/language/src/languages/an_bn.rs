@@ -8,9 +8,9 @@
 //! ```
 
 use super::counting::{Counting, PRIOR};
-use crate::registry::{BLISS, Class, Entry};
+use crate::registry::{BLISS, Class, LanguageEntry};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "an-bn",
     aliases: &[],
     suite: "bliss",

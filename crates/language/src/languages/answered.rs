@@ -9,17 +9,17 @@ use std::rc::Rc;
 use crate::{NextSet, Scanner, Symbol, Word};
 
 /// What reading one more symbol of the head leads to.
-pub(crate) enum Read {
+pub(crate) enum HeadStep {
     /// Still inside the head.
     More,
     /// The marker: from here on only this answer may follow.
-    Answer(Answer),
+    Answer(Tail),
     /// No member goes on this way.
     Dead,
 }
 
 /// The tail of a string.
-pub(crate) struct Answer {
+pub(crate) struct Tail {
     /// What must follow the marker.
     pub(crate) word: Word,
     /// A symbol that may be repeated after it (numbers may end in any number of zeros).
@@ -27,8 +27,8 @@ pub(crate) struct Answer {
 }
 
 /// The head of an answered string, as far as it has been read.
-pub(crate) trait Head: Clone {
-    fn read(&mut self, symbol: Symbol) -> Read;
+pub(crate) trait QuestionHead: Clone {
+    fn read(&mut self, symbol: Symbol) -> HeadStep;
 
     /// What may follow inside the head, the marker included.
     fn next(&self) -> NextSet;
@@ -39,24 +39,24 @@ pub(crate) trait Head: Clone {
 
 /// A reader of answered strings.
 #[derive(Clone)]
-pub(crate) struct Reader<H> {
+pub(crate) struct AnsweredReader<H> {
     state: ReaderState<H>,
 }
 
 #[derive(Clone)]
 enum ReaderState<H> {
     Head(H),
-    Tail { answer: Rc<Answer>, at: usize },
+    Tail { answer: Rc<Tail>, at: usize },
     Dead,
 }
 
-impl<H: Head> Reader<H> {
+impl<H: QuestionHead> AnsweredReader<H> {
     pub(crate) fn new(head: H) -> Self {
         Self { state: ReaderState::Head(head) }
     }
 }
 
-impl<H: Head> Scanner for Reader<H> {
+impl<H: QuestionHead> Scanner for AnsweredReader<H> {
     fn next(&self) -> NextSet {
         match &self.state {
             ReaderState::Head(head) => head.next(),
@@ -71,9 +71,10 @@ impl<H: Head> Scanner for Reader<H> {
     fn push(&mut self, symbol: Symbol) {
         let after = match &mut self.state {
             ReaderState::Head(head) => match head.read(symbol) {
-                Read::More => return,
-                Read::Answer(answer) => ReaderState::Tail { answer: Rc::new(answer), at: 0 },
-                Read::Dead => ReaderState::Dead,
+                HeadStep::More => return,
+                // Shared by forks: enumeration copies a reader wherever two symbols can come.
+                HeadStep::Answer(answer) => ReaderState::Tail { answer: Rc::new(answer), at: 0 },
+                HeadStep::Dead => ReaderState::Dead,
             },
             ReaderState::Tail { answer, at } => match answer.word.get(*at) {
                 Some(&expected) if expected == symbol => {

@@ -8,11 +8,11 @@
 //! assert!(!language.contains(&parse("001+1=011"))); // 4 + 1 is not 6
 //! ```
 
-use super::binary_operation::{BinaryOperation, Operator};
+use super::binary_operation::{BinaryOperation, BinaryOperator};
 use super::number::CUT;
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "binary-addition",
     aliases: &[],
     suite: "flare",
@@ -23,5 +23,5 @@ pub(crate) const ENTRY: Entry = Entry {
     parameters: &[CUT.parameter()],
     members: &["0 + 0 = 0", "0 0 1 + 1 = 1 0 1", "1 + 1 1 = 0 0 1"],
     nonmembers: &["", "+ =", "0 0 1 + 1 = 0 1 1", "1 0 0 + 1 = 1 0 1", "0 0 1 1 1 0 1"],
-    build: |settings| Ok(BinaryOperation::boxed(Operator::Plus, settings)),
+    build: |settings| Ok(BinaryOperation::boxed(BinaryOperator::Plus, settings)),
 };

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use super::answered::{Answer, Head, Read, Reader};
+use super::answered::{AnsweredReader, HeadStep, QuestionHead, Tail};
 use super::number::{Digits, Rounding, cut, greatest, ln_choices, uniform, width};
 use crate::automaton::log_sum;
 use wug_parameter::Settings;
@@ -14,7 +14,7 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(super) enum BinaryOperator {
     Plus,
     Times,
 }
@@ -22,7 +22,7 @@ pub(super) enum Operator {
 #[derive(Debug)]
 pub(super) struct BinaryOperation {
     alphabet: Alphabet,
-    operator: Operator,
+    operator: BinaryOperator,
     sign: Symbol,
     equals: Symbol,
     digits: Digits,
@@ -30,23 +30,23 @@ pub(super) struct BinaryOperation {
 }
 
 impl BinaryOperation {
-    pub(super) fn boxed(operator: Operator, settings: &Settings) -> Box<dyn Language> {
+    pub(super) fn boxed(operator: BinaryOperator, settings: &Settings) -> Box<dyn Language> {
         let rounding = Rounding::new(settings);
         let tokens = match operator {
-            Operator::Plus => ["+", "0", "1", "="],
-            Operator::Times => ["0", "1", "=", "×"],
+            BinaryOperator::Plus => ["+", "0", "1", "="],
+            BinaryOperator::Times => ["0", "1", "=", "×"],
         };
         let alphabet = Alphabet::new(tokens);
         let symbol = |token| alphabet.symbol(token).expect("a token of the alphabet");
-        let sign = symbol(if operator == Operator::Plus { "+" } else { "×" });
+        let sign = symbol(if operator == BinaryOperator::Plus { "+" } else { "×" });
         let digits = Digits { zero: symbol("0"), one: symbol("1") };
         Box::new(Self { operator, sign, equals: symbol("="), digits, rounding, alphabet })
     }
 
     fn apply(&self, x: &BigUint, y: &BigUint) -> BigUint {
         match self.operator {
-            Operator::Plus => x + y,
-            Operator::Times => x * y,
+            BinaryOperator::Plus => x + y,
+            BinaryOperator::Times => x * y,
         }
     }
 
@@ -60,17 +60,17 @@ impl BinaryOperation {
     /// The greatest x and, given x, the greatest y whose result fits (App. E).
     fn most_x(&self, x_width: usize, z_width: usize) -> BigUint {
         match self.operator {
-            Operator::Plus => greatest(x_width.min(z_width)),
-            Operator::Times => greatest(x_width),
+            BinaryOperator::Plus => greatest(x_width.min(z_width)),
+            BinaryOperator::Times => greatest(x_width),
         }
     }
 
     fn most_y(&self, x: &BigUint, y_width: usize, z_width: usize) -> BigUint {
         let fits = greatest(y_width);
         match self.operator {
-            Operator::Plus => fits.min(greatest(z_width) - x),
-            Operator::Times if x.is_zero() => fits,
-            Operator::Times => fits.min(greatest(z_width) / x),
+            BinaryOperator::Plus => fits.min(greatest(z_width) - x),
+            BinaryOperator::Times if x.is_zero() => fits,
+            BinaryOperator::Times => fits.min(greatest(z_width) / x),
         }
     }
 }
@@ -87,7 +87,7 @@ impl Language for BinaryOperation {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(Reader::new(Operands { language: self, x: Word::new(), y: None }))
+        Box::new(AnsweredReader::new(Operands { language: self, x: Word::new(), y: None }))
     }
 
     fn count_up_to(&self, length: usize, most: usize) -> BigUint {
@@ -95,11 +95,12 @@ impl Language for BinaryOperation {
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
+        // The shortest member is `0+0=0`.
         let lo = (*lengths.start()).max(5);
         if lo > *lengths.end() {
             return Err(self.no_such_length(&lengths));
         }
-        Ok(Box::new(Sums { language: self, lo, hi: *lengths.end() }))
+        Ok(Box::new(OperationDraws { language: self, lo, hi: *lengths.end() }))
     }
 
     fn has_length(&self, length: usize) -> bool {
@@ -121,20 +122,20 @@ impl Operands<'_> {
     }
 }
 
-impl Head for Operands<'_> {
-    fn read(&mut self, symbol: Symbol) -> Read {
+impl QuestionHead for Operands<'_> {
+    fn read(&mut self, symbol: Symbol) -> HeadStep {
         let digits = self.language.digits;
         if digits.is_digit(symbol) {
             self.y.as_mut().unwrap_or(&mut self.x).push(symbol);
-            return Read::More;
+            return HeadStep::More;
         }
         if symbol == self.language.sign && self.y.is_none() && !self.x.is_empty() {
             self.y = Some(Word::new());
-            return Read::More;
+            return HeadStep::More;
         }
         match self.result().filter(|_| symbol == self.language.equals) {
-            Some(z) => Read::Answer(Answer { word: digits.shortest(&z), padding: Some(digits.zero) }),
-            None => Read::Dead,
+            Some(z) => HeadStep::Answer(Tail { word: digits.shortest(&z), padding: Some(digits.zero) }),
+            None => HeadStep::Dead,
         }
     }
 
@@ -162,18 +163,18 @@ impl Head for Operands<'_> {
     }
 }
 
-/// A length uniform over the range, its digits shared out at random, then numbers uniform among those that
-/// fit.
-struct Sums<'a> {
+/// A length uniform over the range, its digits shared out at random, then numbers uniform
+/// among those that fit.
+struct OperationDraws<'a> {
     language: &'a BinaryOperation,
     lo: usize,
     hi: usize,
 }
 
-impl Sums<'_> {
+impl OperationDraws<'_> {
     /// The order statistics at which the digits are cut: Dirichlet (1,1,1) for sums, (1,1,2) for products.
     fn points(&self) -> usize {
-        if self.language.operator == Operator::Plus { 2 } else { 3 }
+        if self.language.operator == BinaryOperator::Plus { 2 } else { 3 }
     }
 
     /// The probability that `n` digits (beyond one each) are cut into (x, y, n − x − y), as [`cut`] does it.
@@ -187,10 +188,10 @@ impl Sums<'_> {
         // Integrals of the joint density of the first two of two or three sorted uniform points over a cell.
         match (self.language.operator, y == 0) {
             _ if x + y >= cells => 0.0,
-            (Operator::Plus, false) => 2.0 / (size * size),
-            (Operator::Plus, true) => 1.0 / (size * size),
-            (Operator::Times, false) => 6.0 / size * ((b - a) - (b * b - a * a) / 2.0),
-            (Operator::Times, true) => {
+            (BinaryOperator::Plus, false) => 2.0 / (size * size),
+            (BinaryOperator::Plus, true) => 1.0 / (size * size),
+            (BinaryOperator::Times, false) => 6.0 / size * ((b - a) - (b * b - a * a) / 2.0),
+            (BinaryOperator::Times, true) => {
                 let side = b - a;
                 6.0 * ((1.0 - a) * side * side / 2.0 - side * side * side / 3.0)
             }
@@ -213,7 +214,7 @@ impl Sums<'_> {
     }
 }
 
-impl Distribution for Sums<'_> {
+impl Distribution for OperationDraws<'_> {
     fn sample(&self, rng: &mut dyn Rng) -> Word {
         let language = self.language;
         let length = draw::between(rng, self.lo, self.hi);

@@ -14,14 +14,14 @@
 
 use wug_parameter::{Key, Settings};
 
-use crate::registry::{BuildError, Class, Entry, FLARE};
+use crate::registry::{BuildError, Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Language, Regular};
 
 pub(crate) const KINDS: Key<usize> = Key::count("kinds", "number of bracket kinds, k", 1..=64, 2);
 /// A state is a stack of open brackets, so depth costs its square.
 pub(crate) const DEPTH: Key<usize> = Key::count("depth", "greatest nesting depth, m", 1..=2_000, 3);
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "dyck-2-3",
     aliases: &[],
     suite: "flare",
@@ -61,6 +61,7 @@ fn build(settings: &Settings) -> Result<Box<dyn Language>, BuildError> {
     let closes = (0..kinds).map(|i| format!("){i}"));
     let dfa =
         Dfa::explore(Alphabet::new(opens.chain(closes)), Vec::<u8>::new(), Vec::is_empty, |open, token| {
+            // A stack of bytes: there are at most 64 kinds, and up to 200,000 stacks.
             let kind: u8 = token[1..].parse().ok()?;
             let mut open = open.clone();
             if token.starts_with('(') {

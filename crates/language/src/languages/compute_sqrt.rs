@@ -15,11 +15,11 @@ use num_bigint::BigUint;
 use num_traits::{FromPrimitive, ToPrimitive};
 use rand_core::Rng;
 
-use super::answered::{Answer, Head, Read, Reader};
+use super::answered::{AnsweredReader, HeadStep, QuestionHead, Tail};
 use super::number::{CUT, Digits, Rounding, cut, greatest, ln_choices, uniform, width};
 use wug_parameter::{Constant, Key, choices};
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -39,7 +39,7 @@ choices! {
     }
 }
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "compute-sqrt",
     aliases: &[],
     suite: "flare",
@@ -69,6 +69,8 @@ struct ComputeSqrt {
 
 impl ComputeSqrt {
     fn root(&self, x: &BigUint) -> BigUint {
+        // Rounded to 53 bits before the root and after it, as in the released data. Beyond the range of a
+        // double there is no such root, and the exact one stands in.
         let float = || BigUint::from_f64(x.to_f64()?.sqrt().floor());
         self.float.then(float).flatten().unwrap_or_else(|| x.sqrt())
     }
@@ -86,7 +88,7 @@ impl Language for ComputeSqrt {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(Reader::new(Radicand { language: self, x: Word::new() }))
+        Box::new(AnsweredReader::new(Radicand { language: self, x: Word::new() }))
     }
 
     fn count_up_to(&self, length: usize, most: usize) -> BigUint {
@@ -112,18 +114,18 @@ struct Radicand<'a> {
     x: Word,
 }
 
-impl Head for Radicand<'_> {
-    fn read(&mut self, symbol: Symbol) -> Read {
+impl QuestionHead for Radicand<'_> {
+    fn read(&mut self, symbol: Symbol) -> HeadStep {
         if symbol != EQUALS {
             self.x.push(symbol);
-            return Read::More;
+            return HeadStep::More;
         }
         match DIGITS.value(&self.x) {
             Some(x) => {
                 let word = DIGITS.shortest(&self.language.root(&x));
-                Read::Answer(Answer { word, padding: Some(DIGITS.zero) })
+                HeadStep::Answer(Tail { word, padding: Some(DIGITS.zero) })
             }
-            None => Read::Dead,
+            None => HeadStep::Dead,
         }
     }
 
@@ -138,8 +140,8 @@ impl Head for Radicand<'_> {
     }
 }
 
-/// A length uniform over the range, two thirds of the digits for x on average, then x uniform among those
-/// whose root fits.
+/// A length uniform over the range, two thirds of the digits for x on average, then x uniform among
+/// those whose root fits.
 struct Roots<'a> {
     language: &'a ComputeSqrt,
     lo: usize,

@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 use rand_core::Rng;
 
-use wug_parameter::{Key, Limits, Settings};
+use wug_parameter::{Key, Settings, ValueLimits};
 
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, Members, NextSet, Scanner, Symbol, Word, draw,
@@ -16,7 +16,7 @@ use crate::{
 pub const PRIOR: Key<f64> = Key::real(
     "prior",
     "probability p of stopping after each repetition",
-    Limits::Below(LEAST_PRIOR, 1.0),
+    ValueLimits::Below(LEAST_PRIOR, 1.0),
     0.3,
 );
 
@@ -67,7 +67,7 @@ impl Language for Counting {
     }
 
     fn natural(&self) -> Option<Box<dyn Distribution + '_>> {
-        Some(Box::new(Geometric { language: self }))
+        Some(Box::new(GeometricBlocks { language: self }))
     }
 
     fn count(&self, length: usize) -> BigUint {
@@ -158,6 +158,7 @@ impl Scanner for Count {
         if self.block > 0 {
             return rest == left;
         }
+        // In the first block n can still grow: any length that all blocks can share will do.
         let total = self.n + rest;
         rest >= left && total > 0 && total.is_multiple_of(self.blocks)
     }
@@ -188,11 +189,11 @@ impl Distribution for OnePerLength<'_> {
     }
 }
 
-struct Geometric<'a> {
+struct GeometricBlocks<'a> {
     language: &'a Counting,
 }
 
-impl Distribution for Geometric<'_> {
+impl Distribution for GeometricBlocks<'_> {
     fn sample(&self, rng: &mut dyn Rng) -> Word {
         self.language.word(draw::geometric(rng, self.language.prior))
     }
@@ -203,6 +204,7 @@ impl Distribution for Geometric<'_> {
         }
         let n = word.len() / self.language.blocks();
         let p = self.language.prior;
+        // n ≥ 1, as in the released code; the grammars in print would derive n = 0 too.
         libm::log(p) + (n - 1) as f64 * libm::log1p(-p)
     }
 }

@@ -7,10 +7,10 @@
 //! assert!(!language.contains(&parse("0 3 6 5")));
 //! ```
 
-use super::phrase::{CLASSES, LAW, Order, Phrase, Skeleton, TERMINALS};
-use crate::registry::{Class, Entry, TSE};
+use super::phrase::{AnswerOrder, CLASSES, LAW, Phrase, Skeleton, TERMINALS};
+use crate::registry::{Class, LanguageEntry, TSE};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "cross-serial",
     aliases: &[],
     suite: "tse",
@@ -23,6 +23,6 @@ pub(crate) const ENTRY: Entry = Entry {
     nonmembers: &["0", "30 0", "0 40", "0 10 40 30"],
     build: |settings| {
         let classes = settings.get(&CLASSES);
-        Phrase::boxed(Skeleton::Agreement { classes, order: Order::Crossed, empty: true }, settings)
+        Phrase::boxed(Skeleton::Agreement { classes, order: AnswerOrder::Crossed, empty: true }, settings)
     },
 };

@@ -8,10 +8,10 @@
 //! assert!(!language.contains(&parse(">=>><4"))); // the moves end at 2
 //! ```
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Regular};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "cycle-navigation",
     aliases: &[],
     suite: "flare",

@@ -8,7 +8,7 @@ use num_traits::Zero;
 use rand_core::Rng;
 
 use crate::big::{central_binomial, ln};
-use wug_parameter::{Key, Limits, Settings};
+use wug_parameter::{Key, Settings, ValueLimits};
 
 use super::counting::LEAST_PRIOR;
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 pub(super) const PRIOR: Key<f64> = Key::real(
     "prior",
     "probability p of a further pair of brackets, below 0.5 so that strings end",
-    Limits::Between(LEAST_PRIOR, MOST_PRIOR),
+    ValueLimits::Between(LEAST_PRIOR, MOST_PRIOR),
     0.3,
 );
 
@@ -201,6 +201,7 @@ impl Distribution for Branching<'_> {
         }
         let pairs = (word.len() / 2) as f64;
         let each = self.language.prior / self.language.kinds() as f64;
+        // A string of n pairs expands S n times into brackets and n + 1 times into nothing.
         pairs * libm::log(each) + (pairs + 1.0) * libm::log1p(-self.language.prior)
     }
 }

@@ -8,9 +8,9 @@
 //! ```
 
 use super::dyck::{Dyck, PRIOR};
-use crate::registry::{BLISS, Class, Entry};
+use crate::registry::{BLISS, Class, LanguageEntry};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "dyck-1",
     aliases: &[],
     suite: "bliss",

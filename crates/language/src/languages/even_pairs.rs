@@ -9,10 +9,10 @@
 //! assert!(!language.contains(&parse("100"))); // 10 alone
 //! ```
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Regular};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "even-pairs",
     aliases: &[],
     suite: "flare",

@@ -7,10 +7,10 @@
 //! assert!(!language.contains(&parse("0111010")));
 //! ```
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Regular};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "first",
     aliases: &[],
     suite: "flare",

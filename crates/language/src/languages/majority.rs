@@ -13,12 +13,12 @@ use num_bigint::BigUint;
 use num_integer::binomial;
 use rand_core::Rng;
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "majority",
     aliases: &[],
     suite: "flare",
@@ -115,6 +115,7 @@ impl Distribution for Shuffled<'_> {
             return f64::NEG_INFINITY;
         }
         let ones = word.iter().filter(|&&a| a == ONE).count();
+        // By lgamma: 171! is beyond a double, and test strings have 500 symbols.
         let ln_factorial = |n: usize| libm::lgamma(n as f64 + 1.0);
         let ln_orders = ln_factorial(length) - ln_factorial(ones) - ln_factorial(length - ones);
         let choices = self.possible.len() * (length - winning(length) + 1);

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use super::answered::{Answer, Head, Read, Reader};
+use super::answered::{AnsweredReader, HeadStep, QuestionHead, Tail};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -44,7 +44,7 @@ impl Language for Marked {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(Reader::new(Before { language: self, head: Word::new() }))
+        Box::new(AnsweredReader::new(Before { language: self, head: Word::new() }))
     }
 
     fn by_length(&self, lengths: LengthRange) -> Result<Box<dyn Distribution + '_>, LengthError> {
@@ -66,13 +66,13 @@ struct Before<'a> {
     head: Word,
 }
 
-impl Head for Before<'_> {
-    fn read(&mut self, symbol: Symbol) -> Read {
+impl QuestionHead for Before<'_> {
+    fn read(&mut self, symbol: Symbol) -> HeadStep {
         if symbol == MARKER {
-            return Read::Answer(Answer { word: (self.language.answer)(&self.head), padding: None });
+            return HeadStep::Answer(Tail { word: (self.language.answer)(&self.head), padding: None });
         }
         self.head.push(symbol);
-        Read::More
+        HeadStep::More
     }
 
     fn next(&self) -> NextSet {

@@ -8,9 +8,9 @@
 //! ```
 
 use super::marked::Marked;
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "marked-reversal",
     aliases: &[],
     suite: "flare",

@@ -11,12 +11,12 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "missing-duplicate",
     aliases: &["missing-duplicate-string"],
     suite: "flare",
@@ -70,8 +70,8 @@ impl Language for MissingDuplicate {
 }
 
 /// Follows a string (blanks read as 1) with the lengths of its borders (Knuth–Morris–Pratt), so that "the
-/// prefix is a square" is known after every symbol at constant amortised cost: it is when its shortest period
-/// divides its half.
+/// prefix is a square" is known after every symbol at constant amortised cost: it is when its shortest
+/// period divides its half.
 #[derive(Clone)]
 struct Borders<'a> {
     alphabet: &'a Alphabet,
@@ -152,8 +152,8 @@ impl Distribution for Blanked<'_> {
         word
     }
 
-    /// With c ones in u of length m: u arises with 2c/(m·2ᵐ), one of the 2c ones is blanked, so 1/(m·2ᵐ)
-    /// whatever c is.
+    /// With c ones in u of length m: u arises with 2c/(m·2ᵐ), one of the 2c ones is blanked, so
+    /// 1/(m·2ᵐ) whatever c is.
     fn log_prob(&self, word: &[Symbol]) -> f64 {
         if self.possible.binary_search(&word.len()).is_err() || !self.language.contains(word) {
             return f64::NEG_INFINITY;

@@ -9,10 +9,10 @@
 //! assert!(!language.contains(&parse("1-3*2=0"))); // not 1 − (3·2) ≡ 0
 //! ```
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Regular};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "modular-arithmetic",
     aliases: &["modular-arithmetic-simple"],
     suite: "flare",
@@ -26,8 +26,8 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| {
         let dfa = Dfa::explore(
             Alphabet::new(["*", "+", "-", "0", "1", "2", "3", "4", "="]),
-            State::Start,
-            |state| *state == State::End,
+            ExpressionState::Start,
+            |state| *state == ExpressionState::End,
             |state, token| state.read(token),
         );
         Ok(Box::new(Regular::new(dfa)))
@@ -35,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+enum ExpressionState {
     Start,
     Value(u8),
     Operator(u8, u8),
@@ -43,7 +43,7 @@ enum State {
     End,
 }
 
-impl State {
+impl ExpressionState {
     fn read(self, token: &str) -> Option<Self> {
         let digit = token.parse::<u8>().ok();
         match (self, digit) {
@@ -51,6 +51,7 @@ impl State {
             (Self::Value(v), None) if token == "=" => Some(Self::Equals(v)),
             (Self::Value(v), None) => Some(Self::Operator(v, token.as_bytes()[0])),
             (Self::Operator(v, b'+'), Some(d)) => Some(Self::Value((v + d) % 5)),
+            // Plus 5, as an unsigned value cannot fall below zero.
             (Self::Operator(v, b'-'), Some(d)) => Some(Self::Value((v + 5 - d) % 5)),
             (Self::Operator(v, _), Some(d)) => Some(Self::Value(v * d % 5)),
             (Self::Equals(v), Some(d)) if v == d => Some(Self::End),

@@ -7,10 +7,10 @@
 //! assert!(!language.contains(&parse("0 1 3")));
 //! ```
 
-use super::phrase::{LAW, Order, Phrase, Skeleton, TERMINALS};
-use crate::registry::{Class, Entry, TSE};
+use super::phrase::{AnswerOrder, LAW, Phrase, Skeleton, TERMINALS};
+use crate::registry::{Class, LanguageEntry, TSE};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "np-vp",
     aliases: &[],
     suite: "tse",
@@ -22,6 +22,6 @@ pub(crate) const ENTRY: Entry = Entry {
     members: &["0 10", "3 4 19 12"],
     nonmembers: &["", "0", "10 0", "0 10 0 10", "0 1 10"],
     build: |settings| {
-        Phrase::boxed(Skeleton::Agreement { classes: 1, order: Order::Nested, empty: false }, settings)
+        Phrase::boxed(Skeleton::Agreement { classes: 1, order: AnswerOrder::Nested, empty: false }, settings)
     },
 };

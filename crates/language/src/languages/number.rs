@@ -75,9 +75,9 @@ choices! {
     }
 }
 
-/// How cuts are rounded. The released code takes floor(n · point), so that the last of n digits is never cut
-/// off and a longer string's last number never stays at one digit, though such members exist; n + 1 cells
-/// reach them all.
+/// How cuts are rounded. The released code takes floor(n · point), so that the last of n digits is never
+/// cut off and a longer string's last number never stays at one digit, though such members exist; n + 1
+/// cells reach them all.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding {
     released: bool,
@@ -94,9 +94,9 @@ impl Rounding {
     }
 }
 
-/// `n` digits shared out at the positions of `cuts` sorted uniform points, as floor(cells · point): what
-/// rounding a Dirichlet vector with integer parameters comes to, since it is the gaps between uniform order
-/// statistics.
+/// `n` digits shared out at the positions of `cuts` sorted uniform points, as floor(cells ·
+/// point): what rounding a Dirichlet vector with integer parameters comes to, since it is the
+/// gaps between uniform order statistics.
 pub(super) fn cut(rng: &mut dyn Rng, n: usize, cells: usize, points: usize, cuts: &[usize]) -> Vec<usize> {
     let mut uniform: Vec<f64> = (0..points).map(|_| draw::unit(rng)).collect();
     uniform.sort_unstable_by(f64::total_cmp);

@@ -8,10 +8,10 @@
 //! ```
 
 use super::marked::Marked;
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Symbol, Word};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "odds-first",
     aliases: &[],
     suite: "flare",

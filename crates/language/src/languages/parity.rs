@@ -7,10 +7,10 @@
 //! assert!(!language.contains(&parse("101110"))); // four
 //! ```
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Regular};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "parity",
     aliases: &[],
     suite: "flare",

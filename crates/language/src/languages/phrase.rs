@@ -48,14 +48,14 @@ choices! {
 pub(super) enum Skeleton {
     /// One or more of class 0, then one of class 1.
     HeadFinal,
-    /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string may be left
-    /// out.
-    Agreement { classes: usize, order: Order, empty: bool },
+    /// Classes 0 to K − 1 each ask for a partner K higher, in the given order; the empty string
+    /// may be left out.
+    Agreement { classes: usize, order: AnswerOrder, empty: bool },
 }
 
 /// In which order the second half answers the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum AnswerOrder {
     /// The last asked is answered first.
     Nested,
     /// The first asked is answered first.
@@ -94,7 +94,7 @@ impl Skeleton {
             Self::Agreement { classes: k, order, .. } => {
                 let (asked, answered) = classes.split_at(classes.len() / 2);
                 let mut partners: Vec<usize> = asked.iter().map(|c| c + k).collect();
-                if order == Order::Nested {
+                if order == AnswerOrder::Nested {
                     partners.reverse();
                 }
                 self.has_length(classes.len()) && asked.iter().all(|&c| c < k) && partners == answered
@@ -116,7 +116,7 @@ impl Skeleton {
             Self::Agreement { classes: k, order, .. } => {
                 let mut classes: Vec<usize> = (0..n / 2).map(|_| draw::below(rng, k)).collect();
                 let mut partners: Vec<usize> = classes.iter().map(|c| c + k).collect();
-                if order == Order::Nested {
+                if order == AnswerOrder::Nested {
                     partners.reverse();
                 }
                 classes.extend(partners);
@@ -146,6 +146,8 @@ impl Phrase {
             return Err(BuildError::value(TERMINALS.name(), &terminals.to_string(), &allowed));
         }
         let weight = |i: usize| {
+            // The paper names a normal distribution without its parameters, and the released code has none:
+            // mean (T − 1)/2 and standard deviation T/4 are our choice.
             let centred = (i as f64 - (terminals - 1) as f64 / 2.0) / (terminals as f64 / 4.0);
             match law {
                 Law::Uniform => 1.0,
@@ -227,8 +229,8 @@ impl Language for Phrase {
     }
 }
 
-/// The classes that still wait for their partner (for head-final phrases: nothing waits, `answering` means
-/// complete).
+/// The classes that still wait for their partner (for head-final phrases: nothing
+/// waits, `answering` means complete).
 #[derive(Clone)]
 struct Parse<'a> {
     language: &'a Phrase,
@@ -241,7 +243,7 @@ struct Parse<'a> {
 impl Parse<'_> {
     fn partner(&self) -> Option<usize> {
         let Skeleton::Agreement { classes, order, .. } = self.language.skeleton else { return None };
-        let asked = if order == Order::Nested { self.open.back() } else { self.open.front() };
+        let asked = if order == AnswerOrder::Nested { self.open.back() } else { self.open.front() };
         asked.map(|c| c + classes)
     }
 
@@ -261,6 +263,7 @@ impl Parse<'_> {
             Skeleton::HeadFinal if self.read == 0 => vec![0],
             Skeleton::HeadFinal => vec![0, 1],
             Skeleton::Agreement { classes, .. } => {
+                // Before the middle another noun may come, or the first answer; after it answers alone.
                 let asking = if self.answering { 0 } else { classes };
                 (0..asking).chain(self.partner()).collect()
             }
@@ -288,8 +291,8 @@ impl Scanner for Parse<'_> {
             Skeleton::Agreement { order, .. } => {
                 self.answering = true;
                 match order {
-                    Order::Nested => self.open.pop_back(),
-                    Order::Crossed => self.open.pop_front(),
+                    AnswerOrder::Nested => self.open.pop_back(),
+                    AnswerOrder::Crossed => self.open.pop_front(),
                 };
             }
         }

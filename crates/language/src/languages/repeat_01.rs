@@ -7,10 +7,10 @@
 //! assert!(!language.contains(&parse("10101")));
 //! ```
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{Alphabet, Dfa, Regular};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "repeat-01",
     aliases: &[],
     suite: "flare",

@@ -15,10 +15,10 @@
 use num_bigint::BigUint;
 use rand_core::Rng;
 
-use super::answered::{Answer, Head, Read, Reader};
+use super::answered::{AnsweredReader, HeadStep, QuestionHead, Tail};
 use wug_parameter::{Constant, Key, choices};
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
@@ -37,7 +37,7 @@ choices! {
     }
 }
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "stack-manipulation",
     aliases: &[],
     suite: "flare",
@@ -77,7 +77,7 @@ impl Language for StackManipulation {
     }
 
     fn scanner(&self) -> Box<dyn Scanner + '_> {
-        Box::new(Reader::new(Program { stack: Word::new(), part: Part::Initial }))
+        Box::new(AnsweredReader::new(StackProgram { stack: Word::new(), part: ProgramPart::Initial }))
     }
 
     fn count_up_to(&self, length: usize, most: usize) -> BigUint {
@@ -137,46 +137,46 @@ fn run(program: &[Symbol]) -> Option<Word> {
 }
 
 #[derive(Clone)]
-struct Program {
+struct StackProgram {
     stack: Word,
-    part: Part,
+    part: ProgramPart,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ProgramPart {
     Initial,
     Operations,
     Operand,
 }
 
-impl Head for Program {
-    fn read(&mut self, symbol: Symbol) -> Read {
+impl QuestionHead for StackProgram {
+    fn read(&mut self, symbol: Symbol) -> HeadStep {
         let bit = BITS.contains(&symbol);
         match (self.part, symbol) {
-            (Part::Initial, _) if bit => self.stack.push(symbol),
-            (Part::Operand, _) if bit => {
+            (ProgramPart::Initial, _) if bit => self.stack.push(symbol),
+            (ProgramPart::Operand, _) if bit => {
                 self.stack.push(symbol);
-                self.part = Part::Operations;
+                self.part = ProgramPart::Operations;
             }
-            (Part::Operand, _) => return Read::Dead,
-            (_, PUSH) => self.part = Part::Operand,
-            (_, POP) if self.stack.pop().is_some() => self.part = Part::Operations,
+            (ProgramPart::Operand, _) => return HeadStep::Dead,
+            (_, PUSH) => self.part = ProgramPart::Operand,
+            (_, POP) if self.stack.pop().is_some() => self.part = ProgramPart::Operations,
             (_, MARKER) => {
-                return Read::Answer(Answer {
+                return HeadStep::Answer(Tail {
                     word: self.stack.iter().rev().copied().collect(),
                     padding: None,
                 });
             }
-            _ => return Read::Dead,
+            _ => return HeadStep::Dead,
         }
-        Read::More
+        HeadStep::More
     }
 
     fn next(&self) -> NextSet {
         let mut set = match self.part {
-            Part::Operand => return NextSet::of(BITS),
-            Part::Initial => NextSet::of(BITS),
-            Part::Operations => NextSet::empty(),
+            ProgramPart::Operand => return NextSet::of(BITS),
+            ProgramPart::Initial => NextSet::of(BITS),
+            ProgramPart::Operations => NextSet::empty(),
         };
         set.insert(PUSH);
         set.insert(MARKER);
@@ -188,17 +188,18 @@ impl Head for Program {
 
     /// A pop costs what it saves in the answer, a push costs three symbols in all, an initial symbol two.
     fn completes(&self, rest: usize) -> bool {
-        let least = self.stack.len() + 1 + if self.part == Part::Operand { 2 } else { 0 };
+        let least = self.stack.len() + 1 + if self.part == ProgramPart::Operand { 2 } else { 0 };
         let Some(surplus) = rest.checked_sub(least) else { return false };
         match self.part {
-            Part::Initial => surplus != 1,
-            Part::Operations | Part::Operand => surplus % 3 == 0,
+            // Initial symbols add two and pushes three: every number but 1 is a sum of these.
+            ProgramPart::Initial => surplus != 1,
+            ProgramPart::Operations | ProgramPart::Operand => surplus % 3 == 0,
         }
     }
 }
 
-/// The possible sizes: for each initial stack, the least and greatest number of pushes that keeps to the
-/// range.
+/// The possible sizes: for each initial stack, the least and greatest number of pushes that
+/// keeps to the range.
 struct Shapes {
     stacks: Vec<(usize, usize, usize)>,
 }
@@ -227,6 +228,7 @@ impl Distribution for Shapes {
         let mut word: Word = (0..stack).map(|_| bit(rng)).collect();
         let mut stack = word.clone();
         loop {
+            // An empty stack leaves no choice, so that no coin is tossed; `log_prob` counts the same coins.
             if stack.is_empty() || draw::coin(rng) {
                 if pushes == 0 {
                     break;

@@ -12,12 +12,12 @@ use num_bigint::BigUint;
 use num_traits::Zero;
 use rand_core::Rng;
 
-use crate::registry::{Class, Entry, FLARE};
+use crate::registry::{Class, FLARE, LanguageEntry};
 use crate::{
     Alphabet, Distribution, Language, LengthError, LengthRange, NextSet, Scanner, Symbol, Word, draw,
 };
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: LanguageEntry = LanguageEntry {
     name: "unmarked-reversal",
     aliases: &[],
     suite: "flare",
@@ -89,8 +89,8 @@ impl<'a> Suffixes<'a> {
         Self { alphabet, word: Word::new(), nodes: vec![root(-1), root(0)], longest: 1 }
     }
 
-    /// The longest palindromic suffix of the word before its last symbol, from `node` on, that can be put
-    /// around with it.
+    /// The longest palindromic suffix of the word before its last symbol, from `node` on, that can be
+    /// put around with it.
     fn extendable(&self, mut node: usize) -> usize {
         let last = self.word.len() - 1;
         loop {
@@ -114,6 +114,8 @@ impl Scanner for Suffixes<'_> {
 
     fn push(&mut self, symbol: Symbol) {
         self.word.push(symbol);
+        // An eertree (Rubinchik and Shur 2015): each symbol adds at most one palindrome, and suffix links
+        // only ever shorten what was found.
         let inner = self.extendable(self.longest);
         if let Some(node) = self.nodes[inner].around[symbol.index()] {
             self.longest = node;

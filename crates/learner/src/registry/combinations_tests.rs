@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use wug_language::Reading;
-use wug_parameter::{Given, Parameter, Settings, Value};
+use wug_parameter::{Given, Parameter, SettingValue as Value, Settings};
 
 use super::{LEARNERS, Role};
 

@@ -1,6 +1,6 @@
 //! Settings of everything that is trained by gradient descent.
 
-use wug_parameter::{Constant, Key, Limits, Settings, choices};
+use wug_parameter::{Constant, Key, Settings, ValueLimits as Limits, choices};
 
 use crate::optim::{OptimizerRule, OptimizerSpec};
 use crate::train::{BatchSize, Schedule, TrainSpec};

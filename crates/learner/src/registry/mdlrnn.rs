@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wug_language::Reading;
-use wug_parameter::{Key, Limits, Parameter, Settings, choices, parameters};
+use wug_parameter::{Key, Parameter, Settings, ValueLimits as Limits, choices, parameters};
 
 use super::search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
 use super::{Learner, NO_ROLES, NextSymbolRole};

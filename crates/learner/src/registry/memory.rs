@@ -1,6 +1,6 @@
 //! Recurrent networks with a differentiable memory.
 
-use wug_parameter::{Constant, Key, Limits, Parameter, ParameterError, Settings, choices};
+use wug_parameter::{Constant, Key, Parameter, ParameterError, Settings, ValueLimits as Limits, choices};
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,

@@ -47,7 +47,7 @@ pub use range::drawn;
 pub use search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
 pub use size::{Dimension, Matched, Sizing, Steps, TOLERANCE, is_met};
 pub use size_table::{SizeRow, size_table};
-pub use wug_parameter::{Given, Matching, Parameter, ParameterError, Range, Settings, Value as SettingValue};
+pub use wug_parameter::{Given, Matching, Parameter, ParameterError, Range, SettingValue, Settings};
 
 /// Settings that protocols read.
 pub mod keys {

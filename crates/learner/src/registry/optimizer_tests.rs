@@ -2,7 +2,7 @@
 
 use wug_dataset::Seed;
 
-use wug_parameter::Limits;
+use wug_parameter::ValueLimits as Limits;
 
 use super::*;
 use crate::interface::Sequence;

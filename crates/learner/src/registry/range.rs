@@ -2,7 +2,7 @@
 
 use wug_dataset::Seed;
 use wug_language::draw;
-use wug_parameter::{Parameter, Range, Value};
+use wug_parameter::{Parameter, Range, SettingValue as Value};
 
 /// Draws a value from a range that was checked.
 ///

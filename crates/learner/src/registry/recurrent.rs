@@ -1,6 +1,6 @@
 //! Recurrent networks without a memory beside them.
 
-use wug_parameter::{Constant, Key, Limits, Parameter, Settings};
+use wug_parameter::{Constant, Key, Parameter, Settings, ValueLimits as Limits};
 
 use super::gradient::{
     BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,

@@ -2,7 +2,7 @@
 
 use wug_dataset::Seed;
 
-use wug_parameter::{Constant, Key, Limits, Settings, choices, parameters};
+use wug_parameter::{Constant, Key, Settings, ValueLimits as Limits, choices, parameters};
 
 use super::gradient::{LEARNING_RATE, MAX, TELLING_OPTIMIZER, UpdateRule};
 use super::size::{Dimension, Sizing, Steps};

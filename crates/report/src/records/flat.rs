@@ -1,7 +1,7 @@
 //! JSON as columns: nested fields by their path, and the kind that all values of a column have in common.
 
 use serde_json::Value as Json;
-use wug_table::{Kind, Value};
+use wug_table::{ColumnValue as Value, Kind};
 
 /// Adds every field of an object that is no object itself, under its path, such as `data.training`. What is `null` is left out;
 /// a list is kept as it is.

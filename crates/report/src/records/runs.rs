@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 use wug_score::RunResult;
-use wug_table::{Column, Value};
+use wug_table::{ColumnValue as Value, TypedColumn as Column};
 
 use super::Logs;
 use super::flat::{flatten, kind, value};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wug_score::estimate::{LEVEL, mean_of_runs};
 use wug_score::select::rounded;
-use wug_score::{Aggregate, Estimate, Interval, Measurement, Unit};
+use wug_score::{Aggregate, Estimate, Interval, Measurement, MetricUnit as Unit};
 
 use super::ABSENT;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use wug_score::metric::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE};
-use wug_score::wade::{StepUnit, Wade};
+use wug_score::wade::{StepUnit, WadeMeasure as Wade};
 use wug_score::{Aggregate, Reading, RunResult};
 
 use super::PROTOCOL;

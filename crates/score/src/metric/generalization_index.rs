@@ -6,7 +6,7 @@
 //! what a degenerate learner scores on the same strings: repeating the last symbol is correct at nearly
 //! every step of aⁿbⁿ without any training.
 
-use super::{Direction, Metric, Unit};
+use super::{Direction, Metric, MetricUnit};
 
 /// *M*det over all deterministic steps of all strings.
 ///
@@ -56,7 +56,7 @@ pub static CATEGORICAL_ACCEPTANCE: Metric = Metric {
 /// ```
 pub static GENERALIZATION_INDEX: Metric = Metric {
     name: "generalization_index",
-    unit: Unit::Factor,
+    unit: MetricUnit::Factor,
     meaning: "largest b so that the model trained on 10^N/b strings solves the next 10^N*b",
     cite: "Lan et al. 2023, Eq. 1",
     ..INDEX
@@ -66,7 +66,7 @@ pub static GENERALIZATION_INDEX: Metric = Metric {
 /// string of a language, how many of them, which for aⁿbⁿ is the n of Figure 3.
 pub static SOLVED_LENGTH: Metric = Metric {
     name: "solved_length",
-    unit: Unit::Symbols,
+    unit: MetricUnit::Symbols,
     meaning: "length of the longest string that is accepted together with all before it; in a test from the first string on, how many are",
     cite: "Lan et al. 2023, Figure 3",
     ..INDEX
@@ -75,7 +75,7 @@ pub static SOLVED_LENGTH: Metric = Metric {
 /// What all have in common.
 const INDEX: Metric = Metric {
     name: "",
-    unit: Unit::Fraction,
+    unit: MetricUnit::Fraction,
     better: Direction::Higher,
     meaning: "",
     chance_of: Some("repeating the last symbol"),

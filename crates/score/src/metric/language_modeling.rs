@@ -8,7 +8,7 @@
 //! the optimum. Either optimum is one in expectation; on a finite sample a model may fall below it by luck.
 //! Negatives, and strings without an answer, are left out.
 
-use super::{Direction, ExampleMetric, Metric, Unit, mean_over};
+use super::{Direction, ExampleMetric, Metric, MetricUnit, mean_over};
 use crate::chance::uniform;
 use crate::{Example, Ratio};
 
@@ -67,8 +67,8 @@ pub static LANGUAGE_MODELING_OPTIMUM: ExampleMetric = ExampleMetric {
     chance: None,
 };
 
-/// How far [`LANGUAGE_MODELING_CROSS_ENTROPY`] is above its optimum, over the members for which both are
-/// known.
+/// How far [`LANGUAGE_MODELING_CROSS_ENTROPY`] is above its optimum, over the members for
+/// which both are known.
 ///
 /// ```
 /// use wug_dataset::{Labelled, language::registry};
@@ -103,8 +103,8 @@ pub static LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY: ExampleMetric = ExampleMetric
     chance: Some(uniform_chance),
 };
 
-/// What [`LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY`] is of the sampler itself. Worked by hand at
-/// [`LANGUAGE_MODELING_OPTIMUM`].
+/// What [`LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY`] is of the sampler itself. Worked
+/// by hand at [`LANGUAGE_MODELING_OPTIMUM`].
 pub static LANGUAGE_MODELING_SYMBOL_OPTIMUM: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "language_modeling_symbol_optimum",
@@ -115,8 +115,8 @@ pub static LANGUAGE_MODELING_SYMBOL_OPTIMUM: ExampleMetric = ExampleMetric {
     chance: None,
 };
 
-/// How far [`LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY`] is above its optimum. Worked by hand at
-/// [`LANGUAGE_MODELING_EXCESS`].
+/// How far [`LANGUAGE_MODELING_SYMBOL_CROSS_ENTROPY`] is above its optimum. Worked
+/// by hand at [`LANGUAGE_MODELING_EXCESS`].
 pub static LANGUAGE_MODELING_SYMBOL_EXCESS: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "language_modeling_symbol_excess",
@@ -145,7 +145,7 @@ pub static LANGUAGE_MODELING_SYMBOL_EXCESS: ExampleMetric = ExampleMetric {
 pub static LANGUAGE_MODELING_SYMBOL_EXCESS_OF_CHANCE: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "language_modeling_symbol_excess_of_chance",
-        unit: Unit::OfChance,
+        unit: MetricUnit::OfChance,
         meaning: "language_modeling_symbol_excess as a share of that of chance",
         chance_of: UNIFORM,
         cite: "Lan et al. 2023, §3.5",
@@ -163,7 +163,7 @@ const UNIFORM: Option<&str> = Some("giving every symbol and the end the same pro
 /// What all seven have in common.
 const LANGUAGE_MODELING: Metric = Metric {
     name: "",
-    unit: Unit::NatsPerSymbol,
+    unit: MetricUnit::NatsPerSymbol,
     better: Direction::Lower,
     meaning: "",
     chance_of: None,
@@ -183,6 +183,7 @@ fn sampled(example: &Example<'_>) -> Option<f64> {
 
 /// The sampler's cost of it when short strings weigh more.
 fn tilted(example: &Example<'_>) -> Option<f64> {
+    // −ln q(w) = −ln p(w) + ln(n + 1) + ln Z.
     let inverse = example.drawn()?.mean_inverse_length;
     Some(sampled(example)? + libm::log(example.prefixes() as f64) + libm::log(inverse))
 }

@@ -1,21 +1,21 @@
 //! How fast does it learn? Measures of a learning curve ([`crate::wade`]). They are made of curves, not of examples.
 
-use super::{Direction, Metric, Score, Unit};
-use crate::wade::{Evaluated, Wade};
+use super::{Direction, Metric, MetricUnit, Score};
+use crate::wade::{AccuracyPoint, WadeMeasure};
 use crate::{Ratio, Totals};
 
 /// WADE as the plan of the run defines it.
 ///
 /// ```
-/// use wug_score::{Ratio, Totals, metric::WADE, wade::{Evaluated, Wade}};
+/// use wug_score::{Ratio, Totals, metric::WADE, wade::{AccuracyPoint, WadeMeasure}};
 /// // Half right after one sequence, all right after two: 1/10 + … + 5/10 at once, the rest at half weight.
-/// let curve = [Evaluated { step: 1.0, accuracy: 0.5 }, Evaluated { step: 2.0, accuracy: 1.0 }];
-/// let score = WADE.measured(Totals::of(&[Ratio::once(Wade::even(10).of(&curve))]), None);
+/// let curve = [AccuracyPoint { step: 1.0, accuracy: 0.5 }, AccuracyPoint { step: 2.0, accuracy: 1.0 }];
+/// let score = WADE.measured(Totals::of(&[Ratio::once(WadeMeasure::even(10).of(&curve))]), None);
 /// assert!((score.value().unwrap() - 3.5 / 5.5).abs() < 1e-12);
 /// ```
 pub static WADE: Metric = Metric {
     name: "wade",
-    unit: Unit::Fraction,
+    unit: MetricUnit::Fraction,
     better: Direction::Higher,
     meaning: "weighted mean of 1/T over accuracies, T being the step at which each is first reached",
     chance_of: Some("always giving the most frequent answer of the training sequences"),
@@ -66,24 +66,25 @@ pub static LAST_ACCURACY: Metric = Metric {
 /// The measures of a learning curve, with the accuracy of chance where that is known.
 ///
 /// ```
-/// use wug_score::{metric::learning_speed, wade::{Evaluated, Wade}};
-/// let curve = [(1.0, 0.5), (2.0, 1.0), (3.0, 0.9)].map(|(step, accuracy)| Evaluated { step, accuracy });
-/// let scores = learning_speed(&Wade::even(10), &curve, Some(0.5));
+/// use wug_score::{metric::learning_speed, wade::{AccuracyPoint, WadeMeasure}};
+/// let curve = [(1.0, 0.5), (2.0, 1.0), (3.0, 0.9)].map(|(step, accuracy)| AccuracyPoint { step, accuracy });
+/// let scores = learning_speed(&WadeMeasure::even(10), &curve, Some(0.5));
 /// let named = |name: &str| scores.iter().find(|score| score.metric.name == name).unwrap().value();
 /// assert!((named("wade").unwrap() - 3.5 / 5.5).abs() < 1e-12);
 /// assert_eq!((named("highest_accuracy"), named("last_accuracy")), (Some(1.0), Some(0.9)));
 /// assert!(named("wade_above_chance") < named("wade"));
 /// ```
-pub fn learning_speed(wade: &Wade, curve: &[Evaluated], chance: Option<f64>) -> Vec<Score> {
+pub fn learning_speed(wade: &WadeMeasure, curve: &[AccuracyPoint], chance: Option<f64>) -> Vec<Score> {
     let once = |value: f64| Totals::of(&[Ratio::once(value)]);
-    let constant = |accuracy: f64| wade.of(&[Evaluated { step: 1.0, accuracy }]);
+    // Chance needs no training: its accuracy is reached at step 1.
+    let constant = |accuracy: f64| wade.of(&[AccuracyPoint { step: 1.0, accuracy }]);
     let mut scores = vec![WADE.measured(once(wade.of(curve)), chance.map(constant))];
     if let Some(chance) = chance {
         // Shares, not counts: an accuracy that is exactly a threshold may be rounded to either side of it.
         let above =
             |accuracy: f64| if chance < 1.0 { (accuracy - chance).max(0.0) / (1.0 - chance) } else { 0.0 };
-        let curve: Vec<Evaluated> =
-            curve.iter().map(|p| Evaluated { accuracy: above(p.accuracy), ..*p }).collect();
+        let curve: Vec<AccuracyPoint> =
+            curve.iter().map(|p| AccuracyPoint { accuracy: above(p.accuracy), ..*p }).collect();
         scores.push(WADE_ABOVE_CHANCE.measured(once(wade.of(&curve)), None));
     }
     // Where the score is of a smoothed curve, so is the highest accuracy, as published.

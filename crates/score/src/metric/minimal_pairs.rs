@@ -4,15 +4,15 @@
 //! Each accuracy names what is compared and what a tie counts. Some "bad" strings may be grammatical, or the good string itself:
 //! ceiling and chance level are those of the pairs at hand.
 
-use super::{Direction, Metric, Score, Unit};
-use crate::pairs::{Comparison, StringScore, Ties};
+use super::{Direction, Metric, MetricUnit, Score};
+use crate::pairs::{PairComparison, StringScore, Ties};
 use crate::{Ratio, Totals};
 
 /// The share of pairs whose good string has the higher probability.
 ///
 /// ```
-/// use wug_score::{Totals, metric::PAIR_ACCURACY_SUM, pairs::{Comparison, Ties}};
-/// let pair = |good: f64, bad: f64| Comparison::Sum.preference(&[good], &[bad], Ties::Wrong);
+/// use wug_score::{Totals, metric::PAIR_ACCURACY_SUM, pairs::{PairComparison, Ties}};
+/// let pair = |good: f64, bad: f64| PairComparison::Sum.preference(&[good], &[bad], Ties::Wrong);
 /// let score = PAIR_ACCURACY_SUM.measured(Totals::of(&[pair(-1.0, -2.0), pair(-1.0, -1.0)]), Some(0.25));
 /// assert_eq!((score.value(), score.chance), (Some(0.5), Some(0.25)));
 /// ```
@@ -66,8 +66,8 @@ pub static PAIR_CEILING: Metric = Metric {
     ..STRICT
 };
 
-/// The same of a model that finds all strings of the language and of a length equally likely: a bad string that is grammatical is a
-/// tie, and wrong.
+/// The same of a model that finds all strings of the language and of a length equally likely: a bad string
+/// that is grammatical is a tie, and wrong.
 pub static PAIR_CEILING_INDIFFERENT: Metric = Metric {
     name: "pair_ceiling_indifferent",
     meaning: "score on these pairs of a model that knows the language and finds its strings of a length equally likely: every bad string that is grammatical is a tie",
@@ -86,7 +86,7 @@ pub static PAIR_CEILING_HALF_TIES: Metric = Metric {
 /// The exponential of the mean nats per symbol.
 pub static PERPLEXITY: Metric = Metric {
     name: "perplexity",
-    unit: Unit::Perplexity,
+    unit: MetricUnit::Perplexity,
     better: Direction::Lower,
     meaning: "e to the mean nats per symbol, over all symbols and ends of all strings",
     chance_of: Some("giving every symbol and the end the same probability"),
@@ -105,7 +105,7 @@ const CITE: &str = "Someya et al. 2024, §3.3";
 
 const STRICT: Metric = Metric {
     name: "",
-    unit: Unit::Fraction,
+    unit: MetricUnit::Fraction,
     better: Direction::Higher,
     meaning: "",
     chance_of: Some("a fair coin on every pair of two strings, and nothing for a pair of one string twice"),
@@ -115,14 +115,14 @@ const STRICT: Metric = Metric {
 const HALF: Metric = Metric { chance_of: Some("a fair coin"), ..STRICT };
 
 /// The accuracy with a comparison and a rule for ties.
-pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
+pub fn pair_accuracy(comparison: PairComparison, ties: Ties) -> &'static Metric {
     match (comparison, ties) {
-        (Comparison::Sum, Ties::Wrong) => &PAIR_ACCURACY_SUM,
-        (Comparison::Mean, Ties::Wrong) => &PAIR_ACCURACY_MEAN,
-        (Comparison::MeanProbability, Ties::Wrong) => &PAIR_ACCURACY_MEAN_PROBABILITY,
-        (Comparison::Sum, Ties::Half) => &PAIR_ACCURACY_SUM_HALF_TIES,
-        (Comparison::Mean, Ties::Half) => &PAIR_ACCURACY_MEAN_HALF_TIES,
-        (Comparison::MeanProbability, Ties::Half) => &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
+        (PairComparison::Sum, Ties::Wrong) => &PAIR_ACCURACY_SUM,
+        (PairComparison::Mean, Ties::Wrong) => &PAIR_ACCURACY_MEAN,
+        (PairComparison::MeanProbability, Ties::Wrong) => &PAIR_ACCURACY_MEAN_PROBABILITY,
+        (PairComparison::Sum, Ties::Half) => &PAIR_ACCURACY_SUM_HALF_TIES,
+        (PairComparison::Mean, Ties::Half) => &PAIR_ACCURACY_MEAN_HALF_TIES,
+        (PairComparison::MeanProbability, Ties::Half) => &PAIR_ACCURACY_MEAN_PROBABILITY_HALF_TIES,
     }
 }
 
@@ -138,7 +138,7 @@ pub fn pair_accuracy(comparison: Comparison, ties: Ties) -> &'static Metric {
 pub fn pair_accuracies(pairs: &[[StringScore; 2]]) -> Vec<Score> {
     let mut scores = Vec::new();
     for (ties, chance) in [(Ties::Wrong, None), (Ties::Half, Some(0.5))] {
-        for comparison in Comparison::ALL {
+        for comparison in PairComparison::ALL {
             let count = |[good, bad]: &[StringScore; 2]| comparison.preferred(good, bad, ties);
             let ratios: Vec<Ratio> = pairs.iter().map(count).collect();
             scores.push(pair_accuracy(comparison, ties).measured(Totals::of(&ratios), chance));
@@ -155,6 +155,7 @@ pub fn pair_accuracies(pairs: &[[StringScore; 2]]) -> Vec<Score> {
 /// assert!((perplexity(nats).value().unwrap() - 3.0).abs() < 1e-12);
 /// ```
 pub fn perplexity(nats: Totals) -> Totals {
+    // Without any symbol this is e⁰ and not NaN; `perplexity_of` gives such a corpus no value.
     let mean = nats.numerator / nats.denominator.max(1.0);
     Totals { numerator: libm::exp(mean), denominator: 1.0, n: nats.n }
 }

@@ -118,7 +118,7 @@ pub fn find(name: &str) -> Option<&'static Metric> {
 /// What a value is a number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum MetricUnit {
     /// A share of a whole, from 0 to 1.
     Fraction,
     /// Nats, of a yes-or-no answer or of all that is sent.
@@ -137,7 +137,7 @@ pub enum Unit {
     Perplexity,
 }
 
-impl Unit {
+impl MetricUnit {
     /// Its name, as records write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -177,7 +177,7 @@ pub struct Metric {
     /// Its name in records: for the metrics of a released code, the name they have there.
     pub name: &'static str,
     /// What its values are numbers of.
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// Which values are better.
     pub better: Direction,
     /// What it measures, in one line.
@@ -265,8 +265,8 @@ pub struct Score {
     pub metric: &'static Metric,
     /// The sums that the value is the ratio of.
     pub totals: Totals,
-    /// The population standard deviation of the examples' own values (the shades of Figure 3 of Butoi et al.
-    /// 2025).
+    /// The population standard deviation of the examples' own values (the shades of Figure 3 of
+    /// Butoi et al. 2025).
     pub spread: Option<f64>,
     /// The chance level on the same examples.
     pub chance: Option<f64>,
@@ -300,7 +300,13 @@ mod tests {
             assert!(std::ptr::eq(find(metric.name).unwrap(), *metric));
             assert!(!metric.meaning.is_empty() && metric.cite.contains("20"), "{}", metric.name);
             assert_eq!(serde_json::to_value(metric.unit).unwrap(), metric.unit.name());
-            let costs = [Unit::Nats, Unit::Bits, Unit::NatsPerSymbol, Unit::OfChance, Unit::Perplexity];
+            let costs = [
+                MetricUnit::Nats,
+                MetricUnit::Bits,
+                MetricUnit::NatsPerSymbol,
+                MetricUnit::OfChance,
+                MetricUnit::Perplexity,
+            ];
             let cost = costs.contains(&metric.unit) || std::ptr::eq(*metric, &raw const ANSWERS_SEEN);
             assert_eq!(metric.higher_is_better(), !cost, "{}", metric.name);
         }

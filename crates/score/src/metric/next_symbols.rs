@@ -10,7 +10,7 @@
 
 use wug_language::{NextSet, Symbol};
 
-use super::{Direction, ExampleMetric, Metric, Score, Unit};
+use super::{Direction, ExampleMetric, Metric, MetricUnit, Score};
 use crate::chance::{majority_share, share_entropy};
 use crate::{Aggregate, Example, NextAnswer, Ratio};
 
@@ -32,7 +32,7 @@ use crate::{Aggregate, Example, NextAnswer, Ratio};
 pub static NEXT_SYMBOLS_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "next_symbols_cross_entropy",
-        unit: Unit::Nats,
+        unit: MetricUnit::Nats,
         better: Direction::Lower,
         meaning: "minus the log-probability of each symbol's correct yes or no, averaged within and over members",
         chance_of: Some("always giving the share of symbols that may come"),
@@ -96,7 +96,7 @@ pub static NEXT_SYMBOLS_STRING_ACCURACY: ExampleMetric = ExampleMetric {
 /// What all four have in common.
 const NEXT_SYMBOLS: Metric = Metric {
     name: "",
-    unit: Unit::Fraction,
+    unit: MetricUnit::Fraction,
     better: Direction::Higher,
     meaning: "",
     chance_of: None,
@@ -138,6 +138,8 @@ impl NextMarks {
     ) -> Self {
         let mut nats = Softplus::default();
         let answer = |z: f64, should: bool| {
+            // −ln σ(z) is ln(1 + e^−z) for a yes, −ln σ(−z) is ln(1 + e^z) for a no: one softplus for each
+            // answer.
             nats.add(if should { -z } else { z });
             is_correct(z, should)
         };
@@ -254,6 +256,7 @@ impl Softplus {
     fn add(&mut self, x: f64) {
         let small = libm::exp(-x.abs());
         self.sum += x.max(0.0);
+        // (1 + p)(1 + s) − 1 = p + s + s·p, in which no 1 swallows the small terms of a confident model.
         self.product_less_one += small + small * self.product_less_one;
         self.terms += 1;
         if self.terms == Self::TERMS {

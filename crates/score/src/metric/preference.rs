@@ -1,7 +1,7 @@
 //! Which of several rules a learner follows where its training pairs leave it open: agreement of its outputs, and the
 //! description length of the rules' outputs (Kharitonov and Chaabouni 2021).
 
-use super::{Direction, Metric, Score, Unit};
+use super::{Direction, Metric, MetricUnit, Score};
 use crate::{Ratio, Totals};
 
 /// The share of outputs that are those of a rule, symbol for symbol.
@@ -54,7 +54,7 @@ pub static AGREEMENT_WITH_NONE: Metric =
 /// ```
 pub static DESCRIPTION_LENGTH: Metric = Metric {
     name: "description_length",
-    unit: Unit::Nats,
+    unit: MetricUnit::Nats,
     better: Direction::Lower,
     meaning: "nats to send the rule's outputs block by block, each coded after training on those before it",
     cite: "Kharitonov and Chaabouni 2021, Eq. 1 without its constant",
@@ -69,7 +69,7 @@ pub static DESCRIPTION_LENGTH: Metric = Metric {
 /// ```
 pub static DESCRIPTION_LENGTH_BITS: Metric = Metric {
     name: "description_length_bits",
-    unit: Unit::Bits,
+    unit: MetricUnit::Bits,
     meaning: "the description length in bits",
     ..DESCRIPTION_LENGTH
 };
@@ -115,6 +115,7 @@ pub fn agreement(matches: &[bool]) -> [Score; 2] {
 /// assert_eq!((scores[0].value(), scores[2].value()), (Some(6.0), Some(1.5)));
 /// ```
 pub fn description_lengths(nats: &[f64], examples: usize) -> [Score; 3] {
+    // A sum without terms is minus zero, which would be printed with its sign.
     let total = nats.iter().sum::<f64>() + 0.0;
     let whole = |numerator: f64| Totals { numerator, denominator: 1.0, n: examples };
     let per_example = Totals { numerator: total, denominator: examples as f64, n: examples };
@@ -128,7 +129,7 @@ pub fn description_lengths(nats: &[f64], examples: usize) -> [Score; 3] {
 /// What all have in common.
 const AGREEMENT: Metric = Metric {
     name: "",
-    unit: Unit::Fraction,
+    unit: MetricUnit::Fraction,
     better: Direction::Higher,
     meaning: "",
     chance_of: None,

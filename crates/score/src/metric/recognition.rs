@@ -1,11 +1,11 @@
 //! Is it a member? Accuracy and cross-entropy of the answer.
 
-use super::{Direction, ExampleMetric, Metric, Unit};
+use super::{Direction, ExampleMetric, Metric, MetricUnit};
 use crate::chance::{majority_share, share_entropy};
 use crate::{Example, Ratio, Verdict};
 
-/// The share of strings correctly accepted or rejected. A string is accepted if its logit is not negative; a NaN
-/// is incorrect.
+/// The share of strings correctly accepted or rejected. A string is accepted if its logit is not negative;
+/// a NaN is incorrect.
 ///
 /// ```
 /// use wug_dataset::{Labelled, language::Alphabet};
@@ -24,7 +24,7 @@ use crate::{Example, Ratio, Verdict};
 pub static RECOGNITION_ACCURACY: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "recognition_accuracy",
-        unit: Unit::Fraction,
+        unit: MetricUnit::Fraction,
         better: Direction::Higher,
         meaning: "share of strings correctly accepted or rejected",
         chance_of: Some("always giving the commoner label"),
@@ -53,7 +53,7 @@ pub static RECOGNITION_ACCURACY: ExampleMetric = ExampleMetric {
 pub static RECOGNITION_CROSS_ENTROPY: ExampleMetric = ExampleMetric {
     metric: Metric {
         name: "recognition_cross_entropy",
-        unit: Unit::Nats,
+        unit: MetricUnit::Nats,
         better: Direction::Lower,
         meaning: "minus the log-probability of the correct label, averaged over strings",
         chance_of: Some("always giving the labels their shares"),
@@ -76,6 +76,7 @@ fn cross_entropy(example: &Example<'_>) -> Option<Ratio> {
     Some(Ratio::once(match example.prediction().recognition? {
         Verdict::Logit(z) => binary_cross_entropy(label, z),
         Verdict::Probability(p) if label => -libm::log(p),
+        // 1 − p would round to 1 for every p below 1e-16.
         Verdict::Probability(p) => -libm::log1p(-p),
     }))
 }

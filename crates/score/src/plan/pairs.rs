@@ -1,7 +1,7 @@
 //! Plans of minimal pairs.
 
 use serde::{Deserialize, Serialize};
-use wug_dataset::pairs::Sizes;
+use wug_dataset::pairs::PairSizes;
 use wug_parameter::Span;
 
 use super::Kind;
@@ -42,8 +42,8 @@ pub struct PairMeasure {
 
 impl PairStrings {
     /// The same as the generator takes it.
-    pub fn sizes(&self) -> Sizes {
-        Sizes {
+    pub fn sizes(&self) -> PairSizes {
+        PairSizes {
             training: self.training,
             validation: self.validation,
             test: self.test,

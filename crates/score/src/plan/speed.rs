@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wug_parameter::{Span, choices};
 
 use super::Kind;
-use crate::wade::Wade;
+use crate::wade::WadeMeasure;
 
 /// See sequences one after the other, answer others on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct SpeedMeasure {
     /// When it is evaluated.
     pub evaluations: Evaluations,
     /// How the learning curve is scored.
-    pub wade: Wade,
+    pub wade: WadeMeasure,
     /// Whether the run serves to choose settings, and its score is not to be compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub selection: bool,

@@ -9,16 +9,16 @@ use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
 use super::bounded::Bounded;
-use crate::{Column, Kind, TableError, Value};
+use crate::{ColumnValue, Kind, TableError, TypedColumn};
 
 /// A row of a table that was read.
-type Row = Vec<Value<'static>>;
+type ReadRow = Vec<ColumnValue<'static>>;
 
 /// The columns and the rows of a table that [`TableWriter`](crate::TableWriter) wrote as Parquet. The bytes are expected to be
 /// those that were written: check a hash of them first.
 pub fn read_parquet(
     bytes: Vec<u8>,
-) -> Result<(Vec<Column>, impl Iterator<Item = Result<Row, TableError>>), TableError> {
+) -> Result<(Vec<TypedColumn>, impl Iterator<Item = Result<ReadRow, TableError>>), TableError> {
     let reader = SerializedFileReader::new(Bounded::new(bytes))?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
@@ -28,14 +28,14 @@ pub fn read_parquet(
     Ok((columns, rows))
 }
 
-fn column(field: &Type) -> Result<Column, TableError> {
+fn column(field: &Type) -> Result<TypedColumn, TableError> {
     let name = field.name();
     if field.is_primitive() {
-        return Ok(Column::new(name, kind(field)?));
+        return Ok(TypedColumn::new(name, kind(field)?));
     }
     let element = field.get_fields().first().and_then(|list| list.get_fields().first());
     match element.filter(|element| element.is_primitive()) {
-        Some(element) => Ok(Column::list(name, kind(element)?)),
+        Some(element) => Ok(TypedColumn::list(name, kind(element)?)),
         None => Err(foreign(name)),
     }
 }
@@ -51,16 +51,16 @@ fn kind(field: &Type) -> Result<Kind, TableError> {
     }
 }
 
-fn value(field: &Field) -> Result<Value<'static>, TableError> {
+fn value(field: &Field) -> Result<ColumnValue<'static>, TableError> {
     Ok(match field {
-        Field::Null => Value::Null,
-        Field::Str(text) => Value::Text(Cow::Owned(text.clone())),
+        Field::Null => ColumnValue::Null,
+        Field::Str(text) => ColumnValue::Text(Cow::Owned(text.clone())),
         Field::Long(n) => (*n).into(),
         Field::ULong(n) => (*n).into(),
-        Field::Double(x) => Value::Float(*x),
-        Field::Bool(on) => Value::Boolean(*on),
+        Field::Double(x) => ColumnValue::Float(*x),
+        Field::Bool(on) => ColumnValue::Boolean(*on),
         Field::ListInternal(list) => {
-            Value::List(list.elements().iter().map(value).collect::<Result<_, _>>()?)
+            ColumnValue::List(list.elements().iter().map(value).collect::<Result<_, _>>()?)
         }
         other => return Err(foreign(&other.to_string())),
     })

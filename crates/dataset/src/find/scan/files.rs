@@ -4,7 +4,7 @@ use wug_table::Kind;
 
 use super::{Split, commands, write_lines};
 use crate::manifest::Recorder;
-use crate::tabular::{Field, SplitFile};
+use crate::tabular::{DescribedColumn, SplitFile};
 use crate::{DataError, Seed};
 
 /// Which part of which split a file holds.
@@ -56,7 +56,8 @@ const fn file(folder: &'static str, name: &'static str, holds: Holds, lines: usi
 /// assert_eq!(scan::validate_scan(&memory).unwrap().errors, 0);
 /// ```
 pub fn write_scan(seed: Seed, out: &mut Recorder<'_>) -> Result<(), DataError> {
-    let fields = [Field::new("text", Kind::Text, "`IN: ` and the command, ` OUT: ` and its actions")];
+    let fields =
+        [DescribedColumn::new("text", Kind::Text, "`IN: ` and the command, ` OUT: ` and its actions")];
     let mut splits = Vec::new();
     for File { folder, name, holds, .. } in FILES {
         let pairs = match holds {

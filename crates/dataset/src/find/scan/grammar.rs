@@ -4,7 +4,7 @@ use std::iter::once;
 
 use wug_language::{Symbol, Word};
 
-use crate::Pair;
+use crate::TransductionPair;
 
 // Indices in the two alphabets of the parent module; a test compares them with the interpreter, which reads
 // text.
@@ -34,8 +34,8 @@ const VERBS: [(Symbol, Option<Symbol>); 5] = [
 /// assert_eq!(scan::source().format(&commands[0].input), "turn left");
 /// assert_eq!(scan::target().format(&commands[0].output), "I_TURN_LEFT");
 /// ```
-pub fn commands() -> Vec<Pair> {
-    let singles: Vec<Pair> = verb_phrases().iter().flat_map(repeated).collect();
+pub fn commands() -> Vec<TransductionPair> {
+    let singles: Vec<TransductionPair> = verb_phrases().iter().flat_map(repeated).collect();
     let mut all = singles.clone();
     for (conjunction, reversed) in [(AND, false), (AFTER, true)] {
         for x in &singles {
@@ -45,31 +45,38 @@ pub fn commands() -> Vec<Pair> {
     all
 }
 
-fn verb_phrases() -> Vec<Pair> {
+fn verb_phrases() -> Vec<TransductionPair> {
     let mut phrases = Vec::new();
     for (verb, act) in VERBS {
-        phrases.extend(act.map(|act| Pair { input: vec![verb], output: vec![act] }));
+        // `turn` alone is no command.
+        phrases.extend(act.map(|act| TransductionPair { input: vec![verb], output: vec![act] }));
         for (side, turn) in SIDES {
             let once_around: Word = once(turn).chain(act).collect();
-            phrases.push(Pair { input: vec![verb, side], output: once_around.clone() });
+            phrases.push(TransductionPair { input: vec![verb, side], output: once_around.clone() });
             let opposite = [turn, turn].into_iter().chain(act).collect();
-            phrases.push(Pair { input: vec![verb, OPPOSITE, side], output: opposite });
-            phrases.push(Pair { input: vec![verb, AROUND, side], output: once_around.repeat(4) });
+            phrases.push(TransductionPair { input: vec![verb, OPPOSITE, side], output: opposite });
+            phrases.push(TransductionPair { input: vec![verb, AROUND, side], output: once_around.repeat(4) });
         }
     }
     phrases
 }
 
 /// A phrase once, twice and thrice.
-fn repeated(phrase: &Pair) -> [Pair; 3] {
-    [(None, 1), (Some(TWICE), 2), (Some(THRICE), 3)].map(|(word, times)| Pair {
+fn repeated(phrase: &TransductionPair) -> [TransductionPair; 3] {
+    [(None, 1), (Some(TWICE), 2), (Some(THRICE), 3)].map(|(word, times)| TransductionPair {
         input: phrase.input.iter().copied().chain(word).collect(),
         output: phrase.output.repeat(times),
     })
 }
 
-fn joined(x: &Pair, conjunction: Symbol, y: &Pair, reversed: bool) -> Pair {
+fn joined(
+    x: &TransductionPair,
+    conjunction: Symbol,
+    y: &TransductionPair,
+    reversed: bool,
+) -> TransductionPair {
     let input = [&x.input[..], &[conjunction], &y.input].concat();
+    // `x after y` is y, then x.
     let (first, second) = if reversed { (y, x) } else { (x, y) };
-    Pair { input, output: [&first.output[..], &second.output].concat() }
+    TransductionPair { input, output: [&first.output[..], &second.output].concat() }
 }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 use wug_language::UnknownToken;
 
-use crate::Pair;
+use crate::TransductionPair;
 
 /// A line that is no SCAN example.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -32,21 +32,22 @@ enum LineProblem {
 /// assert_eq!(text, "IN: turn left OUT: I_TURN_LEFT\n");
 /// assert_eq!(scan::read_lines(&text).unwrap(), scan::commands()[..1]);
 /// ```
-pub fn write_lines(pairs: &[Pair]) -> String {
+pub fn write_lines(pairs: &[TransductionPair]) -> String {
     let (source, target) = (super::source(), super::target());
-    let line =
-        |pair: &Pair| format!("IN: {} OUT: {}\n", source.format(&pair.input), target.format(&pair.output));
+    let line = |pair: &TransductionPair| {
+        format!("IN: {} OUT: {}\n", source.format(&pair.input), target.format(&pair.output))
+    };
     pairs.iter().map(line).collect()
 }
 
-/// Reads examples, one per line. Whether the actions are what the command means is not asked here:
-/// [`interpret`](super::interpret()) knows.
-pub fn read_lines(text: &str) -> Result<Vec<Pair>, LineError> {
+/// Reads examples, one per line. Whether the actions are what the command means is not
+/// asked here: [`interpret`](super::interpret()) knows.
+pub fn read_lines(text: &str) -> Result<Vec<TransductionPair>, LineError> {
     each_line(text).collect()
 }
 
 /// Every line, whether it can be read or not.
-pub(super) fn each_line(text: &str) -> impl Iterator<Item = Result<Pair, LineError>> {
+pub(super) fn each_line(text: &str) -> impl Iterator<Item = Result<TransductionPair, LineError>> {
     let (source, target) = (super::source(), super::target());
     let read = move |line: &str| {
         let malformed = || LineProblem::Form(line.chars().take(80).collect());
@@ -54,7 +55,11 @@ pub(super) fn each_line(text: &str) -> impl Iterator<Item = Result<Pair, LineErr
             line.strip_prefix("IN:").and_then(|rest| rest.split_once("OUT:")).ok_or_else(malformed)?;
         let input = source.parse(command).map_err(LineProblem::Command)?;
         let output = target.parse(actions).map_err(LineProblem::Actions)?;
-        if input.is_empty() || output.is_empty() { Err(malformed()) } else { Ok(Pair { input, output }) }
+        if input.is_empty() || output.is_empty() {
+            Err(malformed())
+        } else {
+            Ok(TransductionPair { input, output })
+        }
     };
     text.lines().zip(1..).map(move |(text, line)| read(text).map_err(|problem| LineError { line, problem }))
 }

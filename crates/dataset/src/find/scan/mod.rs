@@ -22,9 +22,9 @@ pub use lines::{LineError, read_lines, write_lines};
 pub use split::{Parts, Split};
 pub use validate::validate_scan;
 
-use super::registry::Entry;
+use super::registry::TaskEntry;
 use super::setting::Setting;
-use crate::{Rule, RuleTask, Seed};
+use crate::{CandidateRule, RuleTask, Seed};
 
 pub(super) const NAME: &str = "scan";
 
@@ -51,7 +51,7 @@ const BLOCK_SIZE: usize = 1024;
 /// assert_eq!(task.rules.len(), 1);
 /// assert!(task.rules[0].outputs.iter().all(|actions| actions.len() >= 24));
 /// ```
-pub(super) const SCAN: Entry = Entry {
+pub(super) const SCAN: TaskEntry = TaskEntry {
     name: NAME,
     aliases: &[],
     summary: "commands to actions: is a primitive that was seen alone used in new combinations?",
@@ -85,8 +85,8 @@ fn rule_task(setting: &Setting, seed: Seed) -> RuleTask {
     let Parts { train, test } = split.parts(seed);
     let (holdout, gold): (Vec<Word>, Vec<Word>) = test.into_iter().map(|p| (p.input, p.output)).unzip();
     let alone = split.primitive().map(|primitive| vec![primitive.output; gold.len()]);
-    let mut rules = vec![Rule { name: "comp".to_owned(), outputs: gold }];
-    rules.extend(alone.map(|outputs| Rule { name: "mem".to_owned(), outputs }));
+    let mut rules = vec![CandidateRule { name: "comp".to_owned(), outputs: gold }];
+    rules.extend(alone.map(|outputs| CandidateRule { name: "mem".to_owned(), outputs }));
     let (source, target) = (source(), target());
     RuleTask { name: setting.full_name(), source, target, train, holdout, rules, block_size: BLOCK_SIZE }
 }

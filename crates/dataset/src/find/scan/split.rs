@@ -4,7 +4,7 @@ use wug_language::{Symbol, draw};
 use wug_parameter::choices;
 
 use super::grammar::commands;
-use crate::{Pair, Seed};
+use crate::{Seed, TransductionPair};
 
 /// The longest action sequence that the length split trains on.
 const LONGEST_TRAINED: usize = 22;
@@ -27,20 +27,20 @@ choices! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     /// The training set; a bare command that stands for its primitive is there many times.
-    pub train: Vec<Pair>,
-    pub test: Vec<Pair>,
+    pub train: Vec<TransductionPair>,
+    pub test: Vec<TransductionPair>,
 }
 
 impl Split {
     /// The bare command whose uses are held out, if any.
-    pub fn primitive(self) -> Option<Pair> {
+    pub fn primitive(self) -> Option<TransductionPair> {
         let (words, action): (&[u16], u16) = match self {
             Self::Jump => (&[12], 5),
             Self::TurnLeft => (&[8, 6], 0),
             Self::Simple | Self::Length => return None,
         };
         let input = words.iter().copied().map(Symbol).collect();
-        Some(Pair { input, output: vec![Symbol(action)] })
+        Some(TransductionPair { input, output: vec![Symbol(action)] })
     }
 
     /// The commands of both parts, each in an order drawn from its own stream of the seed.
@@ -67,11 +67,12 @@ impl Split {
         Parts { train, test }
     }
 
-    fn hold_primitive_out(self) -> (Vec<Pair>, Vec<Pair>) {
+    fn hold_primitive_out(self) -> (Vec<TransductionPair>, Vec<TransductionPair>) {
         let Some(primitive) = self.primitive() else { return (commands(), Vec::new()) };
         let words = &primitive.input;
-        let uses = |pair: &Pair| pair.input.windows(words.len()).any(|window| window == words);
-        let (test, mut train): (Vec<Pair>, Vec<Pair>) =
+        // As neighbours: `turn opposite left` does not use `turn left` in the published split.
+        let uses = |pair: &TransductionPair| pair.input.windows(words.len()).any(|window| window == words);
+        let (test, mut train): (Vec<TransductionPair>, Vec<TransductionPair>) =
             commands().into_iter().filter(|pair| pair.input != *words).partition(uses);
         // As published, the bare command makes up a tenth of the training set.
         let copies = train.len() / 9;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::*;
-use crate::Pair;
+use crate::TransductionPair;
 use crate::find::tests::{entries, golden, numbers};
 use crate::shared::shared;
 
@@ -26,7 +26,7 @@ fn scan_has_the_published_figures() {
     }
 }
 
-fn check_scan(name: &str, pairs: &[Pair], golden: &Value, exact: bool) {
+fn check_scan(name: &str, pairs: &[TransductionPair], golden: &Value, exact: bool) {
     let count = |n: usize| Value::from(n as u64);
     assert_eq!(count(pairs.len()), golden["lines"], "{name}");
     let unique: BTreeSet<_> = pairs.iter().collect();
@@ -99,7 +99,8 @@ fn training_never_uses_the_held_out_primitive_but_alone() {
 /// The order of lines is ours; a change of streams or of the grammar's order must not go unseen.
 #[test]
 fn splits_are_the_pinned_bytes() {
-    let hash = |pairs: &[Pair]| blake3::hash(write_lines(pairs).as_bytes()).to_hex()[..16].to_owned();
+    let hash =
+        |pairs: &[TransductionPair]| blake3::hash(write_lines(pairs).as_bytes()).to_hex()[..16].to_owned();
     let of = |split: &Split| {
         let parts = split.parts(Seed::new(1));
         [hash(&parts.train), hash(&parts.test)]

@@ -9,15 +9,15 @@ use super::files::{FILES, File, Holds};
 use super::lines::each_line;
 use super::{Split, interpret, source, target};
 use crate::validation::{Findings, Validation};
-use crate::{DataError, FileSource, Pair};
+use crate::{DataError, FileSource, TransductionPair};
 
 /// Checks every `.txt` file of SCAN lines, in whatever folder: all files whose first line begins with `IN:`,
 /// and all of a published name.
 ///
 /// Lines that cannot be read, and actions other than the command asks for, are errors. In files of a
-/// published name so are another number of lines than published, commands that are repeated (but for the bare
-/// primitive that a training set shows many times), and test commands that the training file of the same
-/// folder has.
+/// published name so are another number of lines than published, commands that are repeated (but for
+/// the bare primitive that a training set shows many times), and test commands that the training file
+/// of the same folder has.
 ///
 /// ```
 /// use wug_dataset::{MemoryFiles, find::scan};
@@ -51,6 +51,7 @@ pub fn validate_scan(files: &dyn FileSource) -> Result<Validation, DataError> {
                 training.push(Training { folder, split, commands });
                 report.add(path, findings);
             }
+            // Until all files are read: the training file of a test may come after it.
             Some(Holds::Test(split)) => tests.push((path, folder, split, commands, findings)),
             _ => report.add(path, findings),
         }
@@ -86,7 +87,7 @@ fn check_lines(text: &str) -> (Findings, Vec<Word>) {
             let actions = interpret(&source.format(&pair.input)).map_err(|e| format!("line {line}: {e}"))?;
             Ok((pair, actions.join(" ")))
         });
-        let (Pair { input, output }, expected) = match meaning {
+        let (TransductionPair { input, output }, expected) = match meaning {
             Ok(read) => read,
             Err(message) => {
                 malformed += 1;

@@ -3,7 +3,7 @@
 //! The oracle shares no code and no word list with the generators: it parses the text by its own grammar and
 //! never looks at a masked token, so that it can neither repeat a generator's mistake nor be led by a wrong
 //! label. What it says is what the text implies: a pattern that occurs is counted, whatever its label, and
-//! somebody who was never mentioned is not seen ([`Answer::stated`] tells that case apart).
+//! somebody who was never mentioned is not seen ([`OracleAnswer::stated`] tells that case apart).
 //!
 //! No input makes it panic. A text that does not follow the task's grammar is [`Malformed`].
 
@@ -18,7 +18,7 @@ use cursor::Cursor;
 
 /// What should stand at one masked position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct OracleAnswer {
     pub position: usize,
     pub token: &'static str,
     /// Whether the text speaks of what is asked. If not, the answer is NO because nothing was said.
@@ -85,7 +85,11 @@ pub enum Malformed {
 /// let error = oracle::answers(5, &text[1..], &[8]).unwrap_err();
 /// assert_eq!(error.to_string(), "expected `I` at position 0, found `SEE`");
 /// ```
-pub fn answers<T: AsRef<str>>(task: u8, tokens: &[T], mask: &[usize]) -> Result<Vec<Answer>, Malformed> {
+pub fn answers<T: AsRef<str>>(
+    task: u8,
+    tokens: &[T],
+    mask: &[usize],
+) -> Result<Vec<OracleAnswer>, Malformed> {
     let mut text: Vec<Option<&str>> = tokens.iter().map(|token| Some(token.as_ref())).collect();
     let mut least = 0;
     for &position in mask {
@@ -115,7 +119,7 @@ pub fn answers<T: AsRef<str>>(task: u8, tokens: &[T], mask: &[usize]) -> Result<
 /// ```
 pub fn check<T: AsRef<str>>(task: u8, tokens: &[T], mask: &[usize]) -> Result<Vec<Disagreement>, Malformed> {
     let answers = answers(task, tokens, mask)?;
-    let disagreement = |answer: Answer| {
+    let disagreement = |answer: OracleAnswer| {
         let given = tokens.get(answer.position)?.as_ref();
         let (position, expected) = (answer.position, answer.token);
         (given != expected).then(|| Disagreement { position, given: given.to_owned(), expected })

@@ -5,15 +5,15 @@
 //! Task 2 shows at least copies 1 and 2, which is 3p symbols; that a shorter pattern which explains them goes
 //! on alike was verified for every pattern of up to ten symbols (see the tests).
 
-use super::{Answer, Malformed};
+use super::{Malformed, OracleAnswer};
 
 /// Task 1: position i holds symbol i mod p of the pattern.
-pub(super) fn periodic(text: &[Option<&str>]) -> Result<Vec<Answer>, Malformed> {
+pub(super) fn periodic(text: &[Option<&str>]) -> Result<Vec<OracleAnswer>, Malformed> {
     go_on(text, 2, tiled)
 }
 
 /// Task 2: copy k holds every symbol k times.
-pub(super) fn increasing(text: &[Option<&str>]) -> Result<Vec<Answer>, Malformed> {
+pub(super) fn increasing(text: &[Option<&str>]) -> Result<Vec<OracleAnswer>, Malformed> {
     go_on(text, 3, stretched)
 }
 
@@ -31,7 +31,7 @@ fn go_on<I: Iterator<Item = usize>>(
     text: &[Option<&str>],
     times: usize,
     layout: impl Fn(usize) -> I,
-) -> Result<Vec<Answer>, Malformed> {
+) -> Result<Vec<OracleAnswer>, Malformed> {
     let visible = visible(text)?;
     let fits =
         |&period: &usize| layout(period).zip(&visible).all(|(index, symbol)| visible[index] == *symbol);
@@ -40,7 +40,9 @@ fn go_on<I: Iterator<Item = usize>>(
         return Err(Malformed::Open { position: visible.len(), reason });
     };
     let indices = (0..text.len()).zip(layout(period)).skip(visible.len());
-    Ok(indices.map(|(position, index)| Answer { position, token: visible[index], stated: true }).collect())
+    Ok(indices
+        .map(|(position, index)| OracleAnswer { position, token: visible[index], stated: true })
+        .collect())
 }
 
 /// The bits before the first masked token, after which all are masked.
@@ -71,7 +73,7 @@ mod tests {
     /// visible goes on like the pattern that was drawn.
     #[test]
     fn what_is_visible_determines_the_rest() {
-        type Oracle = fn(&[Option<&str>]) -> Result<Vec<Answer>, Malformed>;
+        type Oracle = fn(&[Option<&str>]) -> Result<Vec<OracleAnswer>, Malformed>;
         for (times, oracle) in [(2, periodic as Oracle), (3, increasing as Oracle)] {
             for period in 1..=10 {
                 for bits in 0..1usize << period {

@@ -14,7 +14,7 @@
 //! Tasks 5 and 6 have one statement, tasks 5 to 9 one question.
 
 use super::cursor::Cursor;
-use super::{Answer, Malformed};
+use super::{Malformed, OracleAnswer};
 
 const NAMES: &[&str] = &[
     "PETER", "JOHN", "TOM", "JAMES", "PAUL", "MARC", "LUKE", "SIMON", "ANDREW", "BRUNO", "LISA", "HENRI",
@@ -31,7 +31,7 @@ const NUMBERS: &[&str] = &[
 
 /// What one task allows.
 #[derive(Clone, Copy, Debug)]
-struct Grammar {
+struct TaskGrammar {
     /// Names, or objects with adjectives.
     nouns: &'static [&'static str],
     verbs: &'static [&'static str],
@@ -43,7 +43,7 @@ struct Grammar {
     many_questions: bool,
 }
 
-impl Grammar {
+impl TaskGrammar {
     fn of(task: u8) -> Option<Self> {
         let people = |names: usize, verbs: usize, many_statements: bool| Self {
             nouns: &NAMES[..names],
@@ -77,13 +77,13 @@ impl Grammar {
 
 /// A name, or an object and its adjectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Phrase {
+struct NounPhrase {
     size: Option<&'static str>,
     color: Option<&'static str>,
     noun: &'static str,
 }
 
-impl Phrase {
+impl NounPhrase {
     /// Whether whatever `self` names may also be called `other`: a big red car is a red car.
     fn is_a(&self, other: &Self) -> bool {
         let covers = |mine: Option<_>, theirs: Option<_>| theirs.is_none() || mine == theirs;
@@ -93,22 +93,22 @@ impl Phrase {
 
 /// One thing said: I do, or do not, see something.
 #[derive(Clone, Copy, Debug)]
-struct Claim {
+struct Assertion {
     verb: &'static str,
     positive: bool,
-    phrase: Phrase,
+    phrase: NounPhrase,
 }
 
-struct Reader<'a> {
-    grammar: Grammar,
+struct SentenceReader<'a> {
+    grammar: TaskGrammar,
     text: Cursor<'a>,
-    claims: Vec<Claim>,
+    claims: Vec<Assertion>,
 }
 
 /// Reads a whole text and answers its questions.
-pub(super) fn answers(task: u8, text: Cursor<'_>) -> Result<Vec<Answer>, Malformed> {
-    let grammar = Grammar::of(task).ok_or(Malformed::Task(task))?;
-    let mut reader = Reader { grammar, text, claims: Vec::new() };
+pub(super) fn answers(task: u8, text: Cursor<'_>) -> Result<Vec<OracleAnswer>, Malformed> {
+    let grammar = TaskGrammar::of(task).ok_or(Malformed::Task(task))?;
+    let mut reader = SentenceReader { grammar, text, claims: Vec::new() };
     reader.statement()?;
     while reader.grammar.many_statements && reader.text.peek() == Some("I") {
         reader.statement()?;
@@ -122,7 +122,7 @@ pub(super) fn answers(task: u8, text: Cursor<'_>) -> Result<Vec<Answer>, Malform
     Ok(answers)
 }
 
-impl Reader<'_> {
+impl SentenceReader<'_> {
     fn statement(&mut self) -> Result<(), Malformed> {
         self.clause()?;
         while self.text.skip_any(&["AND", "BUT"]).is_some() {
@@ -140,7 +140,7 @@ impl Reader<'_> {
         let verb = self.verb()?;
         loop {
             let phrase = self.phrase()?;
-            self.claims.push(Claim { verb, positive, phrase });
+            self.claims.push(Assertion { verb, positive, phrase });
             // "AND" joins phrases as well as clauses; a clause begins with "I".
             if self.text.peek() != Some("AND") || self.text.peek_second() == Some("I") {
                 return Ok(());
@@ -153,9 +153,9 @@ impl Reader<'_> {
         self.text.expect_any(self.grammar.verbs, "a verb")
     }
 
-    fn phrase(&mut self) -> Result<Phrase, Malformed> {
+    fn phrase(&mut self) -> Result<NounPhrase, Malformed> {
         if !self.grammar.adjectives() {
-            return Ok(Phrase { size: None, color: None, noun: self.noun()? });
+            return Ok(NounPhrase { size: None, color: None, noun: self.noun()? });
         }
         let before_vowel =
             self.text.peek_second().is_some_and(|word| word.starts_with(['A', 'E', 'I', 'O', 'U']));
@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
         let size = self.text.skip_any(self.grammar.sizes);
         let color = self.text.skip_any(COLORS);
-        Ok(Phrase { size, color, noun: self.noun()? })
+        Ok(NounPhrase { size, color, noun: self.noun()? })
     }
 
     fn noun(&mut self) -> Result<&'static str, Malformed> {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         self.text.expect_any(self.grammar.nouns, expected)
     }
 
-    fn question(&mut self) -> Result<Answer, Malformed> {
+    fn question(&mut self) -> Result<OracleAnswer, Malformed> {
         if self.grammar.counting.is_some() && self.text.skip("HOW") {
             self.how_many()
         } else if self.grammar.adjectives() && self.text.skip("WHAT") {
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    fn whether(&mut self) -> Result<Answer, Malformed> {
+    fn whether(&mut self) -> Result<OracleAnswer, Malformed> {
         self.text.expect("DO", "a question")?;
         self.text.expect("I", "`I`")?;
         let verb = self.verb()?;
@@ -201,17 +201,17 @@ impl Reader<'_> {
         if self.contradiction(verb, &asked) {
             return Err(Malformed::Open { position, reason: "both is said, that I do and that I do not" });
         }
-        Ok(Answer { position, token: if yes { "YES" } else { "NO" }, stated: yes || no })
+        Ok(OracleAnswer { position, token: if yes { "YES" } else { "NO" }, stated: yes || no })
     }
 
-    fn contradiction(&self, verb: &str, asked: &Phrase) -> bool {
-        let about = |claim: &&Claim| claim.verb == verb && claim.phrase.is_a(asked);
-        let (yes, no): (Vec<&Claim>, Vec<&Claim>) =
+    fn contradiction(&self, verb: &str, asked: &NounPhrase) -> bool {
+        let about = |claim: &&Assertion| claim.verb == verb && claim.phrase.is_a(asked);
+        let (yes, no): (Vec<&Assertion>, Vec<&Assertion>) =
             self.claims.iter().filter(about).partition(|claim| claim.positive);
         no.iter().any(|denied| yes.iter().any(|claim| claim.phrase == denied.phrase))
     }
 
-    fn how_many(&mut self) -> Result<Answer, Malformed> {
+    fn how_many(&mut self) -> Result<OracleAnswer, Malformed> {
         let (numbers, counted) = self.grammar.counting.unwrap_or_default();
         self.text.expect("MANY", "`MANY`")?;
         self.text.expect(counted, "what is counted")?;
@@ -222,10 +222,10 @@ impl Reader<'_> {
         let count = self.claims.iter().filter(|claim| claim.verb == verb && claim.positive).count();
         let reason = "there is no word for so large a count";
         let token = numbers.get(count).ok_or(Malformed::Open { position, reason })?;
-        Ok(Answer { position, token, stated: self.claims.iter().any(|claim| claim.verb == verb) })
+        Ok(OracleAnswer { position, token, stated: self.claims.iter().any(|claim| claim.verb == verb) })
     }
 
-    fn what(&mut self) -> Result<Answer, Malformed> {
+    fn what(&mut self) -> Result<OracleAnswer, Malformed> {
         let kind = self.text.expect_any(&["COLOR", "SIZE"], "`COLOR` or `SIZE`")?;
         self.text.expect("IS", "`IS`")?;
         self.text.expect("THE", "`THE`")?;
@@ -233,15 +233,17 @@ impl Reader<'_> {
         self.text.expect("I", "`I`")?;
         let verb = self.verb()?;
         let position = self.answer_position()?;
-        let adjective = |phrase: &Phrase| if kind == "COLOR" { phrase.color } else { phrase.size };
+        let adjective = |phrase: &NounPhrase| if kind == "COLOR" { phrase.color } else { phrase.size };
         let about = self
             .claims
             .iter()
             .filter(|claim| claim.positive && claim.verb == verb && claim.phrase.noun == noun);
         let mut words: Vec<&str> = about.filter_map(|claim| adjective(&claim.phrase)).collect();
+        // The same adjective told twice is one. Sorting is not needed: two different ones are refused in
+        // any order.
         words.dedup();
         match words[..] {
-            [token] => Ok(Answer { position, token, stated: true }),
+            [token] => Ok(OracleAnswer { position, token, stated: true }),
             [] => Err(Malformed::Open { position, reason: "no such adjective is told" }),
             _ => Err(Malformed::Open { position, reason: "there are several such objects" }),
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::{
-    ADJ_QA, HARD_SYM_CT, QA, Reading, SPLITS, SYM_CT, TASKS, Task, TaskData, VOCABULARY, dataset, read,
+    ADJ_QA, HARD_SYM_CT, QA, Reading, SPLITS, SYM_CT, TASKS, TaskData, VOCABULARY, WadeTask, dataset, read,
     validate, write,
 };
 use crate::manifest::Recorder;
@@ -18,7 +18,7 @@ fn written(data: &TaskData) -> MemoryFiles {
 }
 
 /// A directory of hand-made sequences, answers in brackets.
-fn planted(task: &Task, train: &[&str], test: &[&str]) -> MemoryFiles {
+fn planted(task: &WadeTask, train: &[&str], test: &[&str]) -> MemoryFiles {
     let all: Vec<&str> = train.iter().chain(test).copied().collect();
     written(&TaskData {
         task: task.name,
@@ -127,7 +127,7 @@ fn only_false_zeros_of_task_4_in_the_published_reading_are_known() {
 
 #[test]
 fn released_data_of_task_4_are_wrong_and_of_task_9_unstated() {
-    let count = |task: &Task, name: &str| {
+    let count = |task: &WadeTask, name: &str| {
         let memory = written(&dataset(task, Reading::Published, 3000, Seed::new(2)));
         let published = validate(&memory, task, Reading::Published).unwrap();
         assert_eq!(published.errors, 0, "{published:?}");

@@ -7,7 +7,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use wug_language::Symbol;
 
 use super::super::{
-    ADJ_QA, ADJ_QA_CT, HARD_SYM_CT, INC_PER, PERIODIC, QA, Reading, TASKS, Task, dataset_with, task,
+    ADJ_QA, ADJ_QA_CT, HARD_SYM_CT, INC_PER, PERIODIC, QA, Reading, TASKS, WadeTask, dataset_with, task,
 };
 use super::super::{TaskSettings, oracle};
 use super::properties::{draws, tokens};
@@ -23,7 +23,7 @@ fn counts_of(value: &Value) -> BTreeMap<String, f64> {
 }
 
 fn answer_counts<'a>(
-    task: &Task,
+    task: &WadeTask,
     sequences: impl IntoIterator<Item = &'a MaskedSequence>,
 ) -> BTreeMap<String, f64> {
     let vocabulary = task.vocabulary();
@@ -54,7 +54,7 @@ fn homogeneity(ours: &BTreeMap<String, f64>, theirs: &BTreeMap<String, f64>) -> 
 
 /// What the observed sets were made with: the released code's defaults, which for task 1 are not its
 /// script's.
-fn observed_settings(task: &Task) -> TaskSettings {
+fn observed_settings(task: &WadeTask) -> TaskSettings {
     let other = if task.number == PERIODIC.number { "pattern=1..10" } else { "" };
     task.settings_with(Reading::Published, other).unwrap()
 }
@@ -90,7 +90,7 @@ fn moments(values: impl Iterator<Item = usize>) -> Moments {
 }
 
 /// Means within four standard errors of their difference, extremes nearly alike.
-fn assert_like(ours: &Moments, stats: &Value, what: &str, task: &Task) {
+fn assert_like(ours: &Moments, stats: &Value, what: &str, task: &WadeTask) {
     let theirs = |which: &str| stats[format!("{what}_{which}")].as_f64().unwrap();
     let tolerance = 4.0 * ours.deviation * (2.0_f64 / 1200.0).sqrt() + 1e-9;
     assert!(
@@ -236,7 +236,7 @@ fn observed_sequences_are_read_by_the_oracle() {
 }
 
 /// Whether some pattern length explains both the text and where its mask begins.
-fn mask_rule(task: &Task, sequence: &MaskedSequence) -> bool {
+fn mask_rule(task: &WadeTask, sequence: &MaskedSequence) -> bool {
     let times = if task.number == PERIODIC.number { 2 } else { 3 };
     let start = sequence.mask[0];
     (1..=10usize).any(|period| {

@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::oracle::{self, Answer};
+use super::super::oracle::{self, OracleAnswer};
 use super::super::{
-    ADJ_QA, ADJ_QA_CT, HARD_QA, HARD_SYM_CT, INC_PER, QA, Reading, SYM_CT, TASKS, Task, dataset,
+    ADJ_QA, ADJ_QA_CT, HARD_QA, HARD_SYM_CT, INC_PER, QA, Reading, SYM_CT, TASKS, WadeTask, dataset,
     dataset_with, task,
 };
 use crate::{MaskedSequence, Seed};
 
 /// `n` raw draws with the settings of a reading.
-pub(super) fn draws(task: &Task, reading: Reading, n: usize) -> Vec<MaskedSequence> {
+pub(super) fn draws(task: &WadeTask, reading: Reading, n: usize) -> Vec<MaskedSequence> {
     let mut rng = Seed::new(12305).derive(task.name).rng();
     let settings = task.settings(reading);
     (0..n).map(|_| task.generate_with(&settings, &mut rng)).collect()
 }
 
-pub(super) fn tokens(task: &Task, sequence: &MaskedSequence) -> Vec<String> {
+pub(super) fn tokens(task: &WadeTask, sequence: &MaskedSequence) -> Vec<String> {
     let vocabulary = task.vocabulary();
     sequence.word.iter().map(|&symbol| vocabulary.token(symbol).to_owned()).collect()
 }
 
-fn answers(task: &Task, sequence: &MaskedSequence) -> Vec<Answer> {
+fn answers(task: &WadeTask, sequence: &MaskedSequence) -> Vec<OracleAnswer> {
     oracle::answers(task.number, &tokens(task, sequence), &sequence.mask).unwrap()
 }
 
@@ -156,7 +156,7 @@ fn splits_are_disjoint_and_texts_distinct() {
 }
 
 /// The most things that a statement-making task mentions in one of many draws.
-fn most_mentioned(task: &Task, reading: Reading, nouns: usize) -> usize {
+fn most_mentioned(task: &WadeTask, reading: Reading, nouns: usize) -> usize {
     let noun = |sequence: &MaskedSequence| {
         let nouns = |symbol: &&wug_language::Symbol| symbol.index() < nouns;
         sequence.word.iter().filter(nouns).collect::<BTreeSet<_>>().len()
