@@ -83,7 +83,7 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
             break outcome;
         }
         let Some(progress) = trainer.step() else {
-            context.checkpoint(&mut || pack(&curve, &trainer.save()));
+            context.checkpoint(&mut || pack(&curve, &trainer.save()))?;
             continue;
         };
         let shown = progress.epoch.is_multiple_of(stride) || progress.outcome.is_some();
@@ -93,8 +93,8 @@ pub(crate) fn train_from<R: Real, O: Objective<R>>(
         context.epoch(progress.epoch, progress.validation);
         let mut bytes = || pack(&curve, &trainer.save());
         match progress.outcome {
-            None => context.checkpoint(&mut bytes),
-            Some(_) => context.trained(&mut bytes),
+            None => context.checkpoint(&mut bytes)?,
+            Some(_) => context.trained(&mut bytes)?,
         }
     };
     let ending = match outcome {

@@ -20,7 +20,7 @@ use wug_learner::registry::Role;
 
 use crate::LabError;
 use crate::disk::read_manifest;
-use crate::foreign::{Begin, Conversation, Event, Failure, Fitted, Learners, Question, Task};
+use crate::foreign::{Begin, Conversation, Failure, Fitted, Hear, Learners, Question, Task};
 use crate::spec::{Experiment, Scale};
 
 pub use model::{LoadedModel, load_model};
@@ -183,7 +183,7 @@ struct Known {
 }
 
 impl Conversation for Known {
-    fn fit(&mut self, _: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, _: &Task, _: Hear<'_>) -> Result<Fitted, Failure> {
         Ok(Fitted::default())
     }
 

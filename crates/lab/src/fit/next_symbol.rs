@@ -122,9 +122,9 @@ fn searched<'a>(
         let progress = search.progress();
         context.epoch(progress.step, progress.best);
         if progress.over {
-            context.trained(&mut || search.save());
+            context.trained(&mut || search.save())?;
         } else {
-            context.checkpoint(&mut || search.save());
+            context.checkpoint(&mut || search.save())?;
         }
     };
     let point = |(step, evaluations, best)| Point {

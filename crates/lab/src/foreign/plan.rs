@@ -170,9 +170,9 @@ pub(crate) fn hello_of(command: &[String], limits: Limits) -> Result<Option<Hell
     let host = Host { stop, ..Host::default() };
     let heard = match started_hello(command, limits, &host) {
         Ok(Ok(hello)) => Some(hello),
-        Ok(Err(Failure::Learner(_))) => None,
-        Err(Failure::Learner(message)) => return Err(message),
-        Ok(Err(Failure::Stopped)) | Err(Failure::Stopped) => return Err("it was interrupted".to_owned()),
+        // Nothing is known of a learner that cannot be started, or whose hello was cut short.
+        Err(failure) | Ok(Err(failure @ Failure::Stopped)) => return Err(failure.to_string()),
+        Ok(Err(_)) => None,
     };
     said().insert(command.to_vec(), heard.clone());
     Ok(heard)

@@ -113,7 +113,7 @@ impl Data {
                     evaluate_steps(&mut Uniform::new(vocabulary), self.strings(), &evaluation)
                 }
             };
-            scores.map(|scores| scores.strings).map_err(|error| LabError::Usage(error.to_string()))
+            scores.map(|scores| scores.strings)
         };
         // A deterministic step is correct or not whatever the margin: one evaluation is enough.
         match plan.measure {

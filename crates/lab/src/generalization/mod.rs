@@ -16,7 +16,7 @@ mod spec;
 mod trie;
 
 pub use data::Data;
-pub use evaluate::{Evaluation, StepScores, TooLong, Until, evaluate_steps};
+pub use evaluate::{Evaluation, StepScores, Until, evaluate_steps};
 pub(crate) use language::fitting_measure;
 pub use plan::{Measure, Plan, TestPlan, TestSlice, TestStart};
 pub use spec::Grid;

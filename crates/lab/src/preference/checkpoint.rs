@@ -106,22 +106,22 @@ impl RunContext for TrainingContext<'_> {
         self.resumed.take()
     }
 
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         let before = &self.before;
-        self.inner.checkpoint(&mut || [before.as_slice(), &bytes()].concat());
+        self.inner.checkpoint(&mut || [before.as_slice(), &bytes()].concat())
     }
 
-    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         let before = &self.before;
-        self.inner.trained(&mut || [before.as_slice(), &bytes()].concat());
+        self.inner.trained(&mut || [before.as_slice(), &bytes()].concat())
     }
 
     fn epoch(&mut self, done: usize, validation: f64) {
         self.inner.epoch(self.updates + done, validation);
     }
 
-    fn evaluating(&mut self, split: &str) {
-        self.inner.evaluating(split);
+    fn evaluating(&mut self, split: &str) -> Result<(), LabError> {
+        self.inner.evaluating(split)
     }
 
     fn host(&self) -> Host {

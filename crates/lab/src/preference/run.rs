@@ -65,14 +65,14 @@ impl Run<'_> {
             self.saved.done.bad = Some((self.saved.done.trainings, fitted.summary.ending.clone()));
         }
         if self.saved.done.trainings == 0 {
-            self.saved.done.first = Some(self.first(&mut fitted, context));
+            self.saved.done.first = Some(self.first(&mut fitted, context)?);
         }
         if self.plan.has(Measure::DescriptionLength) && sent < self.blocks.count() {
-            context.evaluating("next block");
+            context.evaluating("next block")?;
             for &rule in rules {
                 let next = self.pairs(rule, self.blocks.block(sent));
                 let next: Vec<Pair<'_>> = next.iter().map(EncodedPair::pair).collect();
-                let (nats, coded) = coded(fitted.model.as_mut(), &next);
+                let (nats, coded) = coded(fitted.model.as_mut(), &next)?;
                 self.saved.done.nats[rule].push(nats.is_finite().then_some(nats));
                 self.saved.done.coded[rule].extend(coded);
             }
@@ -82,8 +82,7 @@ impl Run<'_> {
         }
         self.saved.done.trainings += 1;
         let Saved { done, carried, .. } = &self.saved;
-        context.checkpoint(&mut || pack(done, carried));
-        Ok(())
+        context.checkpoint(&mut || pack(done, carried))
     }
 
     /// Some hold-out inputs with the outputs of a rule.
@@ -124,33 +123,33 @@ impl Run<'_> {
     }
 
     /// What is found after training on the training pairs alone.
-    fn first(&self, fitted: &mut Fitted, context: &mut dyn RunContext) -> First {
+    fn first(&self, fitted: &mut Fitted, context: &mut dyn RunContext) -> Result<First, LabError> {
         let (task, encoding) = (&self.data.task, self.data.encoding);
         let [least, most] = self.plan.output;
         let mut outputs = |name: &str, inputs: &mut dyn Iterator<Item = Vec<u32>>| {
             if !self.plan.has(Measure::Agreement) {
-                return Vec::new();
+                return Ok(Vec::new());
             }
-            context.evaluating(name);
+            context.evaluating(name)?;
             let model: &mut dyn Transducer = fitted.model.as_mut();
-            inputs.map(|input| model.greedy(&input, least..=most)).collect()
+            inputs.map(|input| Ok(model.greedy(&input, least..=most)?)).collect::<Result<_, LabError>>()
         };
-        First {
-            training: outputs("training", &mut task.train.iter().map(|pair| encoding.word(&pair.input))),
-            holdout: outputs("holdout", &mut task.holdout.iter().map(|input| encoding.word(input))),
+        Ok(First {
+            training: outputs("training", &mut task.train.iter().map(|pair| encoding.word(&pair.input)))?,
+            holdout: outputs("holdout", &mut task.holdout.iter().map(|input| encoding.word(input)))?,
             ending: fitted.summary.ending.clone(),
             parameters: fitted.summary.parameters,
             curve: std::mem::take(&mut fitted.summary.curve),
-        }
+        })
     }
 }
 
 /// What a block of outputs takes in nats, and how likely each output is.
-fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> (f64, Vec<Coded>) {
-    let symbols = model.symbol_log_probs(block);
+fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> Result<(f64, Vec<Coded>), LabError> {
+    let symbols = model.symbol_log_probs(block)?;
     let logs: Vec<f64> = match &symbols {
         Some(symbols) => symbols.iter().map(|logs| logs.iter().sum()).collect(),
-        None => model.log_probs(block),
+        None => model.log_probs(block)?,
     };
     let nats = logs.iter().map(|log| -log).sum();
     let mut symbols = symbols.unwrap_or_default().into_iter();
@@ -158,7 +157,7 @@ fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> (f64, Vec<Coded>) {
         log_prob: log.is_finite().then_some(*log),
         symbols: symbols.next().filter(|_| log.is_finite()),
     });
-    (nats, coded.collect())
+    Ok((nats, coded.collect()))
 }
 
 /// The state of the optimiser after the training before: on one block less of the same rule.

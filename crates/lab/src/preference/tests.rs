@@ -31,16 +31,19 @@ impl RunContext for Context {
     fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         self.resume.take()
     }
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         self.calls += 1;
         if self.calls == self.save_at {
             self.saved = Some(bytes());
         }
+        Ok(())
     }
     fn epoch(&mut self, _: usize, _: f64) {
         self.epochs += 1;
     }
-    fn evaluating(&mut self, _: &str) {}
+    fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+        Ok(())
+    }
 }
 
 const SMALL: &str = r#"
@@ -96,7 +99,7 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
             let mut fitted =
                 fit(&plan.learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();
             let next: Vec<_> = encoded[sent].iter().map(super::data::EncodedPair::pair).collect();
-            nats.push(-fitted.model.log_probs(&next).iter().sum::<f64>());
+            nats.push(-fitted.model.log_probs(&next).unwrap().iter().sum::<f64>());
             carried = fitted.optimizer;
         }
         nats

@@ -31,7 +31,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     for name in ["training", plan.validation.split(), "test-short-held-out", "test", "test-edit-distance"] {
         // A split that could not be drawn is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
-        context.evaluating(name);
+        context.evaluating(name)?;
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
         let measured = measure(model.as_mut(), data, part, detail, seed, &mut predictions)?;
         scores.extend(measured.scores);

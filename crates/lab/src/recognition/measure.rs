@@ -43,7 +43,7 @@ pub(super) fn measure(
 ) -> Result<Measured, LabError> {
     let texts: Vec<&[u32]> = part.strings.iter().map(Vec::as_slice).collect();
     let truths = &part.split.examples;
-    let outputs = recognizer.predict(&texts, &|i| truths[i].label);
+    let outputs = recognizer.predict(&texts, &|i| truths[i].label)?;
     let predictions: Vec<Prediction> = outputs.into_iter().map(prediction).collect();
     let examples = examples(data, part, &predictions)?;
     let name = part.split.name.as_str();

@@ -2,7 +2,7 @@
 
 use wug_dataset::Seed;
 use wug_language::{Reading, draw};
-use wug_learner::interface::{Incremental, IncrementalError, Sequence};
+use wug_learner::interface::{Failure, Incremental, Sequence};
 use wug_score::Ending;
 
 use super::data::{Data, correct, sequences};
@@ -23,8 +23,8 @@ pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
     let ending = match course.take(&train) {
         Ok(()) => Ending::Finished,
-        Err(Stop::Learner(IncrementalError::Diverged)) => Ending::Diverged { step: course.updates },
-        Err(Stop::Learner(error)) => return Err(LabError::Usage(format!("{}: {error}", plan.learner))),
+        Err(Stop::Learner(Failure::Diverged)) => Ending::Diverged { step: course.updates },
+        Err(Stop::Learner(failure)) => return Err(failure.into()),
         Err(Stop::Lab(error)) => return Err(error),
     };
     if course.updates == 0 && ending == Ending::Finished {
@@ -41,13 +41,13 @@ pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
 
 /// Why observation ended early.
 enum Stop {
-    Learner(IncrementalError),
+    Learner(Failure),
     Lab(LabError),
 }
 
-impl From<IncrementalError> for Stop {
-    fn from(error: IncrementalError) -> Self {
-        Self::Learner(error)
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Learner(failure)
     }
 }
 
@@ -130,7 +130,7 @@ impl Course<'_> {
     }
 
     fn evaluate(&mut self, seen: f64) -> Result<(), Stop> {
-        self.context.evaluating(&format!("test, {seen:.0} sequences seen"));
+        self.context.evaluating(&format!("test, {seen:.0} sequences seen"))?;
         let predicted = self.learner.predict(self.test)?;
         let correct = correct(&self.data.test, &predicted);
         self.curve.push(CurvePoint { seen, updates: self.updates, correct });
@@ -138,8 +138,7 @@ impl Course<'_> {
     }
 
     fn predict(&mut self) -> Result<Vec<u32>, LabError> {
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
-        let predicted = self.learner.predict(self.test).map_err(failed)?;
+        let predicted = self.learner.predict(self.test)?;
         let answers: usize = self.test.iter().map(|s| s.answers.len()).sum();
         if predicted.len() != answers {
             let learner = &self.plan.learner;
@@ -184,14 +183,13 @@ impl Course<'_> {
         asked: &[Sequence<'_>],
         predicted: Option<&[u32]>,
     ) -> Result<AnswerScores, LabError> {
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner));
         let answers: usize = asked.iter().map(|s| s.answers.len()).sum();
-        if let Some(values) = self.learner.scores(asked).map_err(failed)? {
+        if let Some(values) = self.learner.scores(asked)? {
             return Ok(AnswerScores { width: values.len() / answers.max(1), values });
         }
         let predicted = match predicted {
             Some(predicted) => predicted.to_vec(),
-            None => self.learner.predict(asked).map_err(failed)?,
+            None => self.learner.predict(asked)?,
         };
         Ok(AnswerScores { width: 1, values: predicted.into_iter().map(f64::from).collect() })
     }

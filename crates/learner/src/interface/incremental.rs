@@ -1,5 +1,7 @@
 //! Learners that are evaluated while they learn.
 
+use super::Failure;
+
 /// A sequence some of whose symbols, the answers, are predicted from those before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence<'a> {
@@ -13,17 +15,17 @@ pub struct Sequence<'a> {
 /// Learns from sequences one after the other, and can be asked at any time. How it learns is its own affair.
 ///
 /// ```
-/// use wug_learner::interface::{Incremental, IncrementalError, Sequence};
+/// use wug_learner::interface::{Failure, Incremental, Sequence};
 /// /// Answers with the last answer that it has seen.
 /// struct Last(u32);
 /// impl Incremental for Last {
-///     fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+///     fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
 ///         for sequence in batch {
 ///             self.0 = sequence.answers.last().map_or(self.0, |&i| sequence.symbols[i]);
 ///         }
 ///         Ok(())
 ///     }
-///     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
+///     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
 ///         Ok(vec![self.0; sequences.iter().map(|sequence| sequence.answers.len()).sum()])
 ///     }
 /// }
@@ -31,25 +33,25 @@ pub struct Sequence<'a> {
 /// let sequence = Sequence { symbols: &[3, 1, 4, 1], answers: &[2, 3] };
 /// learner.observe(&[sequence])?;
 /// assert_eq!(learner.predict(&[sequence])?, [1, 1]);
-/// # Ok::<(), IncrementalError>(())
+/// # Ok::<(), Failure>(())
 /// ```
 pub trait Incremental {
     /// Called once before anything is observed, with all that will be. What a learner takes from here it knows before the
     /// first step, so most ignore it; the published reservoirs standardise their features with it.
-    fn prepare(&mut self, _training: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+    fn prepare(&mut self, _training: &[Sequence<'_>]) -> Result<(), Failure> {
         Ok(())
     }
 
     /// Learns from the answers of some sequences: one update, or several in this order.
-    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError>;
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure>;
 
     /// The predicted answers of sequences, all those of the first, then those of the second, and so on. Nothing is learned.
     /// A prediction must not depend on the answer itself nor on what comes after it.
-    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError>;
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure>;
 
     /// What predictions are made of: the scores `[N, K]` of the `K` possible answers, row by row in the order of
     /// [`predict`](Self::predict). None if the learner tells its predictions alone.
-    fn scores(&mut self, _sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, IncrementalError> {
+    fn scores(&mut self, _sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, Failure> {
         Ok(None)
     }
 }
@@ -74,14 +76,4 @@ impl<T> Known<T> {
         };
         self.sequences.len() == sequences.len() && self.sequences.iter().zip(sequences).all(same)
     }
-}
-
-/// Why a learner cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IncrementalError {
-    /// A loss or gradient was not finite.
-    #[error("a loss or gradient is not finite")]
-    Diverged,
-    #[error("{0}")]
-    Failed(String),
 }

@@ -1,6 +1,6 @@
 //! Recognition with a trained model, in batches.
 
-use super::{Recognizer, Trained};
+use super::{Failure, Recognizer, Trained};
 use crate::kernel::{Real, softmax};
 use crate::model::RecognizerModel;
 use crate::tape::{Mode, Recording, Var};
@@ -19,7 +19,11 @@ pub struct RecognizerOutput {
 }
 
 impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
-    fn predict(&mut self, strings: &[&[u32]], is_member: &dyn Fn(usize) -> bool) -> Vec<RecognizerOutput> {
+    fn predict(
+        &mut self,
+        strings: &[&[u32]],
+        is_member: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<RecognizerOutput>, Failure> {
         let lengths: Vec<usize> = strings.iter().map(|s| s.len()).collect();
         let mut outputs = vec![RecognizerOutput::default(); strings.len()];
         for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
@@ -44,7 +48,7 @@ impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
                 }
             }
         }
-        outputs
+        Ok(outputs)
     }
 }
 
@@ -99,7 +103,7 @@ mod tests {
             let cross_entropy = |z: f64, truth: bool| softplus(if truth { -z } else { z });
             let mean = |xs: Vec<f64>| xs.iter().sum::<f64>() / xs.len() as f64;
             let mut recognizer: Box<dyn Recognizer> = Box::new(Trained::new(model, params));
-            let outputs = recognizer.predict(&strings, &|i| labels[i]);
+            let outputs = recognizer.predict(&strings, &|i| labels[i]).unwrap();
             let mut sum = 0.0;
             for (e, j) in batch.iter().zip(outputs) {
                 sum += cross_entropy(j.log_odds, e.label);
