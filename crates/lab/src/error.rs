@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use wug_dataset::DataError;
 use wug_language::registry::BuildError;
+use wug_learner::fit::FitError;
 use wug_learner::interface::Failure;
 
 /// Why the lab could not do what was asked.
@@ -82,6 +83,17 @@ impl From<Failure> for LabError {
         match failure {
             Failure::Stopped => Self::Stopped,
             Failure::Learner(_) | Failure::Diverged => Self::Learner(failure.to_string()),
+        }
+    }
+}
+
+impl From<FitError> for LabError {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Watch(failure) => failure.into(),
+            FitError::Optimizer(error) => Self::internal(error),
+            // The rest is in the request: a name, a setting, a string.
+            error => Self::usage(error),
         }
     }
 }

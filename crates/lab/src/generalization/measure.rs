@@ -1,7 +1,7 @@
 //! The measurements of a learner: on the test strings at each margin, and on its training strings.
 
 use serde_json::{Value, json};
-use wug_dataset::Labelled;
+use wug_dataset::{Labelled, ids};
 use wug_language::{Alphabet, Symbol, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::metric::{
@@ -15,7 +15,7 @@ use wug_score::{
     correct_steps, first_rejected, mean_inverse_length,
 };
 
-use super::data::{Data, between_boundaries};
+use super::data::Data;
 use super::evaluate::{Evaluation, StepScores, Until, evaluate_steps_watched};
 use super::plan::{Measure, Plan, TestStart};
 use crate::LabError;
@@ -221,7 +221,7 @@ pub(super) fn training_scores<L: NextSymbol>(
 
 /// The log-probabilities of a string's symbols and of its end; that of the first boundary, which is given, is left out.
 fn predict<L: NextSymbol>(learner: &mut L, word: &Word) -> Result<Prediction, LabError> {
-    let mut log_probs = learner.log_probs(&between_boundaries(word))?;
+    let mut log_probs = learner.log_probs(&ids::between_boundaries(word))?;
     log_probs.remove(0);
     Ok(Prediction { log_probs: Some(log_probs), ..Prediction::default() })
 }

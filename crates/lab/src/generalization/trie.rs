@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use wug_dataset::ids;
 use wug_language::{Scanner, Symbol, Word};
 use wug_learner::interface::{Failure, NextSymbol};
 use wug_score::StringSteps;
@@ -113,9 +114,9 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         for edge in &mut edges {
             let word = self.word(edge.strings.start);
             edge.inputs.clear();
-            edge.inputs.extend((edge.read == 0).then_some(0));
+            edge.inputs.extend((edge.read == 0).then_some(ids::BOUNDARY));
             let ahead = edge.read.max(1) - 1..edge.end.min(edge.read + block) - 1;
-            edge.inputs.extend(word[ahead].iter().map(|&symbol| input_id(symbol)));
+            edge.inputs.extend(word[ahead].iter().map(|&symbol| ids::id(symbol)));
             edge.inputs.resize(block, 0);
         }
         let (leaders, states) = self.distinct(&edges);
@@ -267,10 +268,5 @@ impl<S> Edge<'_, S> {
 
 /// The `i`-th input of a word, of which the first is the boundary, 0.
 fn at(word: &[Symbol], i: usize) -> u32 {
-    i.checked_sub(1).map_or(0, |i| input_id(word[i]))
-}
-
-/// The input of a symbol: they are numbered after the boundary.
-fn input_id(symbol: Symbol) -> u32 {
-    u32::from(symbol.0) + 1
+    i.checked_sub(1).map_or(ids::BOUNDARY, |i| ids::id(word[i]))
 }

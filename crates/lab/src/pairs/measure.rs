@@ -1,7 +1,7 @@
 //! The measurements of a learner: accuracy on pairs with every comparison and rule for ties, beside ceiling and chance level of the very
 //! pairs, by length and by dependency; perplexity beside its floor.
 
-use wug_dataset::{Bounds, Labelled, MinimalPair};
+use wug_dataset::{Bounds, Labelled, MinimalPair, ids};
 use wug_language::Word;
 use wug_learner::interface::NextSymbol;
 use wug_score::metric::{
@@ -13,7 +13,7 @@ use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
 
 use super::VALIDATION;
-use super::data::{Data, PairSet, between_boundaries};
+use super::data::{Data, PairSet};
 use super::law::Law;
 use crate::LabError;
 use crate::context::RunContext;
@@ -47,7 +47,7 @@ impl<L: NextSymbol> Scores for Scorer<'_, L> {
             Some(clean) if validates => clean,
             _ => &mut self.model,
         };
-        let strings: Vec<Vec<u32>> = words.iter().map(|word| between_boundaries(word)).collect();
+        let strings: Vec<Vec<u32>> = words.iter().map(|word| ids::between_boundaries(word)).collect();
         let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
         // The first boundary is given.
         let mut logs: Vec<Vec<f64>> =

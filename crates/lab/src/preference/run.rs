@@ -3,6 +3,7 @@
 
 use wug_dataset::Seed;
 use wug_dataset::transduction::holdout_order;
+use wug_learner::fit::OptimizerStart;
 use wug_learner::interface::Transducer;
 use wug_learner::model::Pair;
 use wug_learner::registry::keys;
@@ -15,9 +16,8 @@ use super::measure::outcome;
 use super::plan::{Measure, OptimizerState, Plan};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::transducer::{FitOptions, Fitted, fit};
+use crate::fit::transducer::{FittedTransducer, TransducerOptions, fit};
 use crate::protocol::Outcome;
-use crate::training::OptimizerStart;
 
 pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let order = holdout_order(data.task.unseen().len(), plan.reading, Seed::new(plan.seed));
@@ -100,7 +100,7 @@ impl Run<'_> {
         pairs: &[EncodedPair],
         (sent, leader): (usize, usize),
         context: &mut dyn RunContext,
-    ) -> Result<Fitted, LabError> {
+    ) -> Result<FittedTransducer, LabError> {
         let pairs: Vec<Pair<'_>> = pairs.iter().map(EncodedPair::pair).collect();
         let resumed = self.saved.training.take();
         let Self { plan, data, saved: Saved { done, carried, .. }, .. } = self;
@@ -118,12 +118,13 @@ impl Run<'_> {
             _ => OptimizerStart::Fresh,
         };
         let data = data.pairs(&pairs);
-        let options = FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
+        let options =
+            TransducerOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
         fit(&plan.learner, &plan.settings, data, options, &mut context)
     }
 
     /// What is found after training on the training pairs alone.
-    fn first(&self, fitted: &mut Fitted, context: &mut dyn RunContext) -> Result<First, LabError> {
+    fn first(&self, fitted: &mut FittedTransducer, context: &mut dyn RunContext) -> Result<First, LabError> {
         let (task, encoding) = (&self.data.task, self.data.encoding);
         let [least, most] = self.plan.output;
         let mut outputs = |name: &str, inputs: &mut dyn Iterator<Item = Vec<u32>>| {

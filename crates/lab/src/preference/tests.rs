@@ -12,10 +12,10 @@ use super::plan::{OptimizerState, Plan};
 use super::*;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::transducer::{FitOptions, fit};
+use crate::fit::transducer::{TransducerOptions, fit};
 use crate::plan::{DataCache, RunPlan};
 use crate::spec::{Experiment, Scale};
-use crate::training::OptimizerStart;
+use wug_learner::fit::OptimizerStart;
 
 /// Saves the checkpoint of one call, and resumes from what it is given.
 #[derive(Default)]
@@ -93,8 +93,12 @@ fn naive(plan: &Plan) -> Vec<Vec<f64>> {
                 OptimizerState::Reset => OptimizerStart::Fresh,
                 OptimizerState::Carried => OptimizerStart::Carried(carried.as_deref()),
             };
-            let options =
-                FitOptions { precision: plan.precision, seed: plan.root(), size: plan.size, optimizer };
+            let options = TransducerOptions {
+                precision: plan.precision,
+                seed: plan.root(),
+                size: plan.size,
+                optimizer,
+            };
             let pairs = data.pairs(&pairs);
             let mut fitted =
                 fit(&plan.learner, &plan.settings, pairs, options, &mut Context::default()).unwrap();

@@ -1,5 +1,6 @@
 //! From a plan to an outcome: train the recognizer, evaluate it on every split.
 
+use wug_learner::fit::LabelledCorpus;
 use wug_learner::model::LabelledString;
 
 use super::data::{Data, Prepared};
@@ -7,24 +8,24 @@ use super::measure::{Detail, hardest, measure};
 use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::recognizer::{Fitted, LabelledCorpus, fit as fit_learner};
+use crate::fit::recognizer::{FittedRecognizer, RecognizerCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
 pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.validation.split())?, plan)?;
-    let corpus = LabelledCorpus {
-        alphabet: data.language.alphabet(),
+    let alphabet = data.language.alphabet();
+    let strings = LabelledCorpus {
         training: &training,
         validation: &validation,
-        task: plan.loss.task(data.language.alphabet().len()),
+        task: plan.loss.task(alphabet.len()),
         weights: plan.weights,
-        size: plan.size,
+        spec: Some(plan.training()),
     };
-    let how = (plan.training(), plan.precision);
-    let Fitted { mut model, summary } =
-        fit_learner(&plan.learner, &plan.settings, &corpus, how, plan.root(), context)?;
+    let corpus = RecognizerCorpus { alphabet, strings, size: plan.size };
+    let FittedRecognizer { mut model, summary } =
+        fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let (mut scores, mut hardest_strings, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let seed = plan.root().derive("bootstrap");

@@ -39,6 +39,13 @@ pub struct LabelledString<'a> {
     pub next: &'a [u64],
 }
 
+impl<'a> LabelledString<'a> {
+    /// A string of which nothing but its label is to be learned.
+    pub fn new(string: &'a [u32], label: bool) -> Self {
+        Self { string, label, next: &[] }
+    }
+}
+
 /// Weights of the auxiliary losses; recognition has weight 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -39,7 +39,8 @@ use size::Target;
 
 pub use gradient::Regularization;
 pub use gradient::{
-    NextSymbolLoss, UpdateRule, optimizer_spec, train_spec, trains_output, transduction_spec,
+    NextSymbolLoss, UpdateRule, optimizer_spec, recognition_spec, train_spec, trains_output,
+    transduction_spec,
 };
 pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
@@ -362,7 +363,7 @@ pub fn find(name: &str, role: Role) -> Result<&'static Learner, UnknownLearner> 
     let known = LEARNERS.iter().copied().find(|learner| learner.name == name);
     match known {
         Some(learner) if learner.settings(role).is_some() => Ok(learner),
-        _ => Err(UnknownLearner { given: name.to_owned(), role, known }),
+        _ => Err(UnknownLearner::unable(name, role)),
     }
 }
 
@@ -376,7 +377,7 @@ pub fn recognizer(
     dropout: f64,
 ) -> Result<RecognizerSpec, UnknownLearner> {
     let learner = find(name, Role::Recognizer)?;
-    let unable = || UnknownLearner { given: name.to_owned(), role: Role::Recognizer, known: Some(learner) };
+    let unable = || UnknownLearner::unable(name, Role::Recognizer);
     let role = learner.recognizer.as_ref().ok_or_else(unable)?;
     let (language_modeling, next_symbols) = heads;
     let settings =
@@ -391,6 +392,13 @@ pub struct UnknownLearner {
     given: String,
     role: Role,
     known: Option<&'static Learner>,
+}
+
+impl UnknownLearner {
+    pub(crate) fn unable(name: &str, role: Role) -> Self {
+        let known = LEARNERS.iter().copied().find(|learner| learner.name == name);
+        Self { given: name.to_owned(), role, known }
+    }
 }
 
 impl std::error::Error for UnknownLearner {}

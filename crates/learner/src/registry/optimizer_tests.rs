@@ -9,8 +9,8 @@ use crate::interface::Sequence;
 use crate::model::{LabelledString, LanguageModel, LossWeights, Pair, RecognizerModel, TransducerModel};
 use crate::optim::Rule;
 use crate::train::{
-    Average, BatchSize, Boundaries, LanguageModeling, Objective, Recognition, Saved, Schedule, TrainSpec,
-    Trainer, Transduction, WeightedString,
+    Average, BatchSize, Boundaries, LanguageModeling, Objective, Recognition, Schedule, TrainSpec, Trainer,
+    TrainerCheckpoint, Transduction, WeightedString,
 };
 
 const OPTIMIZER: &str = "optimizer";
@@ -36,7 +36,7 @@ fn take_steps(count: usize, trainer: &mut Trainer<'_, f32, impl Objective<f32>>)
 }
 
 /// The checkpoint after five steps. Saved and resumed after the third, within an epoch, it must be the same bytes.
-fn five_steps(objective: &impl Objective<f32>, spec: TrainSpec, name: &str) -> Saved {
+fn five_steps(objective: &impl Objective<f32>, spec: TrainSpec, name: &str) -> TrainerCheckpoint {
     let mut whole = Trainer::new(objective, spec, Seed::new(3)).unwrap();
     take_steps(3, &mut whole);
     let saved = whole.save();

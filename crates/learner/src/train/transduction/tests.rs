@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::optim::OptimizerSpec;
 use crate::tape::{Mode, Tape};
-use crate::train::{BatchSize, Outcome, Schedule, TrainSpec, Trainer};
+use crate::train::{BatchSize, Schedule, TrainOutcome, TrainSpec, Trainer};
 use wug_dataset::Seed;
 
 fn model(body: TransducerBodySpec, initialization: Initialization) -> TransducerModel {
@@ -96,7 +96,7 @@ fn every_transducer_overfits_eight_pairs() {
         let objective = Transduction::new(&model, &pairs, &pairs).unwrap();
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 600), Seed::new(1)).unwrap();
         let mut loss = f64::INFINITY;
-        assert_eq!(trainer.run(|progress| loss = loss.min(progress.validation)), Outcome::Finished);
+        assert_eq!(trainer.run(|progress| loss = loss.min(progress.validation)), TrainOutcome::Finished);
         assert!(loss < 0.1, "{:?}: {loss}", model.spec());
         let params = trainer.best().to_vec();
         let mut trained = Trained::new(model.clone(), params);
