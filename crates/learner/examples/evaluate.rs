@@ -12,7 +12,7 @@ use wug_learner::model::RecognizerModel;
 use wug_learner::registry::recognizer;
 
 fn main() {
-    let text: Vec<u32> = (0..500u32).map(|i| i * i / 7 % 2).collect();
+    let text: Vec<u32> = (0..500u32).map(|i| i * i / 7 % 2 + 1).collect();
     let strings: Vec<&[u32]> = (0..5010).map(|i| &text[..i % 501]).collect();
     let symbols: usize = strings.iter().map(|s| s.len()).sum();
     for (name, d) in [("rnn", 79), ("lstm", 40), ("transformer", 32)] {

@@ -127,9 +127,7 @@ impl Conversation for Asking {
                         self.vocabulary - 1
                     )));
                 }
-                let own: Vec<Vec<u32>> =
-                    strings.iter().map(|ids| ids.iter().map(|id| id - 1).collect()).collect();
-                model.log_odds(&own.iter().map(Vec::as_slice).collect::<Vec<_>>())
+                model.log_odds(strings)
             }
             (Some(Asked::NextSymbol(model)), Question::NextSymbols(strings, _)) => {
                 let mut rows = Vec::new();

@@ -35,12 +35,8 @@ pub(crate) struct ForeignRecognizer(pub(crate) Box<dyn Conversation>);
 
 impl ForeignRecognizer {
     pub(super) fn ask(&mut self, strings: &[&[u32]]) -> Result<Vec<f64>, Failure> {
-        // Symbols are numbered from 1: 0 is padding and never a symbol.
-        let ids: Vec<Vec<u32>> =
-            strings.iter().map(|string| string.iter().map(|id| id + 1).collect()).collect();
-        let ids: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
-        let (mut answers, mut rest) = (Vec::with_capacity(strings.len()), &ids[..]);
-        for size in groups(ids.iter().map(|string| string.len())) {
+        let (mut answers, mut rest) = (Vec::with_capacity(strings.len()), strings);
+        for size in groups(strings.iter().map(|string| string.len())) {
             let (now, later) = rest.split_at(size);
             rest = later;
             let log_odds = self.0.ask(Question::LogOdds(now))?;

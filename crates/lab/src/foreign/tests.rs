@@ -57,7 +57,7 @@ fn talk(command: &[String], host: &Host) -> Result<Vec<f64>, String> {
         let mut child = ChildProcess::begin(command, LIMITS, host)?;
         child.fit(&task(), &mut go_on)?;
         let mut recognizer = ForeignRecognizer(Box::new(child));
-        recognizer.ask(&[&[0][..], &[1, 0]])
+        recognizer.ask(&[&[1][..], &[2, 1]])
     };
     talk().map_err(|failure: Failure| format!("{failure:?}"))
 }
@@ -255,7 +255,7 @@ fn probabilities_must_add_up_to_one() {
     let logs = model([0.5, 0.25, 0.25]).log_probs(&[0, 1, 2, 0]).unwrap();
     assert_eq!(logs[1..], [0.25_f64.ln(), 0.25_f64.ln(), 0.5_f64.ln()]);
     let mut recognizer = ForeignRecognizer(Box::new(Fixed(vec![2.0])));
-    assert_eq!(recognizer.log_odds(&[&[0, 1][..], &[]]).unwrap(), [2.0, 2.0]);
+    assert_eq!(recognizer.log_odds(&[&[1, 2][..], &[]]).unwrap(), [2.0, 2.0]);
 }
 
 /// A learner that takes its time.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use wug_dataset::manifest::{MANIFEST, Manifest};
 use wug_dataset::recognition::{self, Dataset, TRAINING};
 use wug_dataset::tabular::ParquetRows;
-use wug_dataset::{Labelled, Seed, Split};
+use wug_dataset::{Labelled, Seed, Split, ids};
 use wug_language::registry::{self, Named};
 use wug_language::{Language, LengthRange, Reading};
 
@@ -35,9 +35,9 @@ impl std::fmt::Debug for Data {
 #[derive(Debug)]
 pub struct Prepared {
     pub split: Split,
-    /// The strings as symbol indices.
+    /// The strings as ids.
     pub strings: Vec<Vec<u32>>,
-    /// The next-symbol set of each prefix of a member, one bit per symbol and one for the end.
+    /// The next-symbol set of each prefix of a member, as bits of ids.
     pub next: Vec<Vec<u64>>,
     /// The range of lengths, if the strings were drawn.
     pub lengths: Option<LengthRange>,
@@ -95,8 +95,8 @@ impl Data {
         let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
         let choices = language.alphabet().len();
         let prepare = |split: Split| Prepared {
-            strings: split.examples.iter().map(|e| e.word.iter().map(|s| u32::from(s.0)).collect()).collect(),
-            next: split.examples.iter().map(|e| bits(e, choices)).collect(),
+            strings: split.examples.iter().map(|e| ids::encode(&e.word)).collect(),
+            next: split.examples.iter().map(|e| next_sets(e, choices)).collect(),
             lengths: lengths(&split.name),
             split,
         };
@@ -208,14 +208,12 @@ fn measure_distances(language: &dyn Language, dataset: &mut Dataset) {
     }
 }
 
-fn bits(example: &Labelled, choices: usize) -> Vec<u64> {
+fn next_sets(example: &Labelled, choices: usize) -> Vec<u64> {
     // More symbols than bits: models with a next-symbol head refuse such an alphabet.
     if choices >= 64 {
         return Vec::new();
     }
-    let sets = example.next.iter().flatten();
-    sets.map(|set| set.symbols().fold(u64::from(set.end()) << choices, |bits, s| bits | 1 << s.index()))
-        .collect()
+    example.next.iter().flatten().map(ids::bits).collect()
 }
 
 fn hash(dataset: &Dataset) -> String {

@@ -103,8 +103,14 @@ fn prediction(output: RecognizerOutput) -> Prediction {
     Prediction {
         recognition: Some(Verdict::Logit(output.log_odds)),
         log_probs: output.log_probs,
-        next: output.next.map(NextAnswer::Logits),
+        next: output.next.map(|rows| NextAnswer::Logits(rows.into_iter().map(end_last).collect())),
     }
+}
+
+/// A row in the order of scores and exports: symbols, then the end. Ids begin with the end.
+fn end_last(mut row: Vec<f64>) -> Vec<f64> {
+    row.rotate_left(1);
+    row
 }
 
 /// Strings with their predictions; members with their exact probability if the sampler is known and the model has a

@@ -30,12 +30,12 @@ pub struct RecognizerSpec {
 /// A training or validation string with its label.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelledString<'a> {
-    /// Symbols below the alphabet's size.
+    /// Its ids: symbols are numbered from 1.
     pub string: &'a [u32],
     /// Whether it is in the language.
     pub label: bool,
-    /// For each of its n + 1 prefixes, the symbols that may come next, one bit each, and the end as the bit after the last
-    /// symbol. Required of members if there is a next-symbol head.
+    /// For each of its n + 1 prefixes, the ids that may come next, one bit each (0 is the end). Required of members if there is a
+    /// next-symbol head.
     pub next: &'a [u64],
 }
 
@@ -159,7 +159,11 @@ impl RecognizerModel {
         strings: &[&[u32]],
         is_member: impl Fn(usize) -> bool,
     ) -> Logits {
-        let states = self.body.read(r, strings, self.start);
+        // Symbols have the first rows of the embedding; there is none for the boundary.
+        let rows: Vec<Vec<u32>> =
+            strings.iter().map(|string| string.iter().map(|id| id - 1).collect()).collect();
+        let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
+        let states = self.body.read(r, &rows, self.start);
         let d = states.width;
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
         let last = r.select(states.rows, ends, d);
@@ -199,7 +203,7 @@ impl RecognizerModel {
             let end = self.spec.alphabet as u32;
             let truth = members().flat_map(|e| {
                 let weight = weights.language_modeling * share / (e.string.len() + 1) as f64;
-                e.string.iter().copied().chain([end]).map(move |symbol| (symbol, weight))
+                e.string.iter().map(|id| id - 1).chain([end]).map(move |symbol| (symbol, weight))
             });
             r.softmax_loss(out, v, truth);
         }
@@ -207,7 +211,11 @@ impl RecognizerModel {
             let truth = members().flat_map(|e| {
                 let weight = weights.next_symbols * share / ((e.string.len() + 1) * v) as f64;
                 assert_eq!(e.next.len(), e.string.len() + 1, "one next-symbol set per prefix");
-                e.next.iter().flat_map(move |set| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight)))
+                // The columns are those of the symbols, then that of the end.
+                let bits = (1..v).chain([0]);
+                e.next.iter().flat_map(move |set| {
+                    bits.clone().map(move |bit| (f64::from(set >> bit & 1 == 1), weight))
+                })
             });
             r.logistic_loss(out, truth);
         }

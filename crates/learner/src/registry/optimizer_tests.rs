@@ -80,7 +80,7 @@ fn every_gradient_learner_has_an_optimizer_in_every_role() {
 
 #[test]
 fn recognizers_resume_to_the_same_bytes_with_every_optimizer() {
-    let strings: [&[u32]; 3] = [&[0, 1, 1], &[1], &[0, 1, 0, 1]];
+    let strings: [&[u32]; 3] = [&[1, 2, 2], &[2], &[1, 2, 1, 2]];
     let examples = strings.map(|string| LabelledString { string, label: string.len() > 1, next: &[] });
     let task = RecognizerTask { alphabet: 2, language_modeling: false, next_symbols: false };
     for (learner, all) in gradient_learners(Role::Recognizer) {

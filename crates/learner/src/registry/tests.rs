@@ -37,7 +37,7 @@ fn trained<M: Model + Clone>(model: &M, objective: &impl Objective<f32>) -> [Tra
     [trained, loaded]
 }
 
-const STRINGS: [&[u32]; 3] = [&[0, 1, 1], &[1], &[0, 1, 0, 1]];
+const STRINGS: [&[u32]; 3] = [&[1, 2, 2], &[2], &[1, 2, 1, 2]];
 
 #[test]
 fn entries_are_complete_and_names_are_unique() {
