@@ -16,7 +16,7 @@ mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
 pub use failure::Failure;
-pub(crate) use incremental::Known;
+pub(crate) use incremental::{ByRow, Remembered};
 pub use incremental::{Incremental, Sequence};
 pub use noisy::Noisy;
 pub use recognize::RecognizerOutput;

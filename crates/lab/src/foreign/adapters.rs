@@ -168,28 +168,20 @@ pub(crate) struct ForeignIncremental {
     pub(crate) vocabulary: usize,
 }
 
-/// Sequences with ids from 1 on.
-fn shifted(sequences: &[Sequence<'_>]) -> Vec<Vec<u32>> {
-    sequences.iter().map(|sequence| sequence.symbols.iter().map(|id| id + 1).collect()).collect()
-}
-
 impl Incremental for ForeignIncremental {
     fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
-        let ids = shifted(batch);
-        let strings: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
+        let strings: Vec<&[u32]> = batch.iter().map(|sequence| sequence.symbols).collect();
         let positions: Vec<&[usize]> = batch.iter().map(|sequence| sequence.answers).collect();
         self.conversation.observe(&strings, &positions)
     }
 
     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
         let mut predicted = Vec::new();
-        let ids = shifted(sequences);
-        let (mut rest, mut from) = (sequences, 0);
-        for size in groups(ids.iter().map(Vec::len)) {
+        let mut rest = sequences;
+        for size in groups(sequences.iter().map(|sequence| sequence.symbols.len())) {
             let (now, later) = rest.split_at(size);
             rest = later;
-            let strings: Vec<&[u32]> = ids[from..from + size].iter().map(Vec::as_slice).collect();
-            from += size;
+            let strings: Vec<&[u32]> = now.iter().map(|sequence| sequence.symbols).collect();
             let positions: Vec<&[usize]> = now.iter().map(|sequence| sequence.answers).collect();
             let question = Question::Answers(&strings, &positions);
             let answers = self.conversation.ask(question)?;
@@ -203,11 +195,11 @@ impl Incremental for ForeignIncremental {
 }
 
 impl ForeignIncremental {
-    /// The symbol of an id from 1 on.
+    /// A number as the id of a symbol, if it is one.
     fn symbol(&self, id: f64) -> Result<u32, Failure> {
         let whole = id as u32;
         if (1..=self.vocabulary as u32).contains(&whole) && (f64::from(whole) - id).abs() < f64::EPSILON {
-            return Ok(whole - 1);
+            return Ok(whole);
         }
         Err(Failure::learner(format!("it answered {id}; answers are ids from 1 to {}", self.vocabulary)))
     }

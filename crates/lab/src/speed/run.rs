@@ -5,7 +5,7 @@ use wug_language::{Reading, draw};
 use wug_learner::interface::{Failure, Incremental, Sequence};
 use wug_score::Ending;
 
-use super::data::{Data, correct, sequences};
+use super::data::{Data, correct, ids_of, sequences};
 use super::measure::{CurvePoint, Measured, outcome};
 use super::plan::{Plan, TrainingUnit};
 use crate::LabError;
@@ -19,13 +19,14 @@ pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     let task = plan.task(data.vocabulary);
     let Begun { learner, parameters } =
         begin(&plan.learner, &plan.settings, task, &data.tokens, seed, context)?;
-    let (train, test) = (sequences(&data.train), sequences(&data.test));
+    let (train_ids, test_ids) = (ids_of(&data.train), ids_of(&data.test));
+    let (train, test) = (sequences(&train_ids, &data.train), sequences(&test_ids, &data.test));
     let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
     let ending = match course.take(&train) {
         Ok(()) => Ending::Finished,
-        Err(Stop::Learner(Failure::Diverged)) => Ending::Diverged { step: course.updates },
-        Err(Stop::Learner(failure)) => return Err(failure.into()),
-        Err(Stop::Lab(error)) => return Err(error),
+        Err(CourseEnd::Learner(Failure::Diverged)) => Ending::Diverged { step: course.updates },
+        Err(CourseEnd::Learner(failure)) => return Err(failure.into()),
+        Err(CourseEnd::Lab(error)) => return Err(error),
     };
     if course.updates == 0 && ending == Ending::Finished {
         let (count, batch) = (train.len() * plan.passes, plan.batch);
@@ -40,18 +41,18 @@ pub(super) fn run(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
 }
 
 /// Why observation ended early.
-enum Stop {
+enum CourseEnd {
     Learner(Failure),
     Lab(LabError),
 }
 
-impl From<Failure> for Stop {
+impl From<Failure> for CourseEnd {
     fn from(failure: Failure) -> Self {
         Self::Learner(failure)
     }
 }
 
-impl From<LabError> for Stop {
+impl From<LabError> for CourseEnd {
     fn from(error: LabError) -> Self {
         Self::Lab(error)
     }
@@ -69,7 +70,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    fn take(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+    fn take(&mut self, train: &[Sequence<'_>]) -> Result<(), CourseEnd> {
         self.learner.prepare(train)?;
         if self.plan.evaluations.before {
             self.evaluate(0.0)?;
@@ -81,7 +82,7 @@ impl Course<'_> {
     }
 
     /// Passes follow each other without a break: a batch may have sequences of two of them.
-    fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+    fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), CourseEnd> {
         let Plan { passes, batch, evaluations, reading, .. } = *self.plan;
         let order = (0..passes).flat_map(|pass| shuffled(train, self.plan.root(), pass));
         let order: Vec<Sequence<'_>> = order.collect();
@@ -104,7 +105,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn by_answer(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+    fn by_answer(&mut self, train: &[Sequence<'_>]) -> Result<(), CourseEnd> {
         let each = |s: &Sequence<'_>| s.answers.len();
         let per_sequence = train.iter().map(each).sum::<usize>() as f64 / train.len().max(1) as f64;
         let all: Vec<Sequence<'_>> = train
@@ -129,7 +130,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn evaluate(&mut self, seen: f64) -> Result<(), Stop> {
+    fn evaluate(&mut self, seen: f64) -> Result<(), CourseEnd> {
         self.context.evaluating(&format!("test, {seen:.0} sequences seen"))?;
         let predicted = self.learner.predict(self.test)?;
         let correct = correct(&self.data.test, &predicted);
@@ -198,7 +199,8 @@ impl Course<'_> {
         let mut symbols = sequence.symbols.to_vec();
         let first = sequence.answers.get(turn).copied().unwrap_or(symbols.len());
         for symbol in &mut symbols[first..] {
-            *symbol = (*symbol + 1) % self.data.vocabulary as u32;
+            // The next symbol; the first after the last.
+            *symbol = *symbol % self.data.vocabulary as u32 + 1;
         }
         symbols
     }

@@ -5,7 +5,7 @@ use super::Failure;
 /// A sequence some of whose symbols, the answers, are predicted from those before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence<'a> {
-    /// All symbols, answers included.
+    /// The ids of all symbols, answers included: they are numbered from 1.
     pub symbols: &'a [u32],
     /// The positions of answers, ascending; the first symbol is none of them. The answer at `i` is predicted from
     /// `symbols[..i]`.
@@ -56,14 +56,47 @@ pub trait Incremental {
     }
 }
 
+/// A learner over rows, which symbols have from 0 on, behind ids, which symbols have from 1 on: sequences have no boundary, and
+/// no parameters are spent on one.
+#[derive(Debug)]
+pub(crate) struct ByRow<L>(pub(crate) L);
+
+fn by_row<T>(sequences: &[Sequence<'_>], call: impl FnOnce(&[Sequence<'_>]) -> T) -> T {
+    let rows: Vec<Vec<u32>> =
+        sequences.iter().map(|sequence| sequence.symbols.iter().map(|id| id - 1).collect()).collect();
+    let own = rows.iter().zip(sequences);
+    let own: Vec<Sequence<'_>> =
+        own.map(|(symbols, Sequence { answers, .. })| Sequence { symbols, answers }).collect();
+    call(&own)
+}
+
+impl<L: Incremental> Incremental for ByRow<L> {
+    fn prepare(&mut self, training: &[Sequence<'_>]) -> Result<(), Failure> {
+        by_row(training, |rows| self.0.prepare(rows))
+    }
+
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
+        by_row(batch, |rows| self.0.observe(rows))
+    }
+
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
+        let predicted = by_row(sequences, |rows| self.0.predict(rows))?;
+        Ok(predicted.into_iter().map(|row| row + 1).collect())
+    }
+
+    fn scores(&mut self, sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, Failure> {
+        by_row(sequences, |rows| self.0.scores(rows))
+    }
+}
+
 /// Something that was made of sequences once: the same test sequences are asked again and again.
 #[derive(Debug)]
-pub(crate) struct Known<T> {
+pub(crate) struct Remembered<T> {
     sequences: Vec<(Vec<u32>, Vec<usize>)>,
     pub(crate) made: T,
 }
 
-impl<T> Known<T> {
+impl<T> Remembered<T> {
     pub(crate) fn new(sequences: &[Sequence<'_>], made: T) -> Self {
         let copy = |s: &Sequence<'_>| (s.symbols.to_vec(), s.answers.to_vec());
         Self { sequences: sequences.iter().map(copy).collect(), made }

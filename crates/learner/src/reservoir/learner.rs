@@ -7,7 +7,7 @@ use wug_parameter::choices;
 use super::Reservoir;
 use super::decoder::{Decoder, DecoderSpec, Standardization};
 use super::features::Rows as _;
-use crate::interface::{Failure, Incremental, Known, Sequence};
+use crate::interface::{Failure, Incremental, Remembered, Sequence};
 use crate::kernel::Real;
 
 choices! {
@@ -33,7 +33,7 @@ pub struct ReservoirLearner<R: Real, V: Reservoir<R>> {
     /// The training sequences, if they are known: their rows, and of each the first row and its answers.
     training: Option<(V::Rows, FirstRows)>,
     /// What was asked last: the same test sequences are asked again and again.
-    asked: Option<Known<V::Rows>>,
+    asked: Option<Remembered<V::Rows>>,
 }
 
 impl<R: Real, V: Reservoir<R>> ReservoirLearner<R, V> {
@@ -91,7 +91,7 @@ impl<R: Real, V: Reservoir<R>> Incremental for ReservoirLearner<R, V> {
         }
         let rows = self.reservoir.run(sequences);
         let predicted = self.decoder.predict(&rows);
-        self.asked = Some(Known::new(sequences, rows));
+        self.asked = Some(Remembered::new(sequences, rows));
         Ok(predicted)
     }
 

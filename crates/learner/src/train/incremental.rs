@@ -3,7 +3,7 @@
 use wug_dataset::Seed;
 
 use crate::aligned::Aligned;
-use crate::interface::{Failure, Incremental, Known, Sequence};
+use crate::interface::{Failure, Incremental, Remembered, Sequence};
 use crate::kernel::Real;
 use crate::model::{AnswerModel, PrefixTree};
 use crate::optim::{Optimizer, OptimizerSpec};
@@ -21,7 +21,7 @@ pub struct IncrementalNetwork<R> {
     rate: f64,
     seed: Seed,
     /// The prefixes of what was asked last, if it pays to read them as a tree.
-    asked: Option<Known<Option<PrefixTree>>>,
+    asked: Option<Remembered<Option<PrefixTree>>>,
 }
 
 impl<R: Real> IncrementalNetwork<R> {
@@ -91,7 +91,7 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
         let asked = match self.asked.take() {
             Some(known) if known.is_of(sequences) => known,
-            _ => Known::new(sequences, self.tree(sequences)),
+            _ => Remembered::new(sequences, self.tree(sequences)),
         };
         let predicted = match &asked.made {
             Some(tree) => self.predict_tree(tree),
