@@ -13,7 +13,7 @@ use crate::keep::keep_found;
 use crate::names::Precision;
 
 /// What a next-symbol model is fitted to.
-pub(crate) struct Corpus<'a> {
+pub(crate) struct NextSymbolCorpus<'a> {
     pub(crate) strings: StringCorpus<'a>,
     /// The number of parameters that the run is about, if it is about one.
     pub(crate) size: Option<usize>,
@@ -30,7 +30,7 @@ pub(crate) struct FittedNextSymbol<'a> {
 pub(crate) fn fit<'a>(
     name: &str,
     settings: &Settings,
-    corpus: &Corpus<'a>,
+    corpus: &NextSymbolCorpus<'a>,
     precision: Precision,
     seed: Seed,
     context: &mut dyn RunContext,
@@ -52,7 +52,7 @@ fn fit_foreign<'a>(
     name: &str,
     plan: &ForeignPlan,
     settings: &Settings,
-    corpus: &Corpus<'a>,
+    corpus: &NextSymbolCorpus<'a>,
     seed: Seed,
     context: &mut dyn RunContext,
 ) -> Result<FittedNextSymbol<'a>, LabError> {

@@ -12,7 +12,7 @@ use super::measure::{evaluated, training_scores};
 use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::next_symbol::{Corpus, FittedNextSymbol, fit as fit_learner};
+use crate::fit::next_symbol::{FittedNextSymbol, NextSymbolCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
@@ -34,7 +34,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         grammar,
         reading: plan.reading,
     };
-    let corpus = Corpus { strings, size: plan.size };
+    let corpus = NextSymbolCorpus { strings, size: plan.size };
     let FittedNextSymbol { mut model, summary, .. } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;

@@ -11,7 +11,7 @@ use super::measure::{Scorer, TrueGrammar, measured};
 use super::plan::Plan;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::next_symbol::{Corpus, FittedNextSymbol, fit as fit_learner};
+use crate::fit::next_symbol::{FittedNextSymbol, NextSymbolCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::names::Precision;
 use crate::protocol::Outcome;
@@ -29,7 +29,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
         grammar: Grammar::of(&*data.language),
         reading: plan.reading,
     };
-    let corpus = Corpus { strings, size: plan.size };
+    let corpus = NextSymbolCorpus { strings, size: plan.size };
     let FittedNextSymbol { mut model, mut clean, summary } =
         fit_learner(&plan.learner, &plan.settings, &corpus, plan.precision, plan.root(), context)?;
     // The released code takes the logarithm of a probability in single precision, which may be zero.

@@ -9,7 +9,9 @@ use wug_learner::model::Pair;
 use wug_learner::registry::keys;
 use wug_score::Ending;
 
-use super::checkpoint::{Carried, Coded, Done, First, Saved, TrainingContext, pack, unpack};
+use super::checkpoint::{
+    Carried, Coded, Done, First, SavedTrainings, TrainingContext, TrainingStep, pack, unpack,
+};
 use super::data::{Data, EncodedPair};
 use super::describe::Blocks;
 use super::measure::outcome;
@@ -32,11 +34,11 @@ pub(super) fn execute(plan: &Plan, data: &Data, context: &mut dyn RunContext) ->
     for sent in 0..steps {
         for (leader, rules) in run.blocks.groups(sent) {
             if training >= run.saved.done.trainings {
-                run.train((sent, leader), &rules, context)?;
+                run.train(TrainingStep { sent, leader }, &rules, context)?;
             }
             training += 1;
         }
-        run.saved.carried.retain(|(blocks, _), _| *blocks >= sent);
+        run.saved.carried.retain(|step, _| step.sent >= sent);
     }
     outcome(plan, data, &run.blocks, &run.saved.done, context)
 }
@@ -46,7 +48,7 @@ struct Run<'a> {
     plan: &'a Plan,
     data: &'a Data,
     blocks: Blocks<'a>,
-    saved: Saved,
+    saved: SavedTrainings,
 }
 
 impl Run<'_> {
@@ -54,13 +56,14 @@ impl Run<'_> {
     /// that shares this training.
     fn train(
         &mut self,
-        (sent, leader): (usize, usize),
+        step: TrainingStep,
         rules: &[usize],
         context: &mut dyn RunContext,
     ) -> Result<(), LabError> {
+        let TrainingStep { sent, leader } = step;
         let mut pairs = self.data.train();
         pairs.extend(self.pairs(leader, self.blocks.sent(sent)));
-        let mut fitted = self.fit(&pairs, (sent, leader), context)?;
+        let mut fitted = self.fit(&pairs, step, context)?;
         if let (false, None) = (fitted.summary.ending == Ending::Finished, &self.saved.done.bad) {
             self.saved.done.bad = Some((self.saved.done.trainings, fitted.summary.ending.clone()));
         }
@@ -78,10 +81,10 @@ impl Run<'_> {
             }
         }
         if let Some(optimizer) = fitted.optimizer {
-            self.saved.carried.insert((sent, leader), optimizer);
+            self.saved.carried.insert(step, optimizer);
         }
         self.saved.done.trainings += 1;
-        let Saved { done, carried, .. } = &self.saved;
+        let SavedTrainings { done, carried, .. } = &self.saved;
         context.checkpoint(&mut || pack(done, carried))
     }
 
@@ -98,12 +101,12 @@ impl Run<'_> {
     fn fit(
         &mut self,
         pairs: &[EncodedPair],
-        (sent, leader): (usize, usize),
+        step: TrainingStep,
         context: &mut dyn RunContext,
     ) -> Result<FittedTransducer, LabError> {
         let pairs: Vec<Pair<'_>> = pairs.iter().map(EncodedPair::pair).collect();
         let resumed = self.saved.training.take();
-        let Self { plan, data, saved: Saved { done, carried, .. }, .. } = self;
+        let Self { plan, data, saved: SavedTrainings { done, carried, .. }, .. } = self;
         let mut context = TrainingContext {
             before: pack(done, carried),
             resumed,
@@ -113,7 +116,7 @@ impl Run<'_> {
         };
         let optimizer = match plan.optimizer_state {
             OptimizerState::Carried if plan.has(Measure::DescriptionLength) => {
-                OptimizerStart::Carried(before(carried, &self.blocks, sent, leader))
+                OptimizerStart::Carried(before(carried, &self.blocks, step))
             }
             _ => OptimizerStart::Fresh,
         };
@@ -162,9 +165,10 @@ fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> Result<(f64, Vec<Cod
 }
 
 /// The state of the optimiser after the training before: on one block less of the same rule.
-fn before<'c>(carried: &'c Carried, blocks: &Blocks<'_>, sent: usize, leader: usize) -> Option<&'c [u8]> {
-    let fewer = sent.checked_sub(1)?;
-    carried.get(&(fewer, blocks.leader(leader, fewer))).map(Vec::as_slice)
+fn before<'c>(carried: &'c Carried, blocks: &Blocks<'_>, step: TrainingStep) -> Option<&'c [u8]> {
+    let sent = step.sent.checked_sub(1)?;
+    let leader = blocks.leader(step.leader, sent);
+    carried.get(&TrainingStep { sent, leader }).map(Vec::as_slice)
 }
 
 impl Done {

@@ -18,7 +18,7 @@ use crate::protocol::RunData;
 /// A language with all its splits.
 pub struct Data {
     pub language: Box<dyn Language>,
-    pub splits: Vec<Prepared>,
+    pub splits: Vec<EncodedSplit>,
     /// The hash of all strings, labels, edits and next-symbol sets.
     pub hash: String,
     /// Facts for the result: sizes, and what was left out.
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Data {
 
 /// A split, as examples and encoded.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct EncodedSplit {
     pub split: Split,
     /// The strings as ids.
     pub strings: Vec<Vec<u32>>,
@@ -94,7 +94,7 @@ impl Data {
         let specs = plan.map(DataPlan::splits).unwrap_or_default();
         let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
         let choices = language.alphabet().len();
-        let prepare = |split: Split| Prepared {
+        let prepare = |split: Split| EncodedSplit {
             strings: split.examples.iter().map(|e| ids::encode(&e.word)).collect(),
             next: split.examples.iter().map(|e| next_sets(e, choices)).collect(),
             lengths: lengths(&split.name),
@@ -148,7 +148,7 @@ impl Data {
     }
 
     /// The split with this name.
-    pub fn split(&self, name: &str) -> Result<&Prepared, LabError> {
+    pub fn split(&self, name: &str) -> Result<&EncodedSplit, LabError> {
         self.splits.iter().find(|p| p.split.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.splits.iter().map(|p| p.split.name.as_str()).collect();
             LabError::Usage(format!("the data have no split `{name}`; they have: {}", names.join(", ")))

@@ -3,7 +3,7 @@
 use wug_learner::fit::LabelledCorpus;
 use wug_learner::model::LabelledString;
 
-use super::data::{Data, Prepared};
+use super::data::{Data, EncodedSplit};
 use super::measure::{Detail, hardest, measure};
 use super::plan::Plan;
 use crate::LabError;
@@ -54,7 +54,7 @@ pub(super) fn fit(plan: &Plan, data: &Data, context: &mut dyn RunContext) -> Res
     })
 }
 
-fn labelled<'a>(part: &'a Prepared, plan: &Plan) -> Result<Vec<LabelledString<'a>>, LabError> {
+fn labelled<'a>(part: &'a EncodedSplit, plan: &Plan) -> Result<Vec<LabelledString<'a>>, LabError> {
     let needed = plan.loss.heads().1;
     let rows = part.split.examples.iter().zip(&part.strings).zip(&part.next);
     rows.map(|((example, string), next)| {

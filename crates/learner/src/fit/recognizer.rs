@@ -31,7 +31,7 @@ impl<'a> LabelledCorpus<'a> {
         training: &'a [LabelledString<'a>],
         validation: &'a [LabelledString<'a>],
     ) -> Self {
-        let task = RecognizerTask { alphabet: alphabet.len(), language_modeling: false, next_symbols: false };
+        let task = RecognizerTask::labels(alphabet.len());
         Self { training, validation, task, weights: LossWeights::default(), spec: None }
     }
 }

@@ -135,13 +135,13 @@ impl<O> Training<'_, O> {
 
 /// The head of a checkpoint; the tensors follow.
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct CheckpointHeader {
     curve: Vec<EpochLoss>,
     state: TrainerState,
 }
 
 fn pack(curve: &[EpochLoss], saved: TrainerCheckpoint) -> Vec<u8> {
-    let header = Header { curve: curve.to_vec(), state: saved.state };
+    let header = CheckpointHeader { curve: curve.to_vec(), state: saved.state };
     // Numbers and strings alone: this cannot fail.
     let header = serde_json::to_vec(&header).unwrap_or_default();
     [&(header.len() as u64).to_le_bytes(), &header[..], &saved.tensors].concat()
@@ -150,6 +150,6 @@ fn pack(curve: &[EpochLoss], saved: TrainerCheckpoint) -> Vec<u8> {
 fn unpack(bytes: &[u8]) -> Option<(Vec<EpochLoss>, TrainerCheckpoint)> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let (header, tensors) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    let Header { curve, state } = serde_json::from_slice(header).ok()?;
+    let CheckpointHeader { curve, state } = serde_json::from_slice(header).ok()?;
     Some((curve, TrainerCheckpoint { tensors: tensors.to_vec(), state }))
 }

@@ -86,14 +86,23 @@ mod tests {
 
     use super::*;
     use crate::model::{LabelledString, LossWeights};
-    use crate::registry::recognizer;
+    use crate::registry::{RecognizerTask, recognizer};
     use crate::tape::Tape;
 
     // The loss computed from the outputs for each string is the training loss.
     #[test]
     fn outputs_add_up_to_the_loss() {
         for family in ["rnn", "lstm", "gru", "transformer"] {
-            let model = RecognizerModel::new(recognizer(family, 8, 2, (true, true), 0.0).unwrap()).unwrap();
+            let model = RecognizerModel::new(
+                recognizer(
+                    family,
+                    8,
+                    RecognizerTask { alphabet: 2, language_modeling: true, next_symbols: true },
+                    0.0,
+                )
+                .unwrap(),
+            )
+            .unwrap();
             let params: Vec<f64> = model.layout().initialise(Seed::new(3));
             let strings: [&[u32]; 4] = [&[1, 2, 2], &[], &[2], &[2, 1, 2, 1, 1]];
             let next: [&[u64]; 4] = [&[2, 4, 6, 7], &[1], &[], &[2, 2, 3, 5, 7, 0]];

@@ -4,7 +4,7 @@ use crate::model::{
     Annealing, AugmentedSpec, BodySpec, Cell, Gate, Initialization, LanguageModelSpec, NormPlace, Output,
     Positions, RecognizerModel, RecurrentSpec, Start, TransformerDropout, TransformerSpec,
 };
-use crate::registry::recognizer;
+use crate::registry::{RecognizerTask, recognizer};
 use wug_dataset::Seed;
 
 fn recurrents() -> Vec<BodySpec> {
@@ -144,7 +144,8 @@ fn log_probs_are_those_of_the_loss() {
 #[test]
 fn no_strings_give_no_outputs() {
     for family in ["rnn", "lstm", "gru", "transformer"] {
-        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.0).unwrap()).unwrap();
+        let model =
+            RecognizerModel::new(recognizer(family, 8, RecognizerTask::labels(2), 0.0).unwrap()).unwrap();
         let params: Vec<f32> = model.layout().initialise(Seed::new(2));
         let mut trained = Trained::new(model, params);
         assert!(trained.log_odds(&[]).unwrap().is_empty());

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, countable};
 use super::{Counted, SpecError};
 use crate::kernel::{Activation, Real};
@@ -120,8 +120,8 @@ impl RecognizerModel {
         let body = spec.body.build(vocabulary, init, &mut layout);
         let d = spec.body.state_width();
         let mut linear = |name: &str, o: usize| {
-            let weight = layout.add(format!("{name}.weight"), &[o, d], init.of(Role::Head { i: d, o }));
-            (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i: d })))
+            let weight = layout.add(format!("{name}.weight"), &[o, d], init.of(ParamRole::Head { i: d, o }));
+            (weight, layout.add(format!("{name}.bias"), &[o], init.of(ParamRole::HeadBias { i: d })))
         };
         let head = linear("recognition", 1);
         let next_symbols = spec.next_symbols.then(|| linear("next_symbols", v + 1));

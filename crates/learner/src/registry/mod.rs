@@ -137,6 +137,11 @@ pub struct RecognizerTask {
 }
 
 impl RecognizerTask {
+    /// The task of a recognizer that learns from labels alone.
+    pub fn labels(alphabet: usize) -> Self {
+        Self { alphabet, language_modeling: false, next_symbols: false }
+    }
+
     /// The recognizer with a body.
     fn recognizer(self, body: BodySpec, initialization: Initialization) -> RecognizerSpec {
         let Self { alphabet, language_modeling, next_symbols } = self;
@@ -367,22 +372,18 @@ pub fn find(name: &str, role: Role) -> Result<&'static Learner, UnknownLearner> 
     }
 }
 
-/// The recognizer of a learner at a hidden size over an alphabet, with its default settings but for dropout; `heads` says
-/// whether it has a language-modelling head and a next-symbol head.
+/// The recognizer of a learner at a hidden size, with its default settings but for dropout.
 pub fn recognizer(
     name: &str,
     hidden: usize,
-    alphabet: usize,
-    heads: (bool, bool),
+    task: RecognizerTask,
     dropout: f64,
 ) -> Result<RecognizerSpec, UnknownLearner> {
     let learner = find(name, Role::Recognizer)?;
     let unable = || UnknownLearner::unable(name, Role::Recognizer);
     let role = learner.recognizer.as_ref().ok_or_else(unable)?;
-    let (language_modeling, next_symbols) = heads;
     let settings =
         Settings::defaults(role.settings, Reading::Corrected).with("dropout", SettingValue::Real(dropout));
-    let task = RecognizerTask { alphabet, language_modeling, next_symbols };
     Ok((role.build)(&settings.with_count("hidden", hidden), task))
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::{LabelledString, LossWeights, RecognizerModel};
-use crate::registry::recognizer;
+use crate::registry::{RecognizerTask, recognizer};
 
 /// Parity of ones, for eight strings.
 fn strings() -> Vec<Vec<u32>> {
@@ -32,7 +32,16 @@ fn every_family_overfits_eight_strings() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
-        let model = RecognizerModel::new(recognizer(family, 16, 2, (true, false), 0.0).unwrap()).unwrap();
+        let model = RecognizerModel::new(
+            recognizer(
+                family,
+                16,
+                RecognizerTask { alphabet: 2, language_modeling: true, next_symbols: false },
+                0.0,
+            )
+            .unwrap(),
+        )
+        .unwrap();
         let objective = Recognition::new(
             &model,
             &examples,
@@ -54,7 +63,8 @@ fn a_run_resumed_after_any_step_gives_the_same_bytes() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
-        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.2).unwrap()).unwrap();
+        let model =
+            RecognizerModel::new(recognizer(family, 8, RecognizerTask::labels(2), 0.2).unwrap()).unwrap();
         for validation in [&examples[..], &[]] {
             let objective = Recognition::new(&model, &examples, validation, LossWeights::default());
             let patience = if validation.is_empty() { usize::MAX } else { 1000 };
@@ -80,7 +90,8 @@ fn runs_in_threads_give_the_same_bytes_as_in_sequence() {
     let strings = strings();
     let examples = labelled(&strings);
     let run = |family: &str| {
-        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.2).unwrap()).unwrap();
+        let model =
+            RecognizerModel::new(recognizer(family, 8, RecognizerTask::labels(2), 0.2).unwrap()).unwrap();
         let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap();
         trainer.run(|_| ());
@@ -99,7 +110,7 @@ fn runs_in_threads_give_the_same_bytes_as_in_sequence() {
 fn divergence_is_an_outcome() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(recognizer("rnn", 8, 2, (false, false), 0.0).unwrap()).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 8, RecognizerTask::labels(2), 0.0).unwrap()).unwrap();
     let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
     let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e38, 9), Seed::new(1)).unwrap();
     let TrainOutcome::Diverged { step } = trainer.run(|_| ()) else {
@@ -113,7 +124,7 @@ fn divergence_is_an_outcome() {
 fn a_run_without_examples_or_with_empty_batches_is_an_error() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(recognizer("rnn", 8, 2, (false, false), 0.0).unwrap()).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 8, RecognizerTask::labels(2), 0.0).unwrap()).unwrap();
     let error = |training, validation, batch| {
         let objective = Recognition::new(&model, training, validation, LossWeights::default());
         let spec = TrainSpec { batch, ..spec(1.0, 9) };
@@ -132,7 +143,7 @@ fn a_run_without_examples_or_with_empty_batches_is_an_error() {
 fn training_stops_when_validation_no_longer_improves() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(recognizer("rnn", 8, 2, (false, false), 0.0).unwrap()).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 8, RecognizerTask::labels(2), 0.0).unwrap()).unwrap();
     let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
     let mut trainer =
         Trainer::<f64, _>::new(&objective, TrainSpec { patience: 3, ..spec(0.0, 50) }, Seed::new(1)).unwrap();
@@ -143,7 +154,18 @@ fn training_stops_when_validation_no_longer_improves() {
 
 #[test]
 fn saved_weights_load_and_other_shapes_are_errors() {
-    let model = |d| RecognizerModel::new(recognizer("gru", d, 2, (true, true), 0.0).unwrap()).unwrap();
+    let model = |d| {
+        RecognizerModel::new(
+            recognizer(
+                "gru",
+                d,
+                RecognizerTask { alphabet: 2, language_modeling: true, next_symbols: true },
+                0.0,
+            )
+            .unwrap(),
+        )
+        .unwrap()
+    };
     let (small, large) = (model(8), model(9));
     let params: Vec<f32> = small.layout().initialise(Seed::new(1));
     let bytes = save_weights(small.layout(), &params);
@@ -160,7 +182,8 @@ fn saved_weights_load_and_other_shapes_are_errors() {
 fn logits_do_not_depend_on_the_batch() {
     let strings = strings();
     for family in FAMILIES {
-        let model = RecognizerModel::new(recognizer(family, 16, 2, (false, false), 0.1).unwrap()).unwrap();
+        let model =
+            RecognizerModel::new(recognizer(family, 16, RecognizerTask::labels(2), 0.1).unwrap()).unwrap();
         let params: Vec<f64> = model.layout().initialise(Seed::new(5));
         let mut tape = Tape::default();
         let mut logits = |strings: &[&[u32]]| {
@@ -180,8 +203,9 @@ fn logits_do_not_depend_on_the_batch() {
 fn checkpoints_of_another_shape_or_truncated_are_errors() {
     let strings = strings();
     let examples = labelled(&strings);
-    let models =
-        [8, 9].map(|d| RecognizerModel::new(recognizer("rnn", d, 2, (false, false), 0.0).unwrap()).unwrap());
+    let models = [8, 9].map(|d| {
+        RecognizerModel::new(recognizer("rnn", d, RecognizerTask::labels(2), 0.0).unwrap()).unwrap()
+    });
     let [small, large] =
         [0, 1].map(|m| Recognition::new(&models[m], &examples, &examples, LossWeights::default()));
     let spec = spec(1e-2, 3);
@@ -210,7 +234,7 @@ fn checkpoints_of_another_shape_or_truncated_are_errors() {
 fn checkpoints_with_impossible_counters_are_errors() {
     let strings = strings();
     let examples = labelled(&strings);
-    let model = RecognizerModel::new(recognizer("rnn", 4, 2, (false, false), 0.0).unwrap()).unwrap();
+    let model = RecognizerModel::new(recognizer("rnn", 4, RecognizerTask::labels(2), 0.0).unwrap()).unwrap();
     let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
     let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap();
     assert_eq!(trainer.step(), None);
@@ -230,7 +254,8 @@ fn a_nan_loss_is_divergence_before_any_step() {
     let strings = strings();
     let examples = labelled(&strings);
     for family in FAMILIES {
-        let model = RecognizerModel::new(recognizer(family, 8, 2, (false, false), 0.0).unwrap()).unwrap();
+        let model =
+            RecognizerModel::new(recognizer(family, 8, RecognizerTask::labels(2), 0.0).unwrap()).unwrap();
         let objective = Recognition::new(&model, &examples, &examples, LossWeights::default());
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 3), Seed::new(1)).unwrap();
         trainer.params.fill(f32::NAN);

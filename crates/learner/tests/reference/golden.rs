@@ -290,8 +290,12 @@ fn sizes_and_counts_are_the_published_ones() {
                 let published = matched(family, budget, v, (false, false), Matching::Published);
                 assert_eq!(published.settings.count("hidden"), Some(d), "{name} {language} {budget}");
                 for (variant, count) in case["parameters"].as_object().unwrap() {
-                    let heads = (variant.contains("lm"), variant.contains("ns"));
-                    let model = RecognizerModel::new(recognizer(family, d, v, heads, 0.1).unwrap()).unwrap();
+                    let task = RecognizerTask {
+                        alphabet: v,
+                        language_modeling: variant.contains("lm"),
+                        next_symbols: variant.contains("ns"),
+                    };
+                    let model = RecognizerModel::new(recognizer(family, d, task, 0.1).unwrap()).unwrap();
                     assert_eq!(model.layout().count() as u64, count.as_u64().unwrap(), "{name} {variant}");
                     checked += 1;
                 }

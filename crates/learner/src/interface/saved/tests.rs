@@ -8,7 +8,16 @@ use crate::registry;
 use wug_dataset::Seed;
 
 fn recognizer(family: &str, d: usize) -> Trained<RecognizerModel, f32> {
-    let model = RecognizerModel::new(registry::recognizer(family, d, 2, (true, true), 0.1).unwrap()).unwrap();
+    let model = RecognizerModel::new(
+        registry::recognizer(
+            family,
+            d,
+            registry::RecognizerTask { alphabet: 2, language_modeling: true, next_symbols: true },
+            0.1,
+        )
+        .unwrap(),
+    )
+    .unwrap();
     let params = model.layout().initialise(Seed::new(1));
     Trained::new(model, params)
 }
