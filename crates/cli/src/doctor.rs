@@ -1,13 +1,12 @@
 //! `wug doctor`
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
 use wug_lab::doctor::{Check, Finding, examine};
-use wug_lab::foreign::{Failure, ForeignPlan, Host, Limits, Where, hello};
+use wug_lab::foreign::{ForeignPlan, Host, Limits, Where, hello};
 use wug_lab::learners::Role;
 
 use crate::exit::Exit;
@@ -45,12 +44,8 @@ fn seconds(text: &str) -> Result<u64, String> {
 pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let signals = Signals::watch()?;
     let host = Host { stop: signals.stop(), ..Host::default() };
-    // After a signal the talk with the model unwinds to here, and the model's process is ended on the way.
-    match catch_unwind(AssertUnwindSafe(|| examined(args, &host, out))) {
-        Ok(end) => end,
-        Err(unwound) if unwound.is::<Failure>() => Ok(signals.exit_code().unwrap_or(ExitCode::FAILURE)),
-        Err(panic) => resume_unwind(panic),
-    }
+    // A signal interrupts the conversation with the model: that is no mistake of the model's.
+    examined(args, &host, out).or_else(|error| signals.exit_code().ok_or(error))
 }
 
 fn examined(args: &DoctorArgs, host: &Host, out: &mut dyn Write) -> Result<ExitCode, Exit> {

@@ -63,6 +63,7 @@ impl From<LabError> for Exit {
             | LabError::Exists { .. }
             | LabError::Data(_)
             | LabError::Learner(_)
+            | LabError::Stopped
             | LabError::Internal(_) => Self::Failure(error.to_string()),
         }
     }

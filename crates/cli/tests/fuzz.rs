@@ -33,7 +33,6 @@ mod watch;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -93,18 +92,6 @@ const READERS: &[(&str, u64, u64, Open)] = &[
 
 /// More than a gigabyte of address space beside what a test binary maps: in KiB.
 const MEMORY: &str = "1300000";
-
-/// The payload with which a run is stopped on purpose.
-struct Stopped;
-
-/// Does something that may be stopped on purpose.
-fn stopped(run: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(run))
-        && !payload.is::<Stopped>()
-    {
-        std::panic::resume_unwind(payload);
-    }
-}
 
 /// An input of one file.
 fn file(name: &str, bytes: &[u8]) -> MemoryFiles {

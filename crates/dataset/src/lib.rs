@@ -13,6 +13,7 @@ mod error;
 mod files;
 pub mod find;
 pub mod flare;
+pub mod ids;
 pub mod manifest;
 pub mod masked;
 pub mod mt19937;

@@ -9,20 +9,20 @@ pub trait RunContext {
     /// The last checkpoint of the same run, if there is one.
     fn load_checkpoint(&mut self) -> Option<Vec<u8>>;
 
-    /// Offers to save a checkpoint; the context decides whether it is time to. If the run is to stop, this does not
-    /// return: it unwinds to the worker.
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>);
+    /// Offers to save a checkpoint; the context decides whether it is time to. If the run is to stop, this is
+    /// [`LabError::Stopped`].
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError>;
 
     /// Offers to save a checkpoint once training is over: evaluation may take long, and has no checkpoints.
-    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
-        self.checkpoint(bytes);
+    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
+        self.checkpoint(bytes)
     }
 
     /// An epoch is over, with this validation loss.
     fn epoch(&mut self, done: usize, validation: f64);
 
-    /// A split is about to be evaluated. If the run is to stop, this does not return, as above.
-    fn evaluating(&mut self, split: &str);
+    /// A split is about to be evaluated. If the run is to stop, this is [`LabError::Stopped`], as above.
+    fn evaluating(&mut self, split: &str) -> Result<(), LabError>;
 
     /// What talking to foreign learners needs.
     fn host(&self) -> Host {

@@ -11,7 +11,7 @@ use wug_dataset::Seed;
 use wug_learner::registry::{Role, Settings};
 
 use crate::LabError;
-use crate::foreign::{Budget, Conversation, Examples, Failure, Question, Task};
+use crate::foreign::{Budget, Conversation, Examples, Failure, Question, Task, go_on};
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,7 +61,7 @@ pub fn examine(
     let mut model = begin()?;
     let mut task = task(role);
     task.budget = Budget { seconds, parameters: None };
-    model.fit(&task, &mut |_| ())?;
+    model.fit(&task, &mut go_on)?;
     match role {
         Role::Recognizer => checks::recognizer(&mut *model),
         Role::NextSymbol => checks::next_symbol(&mut *model),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use wug_dataset::DataError;
 use wug_language::registry::BuildError;
+use wug_learner::fit::FitError;
+use wug_learner::interface::Failure;
 
 /// Why the lab could not do what was asked.
 #[derive(Debug, Error)]
@@ -38,6 +40,9 @@ pub enum LabError {
     /// A learner from elsewhere failed.
     #[error("{0}")]
     Learner(String),
+    /// The run is to stop before it is over, because its process is to end. Nothing has failed.
+    #[error("the run was stopped")]
+    Stopped,
     /// An error in wug itself, such as a panic in a worker.
     #[error("an error in wug itself: {0}")]
     Internal(String),
@@ -69,6 +74,26 @@ impl From<DataError> for LabError {
                 Self::Usage(error.to_string())
             }
             other => Self::Data(other),
+        }
+    }
+}
+
+impl From<Failure> for LabError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Stopped => Self::Stopped,
+            Failure::Learner(_) | Failure::Diverged => Self::Learner(failure.to_string()),
+        }
+    }
+}
+
+impl From<FitError> for LabError {
+    fn from(error: FitError) -> Self {
+        match error {
+            FitError::Watch(failure) => failure.into(),
+            FitError::Optimizer(error) => Self::internal(error),
+            // The rest is in the request: a name, a setting, a string.
+            error => Self::usage(error),
         }
     }
 }

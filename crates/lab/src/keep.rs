@@ -231,15 +231,8 @@ pub(crate) fn keep_found(context: &mut dyn RunContext, file: &serde_json::Value)
     Ok(())
 }
 
-/// Keeps a trained model, if models are to be kept.
-pub(crate) fn keep_model(
-    context: &mut dyn RunContext,
-    saved: impl FnOnce() -> SavedModel,
-) -> Result<(), LabError> {
-    if context.keeps().models {
-        let SavedModel { config, weights } = saved();
-        context.keep(MODEL[0], &config)?;
-        context.keep(MODEL[1], &weights)?;
-    }
-    Ok(())
+/// Keeps a trained model.
+pub(crate) fn keep_model(context: &mut dyn RunContext, saved: &SavedModel) -> Result<(), LabError> {
+    context.keep(MODEL[0], &saved.config)?;
+    context.keep(MODEL[1], &saved.weights)
 }

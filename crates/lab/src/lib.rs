@@ -25,7 +25,6 @@ mod regular;
 pub mod spec;
 pub mod speed;
 pub mod sweep;
-mod training;
 pub mod validate;
 pub mod work;
 

@@ -76,14 +76,17 @@ impl RunContext for Context {
     fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         self.saved.take()
     }
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         self.calls += 1;
         if self.calls == self.save_at {
             self.saved = Some(bytes());
         }
+        Ok(())
     }
     fn epoch(&mut self, _: usize, _: f64) {}
-    fn evaluating(&mut self, _: &str) {}
+    fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+        Ok(())
+    }
 }
 
 fn read(protocol: &str, section: &str, optimizer: &str) -> Result<Vec<RunPlan>, LabError> {

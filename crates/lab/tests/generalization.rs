@@ -45,7 +45,7 @@ fn step_by_step<L: NextSymbol>(learner: &mut L, word: &Word, mask: &[bool], rule
     let mut steps = StringSteps::default();
     for (i, pair) in string.windows(2).enumerate() {
         learner.push(&mut state, pair[0]);
-        let probs = learner.next(&state);
+        let probs = learner.next(&state).unwrap();
         let correct = match rule {
             StepRule::Deterministic { .. } => mask[i].then(|| {
                 let best = probs.iter().copied().fold(0.0, f64::max);

@@ -105,6 +105,7 @@ fn flare(case: &str, body: BodySpec) {
     };
     let model = RecognizerModel::new(spec).expect("a sound spec");
     let text = symbols(BATCH * (STEPS - bos), ALPHABET - bos, 1);
+    let text: Vec<u32> = text.into_iter().map(|symbol| symbol + 1).collect();
     let batch: Vec<LabelledString<'_>> = text
         .chunks(STEPS - bos)
         .enumerate()

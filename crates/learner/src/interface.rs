@@ -1,8 +1,12 @@
 //! The interfaces of learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`] of trained ones, [`Incremental`] of those that are
 //! evaluated while they learn. Evaluation depends on these and not on models, so that baselines and learners from elsewhere
 //! can be evaluated alike.
+//!
+//! Whatever a learner is asked to predict may fail, because it may be another program. Reading a symbol cannot: a model that is
+//! far away remembers it and fails when it is asked.
 
 mod erased;
+mod failure;
 mod incremental;
 mod noisy;
 mod recognize;
@@ -11,8 +15,9 @@ mod sets;
 mod transduce;
 
 pub use erased::{AnyNextSymbol, AnyState};
-pub(crate) use incremental::Known;
-pub use incremental::{Incremental, IncrementalError, Sequence};
+pub use failure::Failure;
+pub(crate) use incremental::{ByRow, Remembered};
+pub use incremental::{Incremental, Sequence};
 pub use noisy::Noisy;
 pub use recognize::RecognizerOutput;
 pub use saved::{LoadError, Model, SavedModel};
@@ -30,16 +35,20 @@ use crate::train::eval_batches;
 pub trait Recognizer {
     /// The outputs for strings: log-odds for all of them, what the auxiliary heads predict for those (by index) that are
     /// members.
-    fn predict(&mut self, strings: &[&[u32]], is_member: &dyn Fn(usize) -> bool) -> Vec<RecognizerOutput>;
+    fn predict(
+        &mut self,
+        strings: &[&[u32]],
+        is_member: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<RecognizerOutput>, Failure>;
 
     /// The log-odds that each string is in the language: accepted if not negative.
-    fn log_odds(&mut self, strings: &[&[u32]]) -> Vec<f64> {
-        self.predict(strings, &|_| false).into_iter().map(|output| output.log_odds).collect()
+    fn log_odds(&mut self, strings: &[&[u32]]) -> Result<Vec<f64>, Failure> {
+        Ok(self.predict(strings, &|_| false)?.into_iter().map(|output| output.log_odds).collect())
     }
 
     /// The probability that each string is in the language.
-    fn probabilities(&mut self, strings: &[&[u32]]) -> Vec<f64> {
-        self.log_odds(strings).into_iter().map(|z| 1.0 / (1.0 + libm::exp(-z))).collect()
+    fn probabilities(&mut self, strings: &[&[u32]]) -> Result<Vec<f64>, Failure> {
+        Ok(self.log_odds(strings)?.into_iter().map(|z| 1.0 / (1.0 + libm::exp(-z))).collect())
     }
 }
 
@@ -57,19 +66,19 @@ pub trait NextSymbol {
     fn push(&mut self, state: &mut Self::State, symbol: u32);
 
     /// The probability of every symbol to come next.
-    fn next(&mut self, state: &Self::State) -> Vec<f64>;
+    fn next(&mut self, state: &Self::State) -> Result<Vec<f64>, Failure>;
 
     /// The natural logarithm of the probability of each symbol of a string, given those before it.
-    fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
+    fn log_probs(&mut self, string: &[u32]) -> Result<Vec<f64>, Failure> {
         let mut states = [self.start()];
-        let mut rows = self.next(&states[0]);
+        let mut rows = self.next(&states[0])?;
         let (v, mut logs) = (rows.len(), Vec::with_capacity(string.len()));
         for piece in string.chunks(PIECE) {
-            rows.extend(self.advance_batch(&mut states, &[piece]));
+            rows.extend(self.advance_batch(&mut states, &[piece])?);
             logs.extend(rows.chunks(v).zip(piece).map(|(row, &symbol)| libm::log(row[symbol as usize])));
             rows.drain(..piece.len() * v);
         }
-        logs
+        Ok(logs)
     }
 
     /// Reads one piece per state, all of the same length `T`. Gives the probabilities `[B,T,V]` of every next symbol after
@@ -77,20 +86,20 @@ pub trait NextSymbol {
     ///
     /// # Panics
     /// If there are not as many pieces as states, or pieces differ in length.
-    fn advance_batch(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(&mut self, states: &mut [Self::State], pieces: &[&[u32]]) -> Result<Vec<f64>, Failure> {
         advance_each(self, states, pieces)
     }
 
     /// [`log_probs`](Self::log_probs) of several strings. Models that are asked from afar answer all of them at once; networks
     /// read them as batches, so that values may differ from those of one string by rounding.
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
         strings.iter().map(|string| self.log_probs(string)).collect()
     }
 
     /// For models that read whole strings: the probabilities `[T,V]` of every next symbol after each symbol of each string.
     /// `None` if a model is better read symbol by symbol.
-    fn read_whole(&mut self, _strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
-        None
+    fn read_whole(&mut self, _strings: &[&[u32]]) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+        Ok(None)
     }
 
     /// Whether two states are identical, so that the same symbols lead to the same predictions. False if the learner cannot
@@ -123,36 +132,36 @@ fn advance_each<L: NextSymbol + ?Sized>(
     learner: &mut L,
     states: &mut [L::State],
     pieces: &[&[u32]],
-) -> Vec<f64> {
+) -> Result<Vec<f64>, Failure> {
     piece_len(states, pieces);
     let mut probabilities = Vec::new();
     for (state, piece) in states.iter_mut().zip(pieces) {
         for &symbol in *piece {
             learner.push(state, symbol);
-            probabilities.extend(learner.next(state));
+            probabilities.extend(learner.next(state)?);
         }
     }
-    probabilities
+    Ok(probabilities)
 }
 
 /// Maps strings to strings.
 pub trait Transducer {
     /// The natural logarithm of the probability of each output (its end included), given its input.
-    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64>;
+    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Result<Vec<f64>, Failure>;
 
     /// The terms of [`log_probs`](Self::log_probs): of each symbol of an output, and of its end. `None` from a learner that
     /// tells only how likely whole outputs are.
-    fn symbol_log_probs(&mut self, _pairs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
-        None
+    fn symbol_log_probs(&mut self, _pairs: &[Pair<'_>]) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+        Ok(None)
     }
 
     /// [`log_probs`](Self::log_probs) of one pair.
-    fn log_prob(&mut self, input: &[u32], output: &[u32]) -> f64 {
-        self.log_probs(&[Pair { input, output }]).iter().sum()
+    fn log_prob(&mut self, input: &[u32], output: &[u32]) -> Result<f64, Failure> {
+        Ok(self.log_probs(&[Pair { input, output }])?.iter().sum())
     }
 
     /// Greedy decoding: the most likely symbol at each step. The output has a length in this range.
-    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32>;
+    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Result<Vec<u32>, Failure>;
 }
 
 /// A model with trained parameters.
@@ -205,17 +214,23 @@ impl<R: Real> NextSymbol for Trained<LanguageModel, R> {
     }
 
     /// A transformer that has read nothing predicts all symbols with equal probability.
-    fn next(&mut self, state: &PrefixState<R>) -> Vec<f64> {
-        self.outputs(state, softmax_rows)
+    fn next(&mut self, state: &PrefixState<R>) -> Result<Vec<f64>, Failure> {
+        Ok(self.outputs(state, softmax_rows))
     }
 
-    fn advance_batch(&mut self, states: &mut [PrefixState<R>], pieces: &[&[u32]]) -> Vec<f64> {
-        self.advance_lockstep(states, pieces, softmax_rows)
-            .unwrap_or_else(|| advance_each(self, states, pieces))
+    fn advance_batch(
+        &mut self,
+        states: &mut [PrefixState<R>],
+        pieces: &[&[u32]],
+    ) -> Result<Vec<f64>, Failure> {
+        match self.advance_lockstep(states, pieces, softmax_rows) {
+            Some(rows) => Ok(rows),
+            None => advance_each(self, states, pieces),
+        }
     }
 
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
-        self.log_probs_in(strings, |_| Mode::Eval)
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
+        Ok(self.log_probs_in(strings, |_| Mode::Eval))
     }
 
     fn same(&self, a: &PrefixState<R>, b: &PrefixState<R>) -> bool {
@@ -237,7 +252,7 @@ impl<R: Real> Trained<LanguageModel, R> {
         let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
         let v = self.model.spec().vocabulary;
         let start = self.start();
-        let first = self.next(&start);
+        let first = self.outputs(&start, softmax_rows);
         let mut logs: Vec<Vec<f64>> = strings
             .iter()
             .map(|s| s.iter().take(1).map(|&s| libm::log(first[s as usize])).collect())

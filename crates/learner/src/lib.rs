@@ -4,6 +4,7 @@
 
 mod aligned;
 pub mod baseline;
+pub mod fit;
 pub mod interface;
 pub mod kernel;
 pub mod model;

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
-use wug_lab::foreign::{Begin, Conversation, Event, Examples, Failure, Fitted, Question, Task};
+use wug_lab::foreign::{Begin, Conversation, Examples, Failure, Fitted, Hear, Question, Task};
 
 use crate::numbers::{reals, whole_bytes};
 
@@ -100,7 +100,7 @@ impl PythonLearner {
 }
 
 impl Conversation for PythonLearner {
-    fn fit(&mut self, task: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, task: &Task, _: Hear<'_>) -> Result<Fitted, Failure> {
         Python::attach(|py| {
             let training = example_bytes(py, &task.training);
             let validation = task.validation.as_ref().map(|examples| example_bytes(py, examples));

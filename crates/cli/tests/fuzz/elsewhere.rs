@@ -3,6 +3,7 @@
 
 use std::io::{Cursor, Write as _};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use wug_lab::Keep;
@@ -24,7 +25,7 @@ use zip::write::SimpleFileOptions;
 
 use super::data::{FLARE, request};
 use super::sweep::{Quiet, TINY, small};
-use super::{Fuzzed, Stopped, file, load, scratch, stopped, text, write};
+use super::{Fuzzed, file, load, scratch, text, write};
 
 /// Writes the first file of an input under its own name and reads it.
 fn named<T>(files: &MemoryFiles, read: impl FnOnce(&Path) -> T) -> T {
@@ -74,15 +75,12 @@ pub(crate) fn search_checkpoint() -> Fuzzed {
         .map(|steps| {
             let path = dir.path().join(steps.to_string());
             let mut advanced = 0;
-            stopped(|| {
-                let mut stop = |event: SearchEvent<'_>| {
-                    advanced += usize::from(matches!(event, SearchEvent::Advanced(_)));
-                    if advanced > steps {
-                        std::panic::resume_unwind(Box::new(Stopped));
-                    }
-                };
-                search(&search_request(&path), &mut stop).unwrap();
-            });
+            let request = search_request(&path);
+            let mut stop = |event: SearchEvent<'_>| {
+                advanced += usize::from(matches!(event, SearchEvent::Advanced(_)));
+                request.stop.store(advanced >= steps, Ordering::SeqCst);
+            };
+            search(&request, &mut stop).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             let line = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
             first_line = bytes[..line].to_vec();

@@ -14,7 +14,7 @@ use wug_lab::sweep::{PlannedRun, Status, Sweep};
 use wug_lab::work::{Observer, Progress, WorkSummary, WorkerOptions, work};
 use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
 
-use super::{Fuzzed, Stopped, file, load, scratch, text, write};
+use super::{Fuzzed, file, load, scratch, text, write};
 
 /// Every protocol, in seconds.
 const SMALL: &str = include_str!("../../../../testdata/fuzz/small.toml");
@@ -242,16 +242,17 @@ impl RunContext for Context {
     fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         self.given.take()
     }
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         if self.passes == 0 {
             self.kept = Some(bytes());
-            std::panic::resume_unwind(Box::new(Stopped));
+            return Err(LabError::Stopped);
         }
         self.passes -= 1;
+        Ok(())
     }
     fn epoch(&mut self, _: usize, _: f64) {}
-    fn evaluating(&mut self, _: &str) {
-        std::panic::resume_unwind(Box::new(Stopped));
+    fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+        Err(LabError::Stopped)
     }
 }
 
@@ -263,7 +264,7 @@ pub(crate) fn checkpoint() -> Fuzzed {
         // Each has its own: a cache holds the data of one run.
         let mut cache = DataCache::default();
         let mut context = Context { given: None, passes: 1, kept: None };
-        super::stopped(|| drop(plan.execute(&mut cache, &mut context)));
+        let _ = plan.execute(&mut cache, &mut context);
         if let Some(bytes) = context.kept {
             corpus.push(file(&format!("{}.checkpoint", plans.len()), &bytes));
             plans.push((plan, cache));
@@ -274,7 +275,7 @@ pub(crate) fn checkpoint() -> Fuzzed {
             let plan = name.split('.').next().and_then(|n| plans.get_mut(n.parse::<usize>().ok()?));
             let Some((plan, cache)) = plan else { continue };
             let mut context = Context { given: Some(bytes.clone()), passes: 0, kept: None };
-            super::stopped(|| drop(plan.execute(cache, &mut context)));
+            let _ = plan.execute(cache, &mut context);
         }
         true
     })

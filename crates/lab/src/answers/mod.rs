@@ -20,7 +20,7 @@ use wug_score::plan::{Generalization, Kind as _, Recognition};
 
 use crate::LabError;
 use crate::disk::read_manifest;
-use crate::foreign::{Begin, Conversation, Event, Failure, Fitted, Learners, Question, Task};
+use crate::foreign::{Begin, Conversation, Failure, Fitted, Hear, Learners, Question, Task};
 use crate::spec::Experiment;
 use crate::spec::draft::Fields;
 
@@ -189,7 +189,7 @@ struct Known {
 }
 
 impl Conversation for Known {
-    fn fit(&mut self, _: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, _: &Task, _: Hear<'_>) -> Result<Fitted, Failure> {
         Ok(Fitted::default())
     }
 

@@ -11,7 +11,7 @@ use wug_learner::model::{LanguageModel, RecognizerModel};
 use wug_learner::registry::Role;
 
 use crate::LabError;
-use crate::foreign::{Conversation, Event, Failure, Fitted, Question, Task};
+use crate::foreign::{Conversation, Failure, Fitted, Hear, Question, Task};
 use crate::regular::read_regular;
 use crate::sweep::check_kept;
 
@@ -106,7 +106,7 @@ struct Asking {
 }
 
 impl Conversation for Asking {
-    fn fit(&mut self, task: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, task: &Task, _: Hear<'_>) -> Result<Fitted, Failure> {
         if task.vocabulary != self.vocabulary {
             return Err(Failure::learner(format!(
                 "the model reads {} symbols, and the data have {}",
@@ -127,16 +127,15 @@ impl Conversation for Asking {
                         self.vocabulary - 1
                     )));
                 }
-                let own: Vec<Vec<u32>> =
-                    strings.iter().map(|ids| ids.iter().map(|id| id - 1).collect()).collect();
-                Ok(model.log_odds(&own.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+                model.log_odds(strings)
             }
             (Some(Asked::NextSymbol(model)), Question::NextSymbols(strings, _)) => {
-                let rows = strings.iter().flat_map(|string| {
+                let mut rows = Vec::new();
+                for string in strings {
                     let mut states = [model.start()];
-                    model.advance_batch(&mut states, &[string])
-                });
-                Ok(rows.collect())
+                    rows.extend(model.advance_batch(&mut states, &[string])?);
+                }
+                Ok(rows)
             }
             _ => Err(broken()),
         }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use wug_learner::registry::Role;
 
 use super::*;
-use crate::foreign::{Event, Fitted};
+use crate::foreign::{Fitted, Hear};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Planted {
@@ -52,7 +52,7 @@ impl Bigram {
 }
 
 impl Conversation for Bigram {
-    fn fit(&mut self, task: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, task: &Task, _: Hear<'_>) -> Result<Fitted, Failure> {
         self.counts = [[0.01; VOCABULARY]; VOCABULARY];
         for string in &task.training.strings {
             let mut string = string.clone();

@@ -1,24 +1,18 @@
-//! Fitting transducers: networks by gradient descent.
+//! Fitting transducers.
 
 use wug_dataset::Seed;
 use wug_language::Alphabet;
-use wug_learner::interface::{Trained, Transducer};
-use wug_learner::kernel::Real;
-use wug_learner::model::{Pair, TransducerModel, TransducerSpec};
-use wug_learner::registry::{Role, Settings, TransducerTask, find, transduction_spec};
-use wug_learner::train::Transduction;
-use wug_score::Ending;
+use wug_learner::fit::{FittedPairs, OptimizerStart, PairCorpus, fit_transducer};
+use wug_learner::interface::Transducer;
+use wug_learner::model::Pair;
+use wug_learner::registry::{Role, TransducerTask};
 
-use super::TrainingSummary;
+use wug_score::plan::{External, PlannedLearner, Precision};
+
+use super::{TrainingSummary, Watched, told};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::foreign::{self, Examples, ForeignTransducer, Task};
-use crate::keep::keep_model;
-use crate::training::{OptimizerStart, TrainingOutcome, train_from};
-use wug_score::plan::{External, PlannedLearner, Precision};
-
-/// The number of points of a curve, about.
-const POINTS: usize = 100;
 
 /// What a transducer is fitted to.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +25,7 @@ pub(crate) struct PairData<'a> {
 
 /// How it is fitted, beside the settings of the learner.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FitOptions<'a> {
+pub(crate) struct TransducerOptions<'a> {
     pub(crate) precision: Precision,
     pub(crate) seed: Seed,
     /// The number of parameters that the run is about, if it is about one.
@@ -40,7 +34,7 @@ pub(crate) struct FitOptions<'a> {
     pub(crate) optimizer: OptimizerStart<'a>,
 }
 
-pub(crate) struct Fitted {
+pub(crate) struct FittedTransducer {
     pub(crate) model: Box<dyn Transducer>,
     pub(crate) summary: TrainingSummary,
     /// The state of the optimiser, if it is to be carried on and the learner has one.
@@ -51,29 +45,29 @@ pub(crate) struct Fitted {
 pub(crate) fn fit(
     learner: &PlannedLearner,
     data: PairData<'_>,
-    options: FitOptions<'_>,
+    options: TransducerOptions<'_>,
     context: &mut dyn RunContext,
-) -> Result<Fitted, LabError> {
+) -> Result<FittedTransducer, LabError> {
     let PlannedLearner { name, settings, external, .. } = learner;
     if let Some(external) = external {
         return fit_foreign(learner, external, data, options, context);
     }
-    let role = find(name, Role::Transducer).map_err(LabError::usage)?.transducer.as_ref();
-    let role = role.ok_or_else(|| LabError::Usage(format!("`{name}` is no transducer")))?;
-    let spec = (role.build)(settings, data.task);
-    match options.precision {
-        Precision::F32 => trained::<f32>(spec, settings, data, options, context),
-        Precision::F64 => trained::<f64>(spec, settings, data, options, context),
-    }
+    let TransducerOptions { precision, seed, optimizer, .. } = options;
+    let corpus = PairCorpus { pairs: data.pairs, task: data.task, optimizer };
+    let options = super::options(precision, seed, context);
+    let FittedPairs { fit, optimizer } =
+        fit_transducer(name, settings, &corpus, &options, &mut Watched(context))?;
+    let (model, summary) = told(fit, context)?;
+    Ok(FittedTransducer { model, summary, optimizer })
 }
 
 fn fit_foreign(
     learner: &PlannedLearner,
     external: &External,
     data: PairData<'_>,
-    options: FitOptions<'_>,
+    options: TransducerOptions<'_>,
     context: &mut dyn RunContext,
-) -> Result<Fitted, LabError> {
+) -> Result<FittedTransducer, LabError> {
     let ([inputs, outputs], first) = data.alphabets;
     let ids = |string: &[u32]| ForeignTransducer::ids(first, string);
     let training = Examples {
@@ -87,30 +81,5 @@ fn fit_foreign(
     task.output_alphabet = Some(outputs.tokens().to_vec());
     let (conversation, summary) = foreign::fit(&learner.name, external, &mut task, context)?;
     let model = ForeignTransducer { conversation, outputs: outputs.len(), first };
-    Ok(Fitted { model: Box::new(model), summary, optimizer: None })
-}
-
-fn trained<R: Real>(
-    spec: TransducerSpec,
-    settings: &Settings,
-    data: PairData<'_>,
-    options: FitOptions<'_>,
-    context: &mut dyn RunContext,
-) -> Result<Fitted, LabError> {
-    let model = TransducerModel::new(spec).map_err(LabError::usage)?;
-    let objective = Transduction::new(&model, data.pairs, &[]).map_err(LabError::usage)?;
-    let spec = transduction_spec(settings);
-    let stride = spec.max_epochs.div_ceil(POINTS);
-    let start = Some(options.optimizer);
-    let TrainingOutcome { last: params, curve, mut ending, optimizer, .. } =
-        train_from::<R, _>(&objective, spec, options.seed, stride, start, context)?;
-    // The update after the last finite loss may be the one that diverged.
-    let diverged = params.iter().any(|x| !x.wide().is_finite());
-    if diverged && ending == Ending::Finished {
-        ending = Ending::Diverged { step: curve.last().map_or(0, |point| point.steps) };
-    }
-    let summary = TrainingSummary { ending, parameters: Some(model.layout().count()), curve, found: None };
-    let trained = Trained::new(model, params);
-    keep_model(context, || trained.save())?;
-    Ok(Fitted { model: Box::new(trained), summary, optimizer })
+    Ok(FittedTransducer { model: Box::new(model), summary, optimizer: None })
 }

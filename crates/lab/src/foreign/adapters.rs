@@ -2,9 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use wug_learner::interface::{
-    Incremental, IncrementalError, NextSymbol, Recognizer, RecognizerOutput, Sequence, Transducer,
-};
+use wug_learner::interface::{Incremental, NextSymbol, Recognizer, RecognizerOutput, Sequence, Transducer};
 use wug_learner::model::Pair;
 
 use super::{Conversation, Failure, Question};
@@ -37,12 +35,8 @@ pub(crate) struct ForeignRecognizer(pub(crate) Box<dyn Conversation>);
 
 impl ForeignRecognizer {
     pub(super) fn ask(&mut self, strings: &[&[u32]]) -> Result<Vec<f64>, Failure> {
-        // Symbols are numbered from 1: 0 is padding and never a symbol.
-        let ids: Vec<Vec<u32>> =
-            strings.iter().map(|string| string.iter().map(|id| id + 1).collect()).collect();
-        let ids: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
-        let (mut answers, mut rest) = (Vec::with_capacity(strings.len()), &ids[..]);
-        for size in groups(ids.iter().map(|string| string.len())) {
+        let (mut answers, mut rest) = (Vec::with_capacity(strings.len()), strings);
+        for size in groups(strings.iter().map(|string| string.len())) {
             let (now, later) = rest.split_at(size);
             rest = later;
             let log_odds = self.0.ask(Question::LogOdds(now))?;
@@ -62,9 +56,13 @@ impl ForeignRecognizer {
 }
 
 impl Recognizer for ForeignRecognizer {
-    fn predict(&mut self, strings: &[&[u32]], _: &dyn Fn(usize) -> bool) -> Vec<RecognizerOutput> {
-        let log_odds = self.ask(strings).unwrap_or_else(|failure| failure.unwind());
-        log_odds.into_iter().map(|log_odds| RecognizerOutput { log_odds, ..Default::default() }).collect()
+    fn predict(
+        &mut self,
+        strings: &[&[u32]],
+        _: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<RecognizerOutput>, Failure> {
+        let output = |log_odds| RecognizerOutput { log_odds, ..Default::default() };
+        Ok(self.ask(strings)?.into_iter().map(output).collect())
     }
 }
 
@@ -95,10 +93,6 @@ impl ForeignNextSymbol {
         Ok(answers)
     }
 
-    fn asked(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
-        self.rows(strings).unwrap_or_else(|failure| failure.unwind())
-    }
-
     fn uniform(&self) -> Vec<f64> {
         vec![1.0 / self.vocabulary as f64; self.vocabulary]
     }
@@ -123,39 +117,39 @@ impl NextSymbol for ForeignNextSymbol {
     }
 
     /// Before the first boundary nothing is asked: all symbols have the same probability.
-    fn next(&mut self, state: &Vec<u32>) -> Vec<f64> {
+    fn next(&mut self, state: &Vec<u32>) -> Result<Vec<f64>, Failure> {
         if state.is_empty() {
-            return self.uniform();
+            return Ok(self.uniform());
         }
-        let rows = self.asked(&[state]).remove(0);
-        rows[rows.len() - self.vocabulary..].to_vec()
+        let rows = self.rows(&[state])?.remove(0);
+        Ok(rows[rows.len() - self.vocabulary..].to_vec())
     }
 
-    fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
-        self.log_probs_batch(&[string]).remove(0)
+    fn log_probs(&mut self, string: &[u32]) -> Result<Vec<f64>, Failure> {
+        Ok(self.log_probs_batch(&[string])?.remove(0))
     }
 
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
         // What comes after the last symbol is not asked for.
         let asked: Vec<&[u32]> =
             strings.iter().map(|string| &string[..string.len().saturating_sub(1)]).collect();
-        let rows = self.asked(&asked);
-        strings.iter().zip(&rows).map(|(string, rows)| self.logs(string, rows)).collect()
+        let rows = self.rows(&asked)?;
+        Ok(strings.iter().zip(&rows).map(|(string, rows)| self.logs(string, rows)).collect())
     }
 
-    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
-        Some(self.asked(strings))
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+        self.rows(strings).map(Some)
     }
 
-    fn advance_batch(&mut self, states: &mut [Vec<u32>], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(&mut self, states: &mut [Vec<u32>], pieces: &[&[u32]]) -> Result<Vec<f64>, Failure> {
         for (state, piece) in states.iter_mut().zip(pieces) {
             state.extend_from_slice(piece);
         }
         let whole: Vec<&[u32]> = states.iter().map(Vec::as_slice).collect();
-        let rows = self.asked(&whole);
+        let rows = self.rows(&whole)?;
         let last =
             |(rows, piece): (&Vec<f64>, &&[u32])| rows[rows.len() - piece.len() * self.vocabulary..].to_vec();
-        rows.iter().zip(pieces).flat_map(last).collect()
+        Ok(rows.iter().zip(pieces).flat_map(last).collect())
     }
 
     fn same(&self, a: &Vec<u32>, b: &Vec<u32>) -> bool {
@@ -174,47 +168,38 @@ pub(crate) struct ForeignIncremental {
     pub(crate) vocabulary: usize,
 }
 
-/// Sequences with ids from 1 on.
-fn shifted(sequences: &[Sequence<'_>]) -> Vec<Vec<u32>> {
-    sequences.iter().map(|sequence| sequence.symbols.iter().map(|id| id + 1).collect()).collect()
-}
-
 impl Incremental for ForeignIncremental {
-    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError> {
-        let ids = shifted(batch);
-        let strings: Vec<&[u32]> = ids.iter().map(Vec::as_slice).collect();
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
+        let strings: Vec<&[u32]> = batch.iter().map(|sequence| sequence.symbols).collect();
         let positions: Vec<&[usize]> = batch.iter().map(|sequence| sequence.answers).collect();
-        self.conversation.observe(&strings, &positions).unwrap_or_else(|failure| failure.unwind());
-        Ok(())
+        self.conversation.observe(&strings, &positions)
     }
 
-    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
         let mut predicted = Vec::new();
-        let ids = shifted(sequences);
-        let (mut rest, mut from) = (sequences, 0);
-        for size in groups(ids.iter().map(Vec::len)) {
+        let mut rest = sequences;
+        for size in groups(sequences.iter().map(|sequence| sequence.symbols.len())) {
             let (now, later) = rest.split_at(size);
             rest = later;
-            let strings: Vec<&[u32]> = ids[from..from + size].iter().map(Vec::as_slice).collect();
-            from += size;
+            let strings: Vec<&[u32]> = now.iter().map(|sequence| sequence.symbols).collect();
             let positions: Vec<&[usize]> = now.iter().map(|sequence| sequence.answers).collect();
             let question = Question::Answers(&strings, &positions);
-            let answers = self.conversation.ask(question).and_then(|answers| {
-                check_count(answers.len(), question.all_numbers())?;
-                answers.into_iter().map(|id| self.symbol(id)).collect::<Result<Vec<u32>, Failure>>()
-            });
-            predicted.extend(answers.unwrap_or_else(|failure| failure.unwind()));
+            let answers = self.conversation.ask(question)?;
+            check_count(answers.len(), question.all_numbers())?;
+            for id in answers {
+                predicted.push(self.symbol(id)?);
+            }
         }
         Ok(predicted)
     }
 }
 
 impl ForeignIncremental {
-    /// The symbol of an id from 1 on.
+    /// A number as the id of a symbol, if it is one.
     fn symbol(&self, id: f64) -> Result<u32, Failure> {
         let whole = id as u32;
         if (1..=self.vocabulary as u32).contains(&whole) && (f64::from(whole) - id).abs() < f64::EPSILON {
-            return Ok(whole - 1);
+            return Ok(whole);
         }
         Err(Failure::learner(format!("it answered {id}; answers are ids from 1 to {}", self.vocabulary)))
     }
@@ -236,7 +221,7 @@ impl ForeignTransducer {
 }
 
 impl Transducer for ForeignTransducer {
-    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
+    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Result<Vec<f64>, Failure> {
         let ids = |string: &[u32]| Self::ids(self.first, string);
         let inputs: Vec<Vec<u32>> = pairs.iter().map(|pair| ids(pair.input)).collect();
         let outputs: Vec<Vec<u32>> = pairs.iter().map(|pair| ids(pair.output)).collect();
@@ -247,33 +232,28 @@ impl Transducer for ForeignTransducer {
             let now = from..from + size;
             from += size;
             let question = Question::LogProbs(&inputs[now.clone()], &outputs[now]);
-            let logs = self.conversation.ask(question).and_then(|logs| {
-                check_count(logs.len(), size)?;
-                match logs.iter().find(|log| !(log.is_finite() && **log <= 1e-5)) {
-                    Some(log) => Err(Failure::learner(format!("the log-probability of an output is {log}"))),
-                    None => Ok(logs),
-                }
-            });
-            answers.extend(logs.unwrap_or_else(|failure| failure.unwind()));
+            let logs = self.conversation.ask(question)?;
+            check_count(logs.len(), size)?;
+            // Rounding may leave a probability a little above one.
+            if let Some(log) = logs.iter().find(|log| !(log.is_finite() && **log <= 1e-5)) {
+                return Err(Failure::learner(format!("the log-probability of an output is {log}")));
+            }
+            answers.extend(logs);
         }
-        answers
+        Ok(answers)
     }
 
-    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
-        let ids = Self::ids(self.first, input);
-        let output = self.conversation.output(&ids, lengths.clone()).and_then(|output| {
-            let wrong = output.iter().find(|id| !(1..=self.outputs as u32).contains(id));
-            if let Some(id) = wrong {
-                let message = format!("an output has the id {id}; ids are from 1 to {}", self.outputs);
-                return Err(Failure::learner(message));
-            }
-            if !lengths.contains(&output.len()) {
-                let message = format!("an output has {} symbols; it must have {lengths:?}", output.len());
-                return Err(Failure::learner(message));
-            }
-            Ok(output.iter().map(|id| id - 1 + self.first).collect())
-        });
-        output.unwrap_or_else(|failure| failure.unwind())
+    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Result<Vec<u32>, Failure> {
+        let output = self.conversation.output(&Self::ids(self.first, input), lengths.clone())?;
+        if let Some(id) = output.iter().find(|id| !(1..=self.outputs as u32).contains(id)) {
+            let message = format!("an output has the id {id}; ids are from 1 to {}", self.outputs);
+            return Err(Failure::learner(message));
+        }
+        if !lengths.contains(&output.len()) {
+            let message = format!("an output has {} symbols; it must have {lengths:?}", output.len());
+            return Err(Failure::learner(message));
+        }
+        Ok(output.iter().map(|id| id - 1 + self.first).collect())
     }
 }
 

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::guard::Guard;
 use super::message::{self, Reply};
 use super::pipes::{NoLine, Pipes};
-use super::{Conversation, Event, Failure, Fitted, Hello, Host, Limits, Question, Task};
+use super::{Conversation, Event, Failure, Fitted, Hear, Hello, Host, Limits, Question, Task, go_on};
 use crate::disk::open_own;
 
 /// How long a child may take to end after the goodbye.
@@ -83,7 +83,7 @@ impl ChildProcess {
 
     /// The child once it has said hello.
     pub(super) fn greeted(mut self) -> Result<Self, Failure> {
-        match self.say("hello", &message::hello(), SMALL, self.limits.hello(), &mut |_| ())? {
+        match self.say("hello", &message::hello(), SMALL, self.limits.hello(), &mut go_on)? {
             Reply::Hello(reply) => self.hello = reply.try_into()?,
             other => return Err(self.unexpected("hello", other.name())),
         }
@@ -101,7 +101,7 @@ impl ChildProcess {
         message: &serde_json::Value,
         longest: usize,
         limit: Duration,
-        hear: &mut dyn FnMut(Event),
+        hear: Hear<'_>,
     ) -> Result<Reply, Failure> {
         let mut bytes = serde_json::to_vec(message).map_err(|error| Failure::learner(error.to_string()))?;
         bytes.push(b'\n');
@@ -113,12 +113,14 @@ impl ChildProcess {
         loop {
             let process = &mut self.process;
             let line = self.pipes.exchange(rest, longest, deadline, || {
-                hear(Event::Waiting);
-                !matches!(process.try_wait(), Ok(Some(_)))
+                if hear(Event::Waiting).is_break() {
+                    return Err(NoLine::Stopped);
+                }
+                Ok(!matches!(process.try_wait(), Ok(Some(_))))
             });
             rest = &[];
             let line = line.map_err(|error| self.silence(what, error, longest, limit))?;
-            match serde_json::from_slice(&line) {
+            let said = match serde_json::from_slice(&line) {
                 Ok(reply @ (Reply::Progress(_) | Reply::Fitted(_))) if line.len() > SMALL => {
                     let (name, bytes) = (reply.name(), line.len());
                     return Err(
@@ -140,6 +142,9 @@ impl ChildProcess {
                         "its answer to `{what}` cannot be read ({error}): `{start}{more}`"
                     )));
                 }
+            };
+            if said.is_break() {
+                return Err(self.silence(what, NoLine::Stopped, longest, limit));
             }
             // Lines that have arrived already are no reason to go on for longer.
             self.pipes.check_time(deadline).map_err(|error| self.silence(what, error, longest, limit))?;
@@ -187,7 +192,7 @@ impl ChildProcess {
 }
 
 impl Conversation for ChildProcess {
-    fn fit(&mut self, task: &Task, hear: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, task: &Task, hear: Hear<'_>) -> Result<Fitted, Failure> {
         match self.say("fit", &message::fit(task), STATE, self.limits.fit, hear)? {
             Reply::Fitted(reply) => Ok(reply.into()),
             other => Err(self.unexpected("fit", other.name())),
@@ -197,7 +202,7 @@ impl Conversation for ChildProcess {
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure> {
         let strings = question.strings();
         let longest = SMALL + (question.all_numbers() + strings.len()) * PER_NUMBER;
-        match self.say("ask", &message::ask(question), longest, self.limits.answer, &mut |_| ())? {
+        match self.say("ask", &message::ask(question), longest, self.limits.answer, &mut go_on)? {
             Reply::Answers(numbers) => {
                 if numbers.ends.len() != strings.len() {
                     return Err(self.failure(&format!(
@@ -225,7 +230,7 @@ impl Conversation for ChildProcess {
 
     fn observe(&mut self, strings: &[&[u32]], positions: &[&[usize]]) -> Result<(), Failure> {
         let message = serde_json::json!({ "observe": { "strings": strings, "positions": positions } });
-        match self.say("observe", &message, SMALL, self.limits.answer, &mut |_| ())? {
+        match self.say("observe", &message, SMALL, self.limits.answer, &mut go_on)? {
             Reply::Observed(_) => Ok(()),
             other => Err(self.unexpected("observe", other.name())),
         }
@@ -237,7 +242,7 @@ impl Conversation for ChildProcess {
             "what": "outputs", "strings": [input], "shortest": shortest, "longest": longest,
         } });
         let size = SMALL + longest.min(STATE / PER_NUMBER) * PER_NUMBER;
-        match self.say("ask", &message, size, self.limits.answer, &mut |_| ())? {
+        match self.say("ask", &message, size, self.limits.answer, &mut go_on)? {
             Reply::Answers(numbers) if numbers.ends.len() == 1 => {
                 let ids: Result<Vec<u32>, f64> = numbers.values.iter().map(|&id| whole(id)).collect();
                 ids.map_err(|id| self.failure(&format!("an output has {id}; outputs are made of ids")))
@@ -252,7 +257,7 @@ impl Conversation for ChildProcess {
         if !self.hello.saves {
             return Ok(None);
         }
-        match self.say("save", &serde_json::json!({ "save": {} }), STATE, self.limits.answer, &mut |_| ())? {
+        match self.say("save", &serde_json::json!({ "save": {} }), STATE, self.limits.answer, &mut go_on)? {
             Reply::Saved(state) => Ok(Some(state)),
             other => Err(self.unexpected("save", other.name())),
         }
@@ -260,7 +265,7 @@ impl Conversation for ChildProcess {
 
     fn load(&mut self, task: &Task, state: &str) -> Result<(), Failure> {
         // The data are not sent again: a loaded model has learned what it has to.
-        match self.say("load", &message::load(task, state), SMALL, self.limits.answer, &mut |_| ())? {
+        match self.say("load", &message::load(task, state), SMALL, self.limits.answer, &mut go_on)? {
             Reply::Loaded(_) => Ok(()),
             other => Err(self.unexpected("load", other.name())),
         }
@@ -269,11 +274,13 @@ impl Conversation for ChildProcess {
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        // A child that is idle is told to go; one that is busy or broken is not asked.
-        if !self.broken && !std::thread::panicking() {
+        // A child that is idle is told to go; one that is busy or broken is not asked, and a user who wants the process to end does
+        // not wait for it.
+        if !self.broken && !self.pipes.stopping() && !std::thread::panicking() {
             let deadline = Instant::now() + GOODBYE;
             let goodbye = b"{\"goodbye\":{}}\n";
-            let _ = self.pipes.exchange(goodbye, SMALL, Instant::now() + Duration::from_millis(20), || true);
+            let _ =
+                self.pipes.exchange(goodbye, SMALL, Instant::now() + Duration::from_millis(20), || Ok(true));
             self.pipes.close();
             let _ = wait(&mut self.process, deadline - Instant::now().min(deadline));
         }

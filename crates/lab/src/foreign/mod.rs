@@ -3,8 +3,7 @@
 //! A [`Conversation`] is one run's talk with such a learner: it is fitted, and then asked. Ids are the same in all roles: 0 is
 //! the boundary (and padding), symbols are numbered from 1. `docs/models.md` is the contract in full.
 //!
-//! Interfaces of models have no errors: a learner that fails while it is asked unwinds to the worker, as
-//! a run does that is to stop, and the run's result says why.
+//! A learner that fails while it is asked fails its run, and the run's result says why.
 
 mod adapters;
 #[cfg(unix)]
@@ -20,8 +19,7 @@ mod train;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
-use std::panic::resume_unwind;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,10 +27,9 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 use serde_json::Value;
 use wug_dataset::Seed;
+pub use wug_learner::interface::Failure;
 use wug_learner::registry::{Role, Settings};
 use wug_score::plan::{External, Place};
-
-use crate::LabError;
 
 pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
 pub use plan::Limits;
@@ -198,40 +195,18 @@ pub struct Fitted {
     pub parameters: Option<usize>,
 }
 
-/// Why a learner did not do what it was asked to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The learner is at fault.
-    Learner(String),
-    /// The run is to stop.
-    Stopped,
-}
+/// Told what a learner says while it is fitted; answers whether fitting is to go on.
+pub type Hear<'h> = &'h mut dyn FnMut(Event) -> ControlFlow<()>;
 
-impl Failure {
-    /// Something that the learner is to blame for.
-    pub fn learner(message: impl Into<String>) -> Self {
-        Self::Learner(message.into())
-    }
-
-    /// Unwinds to the worker.
-    pub(crate) fn unwind(self) -> ! {
-        resume_unwind(Box::new(self))
-    }
-}
-
-impl From<Failure> for LabError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Learner(message) => Self::Learner(message),
-            Failure::Stopped => failure.unwind(),
-        }
-    }
+/// What hears everything and stops nothing.
+pub(crate) fn go_on(_: Event) -> ControlFlow<()> {
+    ControlFlow::Continue(())
 }
 
 /// One run's talk with a learner.
 pub trait Conversation {
-    /// Fits the learner; it says how far it is from time to time.
-    fn fit(&mut self, task: &Task, hear: &mut dyn FnMut(Event)) -> Result<Fitted, Failure>;
+    /// Fits the learner; it says how far it is from time to time. If it is not to go on, this is [`Failure::Stopped`].
+    fn fit(&mut self, task: &Task, hear: Hear<'_>) -> Result<Fitted, Failure>;
 
     /// Asks. Answers are checked by the caller.
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure>;

@@ -112,9 +112,14 @@ impl Pipes {
         self.read.len() - self.taken
     }
 
+    /// Whether the run is to stop.
+    pub(super) fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Why nothing more is to be heard, if so.
     pub(super) fn check_time(&self, deadline: Instant) -> Result<(), NoLine> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stopping() {
             return Err(NoLine::Stopped);
         }
         if Instant::now() >= deadline { Err(NoLine::Late) } else { Ok(()) }
@@ -127,7 +132,7 @@ impl Pipes {
         mut message: &[u8],
         longest: usize,
         deadline: Instant,
-        mut wait: impl FnMut() -> bool,
+        mut wait: impl FnMut() -> Result<bool, NoLine>,
     ) -> Result<Vec<u8>, NoLine> {
         let mut silent_since_death = false;
         loop {
@@ -141,7 +146,7 @@ impl Pipes {
             let left = deadline.saturating_duration_since(Instant::now());
             if !self.ready(!message.is_empty(), LOOK.min(left))? {
                 // What it wrote before it ended is in the pipe: one look later there is nothing more.
-                let dead = !wait();
+                let dead = !wait()?;
                 if dead && silent_since_death {
                     return Err(NoLine::Closed);
                 }
@@ -296,7 +301,7 @@ mod tests {
         let deadline = Instant::now() + Duration::from_mins(2);
         let mut most = 0;
         for _ in 0..200_000 {
-            assert_eq!(pipes.exchange(b"", 256 << 20, deadline, || true), Ok(b"y".to_vec()));
+            assert_eq!(pipes.exchange(b"", 256 << 20, deadline, || Ok(true)), Ok(b"y".to_vec()));
             most = most.max(pipes.read.capacity());
         }
         flood.kill().unwrap();

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
-use super::{Conversation, Event, Failure, Fitted, Limits, Question, Task};
+use super::{Conversation, Failure, Fitted, Hear, Limits, Question, Task};
 
 /// A conversation whose every call is measured.
 pub(super) struct Timed {
@@ -34,7 +34,7 @@ impl Timed {
 }
 
 impl Conversation for Timed {
-    fn fit(&mut self, task: &Task, hear: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, task: &Task, hear: Hear<'_>) -> Result<Fitted, Failure> {
         self.within("be fitted", self.limits.fit, |inner| inner.fit(task, hear))
     }
 

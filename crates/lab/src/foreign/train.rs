@@ -1,10 +1,12 @@
 //! Fitting a foreign learner in a run: progress, checkpoints, resuming.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 use wug_score::plan::External;
 use wug_score::{Ending, Point};
 
-use super::{Conversation, Event, Fitted, Limits, Task};
+use super::{Conversation, Event, Fitted, Limits, Task, go_on};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::TrainingSummary;
@@ -45,6 +47,7 @@ pub(crate) fn fit(
         curve = saved.curve;
     }
     let mut state = task.checkpoint.clone();
+    let mut stopped = Ok(());
     let fitted = conversation.fit(task, &mut |event| {
         match event {
             Event::Waiting => {}
@@ -56,14 +59,18 @@ pub(crate) fn fit(
                 context.epoch(epoch, validation.or(training).unwrap_or(f64::NAN));
             }
         }
-        context.checkpoint(&mut || match &state {
+        stopped = context.checkpoint(&mut || match &state {
             Some(state) => packed(false, None, &curve, state),
             // Nothing to go on from: the run starts again.
             None => Vec::new(),
         });
-    })?;
+        if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    // Why the context stopped it says more than that it was stopped.
+    stopped?;
+    let fitted = fitted?;
     let mut broken = None;
-    context.trained(&mut || match conversation.save() {
+    let saved = context.trained(&mut || match conversation.save() {
         Ok(Some(state)) => packed(true, fitted.parameters, &curve, &state),
         Ok(None) => Vec::new(),
         Err(failure) => {
@@ -71,6 +78,7 @@ pub(crate) fn fit(
             Vec::new()
         }
     });
+    saved?;
     broken.map_or(Ok(()), |failure| Err(LabError::from(failure)))?;
     Ok((conversation, summary(fitted.parameters, curve)))
 }
@@ -84,7 +92,7 @@ pub(crate) fn begin(
 ) -> Result<(Box<dyn Conversation>, Fitted), LabError> {
     task.budget.seconds = Limits::of(plan).fit.as_secs_f64();
     let mut conversation = context.host().begin(name, plan)?;
-    let fitted = conversation.fit(task, &mut |_| ())?;
+    let fitted = conversation.fit(task, &mut go_on)?;
     Ok((conversation, fitted))
 }
 

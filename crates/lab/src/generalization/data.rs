@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use wug_dataset::corpus::{self, ReleasedCorpus, Statistics, code_length_bits, test_after, test_from_first};
-use wug_language::{Language, Reading, Symbol, Word, registry};
+use wug_language::{Language, Reading, Word, registry};
 use wug_learner::baseline::{RepeatLast, Uniform};
 use wug_score::StringSteps;
 
@@ -115,7 +115,7 @@ impl Data {
                     evaluate_steps(&mut Uniform::new(vocabulary), self.strings(), &evaluation)
                 }
             };
-            scores.map(|scores| scores.strings).map_err(|error| LabError::Usage(error.to_string()))
+            scores.map(|scores| scores.strings)
         };
         // A deterministic step is correct or not whatever the margin: one evaluation is enough.
         match plan.measure.criterion {
@@ -142,11 +142,6 @@ impl Data {
             },
         })
     }
-}
-
-/// A word as a learner's input: between boundary symbols.
-pub(super) fn between_boundaries(word: &[Symbol]) -> Vec<u32> {
-    corpus::encode(word).iter().map(|symbol| u32::from(symbol.0)).collect()
 }
 
 /// The hash of the training strings and of the plan of the test, from which the test strings follow. The `Debug` form of the plan is

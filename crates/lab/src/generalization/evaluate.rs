@@ -12,12 +12,12 @@
 //! Evaluation can also end as soon as it is known that the learner does not pass ([`Until`]).
 //! The precision is the learner's: in `f32` and `f64` the first error may be at different strings.
 
-use thiserror::Error;
 use wug_language::{Language, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::{StepRule, StringSteps};
 
 use super::trie::{Trie, evaluate_whole};
+use crate::LabError;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
@@ -66,21 +66,11 @@ pub struct StepScores {
     pub taken: usize,
 }
 
-/// A string that the learner cannot read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "a test string has {given} symbols, its start included, but the learner reads no more than {allowed}"
-)]
-pub struct TooLong {
-    pub given: usize,
-    /// Symbols it can read.
-    pub allowed: usize,
-}
-
 /// The most symbols of strings in memory.
 const MAX_SYMBOLS: usize = 1 << 24;
 
-/// Evaluates a learner on strings of the language, best sorted by length. Only a few are in memory at a time.
+/// Evaluates a learner on strings of the language, best sorted by length. Only a few are in memory at a time. An error if the
+/// learner fails, or cannot read strings of that length.
 ///
 /// ```
 /// use wug_lab::dataset::corpus::test_after;
@@ -100,17 +90,17 @@ pub fn evaluate_steps<L: NextSymbol>(
     learner: &mut L,
     strings: impl IntoIterator<Item = Word>,
     evaluation: &Evaluation<'_>,
-) -> Result<StepScores, TooLong> {
-    evaluate_steps_watched(learner, strings, evaluation, |_| ())
+) -> Result<StepScores, LabError> {
+    evaluate_steps_watched(learner, strings, evaluation, |_| Ok(()))
 }
 
-/// The same, with a callback that now and then gets the number of evaluated strings.
+/// The same, with a callback that now and then gets the number of evaluated strings, and may end the evaluation.
 pub(super) fn evaluate_steps_watched<L: NextSymbol>(
     learner: &mut L,
     strings: impl IntoIterator<Item = Word>,
     evaluation: &Evaluation<'_>,
-    mut watch: impl FnMut(usize),
-) -> Result<StepScores, TooLong> {
+    mut watch: impl FnMut(usize) -> Result<(), LabError>,
+) -> Result<StepScores, LabError> {
     let mut strings = strings.into_iter().peekable();
     let mut scores = StepScores::default();
     // Few at first, so that an early error is found early.
@@ -128,19 +118,19 @@ pub(super) fn evaluate_steps_watched<L: NextSymbol>(
         }
         batch *= 4;
         scores.lengths.extend(words.iter().map(Vec::len));
-        let (strings_scored, first_error, taken) = match evaluate_whole(learner, evaluation, &words) {
+        let scored = match evaluate_whole(learner, evaluation, &words)? {
             Some(scored) => scored,
-            None => Trie::new(learner, evaluation, &words).evaluate(),
+            None => Trie::new(learner, evaluation, &words).evaluate()?,
         };
-        incorrect += strings_scored.iter().map(|steps| steps.scored - steps.correct).sum::<usize>();
-        scores.strings.extend(strings_scored);
-        scores.taken += taken;
-        watch(scores.strings.len());
+        incorrect += scored.strings.iter().map(|steps| steps.scored - steps.correct).sum::<usize>();
+        scores.strings.extend(scored.strings);
+        scores.taken += scored.taken;
+        watch(scores.strings.len())?;
         if matches!(evaluation.until, Until::MoreErrorsThan(errors) if incorrect > errors) {
             scores.stopped = strings.peek().is_some();
             break;
         }
-        if let Some(index) = first_error {
+        if let Some(index) = scored.first_error {
             let known = scores.strings.len() - words.len() + index + 1;
             scores.strings.truncate(known);
             scores.lengths.truncate(known);
@@ -151,9 +141,11 @@ pub(super) fn evaluate_steps_watched<L: NextSymbol>(
     Ok(scores)
 }
 
-fn readable<L: NextSymbol>(learner: &L, given: usize) -> Result<(), TooLong> {
+fn readable<L: NextSymbol>(learner: &L, given: usize) -> Result<(), LabError> {
     match learner.max_len() {
-        Some(allowed) if given > allowed => Err(TooLong { given, allowed }),
+        Some(allowed) if given > allowed => Err(LabError::Usage(format!(
+            "a test string has {given} symbols, its start included, but the learner reads no more than {allowed}"
+        ))),
         _ => Ok(()),
     }
 }

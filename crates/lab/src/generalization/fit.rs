@@ -1,16 +1,18 @@
 //! From a plan to an outcome: fit the learner, evaluate it step by step.
 
 use serde_json::{Value, json};
-use wug_dataset::corpus;
+use wug_dataset::{corpus, ids};
+use wug_language::Word;
 use wug_learner::baseline::Grammar;
+use wug_learner::fit::{StringCorpus, TrainingString};
 use wug_learner::registry::NextSymbolLoss;
 
-use super::data::{Data, between_boundaries};
+use super::data::Data;
 use super::measure::{evaluated, training_scores};
 use super::{Generalization, GeneralizationPlan};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner};
+use crate::fit::next_symbol::{FittedNextSymbol, NextSymbolCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::{Outcome, Protocol as _};
 
@@ -23,27 +25,21 @@ pub(super) fn fit(
         Some(released) => Grammar::published(&*data.language, released, plan.data.prior),
         None => Grammar::of(&*data.language),
     };
-    let string = |(word, count): (&wug_language::Word, usize)| TrainingString {
-        symbols: between_boundaries(word),
-        next: next_sets(data, word),
-        weight: count as f64,
+    let string = |word: &Word| {
+        let next = data.language.next_sets(word).iter().map(ids::bits).collect();
+        TrainingString { next, ..TrainingString::new(word) }
     };
-    let corpus = Corpus {
-        strings: &|merged: bool| {
-            if merged {
-                data.distinct().into_iter().map(string).collect()
-            } else {
-                data.corpus.iter().map(|word| string((word, 1))).collect()
-            }
-        },
-        validation: &Vec::new,
+    let training: Vec<TrainingString> = data.corpus.iter().map(string).collect();
+    let strings = StringCorpus {
+        training: &training,
+        validation: &[],
         validations: 1,
+        merges: true,
         grammar,
-        vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
-        size: plan.learner.size,
     };
-    let Fitted { mut model, summary, .. } =
+    let corpus = NextSymbolCorpus { strings, size: plan.learner.size };
+    let FittedNextSymbol { mut model, summary, .. } =
         fit_learner(&plan.learner, &corpus, plan.precision, Generalization::root(plan), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let mut scores = Vec::new();
@@ -71,13 +67,4 @@ pub(super) fn fit(
         hardest: evaluated.hardest,
         strings: Vec::new(),
     })
-}
-
-/// The next-symbol set of each prefix, one bit per symbol of the vocabulary, the end first.
-fn next_sets(data: &Data, word: &wug_language::Word) -> Vec<u64> {
-    let sets = data.language.next_sets(word);
-    let bits = |set: &wug_language::NextSet| {
-        set.symbols().fold(u64::from(set.end()), |bits, symbol| bits | 1 << (symbol.index() + 1))
-    };
-    sets.iter().map(bits).collect()
 }

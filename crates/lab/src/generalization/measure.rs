@@ -1,7 +1,7 @@
 //! The measurements of a learner: on the test strings at each margin, and on its training strings.
 
 use serde_json::{Value, json};
-use wug_dataset::Labelled;
+use wug_dataset::{Labelled, ids};
 use wug_language::{Alphabet, Symbol, Word};
 use wug_learner::interface::NextSymbol;
 use wug_score::metric::{
@@ -15,7 +15,7 @@ use wug_score::{
     correct_steps, first_rejected, mean_inverse_length,
 };
 
-use super::data::{Data, between_boundaries};
+use super::data::Data;
 use super::evaluate::{Evaluation, StepScores, Until, evaluate_steps_watched};
 use super::{Criterion, GeneralizationPlan, TestStart};
 use crate::LabError;
@@ -45,7 +45,7 @@ pub(super) fn evaluated<L: NextSymbol>(
     context: &mut dyn RunContext,
     predictions: &mut Predictions,
 ) -> Result<Evaluated, LabError> {
-    context.evaluating(TEST);
+    context.evaluating(TEST)?;
     let all = step_scores(learner, plan, data, context)?;
     keep_steps(predictions, &all, plan, data)?;
     let mut scores = Vec::new();
@@ -77,7 +77,6 @@ fn step_scores<L: NextSymbol>(
         let of = plan.data.test.strings;
         let watch = |done: usize| context.evaluating(&format!("{TEST}, {done} of {of} strings"));
         evaluate_steps_watched(learner, data.strings(), evaluation, watch)
-            .map_err(|error| LabError::Usage(error.to_string()))
     };
     match plan.measure.criterion {
         // A probability may be above one margin and not above another.
@@ -188,13 +187,13 @@ pub(super) fn training_scores<L: NextSymbol>(
     context: &mut dyn RunContext,
     kept: &mut Predictions,
 ) -> Result<Vec<Measurement>, LabError> {
-    context.evaluating(TRAINING);
+    context.evaluating(TRAINING)?;
     let Some(natural) = data.language.natural() else { return Ok(Vec::new()) };
     let distinct = data.distinct();
     let predictions: Vec<(Labelled, Prediction)> = distinct
         .iter()
-        .map(|(word, _)| (Labelled::new((*word).clone(), true), predict(learner, word)))
-        .collect();
+        .map(|(word, _)| Ok((Labelled::new((*word).clone(), true), predict(learner, word)?)))
+        .collect::<Result<_, LabError>>()?;
     let inverse = mean_inverse_length(data.corpus.iter().map(Vec::len)).unwrap_or(1.0);
     let mut examples = Vec::with_capacity(data.corpus.len());
     for ((truth, prediction), (_, count)) in predictions.iter().zip(&distinct) {
@@ -224,8 +223,8 @@ pub(super) fn training_scores<L: NextSymbol>(
 }
 
 /// The log-probabilities of a string's symbols and of its end; that of the first boundary, which is given, is left out.
-fn predict<L: NextSymbol>(learner: &mut L, word: &Word) -> Prediction {
-    let mut log_probs = learner.log_probs(&between_boundaries(word));
+fn predict<L: NextSymbol>(learner: &mut L, word: &Word) -> Result<Prediction, LabError> {
+    let mut log_probs = learner.log_probs(&ids::between_boundaries(word))?;
     log_probs.remove(0);
-    Prediction { log_probs: Some(log_probs), ..Prediction::default() }
+    Ok(Prediction { log_probs: Some(log_probs), ..Prediction::default() })
 }

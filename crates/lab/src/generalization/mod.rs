@@ -15,7 +15,7 @@ mod memory;
 mod trie;
 
 pub use data::Data;
-pub use evaluate::{Evaluation, StepScores, TooLong, Until, evaluate_steps};
+pub use evaluate::{Evaluation, StepScores, Until, evaluate_steps};
 pub(crate) use language::fitting_measure;
 pub use wug_score::plan::{Criterion, Generalization, TestPlan, TestSlice, TestStart};
 

@@ -5,6 +5,7 @@ use wug_score::strata::Margin;
 use wug_score::{Ending, RunResult, Stratum, generalization_index};
 
 use super::*;
+use crate::LabError;
 use crate::context::RunContext;
 use crate::plan::{DataCache, RunPlan};
 use crate::spec::{Experiment, Scale};
@@ -29,18 +30,20 @@ impl RunContext for OneCheckpoint {
         self.saved.take()
     }
 
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         if self.after == Some(self.epochs) {
             self.saved = Some(bytes());
         }
+        Ok(())
     }
 
     fn epoch(&mut self, done: usize, _: f64) {
         self.epochs = done;
     }
 
-    fn evaluating(&mut self, split: &str) {
+    fn evaluating(&mut self, split: &str) -> Result<(), LabError> {
         self.evaluated.push(split.to_owned());
+        Ok(())
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use wug_dataset::ids;
 use wug_language::{Scanner, Symbol, Word};
-use wug_learner::interface::NextSymbol;
+use wug_learner::interface::{Failure, NextSymbol};
 use wug_score::StringSteps;
 
 use super::evaluate::{Evaluation, Until};
@@ -14,6 +15,15 @@ const BLOCK: usize = 60;
 
 /// How many preceding edges are searched for one in the same state.
 const LOOK_BACK: usize = 8;
+
+/// The scores of the strings of one batch.
+pub(super) struct BatchScores {
+    pub(super) strings: Vec<StringSteps>,
+    /// The first string with an error, if evaluation ended there.
+    pub(super) first_error: Option<usize>,
+    /// How many steps the learner took.
+    pub(super) taken: usize,
+}
 
 /// An edge of the tree: symbols that some strings have in common.
 struct Edge<'a, S> {
@@ -55,22 +65,22 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         Self { learner, evaluation, words, sorted, forks, leaves, scores, first_error: None, taken: 0 }
     }
 
-    /// The scores of all strings, the first one with an error if evaluation ended there, and the number of steps taken.
-    pub(super) fn evaluate(mut self) -> (Vec<StringSteps>, Option<usize>, usize) {
+    pub(super) fn evaluate(mut self) -> Result<BatchScores, Failure> {
         let (scanner, state) = (self.evaluation.language.scanner(), self.learner.start());
         self.open(0..self.words.len(), 0, scanner, state, StringSteps::default());
         loop {
             if !self.forks.is_empty() {
                 let edges = std::mem::take(&mut self.forks);
                 let block = edges.iter().map(|edge| edge.end - edge.read).min().unwrap_or(0);
-                self.advance(edges, block.min(BLOCK));
+                self.advance(edges, block.min(BLOCK))?;
             } else if !self.leaves.is_empty() {
                 let edges = std::mem::take(&mut self.leaves);
                 // Shorter ones are padded to the length of the block.
                 let block = edges.iter().map(|edge| edge.end - edge.read).max().unwrap_or(0);
-                self.advance(edges, block.min(BLOCK));
+                self.advance(edges, block.min(BLOCK))?;
             } else {
-                return (self.scores, self.first_error, self.taken);
+                let Self { scores: strings, first_error, taken, .. } = self;
+                return Ok(BatchScores { strings, first_error, taken });
             }
         }
     }
@@ -100,19 +110,19 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
     }
 
     /// Reads `block` symbols of every edge, and files the edges again.
-    fn advance(&mut self, mut edges: Vec<Edge<'a, L::State>>, block: usize) {
+    fn advance(&mut self, mut edges: Vec<Edge<'a, L::State>>, block: usize) -> Result<(), Failure> {
         for edge in &mut edges {
             let word = self.word(edge.strings.start);
             edge.inputs.clear();
-            edge.inputs.extend((edge.read == 0).then_some(0));
+            edge.inputs.extend((edge.read == 0).then_some(ids::BOUNDARY));
             let ahead = edge.read.max(1) - 1..edge.end.min(edge.read + block) - 1;
-            edge.inputs.extend(word[ahead].iter().map(|&symbol| input_id(symbol)));
+            edge.inputs.extend(word[ahead].iter().map(|&symbol| ids::id(symbol)));
             edge.inputs.resize(block, 0);
         }
         let (leaders, states) = self.distinct(&edges);
         let inputs: Vec<&[u32]> = states.iter().map(|&(i, _)| edges[i].inputs.as_slice()).collect();
         let mut after: Vec<L::State> = states.into_iter().map(|(_, state)| state).collect();
-        let probs = self.learner.advance_batch(&mut after, &inputs);
+        let probs = self.learner.advance_batch(&mut after, &inputs)?;
         let taken = inputs.len() * block;
         self.taken += taken;
         let vocabulary = probs.len() / taken;
@@ -132,6 +142,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
             self.forks.retain(|edge| edge.earliest < first);
             self.leaves.retain(|edge| edge.earliest < first);
         }
+        Ok(())
     }
 
     /// For every edge the index of its state, and the states, each with the first edge that is in it: edges in the same state with
@@ -189,11 +200,11 @@ pub(super) fn evaluate_whole<L: NextSymbol>(
     learner: &mut L,
     evaluation: &Evaluation<'_>,
     words: &[Word],
-) -> Option<(Vec<StringSteps>, Option<usize>, usize)> {
+) -> Result<Option<BatchScores>, Failure> {
     let inputs: Vec<Vec<u32>> =
         words.iter().map(|word| (0..=word.len()).map(|i| at(word, i)).collect()).collect();
     let pieces: Vec<&[u32]> = inputs.iter().map(Vec::as_slice).collect();
-    let rows = learner.read_whole(&pieces)?;
+    let Some(rows) = learner.read_whole(&pieces)? else { return Ok(None) };
     let mut scores = Vec::with_capacity(words.len());
     for ((word, inputs), rows) in words.iter().zip(&inputs).zip(rows) {
         let end = inputs.len();
@@ -212,7 +223,8 @@ pub(super) fn evaluate_whole<L: NextSymbol>(
     }
     let wrong = |steps: &StringSteps| steps.correct < steps.scored;
     let first_error = scores.iter().position(wrong).filter(|_| evaluation.until == Until::FirstError);
-    Some((scores, first_error, inputs.iter().map(Vec::len).sum()))
+    let taken = inputs.iter().map(Vec::len).sum();
+    Ok(Some(BatchScores { strings: scores, first_error, taken }))
 }
 
 impl<S> Edge<'_, S> {
@@ -256,10 +268,5 @@ impl<S> Edge<'_, S> {
 
 /// The `i`-th input of a word, of which the first is the boundary, 0.
 fn at(word: &[Symbol], i: usize) -> u32 {
-    i.checked_sub(1).map_or(0, |i| input_id(word[i]))
-}
-
-/// The input of a symbol: they are numbered after the boundary.
-fn input_id(symbol: Symbol) -> u32 {
-    u32::from(symbol.0) + 1
+    i.checked_sub(1).map_or(ids::BOUNDARY, |i| ids::id(word[i]))
 }

@@ -43,7 +43,7 @@ pub fn test_factors<L: NextSymbol>(
                 Reading::Corrected => Evaluation::exact(language.as_ref(), rule),
             };
             let strings = test_strings(request, language.as_ref(), &corpus, tested)?;
-            let scores = evaluate_steps(model, strings, &evaluation).map_err(LabError::usage)?;
+            let scores = evaluate_steps(model, strings, &evaluation)?;
             all.push(FactorScore {
                 factor,
                 margin,

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use wug_dataset::pairs::{MinimalPairData as PairData, NearMissKind, PairSizes as Sizes, generate};
-use wug_dataset::{Bounds, MinimalPair, Seed, corpus};
+use wug_dataset::{Bounds, MinimalPair, Seed};
 use wug_language::registry;
-use wug_language::{Language, LengthRange, Symbol, Word};
+use wug_language::{Language, LengthRange, Word};
 
 use super::PairsPlan;
 use super::law::{Law, Shares, counted};
@@ -135,11 +135,6 @@ impl PairSet {
         let floor = drawn.floor(language, &pairs.iter().map(|pair| &pair.good).collect::<Vec<_>>())?;
         Ok(Self { split, pairs, bounds, dependencies, floor, drawn })
     }
-}
-
-/// A word as a learner's input: between boundary symbols.
-pub(super) fn between_boundaries(word: &[Symbol]) -> Vec<u32> {
-    corpus::encode(word).iter().map(|symbol| u32::from(symbol.0)).collect()
 }
 
 /// The hash of all strings.

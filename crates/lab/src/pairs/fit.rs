@@ -1,34 +1,36 @@
 //! From a plan to an outcome: fit the learner, ask it which string of each pair it prefers.
 
 use serde_json::Value;
-use wug_language::{Reading, Word};
+use wug_language::Reading;
 use wug_learner::baseline::Grammar;
+use wug_learner::fit::{StringCorpus, TrainingString};
 use wug_learner::registry::TRUE_GRAMMAR;
 use wug_score::plan::Precision;
 
-use super::data::{Data, between_boundaries};
+use super::data::Data;
 use super::measure::{Scorer, TrueGrammar, measured};
 use super::{Pairs, PairsPlan};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::next_symbol::{Corpus, Fitted, TrainingString, fit as fit_learner};
+use crate::fit::next_symbol::{FittedNextSymbol, NextSymbolCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::{Outcome, Protocol as _};
 
 pub(super) fn fit(plan: &PairsPlan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
     // The loss is the cross-entropy, which needs no next-symbol sets.
-    let string =
-        |word: &Word| TrainingString { symbols: between_boundaries(word), next: Vec::new(), weight: 1.0 };
-    let corpus = Corpus {
-        strings: &|_| data.training.iter().map(string).collect(),
-        validation: &|| data.validation.words.iter().map(string).collect(),
+    let training: Vec<TrainingString> = data.training.iter().map(|word| TrainingString::new(word)).collect();
+    let validation: Vec<TrainingString> =
+        data.validation.words.iter().map(|word| TrainingString::new(word)).collect();
+    let strings = StringCorpus {
+        training: &training,
+        validation: &validation,
         validations: plan.measure.validations,
+        merges: false,
         grammar: Grammar::of(&*data.language),
-        vocabulary: data.language.alphabet().len() + 1,
         reading: plan.reading,
-        size: plan.learner.size,
     };
-    let Fitted { mut model, mut clean, summary } =
+    let corpus = NextSymbolCorpus { strings, size: plan.learner.size };
+    let FittedNextSymbol { mut model, mut clean, summary } =
         fit_learner(&plan.learner, &corpus, plan.precision, Pairs::root(plan), context)?;
     // The released code takes the logarithm of a probability in single precision, which may be zero.
     let underflows = plan.reading == Reading::Published && plan.precision == Precision::F32;

@@ -1,7 +1,7 @@
 //! The measurements of a learner: accuracy on pairs with every comparison and rule for ties, beside ceiling and chance level of the very
 //! pairs, by length and by dependency; perplexity beside its floor.
 
-use wug_dataset::{Bounds, Labelled, MinimalPair};
+use wug_dataset::{Bounds, Labelled, MinimalPair, ids};
 use wug_language::Word;
 use wug_learner::interface::NextSymbol;
 use wug_score::metric::{
@@ -13,7 +13,7 @@ use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Ratio, Stratum, Totals, stratify};
 
 use super::VALIDATION;
-use super::data::{Data, PairSet, between_boundaries};
+use super::data::{Data, PairSet};
 use super::law::Law;
 use crate::LabError;
 use crate::context::RunContext;
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 4096;
 
 pub(super) trait Scores {
     /// The log-probabilities of the symbols and the end of each string of a split.
-    fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>>;
+    fn score(&mut self, split: &str, words: &[&Word]) -> Result<Vec<Vec<f64>>, LabError>;
 }
 
 /// A fitted model. The released code leaves training mode on, and takes logarithms of probabilities in single precision, where it
@@ -41,23 +41,23 @@ pub(super) struct Scorer<'m, L> {
 }
 
 impl<L: NextSymbol> Scores for Scorer<'_, L> {
-    fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>> {
+    fn score(&mut self, split: &str, words: &[&Word]) -> Result<Vec<Vec<f64>>, LabError> {
         let validates = split == VALIDATION;
         let model = match &mut self.clean {
             Some(clean) if validates => clean,
             _ => &mut self.model,
         };
-        let strings: Vec<Vec<u32>> = words.iter().map(|word| between_boundaries(word)).collect();
+        let strings: Vec<Vec<u32>> = words.iter().map(|word| ids::between_boundaries(word)).collect();
         let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
         // The first boundary is given.
         let mut logs: Vec<Vec<f64>> =
-            model.log_probs_batch(&strings).into_iter().map(|mut logs| logs.split_off(1)).collect();
+            model.log_probs_batch(&strings)?.into_iter().map(|mut logs| logs.split_off(1)).collect();
         if self.underflows && !validates {
             for log in logs.iter_mut().flatten().filter(|log| (libm::exp(**log) as f32) <= 0.0) {
                 *log = f64::NEG_INFINITY;
             }
         }
-        logs
+        Ok(logs)
     }
 }
 
@@ -65,9 +65,9 @@ impl<L: NextSymbol> Scores for Scorer<'_, L> {
 pub(super) struct TrueGrammar<'a>(pub(super) Vec<(&'static str, Law<'a>)>);
 
 impl Scores for TrueGrammar<'_> {
-    fn score(&mut self, split: &str, words: &[&Word]) -> Vec<Vec<f64>> {
+    fn score(&mut self, split: &str, words: &[&Word]) -> Result<Vec<Vec<f64>>, LabError> {
         let laws = self.0.iter().filter(|(of, _)| *of == split);
-        laws.flat_map(|(_, law)| words.iter().map(|word| law.log_probs(word))).collect()
+        Ok(laws.flat_map(|(_, law)| words.iter().map(|word| law.log_probs(word))).collect())
     }
 }
 
@@ -76,13 +76,13 @@ fn score_watched(
     words: &[&Word],
     split: &str,
     context: &mut dyn RunContext,
-) -> Vec<Vec<f64>> {
+) -> Result<Vec<Vec<f64>>, LabError> {
     let mut logs = Vec::with_capacity(words.len());
     for part in words.chunks(AT_ONCE) {
-        context.evaluating(&format!("{split}, {} of {} strings", logs.len(), words.len()));
-        logs.extend(scorer.score(split, part));
+        context.evaluating(&format!("{split}, {} of {} strings", logs.len(), words.len()))?;
+        logs.extend(scorer.score(split, part)?);
     }
-    logs
+    Ok(logs)
 }
 
 /// Everything that is measured.
@@ -94,14 +94,14 @@ pub(super) fn measured(
 ) -> Result<Vec<Measurement>, LabError> {
     let vocabulary = data.language.alphabet().len() + 1;
     let words: Vec<&Word> = data.validation.words.iter().collect();
-    let logs = score_watched(scorer, &words, VALIDATION, context);
+    let logs = score_watched(scorer, &words, VALIDATION, context)?;
     let mut scores = perplexities(VALIDATION, &logs, data.validation.floor, vocabulary);
     let kept = StringRows { data, laws: if predictions.wanted() { data.laws()? } else { Vec::new() } };
     kept.validation(&logs, predictions)?;
     for set in &data.tests {
         // A pair after the other, so that noise in a model is that of one program run.
         let words: Vec<&Word> = set.pairs.iter().flat_map(|pair| [&pair.good, &pair.bad]).collect();
-        let logs = score_watched(scorer, &words, set.split, context);
+        let logs = score_watched(scorer, &words, set.split, context)?;
         let (pairs, _) = logs.as_chunks::<2>();
         let good: Vec<Vec<f64>> = pairs.iter().map(|[good, _]| good.clone()).collect();
         scores.extend(accuracies(set, pairs));

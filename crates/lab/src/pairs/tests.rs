@@ -3,6 +3,7 @@ use wug_score::strata::Window;
 use wug_score::{RunResult, Stratum};
 
 use super::*;
+use crate::LabError;
 use crate::context::RunContext;
 use crate::plan::{DataCache, RunPlan};
 use crate::spec::{Experiment, Scale};
@@ -16,11 +17,15 @@ impl RunContext for Alone {
         None
     }
 
-    fn checkpoint(&mut self, _: &mut dyn FnMut() -> Vec<u8>) {}
+    fn checkpoint(&mut self, _: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
+        Ok(())
+    }
 
     fn epoch(&mut self, _: usize, _: f64) {}
 
-    fn evaluating(&mut self, _: &str) {}
+    fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+        Ok(())
+    }
 }
 
 fn read(text: &str) -> Result<Vec<RunPlan>, String> {

@@ -46,11 +46,20 @@ pub(super) struct First {
     pub(super) holdout: Vec<Vec<u32>>,
 }
 
-/// States of optimisers by the training that they are of: the number of blocks before it, and the rule.
-pub(super) type Carried = BTreeMap<(usize, usize), Vec<u8>>;
+/// Which of its trainings a run is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TrainingStep {
+    /// How many blocks were sent before it.
+    pub(super) sent: usize,
+    /// The first of the rules that share it.
+    pub(super) leader: usize,
+}
+
+/// States of optimisers by the training that they are of.
+pub(super) type Carried = BTreeMap<TrainingStep, Vec<u8>>;
 
 #[derive(Debug, Default)]
-pub(super) struct Saved {
+pub(super) struct SavedTrainings {
     pub(super) done: Done,
     pub(super) carried: Carried,
     /// The checkpoint of the training that was under way, if there was one.
@@ -58,7 +67,7 @@ pub(super) struct Saved {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct CheckpointHead {
     done: Done,
     /// The keys of what is carried, and how many bytes each has.
     carried: Vec<(usize, usize, usize)>,
@@ -66,26 +75,26 @@ struct Head {
 
 /// Done and carried as bytes; the checkpoint of a training may follow.
 pub(super) fn pack(done: &Done, carried: &Carried) -> Vec<u8> {
-    let keys = carried.iter().map(|(&(blocks, rule), bytes)| (blocks, rule, bytes.len())).collect();
-    let head = serde_json::to_vec(&Head { done: done.clone(), carried: keys }).unwrap_or_default();
+    let keys = carried.iter().map(|(step, bytes)| (step.sent, step.leader, bytes.len())).collect();
+    let head = serde_json::to_vec(&CheckpointHead { done: done.clone(), carried: keys }).unwrap_or_default();
     let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
     bytes.extend(head);
     carried.values().for_each(|state| bytes.extend_from_slice(state));
     bytes
 }
 
-pub(super) fn unpack(bytes: &[u8]) -> Option<Saved> {
+pub(super) fn unpack(bytes: &[u8]) -> Option<SavedTrainings> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let (head, mut rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    let Head { done, carried: keys } = serde_json::from_slice(head).ok()?;
+    let CheckpointHead { done, carried: keys } = serde_json::from_slice(head).ok()?;
     let mut carried = Carried::new();
-    for (blocks, rule, length) in keys {
+    for (sent, leader, length) in keys {
         let (state, after) = rest.split_at_checked(length)?;
-        carried.insert((blocks, rule), state.to_vec());
+        carried.insert(TrainingStep { sent, leader }, state.to_vec());
         rest = after;
     }
     let training = (!rest.is_empty()).then(|| rest.to_vec());
-    Some(Saved { done, carried, training })
+    Some(SavedTrainings { done, carried, training })
 }
 
 /// The context of one training among many.
@@ -106,22 +115,22 @@ impl RunContext for TrainingContext<'_> {
         self.resumed.take()
     }
 
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         let before = &self.before;
-        self.inner.checkpoint(&mut || [before.as_slice(), &bytes()].concat());
+        self.inner.checkpoint(&mut || [before.as_slice(), &bytes()].concat())
     }
 
-    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         let before = &self.before;
-        self.inner.trained(&mut || [before.as_slice(), &bytes()].concat());
+        self.inner.trained(&mut || [before.as_slice(), &bytes()].concat())
     }
 
     fn epoch(&mut self, done: usize, validation: f64) {
         self.inner.epoch(self.updates + done, validation);
     }
 
-    fn evaluating(&mut self, split: &str) {
-        self.inner.evaluating(split);
+    fn evaluating(&mut self, split: &str) -> Result<(), LabError> {
+        self.inner.evaluating(split)
     }
 
     fn host(&self) -> Host {

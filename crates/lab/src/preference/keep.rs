@@ -17,14 +17,15 @@ use crate::keep::{Predicted, Predictions};
 pub(super) fn keep_predictions(
     data: &Data,
     blocks: &Blocks<'_>,
-    (first, done): (&First, &Done),
+    first: &First,
+    done: &Done,
     context: &mut dyn RunContext,
 ) -> Result<(), LabError> {
     let mut predictions = Predictions::begin(context.keeps())?;
     if !predictions.wanted() {
         return Ok(());
     }
-    let rows = Rows { data, blocks, first };
+    let rows = PairRows { data, blocks, first };
     rows.trained(&mut predictions)?;
     for (rule, coded) in data.task.rules.iter().zip(&done.coded) {
         rows.of_rule(rule, coded, &mut predictions)?;
@@ -32,13 +33,13 @@ pub(super) fn keep_predictions(
     predictions.finish(context)
 }
 
-struct Rows<'a> {
+struct PairRows<'a> {
     data: &'a Data,
     blocks: &'a Blocks<'a>,
     first: &'a First,
 }
 
-impl Rows<'_> {
+impl PairRows<'_> {
     /// The training pairs, and the hold-out inputs, whose outputs no rule is the truth of.
     fn trained(&self, predictions: &mut Predictions) -> Result<(), LabError> {
         let task = &self.data.task;

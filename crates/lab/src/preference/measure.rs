@@ -39,7 +39,7 @@ pub(super) fn outcome(
     if plan.measure.has(RuleMeasure::DescriptionLength) {
         scores.extend(description_lengths(data, blocks, done));
     }
-    keep_predictions(data, blocks, (first, done), context)?;
+    keep_predictions(data, blocks, first, done, context)?;
     if let Value::Object(facts) = &mut facts {
         let shown = first.holdout.iter().take(SHOWN);
         let shown: Vec<String> = shown.map(|output| data.encoding.show(&data.task, output)).collect();

@@ -3,21 +3,23 @@
 
 use wug_dataset::Seed;
 use wug_dataset::transduction::holdout_order;
+use wug_learner::fit::OptimizerStart;
 use wug_learner::interface::Transducer;
 use wug_learner::model::Pair;
 use wug_learner::registry::keys;
 use wug_score::Ending;
 
-use super::checkpoint::{Carried, Coded, Done, First, Saved, TrainingContext, pack, unpack};
+use super::checkpoint::{
+    Carried, Coded, Done, First, SavedTrainings, TrainingContext, TrainingStep, pack, unpack,
+};
 use super::data::{Data, EncodedPair};
 use super::describe::Blocks;
 use super::measure::outcome;
 use super::{OptimizerState, Preference, PreferencePlan, RuleMeasure};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::transducer::{FitOptions, Fitted, fit};
+use crate::fit::transducer::{FittedTransducer, TransducerOptions, fit};
 use crate::protocol::{Outcome, Protocol as _};
-use crate::training::OptimizerStart;
 
 pub(super) fn execute(
     plan: &PreferencePlan,
@@ -36,11 +38,11 @@ pub(super) fn execute(
     for sent in 0..steps {
         for (leader, rules) in run.blocks.groups(sent) {
             if training >= run.saved.done.trainings {
-                run.train((sent, leader), &rules, context)?;
+                run.train(TrainingStep { sent, leader }, &rules, context)?;
             }
             training += 1;
         }
-        run.saved.carried.retain(|(blocks, _), _| *blocks >= sent);
+        run.saved.carried.retain(|step, _| step.sent >= sent);
     }
     outcome(plan, data, &run.blocks, &run.saved.done, context)
 }
@@ -50,7 +52,7 @@ struct Run<'a> {
     plan: &'a PreferencePlan,
     data: &'a Data,
     blocks: Blocks<'a>,
-    saved: Saved,
+    saved: SavedTrainings,
 }
 
 impl Run<'_> {
@@ -58,36 +60,36 @@ impl Run<'_> {
     /// that shares this training.
     fn train(
         &mut self,
-        (sent, leader): (usize, usize),
+        step: TrainingStep,
         rules: &[usize],
         context: &mut dyn RunContext,
     ) -> Result<(), LabError> {
+        let TrainingStep { sent, leader } = step;
         let mut pairs = self.data.train();
         pairs.extend(self.pairs(leader, self.blocks.sent(sent)));
-        let mut fitted = self.fit(&pairs, (sent, leader), context)?;
+        let mut fitted = self.fit(&pairs, step, context)?;
         if let (false, None) = (fitted.summary.ending == Ending::Finished, &self.saved.done.bad) {
             self.saved.done.bad = Some((self.saved.done.trainings, fitted.summary.ending.clone()));
         }
         if self.saved.done.trainings == 0 {
-            self.saved.done.first = Some(self.first(&mut fitted, context));
+            self.saved.done.first = Some(self.first(&mut fitted, context)?);
         }
         if self.plan.measure.has(RuleMeasure::DescriptionLength) && sent < self.blocks.count() {
-            context.evaluating("next block");
+            context.evaluating("next block")?;
             for &rule in rules {
                 let next = self.pairs(rule, self.blocks.block(sent));
                 let next: Vec<Pair<'_>> = next.iter().map(EncodedPair::pair).collect();
-                let (nats, coded) = coded(fitted.model.as_mut(), &next);
+                let (nats, coded) = coded(fitted.model.as_mut(), &next)?;
                 self.saved.done.nats[rule].push(nats.is_finite().then_some(nats));
                 self.saved.done.coded[rule].extend(coded);
             }
         }
         if let Some(optimizer) = fitted.optimizer {
-            self.saved.carried.insert((sent, leader), optimizer);
+            self.saved.carried.insert(step, optimizer);
         }
         self.saved.done.trainings += 1;
-        let Saved { done, carried, .. } = &self.saved;
-        context.checkpoint(&mut || pack(done, carried));
-        Ok(())
+        let SavedTrainings { done, carried, .. } = &self.saved;
+        context.checkpoint(&mut || pack(done, carried))
     }
 
     /// Some hold-out inputs with the outputs of a rule.
@@ -103,12 +105,12 @@ impl Run<'_> {
     fn fit(
         &mut self,
         pairs: &[EncodedPair],
-        (sent, leader): (usize, usize),
+        step: TrainingStep,
         context: &mut dyn RunContext,
-    ) -> Result<Fitted, LabError> {
+    ) -> Result<FittedTransducer, LabError> {
         let pairs: Vec<Pair<'_>> = pairs.iter().map(EncodedPair::pair).collect();
         let resumed = self.saved.training.take();
-        let Self { plan, data, saved: Saved { done, carried, .. }, .. } = self;
+        let Self { plan, data, saved: SavedTrainings { done, carried, .. }, .. } = self;
         let mut context = TrainingContext {
             before: pack(done, carried),
             resumed,
@@ -118,12 +120,12 @@ impl Run<'_> {
         };
         let optimizer = match plan.measure.optimizer_state {
             OptimizerState::Carried if plan.measure.has(RuleMeasure::DescriptionLength) => {
-                OptimizerStart::Carried(before(carried, &self.blocks, sent, leader))
+                OptimizerStart::Carried(before(carried, &self.blocks, step))
             }
             _ => OptimizerStart::Fresh,
         };
         let data = data.pairs(&pairs);
-        let options = FitOptions {
+        let options = TransducerOptions {
             precision: plan.precision,
             seed: Preference::root(plan),
             size: plan.learner.size,
@@ -133,33 +135,33 @@ impl Run<'_> {
     }
 
     /// What is found after training on the training pairs alone.
-    fn first(&self, fitted: &mut Fitted, context: &mut dyn RunContext) -> First {
+    fn first(&self, fitted: &mut FittedTransducer, context: &mut dyn RunContext) -> Result<First, LabError> {
         let (task, encoding) = (&self.data.task, self.data.encoding);
         let [least, most] = self.plan.measure.output;
         let mut outputs = |name: &str, inputs: &mut dyn Iterator<Item = Vec<u32>>| {
             if !self.plan.measure.has(RuleMeasure::Agreement) {
-                return Vec::new();
+                return Ok(Vec::new());
             }
-            context.evaluating(name);
+            context.evaluating(name)?;
             let model: &mut dyn Transducer = fitted.model.as_mut();
-            inputs.map(|input| model.greedy(&input, least..=most)).collect()
+            inputs.map(|input| Ok(model.greedy(&input, least..=most)?)).collect::<Result<_, LabError>>()
         };
-        First {
-            training: outputs("training", &mut task.train.iter().map(|pair| encoding.word(&pair.input))),
-            holdout: outputs("holdout", &mut task.holdout.iter().map(|input| encoding.word(input))),
+        Ok(First {
+            training: outputs("training", &mut task.train.iter().map(|pair| encoding.word(&pair.input)))?,
+            holdout: outputs("holdout", &mut task.holdout.iter().map(|input| encoding.word(input)))?,
             ending: fitted.summary.ending.clone(),
             parameters: fitted.summary.parameters,
             curve: std::mem::take(&mut fitted.summary.curve),
-        }
+        })
     }
 }
 
 /// What a block of outputs takes in nats, and how likely each output is.
-fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> (f64, Vec<Coded>) {
-    let symbols = model.symbol_log_probs(block);
+fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> Result<(f64, Vec<Coded>), LabError> {
+    let symbols = model.symbol_log_probs(block)?;
     let logs: Vec<f64> = match &symbols {
         Some(symbols) => symbols.iter().map(|logs| logs.iter().sum()).collect(),
-        None => model.log_probs(block),
+        None => model.log_probs(block)?,
     };
     let nats = logs.iter().map(|log| -log).sum();
     let mut symbols = symbols.unwrap_or_default().into_iter();
@@ -167,13 +169,14 @@ fn coded(model: &mut dyn Transducer, block: &[Pair<'_>]) -> (f64, Vec<Coded>) {
         log_prob: log.is_finite().then_some(*log),
         symbols: symbols.next().filter(|_| log.is_finite()),
     });
-    (nats, coded.collect())
+    Ok((nats, coded.collect()))
 }
 
 /// The state of the optimiser after the training before: on one block less of the same rule.
-fn before<'c>(carried: &'c Carried, blocks: &Blocks<'_>, sent: usize, leader: usize) -> Option<&'c [u8]> {
-    let fewer = sent.checked_sub(1)?;
-    carried.get(&(fewer, blocks.leader(leader, fewer))).map(Vec::as_slice)
+fn before<'c>(carried: &'c Carried, blocks: &Blocks<'_>, step: TrainingStep) -> Option<&'c [u8]> {
+    let sent = step.sent.checked_sub(1)?;
+    let leader = blocks.leader(step.leader, sent);
+    carried.get(&TrainingStep { sent, leader }).map(Vec::as_slice)
 }
 
 impl Done {

@@ -11,11 +11,11 @@ use super::describe::Blocks;
 use super::*;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::transducer::{FitOptions, fit};
+use crate::fit::transducer::{TransducerOptions, fit};
 use crate::plan::{DataCache, Estimate, RunPlan};
 use crate::protocol::Protocol as _;
 use crate::spec::{Experiment, Scale};
-use crate::training::OptimizerStart;
+use wug_learner::fit::OptimizerStart;
 
 /// Saves the checkpoint of one call, and resumes from what it is given.
 #[derive(Default)]
@@ -31,16 +31,19 @@ impl RunContext for Context {
     fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         self.resume.take()
     }
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         self.calls += 1;
         if self.calls == self.save_at {
             self.saved = Some(bytes());
         }
+        Ok(())
     }
     fn epoch(&mut self, _: usize, _: f64) {
         self.epochs += 1;
     }
-    fn evaluating(&mut self, _: &str) {}
+    fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+        Ok(())
+    }
 }
 
 const SMALL: &str = r#"
@@ -92,7 +95,7 @@ fn naive(plan: &PreferencePlan) -> Vec<Vec<f64>> {
                 OptimizerState::Reset => OptimizerStart::Fresh,
                 OptimizerState::Carried => OptimizerStart::Carried(carried.as_deref()),
             };
-            let options = FitOptions {
+            let options = TransducerOptions {
                 precision: plan.precision,
                 seed: Preference::root(plan),
                 size: plan.learner.size,
@@ -101,7 +104,7 @@ fn naive(plan: &PreferencePlan) -> Vec<Vec<f64>> {
             let pairs = data.pairs(&pairs);
             let mut fitted = fit(&plan.learner, pairs, options, &mut Context::default()).unwrap();
             let next: Vec<_> = encoded[sent].iter().map(super::data::EncodedPair::pair).collect();
-            nats.push(-fitted.model.log_probs(&next).iter().sum::<f64>());
+            nats.push(-fitted.model.log_probs(&next).unwrap().iter().sum::<f64>());
             carried = fitted.optimizer;
         }
         nats

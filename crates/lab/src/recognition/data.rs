@@ -6,7 +6,7 @@ use serde_json::Value;
 use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 use wug_dataset::recognition::{self, Dataset, TRAINING};
 use wug_dataset::tabular::ParquetRows;
-use wug_dataset::{Labelled, Seed, Split};
+use wug_dataset::{Labelled, Seed, Split, ids};
 use wug_language::registry::{self, Named};
 use wug_language::{Language, LengthRange, Reading};
 use wug_score::plan::{RecognitionData, StringSource};
@@ -19,7 +19,7 @@ use crate::protocol::RunData;
 /// A language with all its splits.
 pub struct Data {
     pub language: Box<dyn Language>,
-    pub splits: Vec<Prepared>,
+    pub splits: Vec<EncodedSplit>,
     /// The hash of all strings, labels, edits and next-symbol sets.
     pub hash: String,
     /// Facts for the result: sizes, and what was left out.
@@ -34,11 +34,11 @@ impl std::fmt::Debug for Data {
 
 /// A split, as examples and encoded.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct EncodedSplit {
     pub split: Split,
-    /// The strings as symbol indices.
+    /// The strings as ids.
     pub strings: Vec<Vec<u32>>,
-    /// The next-symbol set of each prefix of a member, one bit per symbol and one for the end.
+    /// The next-symbol set of each prefix of a member, as bits of ids.
     pub next: Vec<Vec<u64>>,
     /// The range of lengths, if the strings were drawn.
     pub lengths: Option<LengthRange>,
@@ -95,9 +95,9 @@ impl Data {
         let specs = plan.map(RecognitionData::splits).unwrap_or_default();
         let lengths = |name: &str| specs.iter().find(|s| s.name == name).map(|s| s.lengths.clone());
         let choices = language.alphabet().len();
-        let prepare = |split: Split| Prepared {
-            strings: split.examples.iter().map(|e| e.word.iter().map(|s| u32::from(s.0)).collect()).collect(),
-            next: split.examples.iter().map(|e| bits(e, choices)).collect(),
+        let prepare = |split: Split| EncodedSplit {
+            strings: split.examples.iter().map(|e| ids::encode(&e.word)).collect(),
+            next: split.examples.iter().map(|e| next_sets(e, choices)).collect(),
             lengths: lengths(&split.name),
             split,
         };
@@ -149,7 +149,7 @@ impl Data {
     }
 
     /// The split with this name.
-    pub fn split(&self, name: &str) -> Result<&Prepared, LabError> {
+    pub fn split(&self, name: &str) -> Result<&EncodedSplit, LabError> {
         self.splits.iter().find(|p| p.split.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.splits.iter().map(|p| p.split.name.as_str()).collect();
             LabError::Usage(format!("the data have no split `{name}`; they have: {}", names.join(", ")))
@@ -209,14 +209,12 @@ fn measure_distances(language: &dyn Language, dataset: &mut Dataset) {
     }
 }
 
-fn bits(example: &Labelled, choices: usize) -> Vec<u64> {
+fn next_sets(example: &Labelled, choices: usize) -> Vec<u64> {
     // More symbols than bits: models with a next-symbol head refuse such an alphabet.
     if choices >= 64 {
         return Vec::new();
     }
-    let sets = example.next.iter().flatten();
-    sets.map(|set| set.symbols().fold(u64::from(set.end()) << choices, |bits, s| bits | 1 << s.index()))
-        .collect()
+    example.next.iter().flatten().map(ids::bits).collect()
 }
 
 fn hash(dataset: &Dataset) -> String {

@@ -1,15 +1,16 @@
 //! From a plan to an outcome: train the recognizer, evaluate it on every split.
 
+use wug_learner::fit::LabelledCorpus;
 use wug_learner::model::{LabelledString, LossWeights};
 use wug_score::plan::AuxiliaryWeights;
 
 use super::RecognitionPlan;
-use super::data::{Data, Prepared};
+use super::data::{Data, EncodedSplit};
 use super::measure::{Detail, hardest, measure};
 use super::training::{recognizer_task, root, train_spec};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::fit::recognizer::{Fitted, LabelledCorpus, fit as fit_learner};
+use crate::fit::recognizer::{FittedRecognizer, RecognizerCorpus, fit as fit_learner};
 use crate::keep::Predictions;
 use crate::protocol::Outcome;
 
@@ -20,17 +21,18 @@ pub(super) fn fit(
 ) -> Result<Outcome, LabError> {
     let training = labelled(data.split("training")?, plan)?;
     let validation = labelled(data.split(plan.measure.validation.split())?, plan)?;
+    let alphabet = data.language.alphabet();
     let AuxiliaryWeights { language_modeling, next_symbols } = plan.measure.weights;
-    let corpus = LabelledCorpus {
-        alphabet: data.language.alphabet(),
+    let strings = LabelledCorpus {
         training: &training,
         validation: &validation,
-        task: recognizer_task(plan.measure.loss, data.language.alphabet().len()),
+        task: recognizer_task(plan.measure.loss, alphabet.len()),
         weights: LossWeights { language_modeling, next_symbols },
-        size: plan.learner.size,
+        spec: Some(train_spec(plan)),
     };
-    let how = (train_spec(plan), plan.precision);
-    let Fitted { mut model, summary } = fit_learner(&plan.learner, &corpus, how, root(plan), context)?;
+    let corpus = RecognizerCorpus { alphabet, strings, size: plan.learner.size };
+    let FittedRecognizer { mut model, summary } =
+        fit_learner(&plan.learner, &corpus, plan.precision, root(plan), context)?;
     let mut predictions = Predictions::begin(context.keeps())?;
     let (mut scores, mut hardest_strings, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let seed = root(plan).derive("bootstrap");
@@ -39,7 +41,7 @@ pub(super) fn fit(
     {
         // A split that could not be drawn is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
-        context.evaluating(name);
+        context.evaluating(name)?;
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
         let measured = measure(model.as_mut(), data, part, detail, seed, &mut predictions)?;
         scores.extend(measured.scores);
@@ -61,7 +63,7 @@ pub(super) fn fit(
     })
 }
 
-fn labelled<'a>(part: &'a Prepared, plan: &RecognitionPlan) -> Result<Vec<LabelledString<'a>>, LabError> {
+fn labelled<'a>(part: &'a EncodedSplit, plan: &RecognitionPlan) -> Result<Vec<LabelledString<'a>>, LabError> {
     let needed = plan.measure.loss.heads().1;
     let rows = part.split.examples.iter().zip(&part.strings).zip(&part.next);
     rows.map(|((example, string), next)| {

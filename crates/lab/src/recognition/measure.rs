@@ -11,12 +11,12 @@ use wug_score::{
     mean_inverse_length, stratify,
 };
 
-use super::data::{Data, Prepared};
+use super::data::{Data, EncodedSplit};
 use crate::LabError;
 use crate::keep::{NextSymbols, Predicted, Predictions};
 
 /// The measurements of a split, and its strings with their cross-entropy.
-pub(super) struct Measured {
+pub(super) struct MeasuredSplit {
     pub(super) scores: Vec<Measurement>,
     pub(super) strings: Vec<ScoredString>,
 }
@@ -36,14 +36,14 @@ pub(super) enum Detail {
 pub(super) fn measure(
     recognizer: &mut dyn Recognizer,
     data: &Data,
-    part: &Prepared,
+    part: &EncodedSplit,
     detail: Detail,
     seed: Seed,
     kept: &mut Predictions,
-) -> Result<Measured, LabError> {
+) -> Result<MeasuredSplit, LabError> {
     let texts: Vec<&[u32]> = part.strings.iter().map(Vec::as_slice).collect();
     let truths = &part.split.examples;
-    let outputs = recognizer.predict(&texts, &|i| truths[i].label);
+    let outputs = recognizer.predict(&texts, &|i| truths[i].label)?;
     let predictions: Vec<Prediction> = outputs.into_iter().map(prediction).collect();
     let examples = examples(data, part, &predictions)?;
     let name = part.split.name.as_str();
@@ -66,7 +66,7 @@ pub(super) fn measure(
     if detail == Detail::Parts {
         strata(&examples, name, &mut scores);
     }
-    Ok(Measured { scores, strings: strings(data, name, &examples) })
+    Ok(MeasuredSplit { scores, strings: strings(data, name, &examples) })
 }
 
 /// Keeps the predictions for all strings of a split, if they are wanted.
@@ -103,15 +103,21 @@ fn prediction(output: RecognizerOutput) -> Prediction {
     Prediction {
         recognition: Some(Verdict::Logit(output.log_odds)),
         log_probs: output.log_probs,
-        next: output.next.map(NextAnswer::Logits),
+        next: output.next.map(|rows| NextAnswer::Logits(rows.into_iter().map(end_last).collect())),
     }
+}
+
+/// A row in the order of scores and exports: symbols, then the end. Ids begin with the end.
+fn end_last(mut row: Vec<f64>) -> Vec<f64> {
+    row.rotate_left(1);
+    row
 }
 
 /// Strings with their predictions; members with their exact probability if the sampler is known and the model has a
 /// language-modelling head.
 fn examples<'a>(
     data: &Data,
-    part: &'a Prepared,
+    part: &'a EncodedSplit,
     predictions: &'a [Prediction],
 ) -> Result<Vec<Example<'a>>, LabError> {
     let modelled = predictions.iter().any(|p| p.log_probs.is_some());

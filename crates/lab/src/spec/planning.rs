@@ -68,8 +68,8 @@ fn hello_of(command: &[String], limits: Limits, stop: &Arc<AtomicBool>) -> Resul
     let host = Host { stop: Arc::clone(stop), ..Host::default() };
     match started_hello(command, limits, &host) {
         Ok(Ok(hello)) => Ok(Some(hello)),
-        Ok(Err(Failure::Learner(_))) => Ok(None),
-        Err(Failure::Learner(message)) => Err(message),
-        Ok(Err(Failure::Stopped)) | Err(Failure::Stopped) => Err("it was interrupted".to_owned()),
+        // Nothing is known of a learner that cannot be started, or whose hello was cut short.
+        Err(failure) | Ok(Err(failure @ Failure::Stopped)) => Err(failure.to_string()),
+        Ok(Err(_)) => Ok(None),
     }
 }

@@ -109,15 +109,23 @@ impl Data {
     }
 }
 
-/// Examples as learners see them.
-pub(super) fn sequences(examples: &[MaskedExample]) -> Vec<Sequence<'_>> {
-    examples.iter().map(|e| Sequence { symbols: &e.symbols, answers: &e.answers }).collect()
+/// The ids of each example: symbols are numbered from 1.
+pub(super) fn ids_of(examples: &[MaskedExample]) -> Vec<Vec<u32>> {
+    examples.iter().map(|example| example.symbols.iter().map(|symbol| symbol + 1).collect()).collect()
 }
 
-/// How many of the predictions, one for each answer, are correct.
+/// Examples as learners see them.
+pub(super) fn sequences<'a>(ids: &'a [Vec<u32>], examples: &'a [MaskedExample]) -> Vec<Sequence<'a>> {
+    ids.iter().zip(examples).map(|(symbols, e)| Sequence { symbols, answers: &e.answers }).collect()
+}
+
+/// How many of the predictions, one id for each answer, are correct.
 pub(super) fn correct(examples: &[MaskedExample], predictions: &[u32]) -> usize {
     let answers = examples.iter().flat_map(|e| (0..e.answers.len()).map(move |k| (e, k)));
-    answers.zip(predictions).filter(|((example, k), symbol)| example.accepts(*k, **symbol)).count()
+    answers
+        .zip(predictions)
+        .filter(|((example, k), id)| id.checked_sub(1).is_some_and(|symbol| example.accepts(*k, symbol)))
+        .count()
 }
 
 fn chance(train: &[MaskedExample], test: &[MaskedExample], vocabulary: usize) -> usize {
@@ -126,7 +134,7 @@ fn chance(train: &[MaskedExample], test: &[MaskedExample], vocabulary: usize) ->
     // The first of equals.
     let most = (0..vocabulary as u32).rev().max_by_key(|&symbol| counts[symbol as usize]).unwrap_or(0);
     let answers: usize = test.iter().map(|e| e.answers.len()).sum();
-    correct(test, &vec![most; answers])
+    correct(test, &vec![most + 1; answers])
 }
 
 fn hash(train: &[MaskedExample], test: &[MaskedExample]) -> String {

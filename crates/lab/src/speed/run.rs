@@ -2,11 +2,11 @@
 
 use wug_dataset::Seed;
 use wug_language::{Reading, draw};
-use wug_learner::interface::{Incremental, IncrementalError, Sequence};
+use wug_learner::interface::{Failure, Incremental, Sequence};
 use wug_score::Ending;
 use wug_score::plan::SpeedMeasure;
 
-use super::data::{Data, correct, sequences};
+use super::data::{Data, correct, ids_of, sequences};
 use super::grid::incremental_task;
 use super::measure::{CurvePoint, Measured, outcome};
 use super::{Speed, SpeedPlan, TrainingUnit};
@@ -20,13 +20,14 @@ pub(super) fn run(plan: &SpeedPlan, data: &Data, context: &mut dyn RunContext) -
     let seed = Speed::root(plan).derive(&plan.learner.name);
     let task = incremental_task(plan, data.vocabulary);
     let Begun { learner, parameters } = begin(&plan.learner, task, &data.tokens, seed, context)?;
-    let (train, test) = (sequences(&data.train), sequences(&data.test));
+    let (train_ids, test_ids) = (ids_of(&data.train), ids_of(&data.test));
+    let (train, test) = (sequences(&train_ids, &data.train), sequences(&test_ids, &data.test));
     let mut course = Course { plan, data, learner, test: &test, curve: Vec::new(), updates: 0, context };
     let ending = match course.take(&train) {
         Ok(()) => Ending::Finished,
-        Err(Stop::Learner(IncrementalError::Diverged)) => Ending::Diverged { step: course.updates },
-        Err(Stop::Learner(error)) => return Err(LabError::Usage(format!("{}: {error}", plan.learner.name))),
-        Err(Stop::Lab(error)) => return Err(error),
+        Err(CourseEnd::Learner(Failure::Diverged)) => Ending::Diverged { step: course.updates },
+        Err(CourseEnd::Learner(failure)) => return Err(failure.into()),
+        Err(CourseEnd::Lab(error)) => return Err(error),
     };
     if course.updates == 0 && ending == Ending::Finished {
         let (count, batch) = (train.len() * plan.measure.passes, plan.measure.batch);
@@ -41,18 +42,18 @@ pub(super) fn run(plan: &SpeedPlan, data: &Data, context: &mut dyn RunContext) -
 }
 
 /// Why observation ended early.
-enum Stop {
-    Learner(IncrementalError),
+enum CourseEnd {
+    Learner(Failure),
     Lab(LabError),
 }
 
-impl From<IncrementalError> for Stop {
-    fn from(error: IncrementalError) -> Self {
-        Self::Learner(error)
+impl From<Failure> for CourseEnd {
+    fn from(failure: Failure) -> Self {
+        Self::Learner(failure)
     }
 }
 
-impl From<LabError> for Stop {
+impl From<LabError> for CourseEnd {
     fn from(error: LabError) -> Self {
         Self::Lab(error)
     }
@@ -70,7 +71,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    fn take(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+    fn take(&mut self, train: &[Sequence<'_>]) -> Result<(), CourseEnd> {
         self.learner.prepare(train)?;
         if self.plan.measure.evaluations.before {
             self.evaluate(0.0)?;
@@ -82,7 +83,7 @@ impl Course<'_> {
     }
 
     /// Passes follow each other without a break: a batch may have sequences of two of them.
-    fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+    fn by_sequence(&mut self, train: &[Sequence<'_>]) -> Result<(), CourseEnd> {
         let reading = self.plan.reading;
         let SpeedMeasure { passes, batch, evaluations, .. } = self.plan.measure;
         let order = (0..passes).flat_map(|pass| shuffled(train, Speed::root(self.plan), pass));
@@ -106,7 +107,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn by_answer(&mut self, train: &[Sequence<'_>]) -> Result<(), Stop> {
+    fn by_answer(&mut self, train: &[Sequence<'_>]) -> Result<(), CourseEnd> {
         let each = |s: &Sequence<'_>| s.answers.len();
         let per_sequence = train.iter().map(each).sum::<usize>() as f64 / train.len().max(1) as f64;
         let all: Vec<Sequence<'_>> = train
@@ -131,8 +132,8 @@ impl Course<'_> {
         Ok(())
     }
 
-    fn evaluate(&mut self, seen: f64) -> Result<(), Stop> {
-        self.context.evaluating(&format!("test, {seen:.0} sequences seen"));
+    fn evaluate(&mut self, seen: f64) -> Result<(), CourseEnd> {
+        self.context.evaluating(&format!("test, {seen:.0} sequences seen"))?;
         let predicted = self.learner.predict(self.test)?;
         let correct = correct(&self.data.test, &predicted);
         self.curve.push(CurvePoint { seen, updates: self.updates, correct });
@@ -140,8 +141,7 @@ impl Course<'_> {
     }
 
     fn predict(&mut self) -> Result<Vec<u32>, LabError> {
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner.name));
-        let predicted = self.learner.predict(self.test).map_err(failed)?;
+        let predicted = self.learner.predict(self.test)?;
         let answers: usize = self.test.iter().map(|s| s.answers.len()).sum();
         if predicted.len() != answers {
             let learner = &self.plan.learner.name;
@@ -186,14 +186,13 @@ impl Course<'_> {
         asked: &[Sequence<'_>],
         predicted: Option<&[u32]>,
     ) -> Result<AnswerScores, LabError> {
-        let failed = |error| LabError::Usage(format!("{}: {error}", self.plan.learner.name));
         let answers: usize = asked.iter().map(|s| s.answers.len()).sum();
-        if let Some(values) = self.learner.scores(asked).map_err(failed)? {
+        if let Some(values) = self.learner.scores(asked)? {
             return Ok(AnswerScores { width: values.len() / answers.max(1), values });
         }
         let predicted = match predicted {
             Some(predicted) => predicted.to_vec(),
-            None => self.learner.predict(asked).map_err(failed)?,
+            None => self.learner.predict(asked)?,
         };
         Ok(AnswerScores { width: 1, values: predicted.into_iter().map(f64::from).collect() })
     }
@@ -202,7 +201,8 @@ impl Course<'_> {
         let mut symbols = sequence.symbols.to_vec();
         let first = sequence.answers.get(turn).copied().unwrap_or(symbols.len());
         for symbol in &mut symbols[first..] {
-            *symbol = (*symbol + 1) % self.data.vocabulary as u32;
+            // The next symbol; the first after the last.
+            *symbol = *symbol % self.data.vocabulary as u32 + 1;
         }
         symbols
     }

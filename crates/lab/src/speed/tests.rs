@@ -17,9 +17,13 @@ impl RunContext for Quiet {
     fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
         None
     }
-    fn checkpoint(&mut self, _: &mut dyn FnMut() -> Vec<u8>) {}
+    fn checkpoint(&mut self, _: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
+        Ok(())
+    }
     fn epoch(&mut self, _: usize, _: f64) {}
-    fn evaluating(&mut self, _: &str) {}
+    fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+        Ok(())
+    }
 }
 
 fn runs(section: &str) -> Vec<RunPlan> {

@@ -300,14 +300,17 @@ fn a_run_resumed_between_steps_ends_with_the_same_bytes() {
         fn load_checkpoint(&mut self) -> Option<Vec<u8>> {
             self.bytes.clone()
         }
-        fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
+        fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
             if self.after == 1 {
                 self.bytes = Some(bytes());
             }
             self.after = self.after.saturating_sub(1);
+            Ok(())
         }
         fn epoch(&mut self, _: usize, _: f64) {}
-        fn evaluating(&mut self, _: &str) {}
+        fn evaluating(&mut self, _: &str) -> Result<(), LabError> {
+            Ok(())
+        }
     }
     for run in experiment(&[("max_epochs", "4")]).runs {
         let mut cache = crate::plan::DataCache::default();

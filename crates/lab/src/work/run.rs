@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use super::{Observer, WorkerPool, words};
 use crate::LabError;
 use crate::context::RunContext;
 use crate::disk::{read_own, write_own};
-use crate::foreign::{Failure, Host, Learners};
+use crate::foreign::{Host, Learners};
 use crate::keep::{self, Keep};
 use crate::plan::{DataCache, RunPlan};
 use crate::sweep::{
@@ -37,9 +37,6 @@ pub(super) enum RunEnd {
 
 /// Training of at least so long is saved before evaluation begins.
 const TRAINED: Duration = Duration::from_secs(5);
-
-/// What unwinds from a run that is to stop, like a panic but without its message: protocols need no path for it.
-struct Stopped;
 
 impl WorkerPool<'_> {
     /// Does a run that is claimed.
@@ -97,6 +94,7 @@ impl WorkerPool<'_> {
             kept: BTreeMap::new(),
             unkept: &self.unkept,
         };
+        // A panic is an error in wug itself. It costs its run and not the others of the sweep.
         match catch_unwind(AssertUnwindSafe(|| run.plan.execute(cache, &mut context))) {
             Ok(Ok(result)) => {
                 context.seal_kept().inspect_err(|_| attempt.undo())?;
@@ -106,18 +104,11 @@ impl WorkerPool<'_> {
                 attempt.undo();
                 Err(error)
             }
+            Ok(Err(LabError::Stopped)) => {
+                attempt.undo();
+                Ok(None)
+            }
             Ok(Err(error)) => Ok(Some(failed(&run.plan, error.to_string()))),
-            Err(unwound) if unwound.is::<Stopped>() => {
-                attempt.undo();
-                Ok(None)
-            }
-            Err(unwound) if unwound.is::<Failure>() => {
-                if let Some(Failure::Learner(message)) = unwound.downcast_ref() {
-                    return Ok(Some(failed(&run.plan, message.clone())));
-                }
-                attempt.undo();
-                Ok(None)
-            }
             Err(panic) => Ok(Some(failed(&run.plan, format!("wug itself broke: {}", words(panic.as_ref()))))),
         }
     }
@@ -243,19 +234,17 @@ impl WorkerContext<'_> {
     }
 
     /// Saves a checkpoint if the last one is at least so old, or the run is to stop.
-    fn save(&mut self, age: Duration, bytes: &mut dyn FnMut() -> Vec<u8>) {
+    fn save(&mut self, age: Duration, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
         let stopping = self.stopping();
         if self.saved.elapsed() < age && !stopping {
-            return;
+            return Ok(());
         }
         self.saved = Instant::now();
         // Without it a kill costs more time; the result is the same.
         let id = &self.run.id;
         let _ = write_own(&self.sweep.checkpoint_path(id), &seal_checkpoint(id, &bytes()));
         let _ = write_own(&self.timer.path, json!(self.timer.spent()).to_string().as_bytes());
-        if stopping {
-            resume_unwind(Box::new(Stopped));
-        }
+        if stopping { Err(LabError::Stopped) } else { Ok(()) }
     }
 }
 
@@ -283,23 +272,24 @@ impl RunContext for WorkerContext<'_> {
         None
     }
 
-    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
-        self.save(self.every, bytes);
+    fn checkpoint(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
+        self.save(self.every, bytes)
     }
 
-    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) {
-        self.save(self.every.min(TRAINED), bytes);
+    fn trained(&mut self, bytes: &mut dyn FnMut() -> Vec<u8>) -> Result<(), LabError> {
+        self.save(self.every.min(TRAINED), bytes)
     }
 
     fn epoch(&mut self, done: usize, validation: f64) {
         self.observer.epoch(self.worker, done, validation);
     }
 
-    fn evaluating(&mut self, split: &str) {
+    fn evaluating(&mut self, split: &str) -> Result<(), LabError> {
         if self.stopping() {
-            resume_unwind(Box::new(Stopped));
+            return Err(LabError::Stopped);
         }
         self.observer.evaluating(self.worker, split);
+        Ok(())
     }
 
     fn host(&self) -> Host {

@@ -6,7 +6,7 @@ use wug_dataset::Seed;
 use wug_dataset::corpus::ReleasedCorpus;
 use wug_language::{Alphabet, Language, NextSet, Scanner, Symbol};
 
-use crate::interface::NextSymbol;
+use crate::interface::{Failure, NextSymbol};
 
 /// Predicts exactly the symbols that may come next.
 ///
@@ -19,9 +19,10 @@ use crate::interface::NextSymbol;
 /// for symbol in [0, 1] {
 ///     grammar.push(&mut state, symbol);
 /// }
-/// assert_eq!(grammar.next(&state), [0.0, 0.5, 0.5]); // after `#a`
+/// assert_eq!(grammar.next(&state)?, [0.0, 0.5, 0.5]); // after `#a`
 /// grammar.push(&mut state, 2);
-/// assert_eq!(grammar.next(&state), [1.0, 0.0, 0.0]); // `ab` can only end
+/// assert_eq!(grammar.next(&state)?, [1.0, 0.0, 0.0]); // `ab` can only end
+/// # Ok::<(), wug_learner::interface::Failure>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Grammar<'a> {
@@ -54,7 +55,7 @@ impl<'a> Grammar<'a> {
     /// use wug_learner::interface::NextSymbol;
     /// let language = registry::build("parity").unwrap();
     /// let mut oracle = Grammar::of(&*language).preferring(Seed::new(1));
-    /// let string = |oracle: &mut Grammar<'_>, word: [u32; 4]| oracle.log_probs(&word).iter().sum::<f64>();
+    /// let string = |oracle: &mut Grammar<'_>, word: [u32; 4]| oracle.log_probs(&word).unwrap().iter().sum::<f64>();
     /// let [one, other, again] = [[0, 1, 2, 0], [0, 2, 1, 0], [0, 1, 2, 0]].map(|word| string(&mut oracle, word));
     /// assert!((one - other).abs() > 1e-6 && one.to_bits() == again.to_bits());
     /// assert_eq!(string(&mut oracle, [0, 1, 1, 0]), f64::NEG_INFINITY);
@@ -140,8 +141,8 @@ impl<'a> NextSymbol for Grammar<'a> {
     }
 
     /// Before the boundary, only the boundary may come next.
-    fn next(&mut self, state: &GrammarState<'a>) -> Vec<f64> {
+    fn next(&mut self, state: &GrammarState<'a>) -> Result<Vec<f64>, Failure> {
         let next = state.0.as_ref().map_or_else(NextSet::only_end, |scanner| scanner.next());
-        self.probabilities(&next, state.1)
+        Ok(self.probabilities(&next, state.1))
     }
 }

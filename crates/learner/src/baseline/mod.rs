@@ -10,7 +10,7 @@ mod ngram;
 pub use grammar::{Grammar, GrammarState};
 pub use ngram::NGram;
 
-use crate::interface::NextSymbol;
+use crate::interface::{Failure, NextSymbol};
 
 /// Gives every symbol the same probability.
 ///
@@ -19,7 +19,8 @@ use crate::interface::NextSymbol;
 /// use wug_learner::interface::NextSymbol;
 /// let mut uniform = Uniform::new(4);
 /// let state = uniform.start();
-/// assert_eq!(uniform.next(&state), [0.25; 4]);
+/// assert_eq!(uniform.next(&state)?, [0.25; 4]);
+/// # Ok::<(), wug_learner::interface::Failure>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Uniform {
@@ -40,8 +41,8 @@ impl NextSymbol for Uniform {
 
     fn push(&mut self, (): &mut (), _: u32) {}
 
-    fn next(&mut self, (): &()) -> Vec<f64> {
-        uniform(self.vocabulary)
+    fn next(&mut self, (): &()) -> Result<Vec<f64>, Failure> {
+        Ok(uniform(self.vocabulary))
     }
 
     fn same(&self, (): &(), (): &()) -> bool {
@@ -57,7 +58,8 @@ impl NextSymbol for Uniform {
 /// let mut repeat = RepeatLast::new(3);
 /// let mut state = repeat.start();
 /// repeat.push(&mut state, 2);
-/// assert_eq!(repeat.next(&state), [0.0, 0.0, 1.0]);
+/// assert_eq!(repeat.next(&state)?, [0.0, 0.0, 1.0]);
+/// # Ok::<(), wug_learner::interface::Failure>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RepeatLast {
@@ -82,11 +84,11 @@ impl NextSymbol for RepeatLast {
         *state = Some(symbol);
     }
 
-    fn next(&mut self, state: &Option<u32>) -> Vec<f64> {
-        let Some(last) = *state else { return uniform(self.vocabulary) };
+    fn next(&mut self, state: &Option<u32>) -> Result<Vec<f64>, Failure> {
+        let Some(last) = *state else { return Ok(uniform(self.vocabulary)) };
         let mut probabilities = vec![0.0; self.vocabulary];
         probabilities[last as usize] = 1.0;
-        probabilities
+        Ok(probabilities)
     }
 
     fn same(&self, a: &Option<u32>, b: &Option<u32>) -> bool {

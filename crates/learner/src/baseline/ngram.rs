@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::uniform;
-use crate::interface::NextSymbol;
+use crate::interface::{Failure, NextSymbol};
 
 /// The relative frequency of each symbol after the last `order − 1` symbols, counted in training strings: a unigram for order
 /// 1, a bigram for order 2. After an unseen context, all symbols are equally likely.
@@ -15,11 +15,12 @@ use crate::interface::NextSymbol;
 /// let mut bigram = NGram::fit(2, 3, [[0, 1, 2, 0].as_slice(), &[0, 1, 1, 2, 0]]);
 /// let mut state = bigram.start();
 /// bigram.push(&mut state, 1);
-/// assert_eq!(bigram.next(&state), [0.0, 1.0 / 3.0, 2.0 / 3.0]);
+/// assert_eq!(bigram.next(&state)?, [0.0, 1.0 / 3.0, 2.0 / 3.0]);
 /// // Two of seven predicted symbols are ends.
 /// let mut unigram = NGram::fit(1, 3, [[0, 1, 2, 0].as_slice(), &[0, 1, 1, 2, 0]]);
 /// let state = unigram.start();
-/// assert_eq!(unigram.next(&state), [2.0 / 7.0, 3.0 / 7.0, 2.0 / 7.0]);
+/// assert_eq!(unigram.next(&state)?, [2.0 / 7.0, 3.0 / 7.0, 2.0 / 7.0]);
+/// # Ok::<(), wug_learner::interface::Failure>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct NGram {
@@ -62,8 +63,8 @@ impl NextSymbol for NGram {
         state.drain(..state.len().saturating_sub(self.context_len));
     }
 
-    fn next(&mut self, state: &Vec<u32>) -> Vec<f64> {
-        self.frequencies.get(state).cloned().unwrap_or_else(|| uniform(self.vocabulary))
+    fn next(&mut self, state: &Vec<u32>) -> Result<Vec<f64>, Failure> {
+        Ok(self.frequencies.get(state).cloned().unwrap_or_else(|| uniform(self.vocabulary)))
     }
 
     fn same(&self, a: &Vec<u32>, b: &Vec<u32>) -> bool {

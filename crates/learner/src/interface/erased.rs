@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 
-use super::NextSymbol;
+use super::{Failure, NextSymbol};
 use crate::baseline::{Grammar, GrammarState};
 
 pub struct AnyNextSymbol<'a>(NextSymbolKind<'a>);
@@ -137,11 +137,11 @@ impl<S: Clone + 'static> ErasedState for S {
 trait Erased {
     fn start(&mut self) -> AnyState<'static>;
     fn push(&mut self, state: &mut AnyState<'_>, symbol: u32);
-    fn next(&mut self, state: &AnyState<'_>) -> Vec<f64>;
-    fn log_probs(&mut self, string: &[u32]) -> Vec<f64>;
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>>;
-    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>>;
-    fn advance_batch(&mut self, states: &mut [AnyState<'_>], pieces: &[&[u32]]) -> Vec<f64>;
+    fn next(&mut self, state: &AnyState<'_>) -> Result<Vec<f64>, Failure>;
+    fn log_probs(&mut self, string: &[u32]) -> Result<Vec<f64>, Failure>;
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure>;
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Result<Option<Vec<Vec<f64>>>, Failure>;
+    fn advance_batch(&mut self, states: &mut [AnyState<'_>], pieces: &[&[u32]]) -> Result<Vec<f64>, Failure>;
     fn same(&self, a: &AnyState<'_>, b: &AnyState<'_>) -> bool;
     fn max_len(&self) -> Option<usize>;
     fn max_batch(&self, length: usize) -> usize;
@@ -163,24 +163,24 @@ where
         self.0.push(state.known_mut(), symbol);
     }
 
-    fn next(&mut self, state: &AnyState<'_>) -> Vec<f64> {
+    fn next(&mut self, state: &AnyState<'_>) -> Result<Vec<f64>, Failure> {
         self.0.next(state.known())
     }
 
-    fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
+    fn log_probs(&mut self, string: &[u32]) -> Result<Vec<f64>, Failure> {
         self.0.log_probs(string)
     }
 
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
         self.0.log_probs_batch(strings)
     }
 
-    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Result<Option<Vec<Vec<f64>>>, Failure> {
         self.0.read_whole(strings)
     }
 
-    /// The states of a batch lie side by side in memory, so they are moved out of their boxes and back.
-    fn advance_batch(&mut self, states: &mut [AnyState<'_>], pieces: &[&[u32]]) -> Vec<f64> {
+    /// The states of a batch lie side by side in memory, so they are moved out of their boxes and back, after a failure too.
+    fn advance_batch(&mut self, states: &mut [AnyState<'_>], pieces: &[&[u32]]) -> Result<Vec<f64>, Failure> {
         let mut batch: Vec<L::State> = states.iter_mut().map(AnyState::take).collect();
         let probabilities = self.0.advance_batch(&mut batch, pieces);
         for (state, advanced) in states.iter_mut().zip(batch) {
@@ -219,35 +219,35 @@ impl<'a> NextSymbol for AnyNextSymbol<'a> {
         }
     }
 
-    fn next(&mut self, state: &AnyState<'a>) -> Vec<f64> {
+    fn next(&mut self, state: &AnyState<'a>) -> Result<Vec<f64>, Failure> {
         match &mut self.0 {
             NextSymbolKind::Boxed(model) => model.next(state),
             NextSymbolKind::Grammar(grammar) => grammar.next(state.grammar()),
         }
     }
 
-    fn log_probs(&mut self, string: &[u32]) -> Vec<f64> {
+    fn log_probs(&mut self, string: &[u32]) -> Result<Vec<f64>, Failure> {
         match &mut self.0 {
             NextSymbolKind::Boxed(model) => model.log_probs(string),
             NextSymbolKind::Grammar(grammar) => grammar.log_probs(string),
         }
     }
 
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
         match &mut self.0 {
             NextSymbolKind::Boxed(model) => model.log_probs_batch(strings),
             NextSymbolKind::Grammar(grammar) => grammar.log_probs_batch(strings),
         }
     }
 
-    fn read_whole(&mut self, strings: &[&[u32]]) -> Option<Vec<Vec<f64>>> {
+    fn read_whole(&mut self, strings: &[&[u32]]) -> Result<Option<Vec<Vec<f64>>>, Failure> {
         match &mut self.0 {
             NextSymbolKind::Boxed(model) => model.read_whole(strings),
             NextSymbolKind::Grammar(grammar) => grammar.read_whole(strings),
         }
     }
 
-    fn advance_batch(&mut self, states: &mut [AnyState<'a>], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(&mut self, states: &mut [AnyState<'a>], pieces: &[&[u32]]) -> Result<Vec<f64>, Failure> {
         match &mut self.0 {
             NextSymbolKind::Boxed(model) => model.advance_batch(states, pieces),
             NextSymbolKind::Grammar(_) => super::advance_each(self, states, pieces),

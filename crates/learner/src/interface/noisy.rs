@@ -2,7 +2,7 @@
 
 use wug_dataset::Seed;
 
-use super::{NextSymbol, Trained};
+use super::{Failure, NextSymbol, Trained};
 use crate::kernel::Real;
 use crate::model::{LanguageModel, PrefixState};
 use crate::tape::Mode;
@@ -33,17 +33,21 @@ impl<R: Real> NextSymbol for Noisy<R> {
         self.model.push(state, symbol);
     }
 
-    fn next(&mut self, state: &PrefixState<R>) -> Vec<f64> {
+    fn next(&mut self, state: &PrefixState<R>) -> Result<Vec<f64>, Failure> {
         self.model.next(state)
     }
 
-    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Vec<Vec<f64>> {
+    fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
         let seed = self.seed.nth(self.calls);
         self.calls += 1;
-        self.model.log_probs_in(strings, |batch| Mode::Train { seed: seed.nth(batch).value() })
+        Ok(self.model.log_probs_in(strings, |batch| Mode::Train { seed: seed.nth(batch).value() }))
     }
 
-    fn advance_batch(&mut self, states: &mut [PrefixState<R>], pieces: &[&[u32]]) -> Vec<f64> {
+    fn advance_batch(
+        &mut self,
+        states: &mut [PrefixState<R>],
+        pieces: &[&[u32]],
+    ) -> Result<Vec<f64>, Failure> {
         self.model.advance_batch(states, pieces)
     }
 

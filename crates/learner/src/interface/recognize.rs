@@ -1,6 +1,6 @@
 //! Recognition with a trained model, in batches.
 
-use super::{Recognizer, Trained};
+use super::{Failure, Recognizer, Trained};
 use crate::kernel::{Real, softmax};
 use crate::model::RecognizerModel;
 use crate::tape::{Mode, Recording, Var};
@@ -14,12 +14,16 @@ pub struct RecognizerOutput {
     /// With a language-modelling head: the natural logarithm of the probability of each symbol given those before it,
     /// and of the end.
     pub log_probs: Option<Vec<f64>>,
-    /// With a next-symbol head: at each prefix, the log-odds that each symbol, and the end, may come next.
+    /// With a next-symbol head: at each prefix, the log-odds that each id may come next; 0 is the end.
     pub next: Option<Vec<Vec<f64>>>,
 }
 
 impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
-    fn predict(&mut self, strings: &[&[u32]], is_member: &dyn Fn(usize) -> bool) -> Vec<RecognizerOutput> {
+    fn predict(
+        &mut self,
+        strings: &[&[u32]],
+        is_member: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<RecognizerOutput>, Failure> {
         let lengths: Vec<usize> = strings.iter().map(|s| s.len()).collect();
         let mut outputs = vec![RecognizerOutput::default(); strings.len()];
         for batch in eval_batches(&lengths, |max_len| self.model.max_batch_strings(max_len)) {
@@ -40,11 +44,12 @@ impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
             if let Some(out) = logits.next_symbols {
                 let mut rows = rows(&record, out, choices);
                 for &i in &members {
-                    outputs[i].next = Some(rows.by_ref().take(lengths[i] + 1).collect());
+                    let of_prefixes = rows.by_ref().take(lengths[i] + 1);
+                    outputs[i].next = Some(of_prefixes.map(end_first).collect());
                 }
             }
         }
-        outputs
+        Ok(outputs)
     }
 }
 
@@ -57,12 +62,18 @@ fn rows<'a, R: Real>(
     record.value(out).chunks(choices).map(|row| row.iter().map(|x| x.wide()).collect())
 }
 
+/// A row in the order of ids; a recognizer's output for the end is its last.
+fn end_first(mut row: Vec<f64>) -> Vec<f64> {
+    row.rotate_right(1);
+    row
+}
+
 /// The log-probabilities of a string's symbols and its end, from one row of logits per prefix.
 fn log_probs(string: &[u32], rows: &mut impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
     (0..=string.len())
         .zip(rows)
         .map(|(p, mut row)| {
-            let logit = row[string.get(p).map_or(row.len() - 1, |&s| s as usize)];
+            let logit = row[string.get(p).map_or(row.len() - 1, |&id| id as usize - 1)];
             // `softmax` returns the logarithm of its denominator.
             logit - softmax(&mut row)
         })
@@ -75,17 +86,26 @@ mod tests {
 
     use super::*;
     use crate::model::{LabelledString, LossWeights};
-    use crate::registry::recognizer;
+    use crate::registry::{RecognizerTask, recognizer};
     use crate::tape::Tape;
 
     // The loss computed from the outputs for each string is the training loss.
     #[test]
     fn outputs_add_up_to_the_loss() {
         for family in ["rnn", "lstm", "gru", "transformer"] {
-            let model = RecognizerModel::new(recognizer(family, 8, 2, (true, true), 0.0).unwrap()).unwrap();
+            let model = RecognizerModel::new(
+                recognizer(
+                    family,
+                    8,
+                    RecognizerTask { alphabet: 2, language_modeling: true, next_symbols: true },
+                    0.0,
+                )
+                .unwrap(),
+            )
+            .unwrap();
             let params: Vec<f64> = model.layout().initialise(Seed::new(3));
-            let strings: [&[u32]; 4] = [&[0, 1, 1], &[], &[1], &[1, 0, 1, 0, 0]];
-            let next: [&[u64]; 4] = [&[1, 2, 3, 7], &[4], &[], &[1, 1, 5, 6, 7, 0]];
+            let strings: [&[u32]; 4] = [&[1, 2, 2], &[], &[2], &[2, 1, 2, 1, 1]];
+            let next: [&[u64]; 4] = [&[2, 4, 6, 7], &[1], &[], &[2, 2, 3, 5, 7, 0]];
             let labels = [true, true, false, true];
             let batch: Vec<LabelledString<'_>> = (0..4)
                 .map(|i| LabelledString { string: strings[i], label: labels[i], next: next[i] })
@@ -99,7 +119,7 @@ mod tests {
             let cross_entropy = |z: f64, truth: bool| softplus(if truth { -z } else { z });
             let mean = |xs: Vec<f64>| xs.iter().sum::<f64>() / xs.len() as f64;
             let mut recognizer: Box<dyn Recognizer> = Box::new(Trained::new(model, params));
-            let outputs = recognizer.predict(&strings, &|i| labels[i]);
+            let outputs = recognizer.predict(&strings, &|i| labels[i]).unwrap();
             let mut sum = 0.0;
             for (e, j) in batch.iter().zip(outputs) {
                 sum += cross_entropy(j.log_odds, e.label);

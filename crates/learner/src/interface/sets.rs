@@ -1,6 +1,6 @@
 //! Models trained on sets of next symbols.
 
-use super::{NextSymbol, Trained, advance_each};
+use super::{Failure, NextSymbol, Trained, advance_each};
 use crate::kernel::{Activation, Real, activate};
 use crate::model::{LanguageModel, PrefixState};
 
@@ -24,14 +24,19 @@ impl<R: Real> NextSymbol for Sets<R> {
         self.0.push(state, symbol);
     }
 
-    fn next(&mut self, state: &PrefixState<R>) -> Vec<f64> {
-        self.0.outputs(state, sigmoids)
+    fn next(&mut self, state: &PrefixState<R>) -> Result<Vec<f64>, Failure> {
+        Ok(self.0.outputs(state, sigmoids))
     }
 
-    fn advance_batch(&mut self, states: &mut [PrefixState<R>], pieces: &[&[u32]]) -> Vec<f64> {
-        self.0
-            .advance_lockstep(states, pieces, sigmoids)
-            .unwrap_or_else(|| advance_each(self, states, pieces))
+    fn advance_batch(
+        &mut self,
+        states: &mut [PrefixState<R>],
+        pieces: &[&[u32]],
+    ) -> Result<Vec<f64>, Failure> {
+        match self.0.advance_lockstep(states, pieces, sigmoids) {
+            Some(rows) => Ok(rows),
+            None => advance_each(self, states, pieces),
+        }
     }
 
     fn same(&self, a: &PrefixState<R>, b: &PrefixState<R>) -> bool {

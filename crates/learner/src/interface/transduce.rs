@@ -2,24 +2,24 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Trained, Transducer};
+use super::{Failure, Trained, Transducer};
 use crate::kernel::{Real, softmax};
 use crate::model::{Pair, TransducerModel};
 use crate::tape::Mode;
 use crate::train::{eval_batches, pair_symbols};
 
 impl<R: Real> Transducer for Trained<TransducerModel, R> {
-    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Vec<f64> {
-        self.of_symbols(pairs).iter().map(|logs| logs.iter().sum()).collect()
+    fn log_probs(&mut self, pairs: &[Pair<'_>]) -> Result<Vec<f64>, Failure> {
+        Ok(self.of_symbols(pairs).iter().map(|logs| logs.iter().sum()).collect())
     }
 
-    fn symbol_log_probs(&mut self, pairs: &[Pair<'_>]) -> Option<Vec<Vec<f64>>> {
-        Some(self.of_symbols(pairs))
+    fn symbol_log_probs(&mut self, pairs: &[Pair<'_>]) -> Result<Option<Vec<Vec<f64>>>, Failure> {
+        Ok(Some(self.of_symbols(pairs)))
     }
 
-    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Vec<u32> {
+    fn greedy(&mut self, input: &[u32], lengths: RangeInclusive<usize>) -> Result<Vec<u32>, Failure> {
         let mut record = self.tape.record(&self.params, Mode::Eval);
-        self.model.greedy(&mut record, input, lengths)
+        Ok(self.model.greedy(&mut record, input, lengths))
     }
 }
 

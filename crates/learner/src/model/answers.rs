@@ -1,10 +1,10 @@
 //! Models that answer at some positions of a sequence: a body, and an output layer over answers.
 
 use super::body::{AnyBody, Body as _, BodyConfig, BodySpec};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, countable, positive};
-use super::states::PrefixState;
-use super::transformer::{Mask, Part, Transformer, TransformerSpec};
+use super::states::{BatchShape, PrefixState};
+use super::transformer::{Mask, Transformer, TransformerPart, TransformerSpec};
 use super::{Counted, SpecError};
 use crate::interface::Sequence;
 use crate::kernel::{Activation, Real};
@@ -95,7 +95,7 @@ impl AnswerModel {
         countable(spec.parameters()?)?;
         let (init, mut layout) = (Initialization::Torch, Layout::default());
         let transformer = |spec: &TransformerSpec, v: usize, layout: &mut Layout| {
-            Transformer::new(spec.clone(), v, Part { prefix: "", cross: false }, init, layout)
+            Transformer::new(spec.clone(), v, TransformerPart { prefix: "", cross: false }, init, layout)
         };
         let body = match &spec.body {
             AnswerBodySpec::Prefix(body) => {
@@ -108,12 +108,12 @@ impl AnswerModel {
             AnswerBodySpec::BagOfWords => AnswerBody::BagOfWords,
         };
         let (i, o) = (spec.width(), spec.answers);
-        let scaled = |role: Role| match (init.of(role), &spec.body) {
+        let scaled = |role: ParamRole| match (init.of(role), &spec.body) {
             (Init::Uniform(bound), AnswerBodySpec::BagOfWords) => Init::Uniform(SMALL * bound),
             (init, _) => init,
         };
-        let weight = layout.add("output.weight", &[o, i], scaled(Role::Head { i, o }));
-        let bias = layout.add("output.bias", &[o], scaled(Role::HeadBias { i }));
+        let weight = layout.add("output.weight", &[o, i], scaled(ParamRole::Head { i, o }));
+        let bias = layout.add("output.bias", &[o], scaled(ParamRole::HeadBias { i }));
         Ok(Self { spec, layout, body, weight, bias })
     }
 
@@ -209,7 +209,13 @@ fn whole<R: Real>(r: &mut Recording<'_, R>, body: &Transformer, strings: &[&[u32
     let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let symbol = |t: usize, b: usize| strings[b].get(t).copied().unwrap_or(0);
-    let states = body.forward_with(r, (longest, strings.len()), symbol, Mask::Padding(&lengths), None);
+    let states = body.forward_with(
+        r,
+        BatchShape { steps: longest, batch: strings.len() },
+        symbol,
+        Mask::Padding(&lengths),
+        None,
+    );
     (r.materialize(states.rows), longest)
 }
 

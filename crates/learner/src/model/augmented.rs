@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SpecError;
 use super::body::{Body, BodyConfig};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::bounded;
 use super::recurrent::Cell;
-use super::states::{PrefixState, States};
+use super::states::{BatchShape, PrefixState, States};
 use crate::kernel::{Augmented, MemoryKind, Real, Recurrence};
 use crate::params::{Init, Layout};
 use crate::tape::{AugmentedLayer, Layer, Recording};
@@ -117,7 +117,7 @@ impl AugmentedSpec {
         Some(format!("{layer}.{part}"))
     }
 
-    fn sizes(&self, (steps, batch): (usize, usize), vocabulary: usize) -> Augmented {
+    fn sizes(&self, BatchShape { steps, batch }: BatchShape, vocabulary: usize) -> Augmented {
         Augmented {
             recurrence: Recurrence { steps, batch, input: vocabulary, hidden: self.hidden },
             lstm: self.cell == Cell::Lstm,
@@ -162,7 +162,7 @@ impl BodyConfig for AugmentedSpec {
 
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> AugmentedBody {
         let (h, m, g) = (self.hidden, self.width, self.cell.gates() * self.hidden);
-        let recurrent = init.of(Role::Recurrent { hidden: h });
+        let recurrent = init.of(ParamRole::Recurrent { hidden: h });
         let mut add = |part: &str, shape: &[usize]| layout.add(format!("layers.0.{part}"), shape, recurrent);
         let network = Layer {
             input: add("weight_ih", &[g, vocabulary]),
@@ -171,7 +171,7 @@ impl BodyConfig for AugmentedSpec {
             second_bias: Some(add("bias_hh", &[g])),
         };
         let mut linear = |name: &str, o: usize, i: usize| {
-            let (weight, bias) = (init.of(Role::Linear { i, o }), init.of(Role::LinearBias { i }));
+            let (weight, bias) = (init.of(ParamRole::Linear { i, o }), init.of(ParamRole::LinearBias { i }));
             let weight = layout.add(format!("memory.{name}.weight"), &[o, i], weight);
             (weight, layout.add(format!("memory.{name}.bias"), &[o], bias))
         };
@@ -184,7 +184,7 @@ impl BodyConfig for AugmentedSpec {
 
     /// Limited by the memory after every step, which is kept for the backward pass.
     fn max_batch_strings(&self, max_len: usize) -> usize {
-        let per_string = self.sizes((max_len + 1, 1), 1).trace::<f64>(true);
+        let per_string = self.sizes(BatchShape { steps: max_len + 1, batch: 1 }, 1).trace::<f64>(true);
         ((1 << 24) / per_string).clamp(1, 512)
     }
 
@@ -216,7 +216,7 @@ impl Body for AugmentedBody {
     fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        (steps, batch): (usize, usize),
+        BatchShape { steps, batch }: BatchShape,
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States {
         let x = r.one_hot((0..steps * batch).map(|i| symbol(i / batch, i % batch)), self.vocabulary);
@@ -224,7 +224,8 @@ impl Body for AugmentedBody {
             Gate::Gumbel(_) => r.gumbel(steps * batch * self.spec.device.actions()),
             Gate::Softmax | Gate::Temperature(_) => None,
         };
-        let var = r.augmented(x, noise, self.layer, self.spec.sizes((steps, batch), self.vocabulary));
+        let var =
+            r.augmented(x, noise, self.layer, self.spec.sizes(BatchShape { steps, batch }, self.vocabulary));
         let width = self.spec.hidden;
         States { rows: var.into(), width, per_position: batch, per_string: 1, start: 0, first: 0 }
     }
@@ -239,7 +240,7 @@ impl Body for AugmentedBody {
     fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
         let PrefixState { hidden, caches, top } = state;
         let x = r.one_hot([symbol], self.vocabulary);
-        let sizes = self.spec.sizes((1, 1), self.vocabulary);
+        let sizes = self.spec.sizes(BatchShape::ONE, self.vocabulary);
         r.augmented_step(x, hidden, &mut caches[0], self.layer, sizes);
         top.copy_from_slice(&hidden[..self.spec.hidden]);
     }

@@ -11,7 +11,7 @@ use super::augmented::{AugmentedBody, AugmentedSpec};
 use super::init::Initialization;
 use super::recurrent::{Recurrent, RecurrentSpec};
 use super::stack_rnn::{StackRnnBody, StackRnnSpec};
-use super::states::{BatchStates, PrefixState, States};
+use super::states::{BatchShape, BatchStates, PrefixState, States};
 use super::transformer::{Transformer, TransformerSpec};
 use crate::kernel::Real;
 use crate::params::{Layout, Param};
@@ -77,7 +77,7 @@ pub(crate) trait Body {
     fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        sizes: (usize, usize),
+        shape: BatchShape,
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States;
 
@@ -114,7 +114,10 @@ impl AnyBody {
             Some(start) if t == 0 => start,
             _ => strings[b].get(t - shift).copied().unwrap_or(0),
         };
-        States { start: shift, ..self.forward(r, (max_len + shift, strings.len()), symbol) }
+        States {
+            start: shift,
+            ..self.forward(r, BatchShape { steps: max_len + shift, batch: strings.len() }, symbol)
+        }
     }
 }
 
@@ -190,10 +193,10 @@ macro_rules! bodies {
             fn forward<R: Real>(
                 &self,
                 r: &mut Recording<'_, R>,
-                sizes: (usize, usize),
+                shape: BatchShape,
                 symbol: impl Fn(usize, usize) -> u32,
             ) -> States {
-                match self { $(Self::$name(body) => body.forward(r, sizes, symbol),)+ }
+                match self { $(Self::$name(body) => body.forward(r, shape, symbol),)+ }
             }
 
             fn initial_state<R: Real>(&self, params: &[R]) -> PrefixState<R> {

@@ -25,7 +25,7 @@ pub enum Initialization {
 
 /// The role of a parameter, with the sizes that recipes depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Role {
+pub(crate) enum ParamRole {
     Embedding {
         d: usize,
     },
@@ -73,17 +73,17 @@ pub(crate) enum Role {
 }
 
 impl Initialization {
-    pub(crate) fn of(self, role: Role) -> Init {
+    pub(crate) fn of(self, role: ParamRole) -> Init {
         match (self, role) {
-            (_, Role::NormGain) => Init::Constant(1.0),
-            (_, Role::NormBias)
-            | (Self::Flare, Role::HeadBias { .. })
-            | (Self::JointAttention, Role::AttentionInBias { .. }) => Init::Constant(0.0),
-            (Self::Flare, Role::Head { i, o }) | (Self::Tse, Role::Linear { i, o }) => {
+            (_, ParamRole::NormGain) => Init::Constant(1.0),
+            (_, ParamRole::NormBias)
+            | (Self::Flare, ParamRole::HeadBias { .. })
+            | (Self::JointAttention, ParamRole::AttentionInBias { .. }) => Init::Constant(0.0),
+            (Self::Flare, ParamRole::Head { i, o }) | (Self::Tse, ParamRole::Linear { i, o }) => {
                 Init::xavier(i, o, 1.0)
             }
             (Self::Flare | Self::FindLstm, _) => Init::Uniform(0.1),
-            (Self::Tse, Role::AttentionOut { d }) => Init::xavier(d, d, 1.0),
+            (Self::Tse, ParamRole::AttentionOut { d }) => Init::xavier(d, d, 1.0),
             (Self::FindTransformer | Self::JointAttention, role) => find_transformer(role),
             (Self::FindCnn, role) => find_cnn(role),
             (Self::Torch | Self::Tse, role) => torch(role),
@@ -95,41 +95,44 @@ fn inverse_root(n: usize) -> f64 {
     1.0 / libm::sqrt(n as f64)
 }
 
-fn torch(role: Role) -> Init {
+fn torch(role: ParamRole) -> Init {
     match role {
-        Role::Embedding { .. } | Role::Positions => Init::Normal(1.0),
-        Role::Recurrent { hidden } => Init::Uniform(inverse_root(hidden)),
-        Role::AttentionIn { d } => Init::xavier(d, 3 * d, 1.0),
-        Role::AttentionOut { d } => Init::Uniform(inverse_root(d)),
-        Role::Linear { i, .. } | Role::LinearBias { i } | Role::Head { i, .. } | Role::HeadBias { i } => {
-            Init::Uniform(inverse_root(i))
-        }
-        Role::Directions { i, .. } => Init::Uniform(inverse_root(i)),
-        Role::InitialState
-        | Role::AttentionInBias { .. }
-        | Role::AttentionOutBias
-        | Role::NormBias
-        | Role::DirectionsBias => Init::Constant(0.0),
-        Role::NormGain => Init::Constant(1.0),
+        ParamRole::Embedding { .. } | ParamRole::Positions => Init::Normal(1.0),
+        ParamRole::Recurrent { hidden } => Init::Uniform(inverse_root(hidden)),
+        ParamRole::AttentionIn { d } => Init::xavier(d, 3 * d, 1.0),
+        ParamRole::AttentionOut { d } => Init::Uniform(inverse_root(d)),
+        ParamRole::Linear { i, .. }
+        | ParamRole::LinearBias { i }
+        | ParamRole::Head { i, .. }
+        | ParamRole::HeadBias { i }
+        | ParamRole::Directions { i, .. } => Init::Uniform(inverse_root(i)),
+        ParamRole::InitialState
+        | ParamRole::AttentionInBias { .. }
+        | ParamRole::AttentionOutBias
+        | ParamRole::NormBias
+        | ParamRole::DirectionsBias => Init::Constant(0.0),
+        ParamRole::NormGain => Init::Constant(1.0),
     }
 }
 
-fn find_transformer(role: Role) -> Init {
+fn find_transformer(role: ParamRole) -> Init {
     match role {
-        Role::Embedding { d } | Role::Head { i: d, .. } => Init::Normal(inverse_root(d)),
-        Role::AttentionIn { d } => Init::xavier(d, d, std::f64::consts::FRAC_1_SQRT_2),
-        Role::AttentionInBias { d } => Init::Uniform(inverse_root(d)),
-        Role::AttentionOut { d } => Init::xavier(d, d, 1.0),
-        Role::Linear { i, o } => Init::xavier(i, o, 1.0),
-        Role::LinearBias { .. } | Role::HeadBias { .. } | Role::AttentionOutBias => Init::Constant(0.0),
+        ParamRole::Embedding { d } | ParamRole::Head { i: d, .. } => Init::Normal(inverse_root(d)),
+        ParamRole::AttentionIn { d } => Init::xavier(d, d, std::f64::consts::FRAC_1_SQRT_2),
+        ParamRole::AttentionInBias { d } => Init::Uniform(inverse_root(d)),
+        ParamRole::AttentionOut { d } => Init::xavier(d, d, 1.0),
+        ParamRole::Linear { i, o } => Init::xavier(i, o, 1.0),
+        ParamRole::LinearBias { .. } | ParamRole::HeadBias { .. } | ParamRole::AttentionOutBias => {
+            Init::Constant(0.0)
+        }
         role => torch(role),
     }
 }
 
-fn find_cnn(role: Role) -> Init {
+fn find_cnn(role: ParamRole) -> Init {
     match role {
-        Role::Embedding { .. } | Role::Positions => Init::Normal(0.1),
-        Role::Directions { i, kept, gated } => {
+        ParamRole::Embedding { .. } | ParamRole::Positions => Init::Normal(0.1),
+        ParamRole::Directions { i, kept, gated } => {
             // A gate reduces the variance to a quarter.
             let gates = if gated { 4.0 } else { 1.0 };
             Init::Normal(libm::sqrt(gates * kept / i as f64))

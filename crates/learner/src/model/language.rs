@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, countable};
 use super::states::{BatchStates, PrefixState, States};
 use super::{Counted, SpecError};
@@ -85,10 +85,10 @@ impl LanguageModel {
         let d = spec.body.state_width();
         let weight = match (spec.output, body.embedding()) {
             (Output::Tied, Some(table)) => table,
-            _ => layout.add("output.weight", &[v, d], init.of(Role::Head { i: d, o: v })),
+            _ => layout.add("output.weight", &[v, d], init.of(ParamRole::Head { i: d, o: v })),
         };
         let bias = (spec.output == Output::Linear)
-            .then(|| layout.add("output.bias", &[v], init.of(Role::HeadBias { i: d })));
+            .then(|| layout.add("output.bias", &[v], init.of(ParamRole::HeadBias { i: d })));
         countable(layout.count())?;
         Ok(Self { spec, layout, body, weight, bias })
     }

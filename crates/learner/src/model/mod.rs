@@ -28,7 +28,7 @@ pub use recognizer::{LabelledString, Logits, LossWeights, RecognizerModel, Recog
 pub use recurrent::{Cell, RecurrentSpec, Start};
 pub use stack_rnn::StackRnnSpec;
 pub(crate) use states::BatchStates;
-pub use states::{PrefixState, States};
+pub use states::{BatchShape, PrefixState, States};
 pub use transducer::{
     CnnTransducerSpec, LstmTransducerSpec, Pair, TransducerBodySpec, TransducerModel, TransducerSpec,
 };

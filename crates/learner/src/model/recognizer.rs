@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::{AnyBody, Body, BodyConfig, BodySpec};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, countable};
 use super::{Counted, SpecError};
 use crate::kernel::{Activation, Real};
@@ -30,13 +30,20 @@ pub struct RecognizerSpec {
 /// A training or validation string with its label.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelledString<'a> {
-    /// Symbols below the alphabet's size.
+    /// Its ids: symbols are numbered from 1.
     pub string: &'a [u32],
     /// Whether it is in the language.
     pub label: bool,
-    /// For each of its n + 1 prefixes, the symbols that may come next, one bit each, and the end as the bit after the last
-    /// symbol. Required of members if there is a next-symbol head.
+    /// For each of its n + 1 prefixes, the ids that may come next, one bit each (0 is the end). Required of members if there is a
+    /// next-symbol head.
     pub next: &'a [u64],
+}
+
+impl<'a> LabelledString<'a> {
+    /// A string of which nothing but its label is to be learned.
+    pub fn new(string: &'a [u32], label: bool) -> Self {
+        Self { string, label, next: &[] }
+    }
 }
 
 /// Weights of the auxiliary losses; recognition has weight 1.
@@ -113,8 +120,8 @@ impl RecognizerModel {
         let body = spec.body.build(vocabulary, init, &mut layout);
         let d = spec.body.state_width();
         let mut linear = |name: &str, o: usize| {
-            let weight = layout.add(format!("{name}.weight"), &[o, d], init.of(Role::Head { i: d, o }));
-            (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i: d })))
+            let weight = layout.add(format!("{name}.weight"), &[o, d], init.of(ParamRole::Head { i: d, o }));
+            (weight, layout.add(format!("{name}.bias"), &[o], init.of(ParamRole::HeadBias { i: d })))
         };
         let head = linear("recognition", 1);
         let next_symbols = spec.next_symbols.then(|| linear("next_symbols", v + 1));
@@ -152,7 +159,11 @@ impl RecognizerModel {
         strings: &[&[u32]],
         is_member: impl Fn(usize) -> bool,
     ) -> Logits {
-        let states = self.body.read(r, strings, self.start);
+        // Symbols have the first rows of the embedding; there is none for the boundary.
+        let rows: Vec<Vec<u32>> =
+            strings.iter().map(|string| string.iter().map(|id| id - 1).collect()).collect();
+        let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
+        let states = self.body.read(r, &rows, self.start);
         let d = states.width;
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
         let last = r.select(states.rows, ends, d);
@@ -192,7 +203,7 @@ impl RecognizerModel {
             let end = self.spec.alphabet as u32;
             let truth = members().flat_map(|e| {
                 let weight = weights.language_modeling * share / (e.string.len() + 1) as f64;
-                e.string.iter().copied().chain([end]).map(move |symbol| (symbol, weight))
+                e.string.iter().map(|id| id - 1).chain([end]).map(move |symbol| (symbol, weight))
             });
             r.softmax_loss(out, v, truth);
         }
@@ -200,7 +211,11 @@ impl RecognizerModel {
             let truth = members().flat_map(|e| {
                 let weight = weights.next_symbols * share / ((e.string.len() + 1) * v) as f64;
                 assert_eq!(e.next.len(), e.string.len() + 1, "one next-symbol set per prefix");
-                e.next.iter().flat_map(move |set| (0..v).map(move |s| (f64::from(set >> s & 1 == 1), weight)))
+                // The columns are those of the symbols, then that of the end.
+                let bits = (1..v).chain([0]);
+                e.next.iter().flat_map(move |set| {
+                    bits.clone().map(move |bit| (f64::from(set >> bit & 1 == 1), weight))
+                })
             });
             r.logistic_loss(out, truth);
         }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::SpecError;
 use super::body::{Body, BodyConfig};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, layered, probability};
-use super::states::{BatchStates, PrefixState, States};
+use super::states::{BatchShape, BatchStates, PrefixState, States};
 use crate::kernel::{Activation, Real, Recurrence, activate};
 use crate::params::{Layout, Param};
 use crate::tape::{Layer, MaskedVar, Recording, Var};
@@ -107,11 +107,12 @@ impl BodyConfig for RecurrentSpec {
 
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Recurrent {
         let (h, gates) = (self.hidden, self.cell.gates());
-        let embedding =
-            self.embedding.map(|d| layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d })));
+        let embedding = self
+            .embedding
+            .map(|d| layout.add("embedding", &[vocabulary, d], init.of(ParamRole::Embedding { d })));
         let initial = (self.start == Start::Learned)
-            .then(|| layout.add("initial", &[self.layers, h], init.of(Role::InitialState)));
-        let recurrent = init.of(Role::Recurrent { hidden: h });
+            .then(|| layout.add("initial", &[self.layers, h], init.of(ParamRole::InitialState)));
+        let recurrent = init.of(ParamRole::Recurrent { hidden: h });
         let mut layer = |l: usize| {
             let i = if l > 0 { h } else { self.embedding.unwrap_or(vocabulary) };
             let mut add =
@@ -153,7 +154,7 @@ impl Body for Recurrent {
     fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        (steps, batch): (usize, usize),
+        BatchShape { steps, batch }: BatchShape,
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States {
         let (h, p) = (self.spec.hidden, self.spec.dropout);
@@ -166,11 +167,11 @@ impl Body for Recurrent {
             _ => r.one_hot(symbols, self.vocabulary).into(),
         };
         for (l, &layer) in self.lower.iter().enumerate() {
-            let states = self.run_layer(r, x, l, layer, (steps, batch));
+            let states = self.run_layer(r, x, l, layer, BatchShape { steps, batch });
             let after = r.part(states, batch * h, steps * batch * h);
             x = r.masked(after, p);
         }
-        let states = self.run_layer(r, x, self.lower.len(), self.top, (steps, batch));
+        let states = self.run_layer(r, x, self.lower.len(), self.top, BatchShape { steps, batch });
         let rows = r.masked(states, p);
         States { rows, width: h, per_position: batch, per_string: 1, start: 0, first: 0 }
     }
@@ -206,7 +207,7 @@ impl Body for Recurrent {
 }
 
 impl Recurrent {
-    fn sizes(&self, layer: Layer, (steps, batch): (usize, usize)) -> Recurrence {
+    fn sizes(&self, layer: Layer, BatchShape { steps, batch }: BatchShape) -> Recurrence {
         let h = self.spec.hidden;
         Recurrence { steps, batch, input: layer.input.len() / (self.spec.cell.gates() * h), hidden: h }
     }
@@ -218,9 +219,9 @@ impl Recurrent {
         x: MaskedVar,
         l: usize,
         layer: Layer,
-        sizes: (usize, usize),
+        shape: BatchShape,
     ) -> Var {
-        let (h, n) = (self.spec.hidden, self.sizes(layer, sizes));
+        let (h, n) = (self.spec.hidden, self.sizes(layer, shape));
         let h0 = self.initial.map(|all| r.repeat(all.part(l * h, h), n.batch, Activation::Tanh));
         self.layer(r, x, h0, layer, n)
     }

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use super::SpecError;
 use super::body::{Body, BodyConfig};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::bounded;
-use super::states::{PrefixState, States};
+use super::states::{BatchShape, PrefixState, States};
 use crate::kernel::{Activation, MemoryKind, Real, StackRnn};
 use crate::params::{Layout, Param};
 use crate::tape::{Recording, StackRnnLayer, Var};
@@ -39,7 +39,7 @@ pub struct StackRnnSpec {
 }
 
 impl StackRnnSpec {
-    fn sizes(&self, (steps, batch): (usize, usize), taken: usize) -> StackRnn {
+    fn sizes(&self, BatchShape { steps, batch }: BatchShape, taken: usize) -> StackRnn {
         let Self { hidden, rows, width, .. } = *self;
         StackRnn { steps, batch, hidden, rows, width, taken }
     }
@@ -78,16 +78,18 @@ impl BodyConfig for StackRnnSpec {
 
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> StackRnnBody {
         let (h, m) = (self.hidden, self.width);
-        let recurrent = init.of(Role::Recurrent { hidden: h });
-        let embedding =
-            self.embedding.map(|d| layout.add("embedding", &[vocabulary, d], init.of(Role::Embedding { d })));
+        let recurrent = init.of(ParamRole::Recurrent { hidden: h });
+        let embedding = self
+            .embedding
+            .map(|d| layout.add("embedding", &[vocabulary, d], init.of(ParamRole::Embedding { d })));
         let mut add = |part: &str, shape: &[usize]| layout.add(part, shape, recurrent);
         let input = add("layers.0.weight_ih", &[h, self.embedding.unwrap_or(vocabulary)]);
         let hidden = add("layers.0.weight_hh", &[h, h]);
         let (bias, second) = (add("layers.0.bias_ih", &[h]), add("layers.0.bias_hh", &[h]));
         let read = add("memory.read.weight", &[h, m]);
         let mut linear = |name: &str, o: usize| {
-            let (weight, bias) = (init.of(Role::Linear { i: h, o }), init.of(Role::LinearBias { i: h }));
+            let (weight, bias) =
+                (init.of(ParamRole::Linear { i: h, o }), init.of(ParamRole::LinearBias { i: h }));
             let weight = layout.add(format!("memory.{name}.weight"), &[o, h], weight);
             (weight, layout.add(format!("memory.{name}.bias"), &[o], bias))
         };
@@ -98,7 +100,8 @@ impl BodyConfig for StackRnnSpec {
 
     /// Limited by the stack after every step, which is kept for the backward pass.
     fn max_batch_strings(&self, max_len: usize) -> usize {
-        let per_string = self.sizes((max_len + 1, 1), 0).trace(true) + (max_len + 1) * self.hidden;
+        let per_string = self.sizes(BatchShape { steps: max_len + 1, batch: 1 }, 0).trace(true)
+            + (max_len + 1) * self.hidden;
         ((1 << 24) / per_string).clamp(1, 512)
     }
 
@@ -143,7 +146,7 @@ impl Body for StackRnnBody {
     fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        (steps, batch): (usize, usize),
+        BatchShape { steps, batch }: BatchShape,
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States {
         let (width, n) = (self.spec.hidden, steps * batch);
@@ -154,7 +157,7 @@ impl Body for StackRnnBody {
         } else {
             self.sums(r, symbols)
         };
-        let var = r.stack_rnn(x, self.layer, self.spec.sizes((steps, batch), 0));
+        let var = r.stack_rnn(x, self.layer, self.spec.sizes(BatchShape { steps, batch }, 0));
         States { rows: var.into(), width, per_position: batch, per_string: 1, start: 0, first: 0 }
     }
 
@@ -167,7 +170,7 @@ impl Body for StackRnnBody {
     fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
         let PrefixState { hidden, caches, top } = state;
         let x = self.sums(r, std::iter::once(symbol));
-        let sizes = self.spec.sizes((1, 1), caches[0].len() / self.spec.width);
+        let sizes = self.spec.sizes(BatchShape::ONE, caches[0].len() / self.spec.width);
         r.stack_rnn_step(x, hidden, &mut caches[0], self.layer, sizes);
         top.copy_from_slice(hidden);
     }

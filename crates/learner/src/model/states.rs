@@ -2,6 +2,20 @@
 
 use crate::tape::{MaskedVar, Var};
 
+/// The strings of a batch, padded to one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchShape {
+    /// Symbols of each string, padding and start included.
+    pub steps: usize,
+    /// How many strings there are.
+    pub batch: usize,
+}
+
+impl BatchShape {
+    /// One symbol of one string.
+    pub(super) const ONE: Self = Self { steps: 1, batch: 1 };
+}
+
 /// The states after all prefixes of a batch of strings, one row each.
 ///
 /// A recurrent body has a row before the first input (its initial state) and is laid out step by step, `[T+1,B,D]`. A

@@ -16,11 +16,11 @@ use self::cnn::CnnTransducer;
 pub use self::cnn::CnnTransducerSpec;
 use self::joint::JointTransducer;
 pub use self::lstm::LstmTransducerSpec;
-use self::lstm::{Decoding, LstmTransducer};
+use self::lstm::{LstmDecoding, LstmTransducer};
 use self::prompt::PromptTransducer;
 use self::transformer::TransformerTransducer;
 use super::body::BodyConfig;
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, countable};
 use super::{Counted, SpecError, TransformerSpec, recurrent, transformer as whole};
 use crate::kernel::{Activation, Real};
@@ -142,10 +142,17 @@ impl TransducerSpec {
     }
 }
 
+/// The numbers of symbols that either side has rows for.
+#[derive(Clone, Copy, Debug)]
+struct Vocabularies {
+    inputs: usize,
+    outputs: usize,
+}
+
 impl Counted for TransducerSpec {
     fn parameters(&self) -> Result<usize, SpecError> {
         self.check()?;
-        let vocabularies = (self.inputs, self.outputs);
+        let vocabularies = Vocabularies { inputs: self.inputs, outputs: self.outputs };
         countable(match &self.body {
             TransducerBodySpec::Lstm(body) => body.parameters(vocabularies),
             TransducerBodySpec::Transformer(body) | TransducerBodySpec::CrossSelfTransformer(body) => {
@@ -162,14 +169,16 @@ impl TransducerModel {
     /// Checks the spec and lays out the parameters.
     pub fn new(spec: TransducerSpec) -> Result<Self, SpecError> {
         spec.check()?;
-        let (vocabularies, init) = ((spec.inputs, spec.outputs), spec.initialization);
+        let vocabularies = Vocabularies { inputs: spec.inputs, outputs: spec.outputs };
+        let init = spec.initialization;
         let mut layout = Layout::default();
         let body = match &spec.body {
             TransducerBodySpec::Lstm(body) => {
                 let model = LstmTransducer::new(body.clone(), vocabularies, init, &mut layout);
                 let mut linear = |name: &str, i: usize, o: usize| {
-                    let weight = layout.add(format!("{name}.weight"), &[o, i], init.of(Role::Head { i, o }));
-                    (weight, layout.add(format!("{name}.bias"), &[o], init.of(Role::HeadBias { i })))
+                    let weight =
+                        layout.add(format!("{name}.weight"), &[o, i], init.of(ParamRole::Head { i, o }));
+                    (weight, layout.add(format!("{name}.bias"), &[o], init.of(ParamRole::HeadBias { i })))
                 };
                 let width = body.hidden;
                 let resize = (body.output != width).then(|| {
@@ -183,7 +192,8 @@ impl TransducerModel {
                 let cross_self = matches!(spec.body, TransducerBodySpec::CrossSelfTransformer(_));
                 let model = TransformerTransducer::new(body, cross_self, vocabularies, init, &mut layout);
                 let (width, o) = (body.width, spec.outputs);
-                let weight = layout.add("output.weight", &[o, width], init.of(Role::Head { i: width, o }));
+                let weight =
+                    layout.add("output.weight", &[o, width], init.of(ParamRole::Head { i: width, o }));
                 Body::Transformer(Box::new(model), Head { width, resize: None, weight, bias: None })
             }
             TransducerBodySpec::Cnn(body) => {
@@ -198,7 +208,8 @@ impl TransducerModel {
             TransducerBodySpec::Prompt(body) => {
                 let model = PromptTransducer::new(body, vocabularies, init, &mut layout);
                 let (width, o) = (body.width, spec.inputs + spec.outputs);
-                let weight = layout.add("output.weight", &[o, width], init.of(Role::Head { i: width, o }));
+                let weight =
+                    layout.add("output.weight", &[o, width], init.of(ParamRole::Head { i: width, o }));
                 Body::Prompt(Box::new(model), Head { width, resize: None, weight, bias: None })
             }
         };
@@ -330,11 +341,11 @@ fn argmax<R: Real>(logits: &[R], allowed: impl Fn(u32) -> bool) -> Option<u32> {
 
 /// A decoder after a prefix of one output.
 enum Decoder<'a, R> {
-    Joint(&'a JointTransducer, joint::Decoding<R>),
-    Prompt(&'a PromptTransducer, prompt::Decoding<R>),
-    Lstm(&'a LstmTransducer, Decoding),
+    Joint(&'a JointTransducer, joint::JointDecoding<R>),
+    Prompt(&'a PromptTransducer, prompt::PromptDecoding<R>),
+    Lstm(&'a LstmTransducer, LstmDecoding),
     Transformer(&'a TransformerTransducer, whole::Source, Vec<Vec<R>>),
-    Cnn(&'a CnnTransducer, cnn::Decoding<R>),
+    Cnn(&'a CnnTransducer, cnn::CnnDecoding<R>),
 }
 
 impl<'a, R: Real> Decoder<'a, R> {

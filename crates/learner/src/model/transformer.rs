@@ -8,12 +8,12 @@ mod block;
 use serde::{Deserialize, Serialize};
 
 use self::block::norm;
-pub(crate) use self::block::{Block, Mask, Source};
+pub(crate) use self::block::{Block, Mask, Source, SourceKeys};
 use super::SpecError;
 use super::body::{Body, BodyConfig};
-use super::init::{Initialization, Role};
+use super::init::{Initialization, ParamRole};
 use super::limits::{bounded, layered, probability};
-use super::states::{PrefixState, States};
+use super::states::{BatchShape, PrefixState, States};
 use crate::kernel::{Real, Sinusoid};
 use crate::params::{Layout, Param};
 use crate::tape::{LayerNorm, Recording, Var};
@@ -141,7 +141,7 @@ impl BodyConfig for TransformerSpec {
     }
 
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> Transformer {
-        Transformer::new(self.clone(), vocabulary, Part { prefix: "", cross: false }, init, layout)
+        Transformer::new(self.clone(), vocabulary, TransformerPart { prefix: "", cross: false }, init, layout)
     }
 
     fn max_batch_strings(&self, max_len: usize) -> usize {
@@ -184,10 +184,10 @@ impl Body for Transformer {
     fn forward<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        sizes: (usize, usize),
+        shape: BatchShape,
         symbol: impl Fn(usize, usize) -> u32,
     ) -> States {
-        self.forward_with(r, sizes, symbol, Mask::Causal, None)
+        self.forward_with(r, shape, symbol, Mask::Causal, None)
     }
 
     fn initial_state<R: Real>(&self, _params: &[R]) -> PrefixState<R> {
@@ -203,7 +203,7 @@ impl Body for Transformer {
 
 /// The role of a transformer in a model.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part<'a> {
+pub(crate) struct TransformerPart<'a> {
     /// The prefix of the names of its parameters.
     pub(crate) prefix: &'a str,
     /// Whether it has cross-attention.
@@ -214,16 +214,16 @@ impl Transformer {
     pub(crate) fn new(
         spec: TransformerSpec,
         vocabulary: usize,
-        part: Part<'_>,
+        part: TransformerPart<'_>,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
         let (d, prefix) = (spec.width, part.prefix);
         let embedding =
-            layout.add(format!("{prefix}embedding"), &[vocabulary, d], init.of(Role::Embedding { d }));
+            layout.add(format!("{prefix}embedding"), &[vocabulary, d], init.of(ParamRole::Embedding { d }));
         let positions = spec
             .max_len()
-            .map(|max| layout.add(format!("{prefix}positions"), &[max, d], init.of(Role::Positions)));
+            .map(|max| layout.add(format!("{prefix}positions"), &[max, d], init.of(ParamRole::Positions)));
         let blocks = (0..spec.layers)
             .map(|l| Block::new(&format!("{prefix}layers.{l}"), &spec, part.cross, init, layout))
             .collect();
@@ -235,7 +235,7 @@ impl Transformer {
     pub(crate) fn forward_with<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        (t, batch): (usize, usize),
+        BatchShape { steps: t, batch }: BatchShape,
         symbol: impl Fn(usize, usize) -> u32,
         mask: Mask<'_>,
         source: Option<&Source>,
@@ -244,7 +244,14 @@ impl Transformer {
         let x = self.embed(r, symbols, 0, t);
         let mut x = r.dropout(x, self.spec.dropout.embedding);
         for (l, block) in self.blocks.iter().enumerate() {
-            x = block.forward(r, &self.spec, x, (t, batch), mask, source.map(|s| s.of(l)));
+            x = block.forward(
+                r,
+                &self.spec,
+                x,
+                BatchShape { steps: t, batch },
+                mask,
+                source.map(|s| s.of(l)),
+            );
         }
         let rows = self.finish(r, x).into();
         States { rows, width: self.spec.width, per_position: 1, per_string: t, start: 0, first: 1 }

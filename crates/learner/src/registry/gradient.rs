@@ -127,6 +127,22 @@ pub(super) const WARMUP: Key<usize> =
     Key::count("warmup", "updates until the largest step size; with 0 it is always that", 0..=MAX, 1000);
 pub(super) const CLIP_PAIRS: Key<f64> = CLIP.or(Constant::Real(25.0));
 
+/// How to train a recognizer with some settings: as Butoi et al. do.
+pub fn recognition_spec(settings: &Settings) -> TrainSpec {
+    TrainSpec {
+        optimizer: optimizer_spec(settings).clipped(settings.get(&CLIP)),
+        schedule: Schedule::Plateau {
+            rate: settings.get(&LEARNING_RATE),
+            factor: settings.get(&DECAY),
+            patience: settings.get(&DECAY_PATIENCE),
+        },
+        batch: BatchSize::Symbols(settings.get(&BATCH_SYMBOLS)),
+        max_epochs: settings.get(&MAX_EPOCHS),
+        patience: settings.get(&PATIENCE),
+        validations: 1,
+    }
+}
+
 /// How to train a transducer with some settings: as fairseq does.
 pub fn transduction_spec(settings: &Settings) -> TrainSpec {
     let peak = settings.get(&PEAK_RATE);

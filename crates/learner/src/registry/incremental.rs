@@ -9,7 +9,7 @@ use wug_parameter::{Matching, parameters};
 use super::gradient::{LEARNING_RATE, TELLING_OPTIMIZER, optimizer_spec};
 use super::size::{Matched, Sizing, Target};
 use super::{Learner, NO_ROLES, Parameter, Settings, SettingsCheck};
-use crate::interface::Incremental;
+use crate::interface::{ByRow, Incremental};
 use crate::model::{AnswerBodySpec, AnswerModel, AnswerModelSpec, Counted as _, SpecError};
 use crate::train::IncrementalNetwork;
 
@@ -17,7 +17,7 @@ use crate::train::IncrementalNetwork;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncrementalTask {
     pub vocabulary: usize,
-    /// Answers are symbols below this one.
+    /// Answers are among the first so many symbols.
     pub answers: usize,
     /// Whether it calculates in double precision.
     pub double: bool,
@@ -82,9 +82,9 @@ pub(super) fn network(
     let optimizer = optimizer_spec(settings);
     let model = AnswerModel::new(spec(body, task))?;
     Ok(if task.double {
-        Box::new(IncrementalNetwork::<f64>::new(model, optimizer, rate, seed))
+        Box::new(ByRow(IncrementalNetwork::<f64>::new(model, optimizer, rate, seed)))
     } else {
-        Box::new(IncrementalNetwork::<f32>::new(model, optimizer, rate, seed))
+        Box::new(ByRow(IncrementalNetwork::<f32>::new(model, optimizer, rate, seed)))
     })
 }
 

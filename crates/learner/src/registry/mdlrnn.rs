@@ -6,7 +6,7 @@ use wug_parameter::{Key, Parameter, Settings, ValueLimits as Limits, choices, pa
 
 use super::search::{Found, NextSymbolSearch, SearchProgress, SearchRole, SearchTask};
 use super::{Learner, NO_ROLES, NextSymbolRole};
-use crate::interface::{AnyNextSymbol, NextSymbol};
+use crate::interface::{AnyNextSymbol, Failure, NextSymbol};
 use crate::mdl::{
     ACTIVATION_SETS, AnnealingSchedule, Evolution, Float, LaneCorpus, MAX_UNITS, MdlObjective, NetworkModel,
     NetworkState, Outputs, Search, SearchSpace, SearchSpec, StopReason, in_turn,
@@ -176,12 +176,16 @@ impl<R: Float> NextSymbol for NetworkModel<R> {
         Self::push(self, state, symbol);
     }
 
-    fn next(&mut self, state: &NetworkState<R>) -> Vec<f64> {
-        Self::next(self, state)
+    fn next(&mut self, state: &NetworkState<R>) -> Result<Vec<f64>, Failure> {
+        Ok(Self::next(self, state))
     }
 
-    fn advance_batch(&mut self, states: &mut [NetworkState<R>], pieces: &[&[u32]]) -> Vec<f64> {
-        Self::advance_batch(self, states, pieces)
+    fn advance_batch(
+        &mut self,
+        states: &mut [NetworkState<R>],
+        pieces: &[&[u32]],
+    ) -> Result<Vec<f64>, Failure> {
+        Ok(Self::advance_batch(self, states, pieces))
     }
 
     fn same(&self, a: &NetworkState<R>, b: &NetworkState<R>) -> bool {

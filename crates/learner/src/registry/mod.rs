@@ -39,7 +39,8 @@ use size::Target;
 
 pub use gradient::Regularization;
 pub use gradient::{
-    NextSymbolLoss, UpdateRule, optimizer_spec, train_spec, trains_output, transduction_spec,
+    NextSymbolLoss, UpdateRule, optimizer_spec, recognition_spec, train_spec, trains_output,
+    transduction_spec,
 };
 pub use incremental::{IncrementalRole, IncrementalTask};
 pub use mdlrnn::search_spec;
@@ -136,6 +137,11 @@ pub struct RecognizerTask {
 }
 
 impl RecognizerTask {
+    /// The task of a recognizer that learns from labels alone.
+    pub fn labels(alphabet: usize) -> Self {
+        Self { alphabet, language_modeling: false, next_symbols: false }
+    }
+
     /// The recognizer with a body.
     fn recognizer(self, body: BodySpec, initialization: Initialization) -> RecognizerSpec {
         let Self { alphabet, language_modeling, next_symbols } = self;
@@ -349,26 +355,22 @@ pub fn find(name: &str, role: Role) -> Result<&'static Learner, UnknownLearner> 
     let known = LEARNERS.iter().copied().find(|learner| learner.name == name);
     match known {
         Some(learner) if learner.settings(role).is_some() => Ok(learner),
-        _ => Err(UnknownLearner { given: name.to_owned(), role, known }),
+        _ => Err(UnknownLearner::unable(name, role)),
     }
 }
 
-/// The recognizer of a learner at a hidden size over an alphabet, with its default settings but for dropout; `heads` says
-/// whether it has a language-modelling head and a next-symbol head.
+/// The recognizer of a learner at a hidden size, with its default settings but for dropout.
 pub fn recognizer(
     name: &str,
     hidden: usize,
-    alphabet: usize,
-    heads: (bool, bool),
+    task: RecognizerTask,
     dropout: f64,
 ) -> Result<RecognizerSpec, UnknownLearner> {
     let learner = find(name, Role::Recognizer)?;
-    let unable = || UnknownLearner { given: name.to_owned(), role: Role::Recognizer, known: Some(learner) };
+    let unable = || UnknownLearner::unable(name, Role::Recognizer);
     let role = learner.recognizer.as_ref().ok_or_else(unable)?;
-    let (language_modeling, next_symbols) = heads;
     let settings =
         Settings::defaults(role.settings, Reading::Corrected).with("dropout", SettingValue::Real(dropout));
-    let task = RecognizerTask { alphabet, language_modeling, next_symbols };
     Ok((role.build)(&settings.with_count("hidden", hidden), task))
 }
 
@@ -378,6 +380,13 @@ pub struct UnknownLearner {
     given: String,
     role: Role,
     known: Option<&'static Learner>,
+}
+
+impl UnknownLearner {
+    pub(crate) fn unable(name: &str, role: Role) -> Self {
+        let known = LEARNERS.iter().copied().find(|learner| learner.name == name);
+        Self { given: name.to_owned(), role, known }
+    }
 }
 
 impl std::error::Error for UnknownLearner {}

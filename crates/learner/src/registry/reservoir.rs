@@ -7,7 +7,7 @@ use wug_parameter::{Constant, Key, Settings, ValueLimits as Limits, choices, par
 use super::gradient::{LEARNING_RATE, MAX, TELLING_OPTIMIZER, UpdateRule};
 use super::size::{Dimension, Sizing, Steps};
 use super::{IncrementalRole, IncrementalTask, Learner, NO_ROLES};
-use crate::interface::Incremental;
+use crate::interface::{ByRow, Incremental};
 use crate::kernel::Real;
 use crate::model::SpecError;
 use crate::reservoir::automaton::{Automaton, AutomatonSpec};
@@ -120,7 +120,12 @@ fn learner<R: Real, V: Reservoir<R> + 'static>(
 where
     V::Rows: 'static,
 {
-    Box::new(ReservoirLearner::<R, V>::new(reservoir, decoder(settings), settings.get(&LABELS), task.answers))
+    Box::new(ByRow(ReservoirLearner::<R, V>::new(
+        reservoir,
+        decoder(settings),
+        settings.get(&LABELS),
+        task.answers,
+    )))
 }
 
 fn automaton(settings: &Settings) -> AutomatonSpec {

@@ -7,7 +7,7 @@ use wug_parameter::choices;
 use super::Reservoir;
 use super::decoder::{DecoderSpec, LinearDecoder, Standardization};
 use super::features::FeatureRows as _;
-use crate::interface::{Incremental, IncrementalError, Known, Sequence};
+use crate::interface::{Failure, Incremental, Remembered, Sequence};
 use crate::kernel::Real;
 
 choices! {
@@ -33,7 +33,7 @@ pub struct ReservoirLearner<R: Real, V: Reservoir<R>> {
     /// The training sequences, if they are known: their rows, and of each the first row and its answers.
     training: Option<(V::Rows, FirstRows)>,
     /// What was asked last: the same test sequences are asked again and again.
-    asked: Option<Known<V::Rows>>,
+    asked: Option<Remembered<V::Rows>>,
 }
 
 impl<R: Real, V: Reservoir<R>> ReservoirLearner<R, V> {
@@ -45,7 +45,7 @@ impl<R: Real, V: Reservoir<R>> ReservoirLearner<R, V> {
 }
 
 impl<R: Real, V: Reservoir<R>> Incremental for ReservoirLearner<R, V> {
-    fn prepare(&mut self, training: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+    fn prepare(&mut self, training: &[Sequence<'_>]) -> Result<(), Failure> {
         if self.labels == Labels::OfTraining {
             let answers = |s: &Sequence<'_>| s.answers.iter().map(|&i| s.symbols[i]).collect::<Vec<_>>();
             let labels: BTreeSet<u32> = training.iter().flat_map(answers).collect();
@@ -67,7 +67,7 @@ impl<R: Real, V: Reservoir<R>> Incremental for ReservoirLearner<R, V> {
     }
 
     /// One step for each answer, in order.
-    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
         for sequence in batch {
             let known = self.training.as_ref().and_then(|(rows, at)| Some((rows, at.get(sequence.symbols)?)));
             if let Some((rows, (first, answers))) = known {
@@ -86,17 +86,17 @@ impl<R: Real, V: Reservoir<R>> Incremental for ReservoirLearner<R, V> {
         Ok(())
     }
 
-    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
         if let Some(known) = self.asked.as_ref().filter(|known| known.is_of(sequences)) {
             return Ok(self.decoder.predict(&known.made));
         }
         let rows = self.reservoir.run(sequences);
         let predicted = self.decoder.predict(&rows);
-        self.asked = Some(Known::new(sequences, rows));
+        self.asked = Some(Remembered::new(sequences, rows));
         Ok(predicted)
     }
 
-    fn scores(&mut self, sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, IncrementalError> {
+    fn scores(&mut self, sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, Failure> {
         let rows = self.reservoir.run(sequences);
         let n = rows.len();
         if n == 0 {

@@ -39,12 +39,12 @@ pub enum CheckpointError {
 }
 
 /// The bytes of a run between two steps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainerCheckpoint {
     /// Parameters, best parameters and the optimiser's moments, as safetensors.
     pub tensors: Vec<u8>,
-    /// Everything else, as JSON.
-    pub state: String,
+    /// Everything else.
+    pub state: TrainerState,
 }
 
 fn write<'a, R: Real>(tensors: impl IntoIterator<Item = (&'a str, Vec<usize>, &'a [R])>) -> Vec<u8> {
@@ -159,7 +159,7 @@ fn weights<R: Real>(layout: &Layout, tensors: &Tensors<'_>) -> Result<Vec<R>, Ch
 
 impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     /// The checkpoint of the run, between steps.
-    pub fn save(&self) -> Saved {
+    pub fn save(&self) -> TrainerCheckpoint {
         let (steps, mean, square) = self.optimizer.state();
         let tensors = [
             ("best", &self.best_params[..]),
@@ -168,9 +168,9 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             ("square", square),
         ];
         let state = TrainerState { optimizer_steps: steps, ..self.state.clone() };
-        Saved {
+        TrainerCheckpoint {
             tensors: write(tensors.into_iter().map(|(name, x)| (name, vec![x.len()], x))),
-            state: json!(state).to_string(),
+            state,
         }
     }
 
@@ -196,9 +196,12 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     }
 
     /// Resumes a run from a checkpoint. Objective and spec must be those it was started with.
-    pub fn resume(objective: &'a O, spec: TrainSpec, saved: &Saved) -> Result<Self, CheckpointError> {
-        let state: TrainerState =
-            serde_json::from_str(&saved.state).map_err(|e| CheckpointError::State(e.to_string()))?;
+    pub fn resume(
+        objective: &'a O,
+        spec: TrainSpec,
+        saved: &TrainerCheckpoint,
+    ) -> Result<Self, CheckpointError> {
+        let state = saved.state.clone();
         if state.epoch > spec.max_epochs {
             let message = format!("{} epochs are done, but there are {}", state.epoch, spec.max_epochs);
             return Err(CheckpointError::State(message));

@@ -3,7 +3,7 @@
 use wug_dataset::Seed;
 
 use crate::aligned::Aligned;
-use crate::interface::{Incremental, IncrementalError, Known, Sequence};
+use crate::interface::{Failure, Incremental, Remembered, Sequence};
 use crate::kernel::Real;
 use crate::model::{AnswerModel, PrefixTree};
 use crate::optim::{Optimizer, OptimizerSpec};
@@ -21,7 +21,7 @@ pub struct IncrementalNetwork<R> {
     rate: f64,
     seed: Seed,
     /// The prefixes of what was asked last, if it pays to read them as a tree.
-    asked: Option<Known<Option<PrefixTree>>>,
+    asked: Option<Remembered<Option<PrefixTree>>>,
 }
 
 impl<R: Real> IncrementalNetwork<R> {
@@ -58,7 +58,7 @@ impl<R: Real> IncrementalNetwork<R> {
 }
 
 impl<R: Real> Incremental for IncrementalNetwork<R> {
-    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), IncrementalError> {
+    fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
         let done = self.optimizer.steps() as usize;
         let dropout = self.seed.derive("train/dropout").nth(done);
         let batches = self.batches(batch);
@@ -76,7 +76,7 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
             });
             record.softmax_loss(logits, v, truth);
             if !record.loss().is_finite() {
-                return Err(IncrementalError::Diverged);
+                return Err(Failure::Diverged);
             }
             if p == 0 {
                 record.backward_fresh(&mut self.gradients);
@@ -85,13 +85,13 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
             }
         }
         let step = self.optimizer.step(&mut self.params, &self.gradients, self.rate, 1.0);
-        step.map(|_| ()).map_err(|_| IncrementalError::Diverged)
+        step.map(|_| ()).map_err(|_| Failure::Diverged)
     }
 
-    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, IncrementalError> {
+    fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
         let asked = match self.asked.take() {
             Some(known) if known.is_of(sequences) => known,
-            _ => Known::new(sequences, self.tree(sequences)),
+            _ => Remembered::new(sequences, self.tree(sequences)),
         };
         let predicted = match &asked.made {
             Some(tree) => self.predict_tree(tree),
@@ -101,7 +101,7 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
         Ok(predicted)
     }
 
-    fn scores(&mut self, sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, IncrementalError> {
+    fn scores(&mut self, sequences: &[Sequence<'_>]) -> Result<Option<Vec<f64>>, Failure> {
         Ok(Some(self.logits(sequences).into_iter().map(Real::wide).collect()))
     }
 }

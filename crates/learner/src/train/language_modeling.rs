@@ -84,13 +84,13 @@ pub enum StringProblem {
 
 /// A checked string with start and end, and its predicted positions in increasing order.
 #[derive(Clone, Debug)]
-struct Prepared {
+struct CheckedString {
     string: Vec<u32>,
     targets: Vec<usize>,
     weight: f64,
 }
 
-impl Prepared {
+impl CheckedString {
     fn new(
         model: &LanguageModel,
         example: &WeightedString<'_>,
@@ -141,8 +141,8 @@ impl Prepared {
 #[derive(Debug)]
 pub struct LanguageModeling<'a> {
     model: &'a LanguageModel,
-    training: Vec<Prepared>,
-    validation: Vec<Prepared>,
+    training: Vec<CheckedString>,
+    validation: Vec<CheckedString>,
     average: Average,
     lengths: [Vec<usize>; 2],
     trained: usize,
@@ -157,9 +157,13 @@ impl<'a> LanguageModeling<'a> {
         ends: Boundaries,
         average: Average,
     ) -> Result<Self, StringError> {
-        let prepare = |corpus, strings: &[WeightedString<'_>]| -> Result<Vec<Prepared>, StringError> {
+        let prepare = |corpus, strings: &[WeightedString<'_>]| -> Result<Vec<CheckedString>, StringError> {
             let one = |(index, string)| {
-                Prepared::new(model, string, ends).map_err(|problem| StringError { corpus, index, problem })
+                CheckedString::new(model, string, ends).map_err(|problem| StringError {
+                    corpus,
+                    index,
+                    problem,
+                })
             };
             strings.iter().enumerate().map(one).collect()
         };
@@ -179,8 +183,8 @@ impl<'a> LanguageModeling<'a> {
     fn record<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        examples: &[&Prepared],
-        weight: impl Fn(&Prepared) -> f64,
+        examples: &[&CheckedString],
+        weight: impl Fn(&CheckedString) -> f64,
     ) {
         let strings: Vec<&[u32]> = examples.iter().map(|example| &example.string[..]).collect();
         let targets: Vec<(usize, usize, f64)> = (examples.iter().enumerate())
@@ -213,13 +217,13 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
     fn size(&self, batch: &[usize]) -> f64 {
         let examples = batch.iter().map(|&i| &self.training[i]);
         match self.average {
-            Average::Symbols => examples.map(Prepared::symbols).sum(),
+            Average::Symbols => examples.map(CheckedString::symbols).sum(),
             Average::Examples => examples.map(|example| example.weight).sum(),
         }
     }
 
     fn loss(&self, record: &mut Recording<'_, R>, examples: &[usize], size: f64) {
-        let examples: Vec<&Prepared> = examples.iter().map(|&i| &self.training[i]).collect();
+        let examples: Vec<&CheckedString> = examples.iter().map(|&i| &self.training[i]).collect();
         self.record(record, &examples, |example| match self.average {
             Average::Symbols => example.weight / size,
             Average::Examples => example.weight / (size * example.targets.len() as f64),
@@ -231,12 +235,12 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
     }
 
     fn validation_size(&self) -> f64 {
-        self.validation.iter().map(Prepared::symbols).sum()
+        self.validation.iter().map(CheckedString::symbols).sum()
     }
 
     /// The cross-entropy of predicted symbols, in nats.
     fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]) {
-        let examples: Vec<&Prepared> = examples.iter().map(|&i| &self.validation[i]).collect();
+        let examples: Vec<&CheckedString> = examples.iter().map(|&i| &self.validation[i]).collect();
         self.record(record, &examples, |example| example.weight);
     }
 }

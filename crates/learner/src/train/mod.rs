@@ -18,7 +18,7 @@ use wug_dataset::Seed;
 pub(crate) use batch::eval_batches;
 pub use batch::{BatchSize, batches, parts};
 pub(crate) use checkpoint::load_weights_exact;
-pub use checkpoint::{CheckpointError, Saved, load_weights, save_weights};
+pub use checkpoint::{CheckpointError, TrainerCheckpoint, load_weights, save_weights};
 pub use incremental::IncrementalNetwork;
 pub use language_modeling::{
     Average, Boundaries, LanguageModeling, StringError, StringProblem, WeightedString,
@@ -115,7 +115,7 @@ impl TrainSpec {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Outcome {
+pub enum TrainOutcome {
     /// All epochs were run.
     Finished,
     /// Early stopping: the validation loss no longer decreased.
@@ -136,7 +136,7 @@ pub struct Progress {
     /// Whether the validation loss was the smallest so far, at the end of the epoch or within it.
     pub best: bool,
     /// Set if the run has ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<TrainOutcome>,
 }
 
 /// A run that cannot start.
@@ -155,7 +155,7 @@ pub enum TrainError {
 /// The state of a run without its tensors, as written in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TrainerState {
+pub struct TrainerState {
     seed: u64,
     epoch: usize,
     rate: Rate,
@@ -171,7 +171,7 @@ struct TrainerState {
     /// The epoch that is under way, if it has begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     partial_epoch: Option<PartialEpoch>,
-    outcome: Option<Outcome>,
+    outcome: Option<TrainOutcome>,
 }
 
 /// What is done of an epoch that is not over.
@@ -273,12 +273,12 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     }
 
     /// Set if the run has ended.
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub fn outcome(&self) -> Option<TrainOutcome> {
         self.state.outcome
     }
 
     /// Runs to the end. `observe` is called after every epoch.
-    pub fn run(&mut self, mut observe: impl FnMut(&Progress)) -> Outcome {
+    pub fn run(&mut self, mut observe: impl FnMut(&Progress)) -> TrainOutcome {
         loop {
             if let Some(outcome) = self.state.outcome {
                 return outcome;
@@ -383,9 +383,9 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         state.rate.end_epoch(validation);
         state.bad = if best { 0 } else { state.bad + 1 };
         state.outcome = if state.bad >= self.spec.patience {
-            Some(Outcome::Stopped)
+            Some(TrainOutcome::Stopped)
         } else {
-            (state.epoch >= self.spec.max_epochs).then_some(Outcome::Finished)
+            (state.epoch >= self.spec.max_epochs).then_some(TrainOutcome::Finished)
         };
         let (epoch, outcome) = (state.epoch, state.outcome);
         Progress { epoch, steps: self.steps(), training, validation, best, outcome }
@@ -393,7 +393,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
 
     fn diverged(&mut self) -> Progress {
         let steps = self.steps();
-        self.state.outcome = Some(Outcome::Diverged { step: steps });
+        self.state.outcome = Some(TrainOutcome::Diverged { step: steps });
         Progress {
             epoch: self.state.epoch,
             steps,

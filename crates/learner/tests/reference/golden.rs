@@ -162,8 +162,11 @@ fn check<R: Real>(case: &Value, absolute: bool) -> f64 {
         }
     }
     let symbols = |v: &Value| flat(v).iter().map(|&s| s as u32).collect::<Vec<u32>>();
-    let strings: Vec<Vec<u32>> = case["strings"].as_array().unwrap().iter().map(symbols).collect();
-    let set = |v: &Value| symbols(v).iter().fold(0u64, |set, s| set | 1 << s);
+    // Theirs number symbols from 0, and the end after the last; ours are 0 for the end and symbols from 1.
+    let ids = |v: &Value| symbols(v).iter().map(|s| s + 1).collect::<Vec<u32>>();
+    let strings: Vec<Vec<u32>> = case["strings"].as_array().unwrap().iter().map(ids).collect();
+    let choices = model.spec().alphabet as u32 + 1;
+    let set = |v: &Value| symbols(v).iter().fold(0u64, |set, s| set | 1 << ((s + 1) % choices));
     let next: Vec<Vec<u64>> = case["next_symbols"]
         .as_array()
         .unwrap()
@@ -287,8 +290,12 @@ fn sizes_and_counts_are_the_published_ones() {
                 let published = matched(family, budget, v, (false, false), Matching::Published);
                 assert_eq!(published.settings.count("hidden"), Some(d), "{name} {language} {budget}");
                 for (variant, count) in case["parameters"].as_object().unwrap() {
-                    let heads = (variant.contains("lm"), variant.contains("ns"));
-                    let model = RecognizerModel::new(recognizer(family, d, v, heads, 0.1).unwrap()).unwrap();
+                    let task = RecognizerTask {
+                        alphabet: v,
+                        language_modeling: variant.contains("lm"),
+                        next_symbols: variant.contains("ns"),
+                    };
+                    let model = RecognizerModel::new(recognizer(family, d, task, 0.1).unwrap()).unwrap();
                     assert_eq!(model.layout().count() as u64, count.as_u64().unwrap(), "{name} {variant}");
                     checked += 1;
                 }

@@ -7,7 +7,10 @@ fn fitted(does: &str, fit: Duration) -> (Result<Fitted, Failure>, usize) {
     let limits = Limits { fit, answer: Duration::from_mins(1) };
     let mut child = ChildProcess::begin(&child("fit", does), limits, &Host::default()).unwrap();
     let mut heard = 0;
-    let end = child.fit(&task(), &mut |event| heard += usize::from(matches!(event, Event::Progress { .. })));
+    let end = child.fit(&task(), &mut |event| {
+        heard += usize::from(matches!(event, Event::Progress { .. }));
+        go_on(event)
+    });
     (end, heard)
 }
 

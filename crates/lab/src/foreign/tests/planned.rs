@@ -101,7 +101,7 @@ fn settings_of_ours_are_no_coordinates_of_a_foreign_learner() {
 struct Sized;
 
 impl Conversation for Sized {
-    fn fit(&mut self, task: &Task, _: &mut dyn FnMut(Event)) -> Result<Fitted, Failure> {
+    fn fit(&mut self, task: &Task, _: Hear<'_>) -> Result<Fitted, Failure> {
         Ok(Fitted { parameters: task.budget.parameters.map(|n| n + 1) })
     }
 

@@ -5,7 +5,7 @@
 
 use super::{Cell, Recurrent};
 use crate::kernel::{Real, min_stable_rows};
-use crate::model::states::{BatchStates, PrefixState};
+use crate::model::states::{BatchShape, BatchStates, PrefixState};
 use crate::tape::{Layer, Recording, Var};
 
 /// The pieces of a batch: `steps` symbols each, padded to `rows` pieces.
@@ -37,9 +37,9 @@ impl Recurrent {
         let pieces = Pieces { inputs: pieces, steps, rows };
         let mut x = None;
         for (l, &layer) in self.lower.iter().enumerate() {
-            x = Some(self.step_layer(r, x, (l, layer), states, pieces));
+            x = Some(self.step_layer(r, x, l, layer, states, pieces));
         }
-        let tops = self.step_layer(r, x, (self.lower.len(), self.top), states, pieces);
+        let tops = self.step_layer(r, x, self.lower.len(), self.top, states, pieces);
         for (state, top) in states.iter_mut().zip(r.value(tops)[(steps - 1) * rows * h..].chunks_exact(h)) {
             state.top.copy_from_slice(top);
         }
@@ -51,12 +51,13 @@ impl Recurrent {
         &self,
         r: &mut Recording<'_, R>,
         x: Option<Var>,
-        (l, layer): (usize, Layer),
+        l: usize,
+        layer: Layer,
         states: &mut [PrefixState<R>],
         pieces: Pieces<'_>,
     ) -> Var {
         let (h, Pieces { steps, rows, .. }) = (self.spec.hidden, pieces);
-        let n = self.sizes(layer, (steps, rows));
+        let n = self.sizes(layer, BatchShape { steps, batch: rows });
         // Where `h` and `c` of this layer are in a state.
         let (own_h, own_c) = (l * h, (self.spec.layers + l) * h);
         let out = if self.spec.cell == Cell::Lstm {

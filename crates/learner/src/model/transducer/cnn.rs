@@ -9,8 +9,8 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use serde::{Deserialize, Serialize};
 
-use self::layers::{Normed, Ready, Stack};
-use super::{max_len, symbol};
+use self::layers::{Normed, NormedSpec, Ready, Stack};
+use super::{Vocabularies, max_len, symbol};
 use crate::kernel::Real;
 use crate::model::init::Initialization;
 use crate::model::limits::{bounded, layered, positive, probability};
@@ -80,7 +80,7 @@ impl CnnTransducerSpec {
         self.positions - FIRST
     }
 
-    pub(super) fn parameters(&self, (inputs, outputs): (usize, usize)) -> usize {
+    pub(super) fn parameters(&self, Vocabularies { inputs, outputs }: Vocabularies) -> usize {
         let (c, d) = (self.channels, self.embedding);
         // With weight normalisation, every row of a matrix has a length and a bias beside it.
         let normed = |i: usize, o: usize| o * (i + 2);
@@ -112,7 +112,7 @@ pub(super) struct Source {
 
 /// A decoder after a prefix of one output: its weights, and the last inputs of its convolutions.
 #[derive(Clone, Debug)]
-pub(super) struct Decoding<R> {
+pub(super) struct CnnDecoding<R> {
     source: Source,
     stack: Stack<Ready>,
     attention: Vec<[Ready; 2]>,
@@ -124,23 +124,23 @@ pub(super) struct Decoding<R> {
 impl CnnTransducer {
     pub(super) fn new(
         spec: CnnTransducerSpec,
-        (inputs, outputs): (usize, usize),
+        Vocabularies { inputs, outputs }: Vocabularies,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
         let (c, d, kept) = (spec.channels, spec.embedding, 1.0 - spec.dropout);
-        let encoder = Stack::new("encoder", (inputs, d), &spec, init, layout);
-        let decoder = Stack::new("decoder", (outputs, spec.output), &spec, init, layout);
-        let mut normed = |name: &str, sizes: (usize, usize), kept: f64| {
-            Normed::new(name, sizes, (kept, false), init, layout)
+        let encoder = Stack::new("encoder", inputs, d, &spec, init, layout);
+        let decoder = Stack::new("decoder", outputs, spec.output, &spec, init, layout);
+        let mut normed = |name: &str, i: usize, o: usize, kept: f64| {
+            Normed::new(name, NormedSpec { i, o, kept, gated: false }, init, layout)
         };
         let attention = (0..spec.layers)
             .map(|l| {
-                let query = normed(&format!("attention.{l}.query"), (c, d), 1.0);
-                [query, normed(&format!("attention.{l}.out"), (d, c), 1.0)]
+                let query = normed(&format!("attention.{l}.query"), c, d, 1.0);
+                [query, normed(&format!("attention.{l}.out"), d, c, 1.0)]
             })
             .collect();
-        let output = normed("output", (spec.output, outputs), kept);
+        let output = normed("output", spec.output, outputs, kept);
         Self { spec, encoder, decoder, attention, output }
     }
 
@@ -148,7 +148,8 @@ impl CnnTransducer {
     fn embed<R: Real>(
         &self,
         r: &mut Recording<'_, R>,
-        (symbols, positions): (Param, Param),
+        symbols: Param,
+        positions: Param,
         all: impl IntoIterator<Item = (u32, usize)>,
     ) -> Var {
         let d = self.spec.embedding;
@@ -192,7 +193,7 @@ impl CnnTransducer {
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
         let (t, stack) = (max_len(sources), self.encoder.ready(r));
         let all = (0..sources.len() * t).map(|i| (symbol(sources, i % t, i / t), i % t));
-        let embedded = self.embed(r, (stack.symbols, stack.positions), all);
+        let embedded = self.embed(r, stack.symbols, stack.positions, all);
         let mut x = stack.first.of(r, embedded);
         for &layer in &stack.convolutions {
             let dropped = r.dropout(x, p);
@@ -241,7 +242,7 @@ impl CnnTransducer {
         let (stack, attention) = (self.decoder.ready(r), self.attention(r));
         let (t, batch, p) = (max_len(targets), targets.len(), self.spec.dropout);
         let all = (0..batch * t).map(|i| (symbol(targets, i % t, i / t), i % t));
-        let embedded = self.embed(r, (stack.symbols, stack.positions), all);
+        let embedded = self.embed(r, stack.symbols, stack.positions, all);
         let mut x = stack.first.of(r, embedded);
         for (&layer, &attention) in stack.convolutions.iter().zip(&attention) {
             let dropped = r.dropout(x, p);
@@ -263,10 +264,10 @@ impl CnnTransducer {
     }
 
     /// Encodes an input; the decoder has read nothing.
-    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, source: &[Vec<u32>]) -> Decoding<R> {
+    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, source: &[Vec<u32>]) -> CnnDecoding<R> {
         let source = self.encode(r, source);
         let before = vec![R::ZERO; (self.spec.kernel - 1) * self.spec.channels];
-        Decoding {
+        CnnDecoding {
             source,
             stack: self.decoder.ready(r),
             attention: self.attention(r),
@@ -276,9 +277,14 @@ impl CnnTransducer {
     }
 
     /// The state after one more symbol.
-    pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, at: &mut Decoding<R>, symbol: u32) -> Var {
+    pub(super) fn step<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        at: &mut CnnDecoding<R>,
+        symbol: u32,
+    ) -> Var {
         let (stack, c) = (&at.stack, self.spec.channels);
-        let embedded = self.embed(r, (stack.symbols, stack.positions), [(symbol, at.position)]);
+        let embedded = self.embed(r, stack.symbols, stack.positions, [(symbol, at.position)]);
         let mut x = stack.first.of(r, embedded);
         for (l, before) in at.before.iter_mut().enumerate() {
             before.extend_from_slice(r.value(x));

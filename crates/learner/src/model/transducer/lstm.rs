@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{max_len, symbol};
+use super::{Vocabularies, max_len, symbol};
 use crate::kernel::{Activation, Real, Recurrence};
-use crate::model::init::{Initialization, Role};
+use crate::model::init::{Initialization, ParamRole};
 use crate::model::limits::{bounded, layered, positive, probability};
 use crate::model::{SpecError, States};
 use crate::params::{Layout, Param};
@@ -48,7 +48,7 @@ impl LstmTransducerSpec {
         ])
     }
 
-    pub(super) fn parameters(&self, (inputs, outputs): (usize, usize)) -> usize {
+    pub(super) fn parameters(&self, Vocabularies { inputs, outputs }: Vocabularies) -> usize {
         let (h, d, o) = (self.hidden, self.embedding, self.output);
         let layer = |i: usize| 4 * h * (i + h + 2);
         let stacks = layer(d) + layer(d + h) + 2 * (self.layers - 1) * layer(h);
@@ -70,7 +70,7 @@ pub(super) struct LstmTransducer {
 
 /// The state of the decoder.
 #[derive(Clone, Debug)]
-pub(super) struct Decoding {
+pub(super) struct LstmDecoding {
     /// `h` and `c` of every layer.
     layers: Vec<(Var, Var)>,
     /// The last output, which is part of the next input.
@@ -90,18 +90,18 @@ struct Segment {
 impl LstmTransducer {
     pub(super) fn new(
         spec: LstmTransducerSpec,
-        (inputs, outputs): (usize, usize),
+        Vocabularies { inputs, outputs }: Vocabularies,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
         let (h, d) = (spec.hidden, spec.embedding);
         let mut stack = |name: &str, vocabulary: usize, fed: usize| {
-            let role = Role::Embedding { d };
+            let role = ParamRole::Embedding { d };
             let embedding = layout.add(format!("{name}.embedding"), &[vocabulary, d], init.of(role));
             let layers: Vec<Layer> = (0..spec.layers)
                 .map(|l| {
                     let i = if l > 0 { h } else { d + fed };
-                    let init = init.of(Role::Recurrent { hidden: h });
+                    let init = init.of(ParamRole::Recurrent { hidden: h });
                     let mut add = |part: &str, shape: &[usize]| {
                         layout.add(format!("{name}.layers.{l}.{part}"), shape, init)
                     };
@@ -118,8 +118,8 @@ impl LstmTransducer {
         let (source, encoder) = stack("encoder", inputs, 0);
         let (target, decoder) = stack("decoder", outputs, h);
         let attention = spec.attention.then(|| {
-            let query = layout.add("attention.query", &[h, h], init.of(Role::Linear { i: h, o: h }));
-            (query, layout.add("attention.out", &[h, 2 * h], init.of(Role::Linear { i: 2 * h, o: h })))
+            let query = layout.add("attention.query", &[h, h], init.of(ParamRole::Linear { i: h, o: h }));
+            (query, layout.add("attention.out", &[h, 2 * h], init.of(ParamRole::Linear { i: 2 * h, o: h })))
         });
         Self { spec, embeddings: [source, target], encoder, decoder, attention }
     }
@@ -163,7 +163,7 @@ impl LstmTransducer {
     }
 
     /// One step of the decoder: gives its output, which is part of the next input.
-    pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, decoding: &mut Decoding, x: Var) -> Var {
+    pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, decoding: &mut LstmDecoding, x: Var) -> Var {
         let (h, p, batch) = (self.spec.hidden, self.spec.dropout, decoding.batch);
         let mut x = r.join(&[x, decoding.feed], batch);
         for (l, (&layer, state)) in self.decoder.iter().zip(&mut decoding.layers).enumerate() {
@@ -189,7 +189,7 @@ impl LstmTransducer {
     ///
     /// Strings are aligned at their ends: a string joins the batch when as many steps are left as it has symbols. All end at
     /// the last step, whose states the decoder starts from, and no padding is read.
-    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Decoding {
+    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> LstmDecoding {
         let (h, p, batch) = (self.spec.hidden, self.spec.dropout, sources.len());
         let segments = segments(sources);
         let steps = max_len(sources);
@@ -219,7 +219,7 @@ impl LstmTransducer {
             let all = r.dropout(all, p);
             (self.keys_values(r, all, sources, &segments), sources.iter().map(Vec::len).collect())
         });
-        Decoding { layers, feed: r.zeros(batch * h), source, batch }
+        LstmDecoding { layers, feed: r.zeros(batch * h), source, batch }
     }
 
     /// One layer of the encoder: its outputs in every segment, and its last `h` and `c`.

@@ -3,16 +3,16 @@
 //! It has one vocabulary: the symbols of outputs, then those of inputs, whose end is the separator. The loss is that of the output
 //! alone, over the whole vocabulary.
 
-use super::max_len;
+use super::{Vocabularies, max_len};
 use crate::kernel::Real;
-use crate::model::States;
 use crate::model::init::Initialization;
-use crate::model::transformer::{Mask, Part, Transformer, TransformerSpec};
+use crate::model::states::{BatchShape, States};
+use crate::model::transformer::{Mask, Transformer, TransformerPart, TransformerSpec};
 use crate::params::Layout;
 use crate::tape::{Recording, Var};
 
 /// The number of parameters, with the output layer.
-pub(super) fn parameters(spec: &TransformerSpec, (inputs, outputs): (usize, usize)) -> usize {
+pub(super) fn parameters(spec: &TransformerSpec, Vocabularies { inputs, outputs }: Vocabularies) -> usize {
     let vocabulary = inputs + outputs;
     spec.parameters_of(vocabulary, false) + vocabulary * spec.width
 }
@@ -26,7 +26,7 @@ pub(super) struct PromptTransducer {
 
 /// After a prefix: keys and values of every block, and the separator while it has not been read.
 #[derive(Clone, Debug)]
-pub(super) struct Decoding<R> {
+pub(super) struct PromptDecoding<R> {
     caches: Vec<Vec<R>>,
     separator: Option<u32>,
 }
@@ -34,11 +34,11 @@ pub(super) struct Decoding<R> {
 impl PromptTransducer {
     pub(super) fn new(
         spec: &TransformerSpec,
-        (inputs, outputs): (usize, usize),
+        Vocabularies { inputs, outputs }: Vocabularies,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
-        let part = Part { prefix: "", cross: false };
+        let part = TransformerPart { prefix: "", cross: false };
         let body = Transformer::new(spec.clone(), inputs + outputs, part, init, layout);
         Self { body, outputs: outputs as u32 }
     }
@@ -60,24 +60,34 @@ impl PromptTransducer {
     ) -> States {
         let strings: Vec<Vec<u32>> =
             sources.iter().zip(targets).map(|(source, target)| self.joined(source, target)).collect();
-        let sizes = (max_len(&strings), strings.len());
+        let shape = BatchShape { steps: max_len(&strings), batch: strings.len() };
         let symbol = |t: usize, b: usize| super::symbol(&strings, t, b);
-        let states = self.body.forward_with(r, sizes, symbol, Mask::Causal, None);
+        let states = self.body.forward_with(r, shape, symbol, Mask::Causal, None);
         States { start: 1, ..states }
     }
 
     /// Reads the start symbol and a source, but not yet the separator.
-    pub(super) fn begin<R: Real>(&self, r: &mut Recording<'_, R>, source: &[u32], start: u32) -> Decoding<R> {
+    pub(super) fn begin<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        source: &[u32],
+        start: u32,
+    ) -> PromptDecoding<R> {
         let prompt = self.joined(source, &[start]);
         let mut caches = self.body.caches();
         for &symbol in &prompt[..prompt.len() - 1] {
             self.body.advance_with(r, &mut caches, symbol, None);
         }
-        Decoding { caches, separator: prompt.last().copied() }
+        PromptDecoding { caches, separator: prompt.last().copied() }
     }
 
     /// The state after one more symbol; the first time, after the separator.
-    pub(super) fn step<R: Real>(&self, r: &mut Recording<'_, R>, at: &mut Decoding<R>, symbol: u32) -> Var {
+    pub(super) fn step<R: Real>(
+        &self,
+        r: &mut Recording<'_, R>,
+        at: &mut PromptDecoding<R>,
+        symbol: u32,
+    ) -> Var {
         let symbol = at.separator.take().unwrap_or(symbol);
         self.body.advance_with(r, &mut at.caches, symbol, None)
     }

@@ -1,16 +1,16 @@
 //! A transformer encoder over the whole input, and a causal decoder with cross-attention to the encoder's states. With
 //! cross-self-attention (fairseq), its self-attention attends to them as well, beside the target before a position.
 
-use super::{max_len, symbol};
+use super::{Vocabularies, max_len, symbol};
 use crate::kernel::Real;
-use crate::model::States;
 use crate::model::init::Initialization;
-use crate::model::transformer::{Mask, Part, Source, Transformer, TransformerSpec};
+use crate::model::states::{BatchShape, States};
+use crate::model::transformer::{Mask, Source, Transformer, TransformerPart, TransformerSpec};
 use crate::params::Layout;
 use crate::tape::{Recording, Var};
 
 /// The number of parameters of encoder, decoder and output layer.
-pub(super) fn parameters(spec: &TransformerSpec, (inputs, outputs): (usize, usize)) -> usize {
+pub(super) fn parameters(spec: &TransformerSpec, Vocabularies { inputs, outputs }: Vocabularies) -> usize {
     spec.parameters_of(inputs, false) + spec.parameters_of(outputs, true) + outputs * spec.width
 }
 
@@ -25,12 +25,12 @@ impl TransformerTransducer {
     pub(super) fn new(
         spec: &TransformerSpec,
         cross_self: bool,
-        (inputs, outputs): (usize, usize),
+        Vocabularies { inputs, outputs }: Vocabularies,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
-        let encoder = Part { prefix: "encoder.", cross: false };
-        let decoder = Part { prefix: "decoder.", cross: true };
+        let encoder = TransformerPart { prefix: "encoder.", cross: false };
+        let decoder = TransformerPart { prefix: "decoder.", cross: true };
         Self {
             encoder: Transformer::new(spec.clone(), inputs, encoder, init, layout),
             decoder: Transformer::new(spec.clone(), outputs, decoder, init, layout),
@@ -41,9 +41,9 @@ impl TransformerTransducer {
     /// The encoder: keys and values of inputs.
     pub(super) fn read<R: Real>(&self, r: &mut Recording<'_, R>, sources: &[Vec<u32>]) -> Source {
         let lengths: Vec<usize> = sources.iter().map(Vec::len).collect();
-        let sizes = (max_len(sources), sources.len());
+        let shape = BatchShape { steps: max_len(sources), batch: sources.len() };
         let mask = Mask::Padding(&lengths);
-        let states = self.encoder.forward_with(r, sizes, |t, b| symbol(sources, t, b), mask, None);
+        let states = self.encoder.forward_with(r, shape, |t, b| symbol(sources, t, b), mask, None);
         let rows = r.materialize(states.rows);
         self.decoder.source(r, rows, &lengths, self.cross_self)
     }
@@ -56,9 +56,9 @@ impl TransformerTransducer {
         targets: &[Vec<u32>],
     ) -> States {
         let source = self.read(r, sources);
-        let sizes = (max_len(targets), targets.len());
+        let shape = BatchShape { steps: max_len(targets), batch: targets.len() };
         let states =
-            self.decoder.forward_with(r, sizes, |t, b| symbol(targets, t, b), Mask::Causal, Some(&source));
+            self.decoder.forward_with(r, shape, |t, b| symbol(targets, t, b), Mask::Causal, Some(&source));
         // Targets begin with a start symbol.
         States { start: 1, ..states }
     }

@@ -2,7 +2,8 @@
 
 use super::{NormPlace, TransformerSpec};
 use crate::kernel::{Activation, Attention, Real};
-use crate::model::init::{Initialization, Role};
+use crate::model::init::{Initialization, ParamRole};
+use crate::model::states::BatchShape;
 use crate::params::{Layout, Param};
 use crate::tape::{HeadSizes, LayerNorm, Recording, Var};
 
@@ -54,17 +55,17 @@ struct Heads {
 
 impl Heads {
     fn new(name: &str, d: usize, init: Initialization, layout: &mut Layout) -> Self {
-        let mut add = |part: &str, shape: &[usize], role: Role| {
+        let mut add = |part: &str, shape: &[usize], role: ParamRole| {
             layout.add(format!("{name}.{part}"), shape, init.of(role))
         };
         Self {
             input: (
-                add("in.weight", &[3 * d, d], Role::AttentionIn { d }),
-                add("in.bias", &[3 * d], Role::AttentionInBias { d }),
+                add("in.weight", &[3 * d, d], ParamRole::AttentionIn { d }),
+                add("in.bias", &[3 * d], ParamRole::AttentionInBias { d }),
             ),
             out: (
-                add("out.weight", &[d, d], Role::AttentionOut { d }),
-                add("out.bias", &[d], Role::AttentionOutBias),
+                add("out.weight", &[d, d], ParamRole::AttentionOut { d }),
+                add("out.bias", &[d], ParamRole::AttentionOutBias),
             ),
         }
     }
@@ -95,13 +96,20 @@ impl Heads {
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         x: Var,
-        (keys_values, lengths): (Var, &[usize]),
+        SourceKeys { keys_values, lengths }: SourceKeys<'_>,
     ) -> Var {
         let q = self.queries(r, x, spec.width);
         let sizes = HeadSizes { width: spec.width, heads: spec.heads };
         let x = r.cross_attention(q, keys_values, lengths, sizes, spec.dropout.attention);
         self.output(r, x, spec)
     }
+}
+
+/// Keys and values of sources, and the lengths of these without padding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourceKeys<'a> {
+    pub(crate) keys_values: Var,
+    pub(crate) lengths: &'a [usize],
 }
 
 impl Heads {
@@ -112,12 +120,12 @@ impl Heads {
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         x: Var,
-        (source, lengths): (Var, &[usize]),
+        SourceKeys { keys_values: source, lengths }: SourceKeys<'_>,
         t: usize,
     ) -> Var {
         let d = spec.width;
         let own = self.keys_values(r, x, d);
-        let both = side_by_side(r, (source, own), lengths, t, 2 * d);
+        let both = side_by_side(r, source, own, lengths, t, 2 * d);
         let ends: Vec<usize> = lengths.iter().map(|length| length + t).collect();
         let q = self.queries(r, x, d);
         let sizes = HeadSizes { width: d, heads: spec.heads };
@@ -136,8 +144,8 @@ pub(crate) struct Block {
 }
 
 pub(super) fn norm(layout: &mut Layout, name: &str, d: usize, init: Initialization) -> LayerNorm {
-    let gain = layout.add(format!("{name}.weight"), &[d], init.of(Role::NormGain));
-    let bias = layout.add(format!("{name}.bias"), &[d], init.of(Role::NormBias));
+    let gain = layout.add(format!("{name}.weight"), &[d], init.of(ParamRole::NormGain));
+    let bias = layout.add(format!("{name}.bias"), &[d], init.of(ParamRole::NormBias));
     LayerNorm { gain, bias, epsilon: 1e-5 }
 }
 
@@ -152,8 +160,9 @@ impl Block {
         let (d, f) = (spec.width, spec.feedforward);
         let heads = Heads::new(&format!("{name}.attention"), d, init, layout);
         let mut linear = |part: &str, i: usize, o: usize| {
-            let weight = layout.add(format!("{name}.{part}.weight"), &[o, i], init.of(Role::Linear { i, o }));
-            (weight, layout.add(format!("{name}.{part}.bias"), &[o], init.of(Role::LinearBias { i })))
+            let weight =
+                layout.add(format!("{name}.{part}.weight"), &[o, i], init.of(ParamRole::Linear { i, o }));
+            (weight, layout.add(format!("{name}.{part}.bias"), &[o], init.of(ParamRole::LinearBias { i })))
         };
         let (up, down) = (linear("up", d, f), linear("down", f, d));
         let attention = (heads, norm(layout, &format!("{name}.norm1"), d, init));
@@ -177,12 +186,13 @@ impl Block {
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         x: Var,
-        (t, batch): (usize, usize),
+        BatchShape { steps: t, batch }: BatchShape,
         mask: Mask<'_>,
         source: Option<BlockSource<'_>>,
     ) -> Var {
         let (d, heads) = (spec.width, self.attention.0);
-        let before = source.and_then(|source| Some((source.before?, source.lengths)));
+        let before = source
+            .and_then(|source| Some(SourceKeys { keys_values: source.before?, lengths: source.lengths }));
         let x = sublayer(r, spec.norm, x, self.attention.1, |r, x| match (mask, before) {
             (Mask::Causal, Some(source)) => heads.attend_after(r, spec, x, source, t),
             (Mask::Causal, None) => {
@@ -201,7 +211,7 @@ impl Block {
             }
             (Mask::Padding(lengths), _) => {
                 let keys_values = heads.keys_values(r, x, d);
-                heads.attend(r, spec, x, (keys_values, lengths))
+                heads.attend(r, spec, x, SourceKeys { keys_values, lengths })
             }
         });
         self.rest(r, spec, x, source)
@@ -214,16 +224,15 @@ impl Block {
         &self,
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
-        (source, target): (Var, Var),
+        source: Var,
+        target: Var,
         lengths: &[usize],
         t: usize,
     ) -> (Var, Var) {
         let (heads, norm) = self.attention;
-        let keys_values = self.joint_source(r, spec, source);
-        let target = sublayer(r, spec.norm, target, norm, |r, x| {
-            heads.attend_after(r, spec, x, (keys_values, lengths), t)
-        });
-        (self.joint_read(r, spec, source, (keys_values, lengths)), self.rest(r, spec, target, None))
+        let keys = SourceKeys { keys_values: self.joint_source(r, spec, source), lengths };
+        let target = sublayer(r, spec.norm, target, norm, |r, x| heads.attend_after(r, spec, x, keys, t));
+        (self.joint_read(r, spec, source, keys), self.rest(r, spec, target, None))
     }
 
     /// Keys and values of a source, to which the self-attention of its target attends as well.
@@ -242,10 +251,10 @@ impl Block {
         r: &mut Recording<'_, R>,
         spec: &TransformerSpec,
         source: Var,
-        keys_values: (Var, &[usize]),
+        keys: SourceKeys<'_>,
     ) -> Var {
         let (heads, norm) = self.attention;
-        let x = sublayer(r, spec.norm, source, norm, |r, x| heads.attend(r, spec, x, keys_values));
+        let x = sublayer(r, spec.norm, source, norm, |r, x| heads.attend(r, spec, x, keys));
         self.rest(r, spec, x, None)
     }
 
@@ -263,7 +272,7 @@ impl Block {
             let new = heads.keys_values(r, x, d);
             cache.extend_from_slice(r.value(new));
             let keys_values = r.constant(cache);
-            heads.attend(r, spec, x, (keys_values, &[cache.len() / (2 * d)]))
+            heads.attend(r, spec, x, SourceKeys { keys_values, lengths: &[cache.len() / (2 * d)] })
         });
         self.rest(r, spec, x, source)
     }
@@ -277,8 +286,8 @@ impl Block {
         source: Option<BlockSource<'_>>,
     ) -> Var {
         if let (Some((heads, norm)), Some(source)) = (self.cross, source) {
-            let source = (source.keys_values, source.lengths);
-            x = sublayer(r, spec.norm, x, norm, |r, x| heads.attend(r, spec, x, source));
+            let keys = SourceKeys { keys_values: source.keys_values, lengths: source.lengths };
+            x = sublayer(r, spec.norm, x, norm, |r, x| heads.attend(r, spec, x, keys));
         }
         sublayer(r, spec.norm, x, self.norm, |r, x| {
             let x = r.linear(x, self.up.0, Some(self.up.1), spec.width, Activation::Relu);
@@ -292,7 +301,8 @@ impl Block {
 /// Of each string the rows of its source (`lengths[b]` of them), then `t` of its target, then padding.
 fn side_by_side<R: Real>(
     r: &mut Recording<'_, R>,
-    (source, target): (Var, Var),
+    source: Var,
+    target: Var,
     lengths: &[usize],
     t: usize,
     width: usize,

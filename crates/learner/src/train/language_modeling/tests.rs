@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::optim::OptimizerSpec;
 use crate::tape::{Mode, Tape};
-use crate::train::{BatchSize, Outcome, Schedule, TrainError, TrainSpec, Trainer, parts};
+use crate::train::{BatchSize, Schedule, TrainError, TrainOutcome, TrainSpec, Trainer, parts};
 use wug_dataset::Seed;
 
 /// Symbol 0 for both ends.
@@ -189,7 +189,7 @@ fn every_model_reaches_the_entropy_of_a_few_strings() {
         let mut trainer = Trainer::<f32, _>::new(&objective, spec(1e-2, 500), Seed::new(1)).unwrap();
         let (mut loss, mut steps) = (f64::INFINITY, 0);
         let outcome = trainer.run(|progress| (loss, steps) = (loss.min(progress.validation), progress.steps));
-        assert_eq!((outcome, steps), (Outcome::Finished, 500), "one step per epoch: one batch");
+        assert_eq!((outcome, steps), (TrainOutcome::Finished, 500), "one step per epoch: one batch");
         assert!(loss > least - 1e-6 && loss < least + 0.02, "{loss}, at best {least}");
     }
 }
@@ -282,7 +282,7 @@ fn divergence_is_an_outcome() {
     let examples = weighted(&strings);
     let objective = LanguageModeling::new(&model, &examples, &examples, ENDS, Average::Symbols).unwrap();
     let mut trainer = Trainer::<f32, _>::new(&objective, spec(f64::NAN, 9), Seed::new(1)).unwrap();
-    assert_eq!(trainer.run(|_| ()), Outcome::Diverged { step: 1 });
+    assert_eq!(trainer.run(|_| ()), TrainOutcome::Diverged { step: 1 });
     assert!(trainer.best().iter().all(|x| x.is_finite()));
 }
 
@@ -299,7 +299,7 @@ fn merged_duplicates_train_as_their_copies_do() {
             TrainSpec { optimizer: OptimizerSpec { l1: 0.01, ..OptimizerSpec::adam() }, ..spec(1e-2, 40) };
         let mut trainer = Trainer::<f64, _>::new(&objective, spec, Seed::new(1)).unwrap();
         let mut losses = Vec::new();
-        assert_eq!(trainer.run(|progress| losses.push(progress.training)), Outcome::Finished);
+        assert_eq!(trainer.run(|progress| losses.push(progress.training)), TrainOutcome::Finished);
         (trainer.params().to_vec(), losses)
     };
     let copies = trained(&weighted(&many), &[]);

@@ -79,7 +79,8 @@ fn memory_augmented_networks_fit_next_sets() {
             let mut state = trained.start();
             for (&symbol, set) in example.symbols.iter().zip(example.next) {
                 trained.push(&mut state, symbol);
-                let may: u64 = trained.next(&state).iter().rev().fold(0, |s, &p| 2 * s + u64::from(p > 0.5));
+                let may: u64 =
+                    trained.next(&state).unwrap().iter().rev().fold(0, |s, &p| 2 * s + u64::from(p > 0.5));
                 assert_eq!(may, *set, "{name}");
             }
         }
@@ -124,7 +125,7 @@ fn the_loss_is_the_mean_squared_error_of_the_outputs() {
         let mut state = trained.start();
         for (&symbol, set) in example.symbols.iter().zip(example.next) {
             trained.push(&mut state, symbol);
-            for (s, p) in trained.next(&state).into_iter().enumerate() {
+            for (s, p) in trained.next(&state).unwrap().into_iter().enumerate() {
                 sum += (p - (set >> s & 1) as f64) * (p - (set >> s & 1) as f64);
                 count += 1.0;
             }

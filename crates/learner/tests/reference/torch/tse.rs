@@ -136,11 +136,11 @@ fn the_models_of_tse_are_those_of_the_released_code() {
         }
         let mut trained = Trained::new(model, params);
         let strings: Vec<&[u32]> = case.scored.iter().map(|scored| &scored.string[..]).collect();
-        let batch = trained.log_probs_batch(&strings);
+        let batch = trained.log_probs_batch(&strings).unwrap();
         for (scored, logs) in case.scored.iter().zip(batch) {
             let probabilities = |logs: &[f64]| logs.iter().map(|&l| libm::exp(l)).collect::<Vec<_>>();
             case.close("probability", &probabilities(&logs[1..]), &scored.probabilities);
-            let alone = trained.log_probs(&scored.string);
+            let alone = trained.log_probs(&scored.string).unwrap();
             case.close("probability", &probabilities(&alone[1..]), &scored.probabilities);
         }
     }

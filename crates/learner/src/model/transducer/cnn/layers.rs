@@ -2,7 +2,7 @@
 
 use super::CnnTransducerSpec;
 use crate::kernel::Real;
-use crate::model::init::{Initialization, Role};
+use crate::model::init::{Initialization, ParamRole};
 use crate::params::{Init, Layout, Param};
 use crate::tape::{Recording, Var};
 
@@ -14,18 +14,28 @@ pub(super) struct Normed {
     bias: Param,
 }
 
+/// The sizes of a layer, and what its initialisation depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NormedSpec {
+    pub(super) i: usize,
+    pub(super) o: usize,
+    /// The share of its inputs that dropout keeps.
+    pub(super) kept: f64,
+    /// Whether half of its outputs are gates.
+    pub(super) gated: bool,
+}
+
 impl Normed {
     pub(super) fn new(
         name: &str,
-        (i, o): (usize, usize),
-        (kept, gated): (f64, bool),
+        NormedSpec { i, o, kept, gated }: NormedSpec,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
-        let directions = init.of(Role::Directions { i, kept, gated });
+        let directions = init.of(ParamRole::Directions { i, kept, gated });
         let v = layout.add(format!("{name}.direction"), &[o, i], directions);
         let gain = layout.add(format!("{name}.length"), &[o], Init::Lengths(v));
-        Self { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(Role::DirectionsBias)) }
+        Self { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(ParamRole::DirectionsBias)) }
     }
 
     /// Computes the weights on the tape, to be used any number of times.
@@ -68,25 +78,28 @@ impl Stack<Normed> {
     /// `last` is the width of the last layer's output.
     pub(super) fn new(
         name: &str,
-        (vocabulary, last): (usize, usize),
+        vocabulary: usize,
+        last: usize,
         spec: &CnnTransducerSpec,
         init: Initialization,
         layout: &mut Layout,
     ) -> Self {
         let (c, d, kept) = (spec.channels, spec.embedding, 1.0 - spec.dropout);
-        let mut table = |part: &str, rows: usize, role: Role| {
+        let mut table = |part: &str, rows: usize, role: ParamRole| {
             layout.add(format!("{name}.{part}"), &[rows, d], init.of(role))
         };
-        let symbols = table("embedding", vocabulary, Role::Embedding { d });
-        let positions = table("positions", spec.positions, Role::Positions);
-        let mut normed = |part: &str, sizes: (usize, usize), drawn: (f64, bool)| {
-            Normed::new(&format!("{name}.{part}"), sizes, drawn, init, layout)
-        };
-        let first = normed("first", (d, c), (kept, false));
+        let symbols = table("embedding", vocabulary, ParamRole::Embedding { d });
+        let positions = table("positions", spec.positions, ParamRole::Positions);
+        let mut normed =
+            |part: &str, spec: NormedSpec| Normed::new(&format!("{name}.{part}"), spec, init, layout);
+        let first = normed("first", NormedSpec { i: d, o: c, kept, gated: false });
         let convolutions = (0..spec.layers)
-            .map(|l| normed(&format!("layers.{l}"), (spec.kernel * c, 2 * c), (kept, true)))
+            .map(|l| {
+                normed(&format!("layers.{l}"), NormedSpec { i: spec.kernel * c, o: 2 * c, kept, gated: true })
+            })
             .collect();
-        Self { symbols, positions, first, convolutions, last: normed("last", (c, last), (1.0, false)) }
+        let last = normed("last", NormedSpec { i: c, o: last, kept: 1.0, gated: false });
+        Self { symbols, positions, first, convolutions, last }
     }
 
     pub(super) fn ready<R: Real>(&self, r: &mut Recording<'_, R>) -> Stack<Ready> {
