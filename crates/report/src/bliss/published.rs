@@ -11,6 +11,9 @@ pub(super) const INDEX: PublishedTable = PublishedTable { text: include_str!("pu
 /// All of them, by their names in print.
 pub(super) const TABLES: &[(&str, PublishedTable)] = &[("Table 2", INDEX)];
 
+/// The factors of the paper.
+pub(super) const FACTORS: [usize; 4] = [1, 2, 4, 10];
+
 /// How many runs at each factor the paper's index of a learner is the best of (App. A): configurations times seeds. Of the others it
 /// does not say.
 pub(super) fn runs(learner: &str) -> Option<usize> {
