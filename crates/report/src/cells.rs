@@ -98,16 +98,15 @@ impl<'a> PaperCells<'a> {
     /// In what the cells of some runs differ from the published ones of the same table, subject and learner: what the corrected reading
     /// implies beside other data.
     pub(crate) fn implied(&self, cell: &PaperCell<'_>) -> BTreeSet<String> {
-        let published = |other: &&PaperCell<'_>| {
-            other.recipe.plan.reading == Reading::Published && other.is_beside(cell)
-        };
+        let published =
+            |other: &&PaperCell<'_>| other.recipe.plan.reading == Reading::Published && other.is_beside(cell);
         let of = || {
             let recipe = &cell.recipe;
             let beside = self.by_subject.get(&(recipe.protocol.as_str(), recipe.plan.subject.as_str()));
             let beside = beside.into_iter().flatten().map(|i| &self.all[*i]).filter(published);
             let differing = beside.map(|other| other.departures(&cell.fields));
             let nearest = differing.min_by_key(Vec::len).unwrap_or_default();
-            nearest.iter().filter(|one| one.field != "reading").map(Departure::name).collect()
+            nearest.iter().filter(|one| one.field != "reading").map(Departure::group).collect()
         };
         cell.implied.get_or_init(of).clone()
     }
@@ -138,7 +137,8 @@ impl<'a> PaperCells<'a> {
         let Some(cell) = run.cell() else { return BTreeSet::new() };
         let recipe = &cell.recipe;
         let beside = self.by_subject.get(&(recipe.protocol.as_str(), recipe.plan.subject.as_str()));
-        let beside = beside.into_iter().flatten().map(|i| &self.all[*i]).filter(|other| other.is_beside(cell));
+        let beside =
+            beside.into_iter().flatten().map(|i| &self.all[*i]).filter(|other| other.is_beside(cell));
         beside.flat_map(|other| other.departures(&cell.fields)).map(|one| one.name()).collect()
     }
 }

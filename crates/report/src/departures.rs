@@ -58,7 +58,10 @@ fn shown(value: Option<&serde_json::Value>) -> String {
 }
 
 /// A note on runs that stand apart from a paper's tables, and why; `None` if none departs from it.
-pub(crate) fn apart_note<'r>(paper: &str, runs: impl IntoIterator<Item = Run<'r, impl Kind>>) -> Option<String> {
+pub(crate) fn apart_note<'r>(
+    paper: &str,
+    runs: impl IntoIterator<Item = Run<'r, impl Kind>>,
+) -> Option<String> {
     let departures = words(runs).join("; ");
     (!departures.is_empty()).then(|| format!("Not to be compared with the figures of {paper}: {departures}."))
 }
@@ -92,4 +95,3 @@ impl Table {
 
 /// What stands in cells whose runs depart from the paper.
 pub(crate) const MARK: &str = "≠";
-

@@ -25,10 +25,7 @@ pub(crate) fn chance(run: &RunResult) -> Option<f64> {
 
 /// A metric on the strings of the long test set that are about as long as each other, against their length, from short to
 /// long: the points of each run that has some.
-pub(crate) fn over_lengths(
-    runs: &[impl Deref<Target = RunResult>],
-    metric: &Metric,
-) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn over_lengths(runs: &[impl Deref<Target = RunResult>], metric: &Metric) -> Vec<Vec<(f64, f64)>> {
     let point = |m: &Measurement| match m.stratum {
         Stratum::Length(window) => Some((window.centre(), m.value?)),
         _ => None,

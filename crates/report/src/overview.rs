@@ -52,7 +52,9 @@ fn table(protocol: &str, reading: Reading, runs: &[AnyRun<'_>]) -> Table {
     let names: Vec<&str> = names.into_iter().filter(|name| !["language", "learner"].contains(name)).collect();
     let mut rows: BTreeMap<_, Vec<AnyRun<'_>>> = BTreeMap::new();
     for run in runs {
-        rows.entry((run.result().run.language(), sort_key(&run.run.coordinates, &names))).or_default().push(*run);
+        rows.entry((run.result().run.language(), sort_key(&run.run.coordinates, &names)))
+            .or_default()
+            .push(*run);
     }
     let shown: Vec<Vec<String>> = rows.keys().map(|(_, key)| show_key(key)).collect();
     let columns = VaryingColumns::of(&names, shown.iter().map(Vec::as_slice));
@@ -66,9 +68,11 @@ fn table(protocol: &str, reading: Reading, runs: &[AnyRun<'_>]) -> Table {
     };
     let level = |runs: &[AnyRun<'_>]| runs.iter().find_map(|run| chance(run));
     let mut table = Pivot::new()
-        .columns(learners.clone(), |learner| Column::new(*learner), |runs: &Vec<AnyRun<'_>>, learner| {
-            cell(&of_learner(runs, learner))
-        })
+        .columns(
+            learners.clone(),
+            |learner| Column::new(*learner),
+            |runs: &Vec<AnyRun<'_>>, learner| cell(&of_learner(runs, learner)),
+        )
         .column(Column::new("chance"), |runs| Cell::maybe(level(runs).map(|x| Value::number(x, Decimals(2)))))
         .column(Column::new("parameters"), |runs| Cell::maybe(parameters::range(runs.iter().copied())))
         .fill(blank, keys.zip(rows.values().cloned()));
@@ -134,7 +138,8 @@ fn figure(protocol: &str, reading: Reading, runs: &[AnyRun<'_>]) -> Option<Figur
         svg: drawing(&title, &series, &panels),
         title,
         notes: vec![
-            "Long test set: the share of correct answers among strings of lengths n - 10 to n + 10.".to_owned(),
+            "Long test set: the share of correct answers among strings of lengths n - 10 to n + 10."
+                .to_owned(),
             SPREAD_NOTE.to_owned(),
             "Dashed upright: the longest training string. Dashed across: a fair coin.".to_owned(),
         ],

@@ -83,7 +83,8 @@ struct ListedSettings<'r> {
 impl<'r> ListedSettings<'r> {
     fn of(runs: &[AnyRun<'r>]) -> Self {
         let names = coordinate_names(runs.iter().map(|run| &run.result().run));
-        let names: Vec<&str> = names.into_iter().filter(|name| !["language", "learner"].contains(name)).collect();
+        let names: Vec<&str> =
+            names.into_iter().filter(|name| !["language", "learner"].contains(name)).collect();
         let rows: Vec<Vec<String>> = runs.iter().map(|run| shown(*run, &names)).collect();
         let columns = VaryingColumns::of(&names, rows.iter().map(Vec::as_slice));
         Self { names, columns }
@@ -127,9 +128,11 @@ fn table(reading: Reading, runs: &[AnyRun<'_>], values: &str) -> Table {
         &["language"],
     );
     let mut table = Pivot::new()
-        .columns(learners.clone(), |learner| Column::new(*learner), |(split, own): &SplitRow<'_, '_>, learner| {
-            cell(&of(own, learner), split)
-        })
+        .columns(
+            learners.clone(),
+            |learner| Column::new(*learner),
+            |(split, own): &SplitRow<'_, '_>, learner| cell(&of(own, learner), split),
+        )
         .column(Column::new("ceiling"), |row| known(row, |m| m.value, &PAIR_CEILING))
         .column(Column::new("ceiling, half ties"), |row| known(row, |m| m.value, &PAIR_CEILING_HALF_TIES))
         .column(Column::new("chance"), |row| known(row, |m| m.chance, &PAIR_ACCURACY_SUM))
@@ -232,6 +235,7 @@ mod tests {
     use wug_score::{Coordinates, Ending, Run, Totals};
 
     use super::*;
+    use crate::run::ReportedRun;
 
     fn run(learner: &str, size: Option<usize>, rate: Option<f64>, accuracy: f64) -> RunResult {
         let totals = |x: f64| Totals { numerator: x, denominator: 1.0, n: 1 };
@@ -240,14 +244,10 @@ mod tests {
             [metric.measured(totals(accuracy), Some(7.0 / 15.0)), PAIR_CEILING.measured(totals(0.8), None)]
                 .map(|score| Measurement::new(split, Stratum::All, &score))
         };
-        let mut plan = json!({ "settings": {} });
-        if let Some(size) = size {
-            plan["size"] = size.into();
-        }
-        if let Some(rate) = rate {
-            plan["settings"]["learning_rate"] = rate.into();
-            plan["varied"] = json!(["learning_rate"]);
-        }
+        let plan = json!({
+            "subject": "parity", "reading": "corrected", "learner": { "name": learner },
+            "data": null, "measure": null, "seed": 0, "precision": "f32",
+        });
         RunResult {
             format: wug_score::FORMAT,
             run: Run {
@@ -256,7 +256,8 @@ mod tests {
                 coordinates: Coordinates::default()
                     .with("language", "parity")
                     .with("learner", learner)
-                    .with_some("size", size),
+                    .with_some("size", size)
+                    .with_some("learning_rate", rate),
                 seed: 0,
                 reading: Reading::Corrected,
                 version: String::new(),
@@ -264,10 +265,10 @@ mod tests {
                 instructions: String::new(),
                 data_hash: String::new(),
             },
-            plan,
+            plan: serde_json::from_value(plan).unwrap(),
             ending: Ending::Finished,
             parameters: size,
-            data: Json::Null,
+            data: serde_json::Value::Null,
             curve: Vec::new(),
             scores: SPLITS.iter().flat_map(|split| measured(split)).collect(),
             hardest: Vec::new(),
@@ -284,8 +285,9 @@ mod tests {
             run("lstm", Some(16000), Some(0.2), 0.9),
             run("uniform", None, None, 0.0),
         ];
-        let all: Vec<&RunResult> = all.iter().collect();
-        let table = &tables(&all)[0];
+        let all: Vec<ReportedRun<'_>> = all.iter().map(|result| ReportedRun::new(result, None)).collect();
+        let all: Vec<AnyRun<'_>> = all.iter().map(ReportedRun::any).collect();
+        let table = &contents(&all).tables[0];
         assert_eq!(table.keys, ["language", "size", "learning_rate", "split"]);
         let keys: Vec<String> = table.rows.iter().map(|row| row.keys[1..3].join(" ")).collect();
         assert_eq!(

@@ -9,8 +9,6 @@ use wug_score::RunResult;
 use crate::records::flatten;
 use crate::table::distinct;
 
-/// The name of the seed of what is drawn as data.
-pub(crate) const DATA_SEED: &str = "data seed";
 /// The name of the seed of the run.
 const SEED: &str = "seed";
 /// From how many values on numbers are shown as a range.
@@ -32,8 +30,10 @@ fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
     let mut paths = Vec::new();
     flatten(plan, "", &mut paths);
     paths.retain(|(path, _)| !IMPLIED.iter().any(|own| path.starts_with(own)));
-    let (settings, own): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(path, _)| path.starts_with(PLAIN[1]));
-    let mut fields: BTreeMap<String, Value> = own.into_iter().map(|(path, value)| (named(&path), value)).collect();
+    let (settings, own): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|(path, _)| path.starts_with(PLAIN[1]));
+    let mut fields: BTreeMap<String, Value> =
+        own.into_iter().map(|(path, value)| (named(&path), value)).collect();
     for (path, value) in settings {
         let name = named(&path);
         let name = if fields.contains_key(&name) { format!("settings {name}") } else { name };
@@ -90,7 +90,9 @@ fn differing(runs: &[impl Deref<Target = RunResult>]) -> BTreeSet<(bool, String)
 }
 
 /// A note on what differs among the runs of a cell, of any of the cells: what a spread is over. `None` if no cell has two runs.
-pub(crate) fn spread_note<R: Deref<Target = RunResult>>(cells: impl Iterator<Item = Vec<R>>) -> Option<String> {
+pub(crate) fn spread_note<R: Deref<Target = RunResult>>(
+    cells: impl Iterator<Item = Vec<R>>,
+) -> Option<String> {
     let several: Vec<Vec<R>> = cells.filter(|runs| runs.len() > 1).collect();
     let names: BTreeSet<(bool, String)> = several.iter().flat_map(|runs| differing(runs)).collect();
     let names: Vec<String> = names.into_iter().map(|(_, name)| name).collect();

@@ -15,6 +15,13 @@ impl PublishedTable {
         self.text.lines().skip(1).map(|line| line.split(',').collect())
     }
 
+    /// Whether all rows are as long as each other.
+    #[cfg(test)]
+    pub(crate) fn is_rectangular(self) -> bool {
+        let columns = self.rows().next().map_or(0, |row| row.len());
+        columns > 1 && self.rows().all(|row| row.len() == columns)
+    }
+
     /// What is printed in a cell; `None` if nothing is.
     pub(crate) fn text(self, row: &[&str], column: &str) -> Option<&'static str> {
         let at = self.text.lines().next()?.split(',').position(|name| name == column)?;

@@ -31,9 +31,14 @@ pub(crate) fn distinct<'r>(runs: &[AnyRun<'r>], cells: &PaperCells<'_>) -> Vec<A
 /// The coordinates of a run without those in which the cells of its table differ: one that made no difference leaves one run.
 fn cell(run: AnyRun<'_>, cells: &PaperCells<'_>) -> Coordinates {
     let mut cell = run.run.coordinates.clone();
-    // Only where something was trained can settings make no difference: it has a curve.
-    let varied = if run.curve.is_empty() { BTreeSet::new() } else { cells.varied(run) };
-    let pooled = run.run.coordinates.iter().map(|(name, _)| name).filter(|name| varied.contains(&name.replace('_', " ")));
+    // Runs that depart from the paper are told apart by all that their experiment lists.
+    let varied = if run.is_as_in_paper() { cells.varied(run) } else { BTreeSet::new() };
+    let pooled = run
+        .run
+        .coordinates
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| varied.contains(&name.replace('_', " ")));
     pooled.for_each(|name| cell.remove(name));
     cell
 }

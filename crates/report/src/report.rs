@@ -33,8 +33,13 @@ impl Report {
         let all: Vec<AnyRun<'_>> = all.iter().map(ReportedRun::any).collect();
         let runs = repeats::distinct(&all, &cells);
         let (claims, unclaimed) = split(&runs);
-        let mut parts: Vec<Contents> = claims.iter().map(|(suite, own)| suite.contents(&cells, own)).collect();
-        parts.extend([overview::contents(&unclaimed), pairs::contents(&unclaimed), generic::contents(&unclaimed)]);
+        let mut parts: Vec<Contents> =
+            claims.iter().map(|(suite, own)| suite.contents(&cells, own)).collect();
+        parts.extend([
+            overview::contents(&unclaimed),
+            pairs::contents(&unclaimed),
+            generic::contents(&unclaimed),
+        ]);
         let mut report = Self {
             summary: Summary::of(&all, &runs),
             tables: Vec::new(),

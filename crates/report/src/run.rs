@@ -4,7 +4,9 @@ use std::any::Any;
 use std::ops::Deref;
 
 use wug_score::RunResult;
-use wug_score::plan::{Departure, Generalization, Kind, Pairs, Plan, Preference, Recognition, Speed, Untyped};
+use wug_score::plan::{
+    Departure, Generalization, Kind, Pairs, Plan, Preference, Recognition, Speed, Untyped,
+};
 
 use crate::cells::PaperCell;
 
@@ -35,7 +37,8 @@ fn typed(result: &RunResult) -> Option<Box<dyn Any>> {
     fn plan<K: Kind>(result: &RunResult) -> Option<Box<dyn Any>> {
         result.plan_of::<K>().map(|plan| Box::new(plan) as Box<dyn Any>)
     }
-    let kinds = [plan::<Recognition>, plan::<Generalization>, plan::<Speed>, plan::<Preference>, plan::<Pairs>];
+    let kinds =
+        [plan::<Recognition>, plan::<Generalization>, plan::<Speed>, plan::<Preference>, plan::<Pairs>];
     kinds.iter().find_map(|plan| plan(result))
 }
 

@@ -34,10 +34,14 @@ fn table(protocol: &str, reading: Reading, runs: &[AnyRun<'_>]) -> Table {
     let mut table = Pivot::new()
         .column(Column::new("runs"), |row: &SettingsRow<'_>| Cell::ours(row.runs.len().to_string()))
         .column(Column::new(PARAMETERS), |row| Cell::maybe(parameters::range(row.runs.iter().copied())))
-        .columns(columns.names().enumerate(), |(_, name)| Column::new(name), |row, (i, _)| {
-            let value = columns.values(&row.values).nth(*i);
-            Cell::maybe(value.filter(|value| !value.is_empty()))
-        })
+        .columns(
+            columns.names().enumerate(),
+            |(_, name)| Column::new(name),
+            |row, (i, _)| {
+                let value = columns.values(&row.values).nth(*i);
+                Cell::maybe(value.filter(|value| !value.is_empty()))
+            },
+        )
         .fill(blank, rows.iter().cloned());
     table.notes.push("Of the runs with the same coordinates: the values that they have, or from the lowest to the highest of those that were drawn.".to_owned());
     let constant = columns.constant(" ");
@@ -58,9 +62,12 @@ fn field_names(runs: &[AnyRun<'_>], coordinates: &[&str]) -> Vec<String> {
     let of_data = |name: &String| {
         let own = name.strip_prefix("data ").filter(|own| coordinates.iter().any(|known| known == own));
         let value = |run: &AnyRun<'_>| fields(run).get(name).map(|value| shown(&[value]));
-        own.is_some_and(|own| runs.iter().all(|run| value(run).is_none_or(|v| v == run.run.coordinates.show(own))))
+        own.is_some_and(|own| {
+            runs.iter().all(|run| value(run).is_none_or(|v| v == run.run.coordinates.show(own)))
+        })
     };
-    let known = |name: &String| coordinates.contains(name) || ["reading", PARAMETERS].contains(&name.as_str());
+    let known =
+        |name: &String| coordinates.contains(name) || ["reading", PARAMETERS].contains(&name.as_str());
     let all: BTreeSet<String> = runs.iter().flat_map(|run| fields(run).into_keys()).collect();
     all.into_iter().filter(|name| !known(name) && !of_data(name)).collect()
 }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use serde::Serialize;
 use wug_score::metric::{ANSWERS_SEEN, HIGHEST_ACCURACY};
-use wug_score::plan::{Recognition, Speed};
+use wug_score::plan::{Generalization, Recognition, Speed};
 use wug_score::{Ending, Run, RunResult};
 
 use crate::columns::coordinate_names;
@@ -87,7 +87,8 @@ fn cautions(all: &[&RunResult], runs: &[AnyRun<'_>]) -> Vec<String> {
     }
     // External learners end when they like: the epochs of the plan are not theirs.
     let trained = |run: &AnyRun<'_>| {
-        run.of::<Recognition>().is_some_and(|run| run.plan.learner.external.is_none()) && !run.curve.is_empty()
+        run.of::<Recognition>().is_some_and(|run| run.plan.learner.external.is_none())
+            && !run.curve.is_empty()
     };
     let cut = runs.iter().filter(|run| trained(run) && run.ending == Ending::Finished).count();
     if cut > 0 {
@@ -169,14 +170,16 @@ fn repeated(runs: &[AnyRun<'_>]) -> usize {
     times.values().filter(|n| **n > 1).count()
 }
 
-/// The languages whose runs with the same protocol, reading, description of data and data seed had different data.
+/// The languages whose runs of one protocol, reading and data seed had different data.
 fn mixed_data<'r>(runs: &[AnyRun<'r>]) -> Vec<&'r str> {
     let mut hashes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     // A run that failed early has no data.
     let with_data = |run: &&AnyRun<'_>| !run.run.data_hash.is_empty() && !run.run.language().is_empty();
     for run in runs.iter().filter(with_data) {
         let (of, plan) = (&run.result().run, run.plan);
-        let key = (of.language(), &of.protocol, of.reading, plan.data.to_string(), plan.data_seed);
+        // An index is of several sizes of its training sets, which need not be said.
+        let data = if run.of::<Generalization>().is_some() { plan.data.to_string() } else { String::new() };
+        let key = (of.language(), &of.protocol, of.reading, data, plan.data_seed);
         hashes.entry(key).or_default().insert(&of.data_hash);
     }
     let mixed = hashes.into_iter().filter(|(_, hashes)| hashes.len() > 1).map(|((language, ..), _)| language);

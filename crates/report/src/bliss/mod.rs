@@ -15,7 +15,6 @@ use index_run::IndexRun;
 use rows::RunGroup;
 
 use crate::cells::PaperCells;
-use crate::published::PublishedTable;
 use crate::records::Derived;
 use crate::run::{AnyRun, of_kind};
 use crate::suite::{Contents, Suite};
@@ -32,10 +31,6 @@ impl Suite for Bliss {
 
     fn paper(&self) -> &'static str {
         published::PAPER
-    }
-
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
     }
 
     fn claims(&self, run: AnyRun<'_>) -> bool {

@@ -20,7 +20,9 @@ pub(super) fn figures(runs: &[Run<'_, Generalization>]) -> Vec<Figure> {
             best.insert(key, (total, run.result()));
         }
     }
-    best.into_iter().filter_map(|((language, factor), (_, result))| figure(language, factor, result)).collect()
+    best.into_iter()
+        .filter_map(|((language, factor), (_, result))| figure(language, factor, result))
+        .collect()
 }
 
 fn text(value: &Value) -> String {

@@ -172,7 +172,8 @@ impl<'a> RunGroup<'a> {
     /// A table without its rows.
     pub(super) fn blank(&self, name: &str, title: &str, keys: &[&str]) -> Table {
         let paper = self.of_paper.then(|| format!("Paper: {PAPER}."));
-        let notes = [paper, self.reading_note.clone(), self.apart_note.clone()].into_iter().flatten().collect();
+        let notes =
+            [paper, self.reading_note.clone(), self.apart_note.clone()].into_iter().flatten().collect();
         Table { notes, ..Table::blank(self.scope(), self.reading, name, title, keys) }
     }
 

@@ -26,7 +26,8 @@ pub(super) fn agreement<'a>(groups: &[SheetRuns<'a>]) -> Vec<Derived<'a>> {
     let (mut all, mut known) = (Vec::new(), BTreeSet::new());
     for group in groups {
         for row in &group.rows {
-            let plans: BTreeSet<&str> = row.runs.iter().map(|run| run.run.result().run.plan.as_str()).collect();
+            let plans: BTreeSet<&str> =
+                row.runs.iter().map(|run| run.run.result().run.plan.as_str()).collect();
             if !known.insert(plans) {
                 continue;
             }

@@ -8,10 +8,9 @@ use wug_score::{Aggregate, Reading};
 
 use super::runs::PreferenceRun;
 use super::sheets::{MAIN_SEEDS, Place, Sheet, places};
-use super::published::PAPER;
 use crate::cells::PaperCells;
 use crate::columns::VaryingColumns;
-use crate::departures::{apart_note, reading_note};
+use crate::departures::reading_note;
 use crate::plan_fields::fields;
 use crate::run::{AnyRun, Run};
 use crate::table::distinct;
@@ -20,8 +19,7 @@ use crate::table::distinct;
 pub(super) struct SheetRuns<'a> {
     pub(super) sheet: Sheet,
     pub(super) reading: Reading,
-    /// Why the paper's figures are not beside these runs, or what they are of.
-    pub(super) paper_note: Option<String>,
+    pub(super) reading_note: Option<String>,
     /// The names of what tells rows apart beside the learner.
     pub(super) keys: Vec<String>,
     pub(super) rows: Vec<SheetRow<'a>>,
@@ -74,11 +72,7 @@ impl<'a> SheetRuns<'a> {
         reading: Reading,
         runs: Vec<(Place, PreferenceRun<'a>)>,
     ) -> Self {
-        let placed = || runs.iter().map(|(_, run)| run.run);
-        let paper_note = match sheet {
-            Sheet::Other(_) => apart_note(PAPER, placed()),
-            _ => reading_note(cells, reading, placed()),
-        };
+        let reading_note = reading_note(cells, reading, runs.iter().map(|(_, run)| run.run));
         let rules = distinct(runs.iter().flat_map(|(_, run)| run.rules()));
         let (keys, values) = if let Sheet::Other(_) = sheet {
             settings(&runs)
@@ -109,7 +103,7 @@ impl<'a> SheetRuns<'a> {
         for row in &mut rows {
             row.runs.sort_by_key(|run| run.run.plan.seed);
         }
-        Self { sheet, reading, paper_note, keys, rows, rules }
+        Self { sheet, reading, reading_note, keys, rows, rules }
     }
 
     /// In every row, the rule with the shortest description against each other one, over the seeds that have both.
@@ -172,8 +166,7 @@ impl<'a> SheetRow<'a> {
 
 /// What differs between runs of a task that are not as in the paper, beside learner and seed: names, and the values of each run.
 fn settings(runs: &[(Place, PreferenceRun<'_>)]) -> (Vec<String>, Vec<Vec<String>>) {
-    const OTHERS: [&str; 6] =
-        ["seed", "data seed", "learner", "reading", "parameters", "measures"];
+    const OTHERS: [&str; 6] = ["seed", "data seed", "learner", "reading", "parameters", "measures"];
     let all: Vec<BTreeMap<String, serde_json::Value>> =
         runs.iter().map(|(_, run)| fields(&run.run)).collect();
     // Among the runs of one learner: settings that others do not have tell nothing apart.

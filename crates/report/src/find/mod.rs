@@ -13,7 +13,6 @@ use group::SheetRuns;
 use runs::PreferenceRun;
 
 use crate::cells::PaperCells;
-use crate::published::PublishedTable;
 use crate::records::Derived;
 use crate::run::AnyRun;
 use crate::suite::{Contents, Suite};
@@ -30,10 +29,6 @@ impl Suite for Find {
 
     fn paper(&self) -> &'static str {
         published::PAPER
-    }
-
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
     }
 
     fn claims(&self, run: AnyRun<'_>) -> bool {

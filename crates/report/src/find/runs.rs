@@ -1,9 +1,9 @@
 //! Runs of the protocol, with what tables need of them.
 
 use serde_json::Value as Json;
+use wug_parameter::Value as Setting;
 use wug_score::metric::{AGREEMENT_WITH_NONE, DESCRIPTION_LENGTH, EXACT_MATCH, PERFECT_AGREEMENT};
 use wug_score::plan::Preference;
-use wug_parameter::Value as Setting;
 use wug_score::{Metric, RunResult};
 
 use crate::run::{AnyRun, Run};

@@ -116,7 +116,12 @@ impl Sheet {
 pub(super) fn places(cells: &PaperCells<'_>, run: PreferenceRun<'_>) -> Vec<Place> {
     let found = printed(cells, run);
     if found.is_empty() {
-        return vec![Place { sheet: Sheet::Other(run.task().to_owned()), key: "", value: String::new(), base: false }];
+        return vec![Place {
+            sheet: Sheet::Other(run.task().to_owned()),
+            key: "",
+            value: String::new(),
+            base: false,
+        }];
     }
     found
 }
@@ -144,7 +149,9 @@ fn row(run: PreferenceRun<'_>, family: &TaskFamily, table: &str, base: bool) -> 
     let varied = VARIED.iter().find(|(varied, _)| *varied == table).map(|(_, setting)| *setting);
     let (key, value) = match (table, varied) {
         (_, Some(setting)) => (setting, run.setting(setting)?.to_string()),
-        ("7" | "D", _) => run.setting("kernel").map_or(("", "-".to_owned()), |kernel| ("kernel", kernel.to_string())),
+        ("7" | "D", _) => {
+            run.setting("kernel").map_or(("", "-".to_owned()), |kernel| ("kernel", kernel.to_string()))
+        }
         ("8" | "C", _) => ("", "-".to_owned()),
         _ => (family.parameter, run.parameter(family.parameter)?.to_owned()),
     };

@@ -48,23 +48,35 @@ pub(super) fn main(group: &SheetRuns<'_>) -> Option<Table> {
     let row = |i: usize| &group.rows[i];
     if agreement && !accuracy {
         pivot = pivot
-            .columns(rules(), |rule| Column::of(FITTING, *rule), move |i, rule| {
-                fpa(row(*i), &row(*i).fitting(), rule, figure(group, row(*i), published::agreement, rule))
+            .columns(
+                rules(),
+                |rule| Column::of(FITTING, *rule),
+                move |i, rule| {
+                    fpa(row(*i), &row(*i).fitting(), rule, figure(group, row(*i), published::agreement, rule))
+                },
+            )
+            .column(Column::of(FITTING, NONE), move |i| {
+                share(&row(*i).fitting(), PreferenceRun::agrees_with_none)
             })
-            .column(Column::of(FITTING, NONE), move |i| share(&row(*i).fitting(), PreferenceRun::agrees_with_none))
-            .columns(rules(), |rule| Column::of(ALL, *rule), move |i, rule| {
-                share(&row(*i).runs, |run| run.agrees(rule))
-            })
+            .columns(
+                rules(),
+                |rule| Column::of(ALL, *rule),
+                move |i, rule| share(&row(*i).runs, |run| run.agrees(rule)),
+            )
             .column(Column::of(ALL, NONE), move |i| share(&row(*i).runs, PreferenceRun::agrees_with_none));
     }
     if accuracy {
-        pivot = pivot.columns(rules(), |rule| Column::of(ACCURACY, *rule), move |i, rule| {
-            let values: Vec<f64> = row(*i).runs.iter().filter_map(|run| run.accuracy(rule)).collect();
-            let figure = figure(group, row(*i), published::agreement, rule);
-            let figure = figure.map(|figure| PaperFigure { n: None, ..figure });
-            let ours = Cell { n: Some(values.len()), ..Cell::maybe(Value::mean(&values, true, TWO)) };
-            ours.with_paper(row(*i).all(), figure)
-        });
+        pivot = pivot.columns(
+            rules(),
+            |rule| Column::of(ACCURACY, *rule),
+            move |i, rule| {
+                let values: Vec<f64> = row(*i).runs.iter().filter_map(|run| run.accuracy(rule)).collect();
+                let figure = figure(group, row(*i), published::agreement, rule);
+                let figure = figure.map(|figure| PaperFigure { n: None, ..figure });
+                let ours = Cell { n: Some(values.len()), ..Cell::maybe(Value::mean(&values, true, TWO)) };
+                ours.with_paper(row(*i).all(), figure)
+            },
+        );
     }
     if agreement {
         pivot = pivot.column(Column::new("seeds that fit"), move |i| {
@@ -74,9 +86,11 @@ pub(super) fn main(group: &SheetRuns<'_>) -> Option<Table> {
     }
     if described {
         let comparisons = &comparisons;
-        pivot = pivot.columns(rules(), |rule| Column::of(NATS, *rule), move |i, rule| {
-            length(group, *i, rule, comparisons)
-        });
+        pivot = pivot.columns(
+            rules(),
+            |rule| Column::of(NATS, *rule),
+            move |i, rule| length(group, *i, rule, comparisons),
+        );
     }
     let rows = group.rows.iter().enumerate().map(|(i, row)| (row_keys(row), i));
     let mut table = pivot.fill(blank(group, "", &group.sheet.name()), rows);
@@ -127,14 +141,15 @@ fn length(group: &SheetRuns<'_>, i: usize, rule: &str, comparisons: &[RuleCompar
 /// Nats per example as more examples are shown.
 fn growth(group: &SheetRuns<'_>) -> Table {
     let mut table = Pivot::new()
-        .columns(&group.rules, |rule| Column::of("nats per example", **rule), |row: &&SheetRow<'_>, rule| {
-            let values: Vec<f64> = row.runs.iter().filter_map(|run| per_example(*run, rule)).collect();
-            Cell { n: Some(values.len()), ..Cell::maybe(Value::mean(&values, false, TWO)) }
-        })
-        .fill(
-            blank(group, "", &group.sheet.name()),
-            group.rows.iter().map(|row| (row_keys(row), row)),
-        );
+        .columns(
+            &group.rules,
+            |rule| Column::of("nats per example", **rule),
+            |row: &&SheetRow<'_>, rule| {
+                let values: Vec<f64> = row.runs.iter().filter_map(|run| per_example(*run, rule)).collect();
+                Cell { n: Some(values.len()), ..Cell::maybe(Value::mean(&values, false, TWO)) }
+            },
+        )
+        .fill(blank(group, "", &group.sheet.name()), group.rows.iter().map(|row| (row_keys(row), row)));
     table.notes = notes(group, &table, false);
     table.notes.push("The paper prints a figure, and no numbers.".to_owned());
     table
@@ -146,12 +161,9 @@ pub(super) fn per_example(run: PreferenceRun<'_>, rule: &str) -> Option<f64> {
 
 fn notes(group: &SheetRuns<'_>, table: &Table, described: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Sheet::Other(_) = group.sheet {
-        notes.extend(group.paper_note.clone());
-    }
     if matches!(group.sheet, Sheet::Printed(..)) {
         notes.push(format!("Paper: {}.", published::PAPER));
-        notes.extend(group.paper_note.clone());
+        notes.extend(group.reading_note.clone());
         notes.push("The paper's FPA is of the seeds that learned their training pairs; its star marks p below its level.".to_owned());
         notes.extend(group.sheet.caveats().into_iter().map(str::to_owned));
     }
@@ -185,7 +197,8 @@ pub(super) fn headline(group: &SheetRuns<'_>) -> Option<Table> {
     table.retain_columns(|column| column.group != ALL);
     let described = table.columns.iter().any(|column| column.group == NATS);
     let unit = unit(group).filter(|_| described);
-    table.notes = group.paper_note.clone().filter(|_| group.sheet != Sheet::Growth).into_iter().chain(unit).collect();
+    let other = group.reading_note.clone().filter(|_| matches!(group.sheet, Sheet::Printed(..)));
+    table.notes = other.into_iter().chain(unit).collect();
     Some(table.compact())
 }
 

@@ -29,10 +29,18 @@ pub(super) struct BestRow<'r> {
 }
 
 /// A table of such rows; `None` without rows.
-pub(super) fn table(runs: &FlareRuns<'_>, name: &str, title: &str, keys: &[&str], rows: &[BestRow<'_>]) -> Option<Table> {
+pub(super) fn table(
+    runs: &FlareRuns<'_>,
+    name: &str,
+    title: &str,
+    keys: &[&str],
+    rows: &[BestRow<'_>],
+) -> Option<Table> {
     let best_of = |name| Column::of("best of the paper's number of runs", name);
     let share_of = |name: String| Column::of("share of runs", name);
-    let shown = |share: Option<Estimate>, kind| Cell::maybe(share.map(|share| Value::estimate(share, kind, DECIMALS)));
+    let shown = |share: Option<Estimate>, kind| {
+        Cell::maybe(share.map(|share| Value::estimate(share, kind, DECIMALS)))
+    };
     let mut table = Pivot::new()
         .column(Column::new("losses"), |row: &&BestRow<'_>| {
             Cell::ours(row.ours.losses().iter().map(|loss| loss.name()).collect::<Vec<_>>().join(", "))
@@ -48,14 +56,19 @@ pub(super) fn table(runs: &FlareRuns<'_>, name: &str, title: &str, keys: &[&str]
             let solved = scores.iter().filter(|x| **x >= SOLVED).count();
             shown(share_of_runs(solved, scores.len()), IntervalKind::Share)
         })
-        .column(share_of("at least the paper's best".to_owned()), |row| shown(row.reaches(), IntervalKind::Share))
+        .column(share_of("at least the paper's best".to_owned()), |row| {
+            shown(row.reaches(), IntervalKind::Share)
+        })
         .column(best_of("expected"), |row| Cell::maybe(row.comparable().map(|_| expected(&row.ours))))
         .column(best_of("reaches the paper's"), |row| {
             let n = row.comparable().and_then(|paper| paper.n);
             let share = row.reaches().zip(n).map(|(share, n)| any_passes(share, n));
             shown(share, IntervalKind::FromShare)
         })
-        .fill(blank(runs, &format!("{name}-best-of"), title, keys), rows.iter().map(|row| (row.keys.clone(), row)));
+        .fill(
+            blank(runs, &format!("{name}-best-of"), title, keys),
+            rows.iter().map(|row| (row.keys.clone(), row)),
+        );
     table.notes.push(format!("Best: the highest accuracy of any run, ours of the losses named, the paper's of {RUNS} runs of each of the same losses. An accuracy reaches the paper's if it does so when rounded as that is."));
     table.notes.push(format!("Expected: the mean of the best over all ways to choose {RUNS} runs of each loss; not known from fewer. Reaches the paper's: the probability that one of the paper's number of runs does, 1 - (1 - share)^n. If its interval is low, our runs are of a worse learner and not just fewer."));
     table.notes.extend(table.interval_note());

@@ -50,5 +50,9 @@ fn row<'a>(metric: &'static Metric, of: Vec<&'a RunResult>, best: &BestLoss, sco
         spread: Aggregate::PopulationStd.of(scores).filter(|_| scores.len() > 1),
         ..metric.measured(totals, None)
     };
-    Derived { of, measurement: Measurement::new(TEST, Stratum::All, &score), shown: best.loss.name().to_owned() }
+    Derived {
+        of,
+        measurement: Measurement::new(TEST, Stratum::All, &score),
+        shown: best.loss.name().to_owned(),
+    }
 }

@@ -51,7 +51,10 @@ fn by_length(runs: &FlareRuns<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
         for (series, learner) in runs.learners().into_iter().enumerate() {
-            let points = over_lengths(&runs.of_half(Half::Expressivity, language, learner), &RECOGNITION_CROSS_ENTROPY.metric);
+            let points = over_lengths(
+                &runs.of_half(Half::Expressivity, language, learner),
+                &RECOGNITION_CROSS_ENTROPY.metric,
+            );
             marks.extend(Mark::of_runs(series, points));
         }
         let mut panel = panel(language, "length (symbols)", marks)?;

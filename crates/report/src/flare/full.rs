@@ -1,7 +1,7 @@
 //! Tables 4-21: everything about one language.
 
-use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::Aggregate;
+use wug_score::metric::{RECOGNITION_ACCURACY, RECOGNITION_CROSS_ENTROPY};
 use wug_score::plan::{Loss, Validation};
 
 use super::blank;
@@ -28,9 +28,19 @@ struct ModelColumn {
 const ACCURACY: &str = RECOGNITION_ACCURACY.metric.name;
 const SELECTED: [ModelColumn; 5] = [
     ModelColumn { head: "Train", printed: "train_acc", split: "training", metric: ACCURACY },
-    ModelColumn { head: "Val. CE ↓", printed: "val_ce", split: VALIDATION, metric: RECOGNITION_CROSS_ENTROPY.metric.name },
+    ModelColumn {
+        head: "Val. CE ↓",
+        printed: "val_ce",
+        split: VALIDATION,
+        metric: RECOGNITION_CROSS_ENTROPY.metric.name,
+    },
     ModelColumn { head: "Val.", printed: "val_acc", split: VALIDATION, metric: ACCURACY },
-    ModelColumn { head: "S. Test", printed: "short_test_acc", split: "test-short-held-out", metric: ACCURACY },
+    ModelColumn {
+        head: "S. Test",
+        printed: "short_test_acc",
+        split: "test-short-held-out",
+        metric: ACCURACY,
+    },
     ModelColumn { head: "L. Test", printed: "long_test_acc", split: TEST, metric: ACCURACY },
 ];
 const VALIDATION: &str = "validation";
@@ -56,10 +66,17 @@ fn table(runs: &FlareRuns<'_>, number: usize, language: &str) -> Option<Table> {
         cell.with_paper(row.runs.iter().copied(), figure(paper, Some(RUNS)))
     };
     let mut table = Pivot::new()
-        .columns(SELECTED, |of| Column::new(of.head), |row: &FullRow<'_>, of| {
-            let ours = selected(&row.runs).and_then(|model| measured(model, of.split, of.metric));
-            Cell::maybe(ours).with_paper(row.runs.iter().copied(), figure(FULL.number(&row.printed(), of.printed), None))
-        })
+        .columns(
+            SELECTED,
+            |of| Column::new(of.head),
+            |row: &FullRow<'_>, of| {
+                let ours = selected(&row.runs).and_then(|model| measured(model, of.split, of.metric));
+                Cell::maybe(ours).with_paper(
+                    row.runs.iter().copied(),
+                    figure(FULL.number(&row.printed(), of.printed), None),
+                )
+            },
+        )
         .column(Column::new("L. Test (mean)"), |row| {
             let ours = Value::mean(&accuracies(&row.runs), true, DECIMALS);
             tested(row, ours, FULL.mean(&row.printed(), "long_test_mean", "long_test_std"))
@@ -69,7 +86,11 @@ fn table(runs: &FlareRuns<'_>, number: usize, language: &str) -> Option<Table> {
             Cell { best_of: true, ..tested(row, ours, FULL.number(&row.printed(), "long_test_max")) }
         })
         .column(Column::new("runs"), |row| counted(&row.runs))
-        .fill(blank, rows(runs, language).map(|row| (row.printed()[1..].iter().map(|&key| key.to_owned()).collect(), row)));
+        .fill(
+            blank,
+            rows(runs, language)
+                .map(|row| (row.printed()[1..].iter().map(|&key| key.to_owned()).collect(), row)),
+        );
     table.about.insert("language".to_owned(), language.to_owned());
     table.notes.extend(notes(runs, language, &own));
     table.notes.extend(table.interval_note());
@@ -96,7 +117,9 @@ fn rows<'p>(runs: &'p FlareRuns<'_>, language: &'p str) -> impl Iterator<Item = 
         losses.map(move |(loss, validation)| FlareCell { language, learner, loss, validation, size: SIZE })
     });
     let row = |at: FlareCell<'p>| FullRow { at, runs: runs.at(at) };
-    settings.map(row).filter(|row| !row.runs.is_empty() || FULL.text(&row.printed(), "long_test_mean").is_some())
+    settings
+        .map(row)
+        .filter(|row| !row.runs.is_empty() || FULL.text(&row.printed(), "long_test_mean").is_some())
 }
 
 /// A metric on a split; the validation set is the one of the run.

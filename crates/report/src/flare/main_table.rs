@@ -7,8 +7,8 @@ use wug_score::plan::Loss;
 use super::best_of::{self, BestRow};
 use super::published::{Half, printed};
 use super::runs::{BestLoss, FlareRuns};
-use crate::departures::PaperFigure;
 use super::{blank, shortened};
+use crate::departures::PaperFigure;
 use crate::parameters;
 use crate::pivot::Pivot;
 use crate::plan_fields::spread_note;
@@ -25,7 +25,8 @@ const PAPER: &str = "The paper's figures: inductive bias, the mean of 10 runs of
 /// Table 2; `None` without runs of its size.
 pub(super) fn table(runs: &FlareRuns<'_>) -> Option<Table> {
     let title = "Table 2: recognition accuracy on the long test set";
-    let mut table = laid_out(runs, "2", title, |half, language, learner| cell(runs, half, language, learner))?;
+    let mut table =
+        laid_out(runs, "2", title, |half, language, learner| cell(runs, half, language, learner))?;
     for row in &mut table.rows {
         let language = row.keys[0].clone();
         let scores = |learner: &&str| {
@@ -54,13 +55,7 @@ pub(super) fn best_of(runs: &FlareRuns<'_>) -> Option<Table> {
             rows.push(BestRow { keys: [language, learner].map(str::to_owned).to_vec(), ours, paper, of });
         }
     }
-    best_of::table(
-        runs,
-        "2",
-        "Table 2, expressivity: the best of how many",
-        &["language", "learner"],
-        &rows,
-    )
+    best_of::table(runs, "2", "Table 2, expressivity: the best of how many", &["language", "learner"], &rows)
 }
 
 /// Table 2 in short.

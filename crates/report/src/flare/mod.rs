@@ -16,7 +16,6 @@ use runs::FlareRuns;
 
 use crate::cells::PaperCells;
 use crate::plan_fields::data_note;
-use crate::published::PublishedTable;
 use crate::records::Derived;
 use crate::run::AnyRun;
 use crate::suite::{Contents, Suite};
@@ -34,10 +33,6 @@ impl Suite for Flare {
 
     fn paper(&self) -> &'static str {
         published::PAPER
-    }
-
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
     }
 
     fn claims(&self, run: AnyRun<'_>) -> bool {
@@ -79,7 +74,8 @@ fn readings<'r>(cells: &PaperCells<'_>, runs: &[AnyRun<'r>]) -> impl Iterator<It
 
 /// A table of one reading without its rows.
 fn blank(runs: &FlareRuns<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
-    let notes = [Some(format!("Paper: {}.", published::PAPER)), runs.reading_note.clone(), data_note(runs.all())];
+    let notes =
+        [Some(format!("Paper: {}.", published::PAPER)), runs.reading_note.clone(), data_note(runs.all())];
     let notes = notes.into_iter().flatten().collect();
     Table { notes, ..Table::blank(Scope::Suite(NAME), runs.reading, name, title, keys) }
 }

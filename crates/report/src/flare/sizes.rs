@@ -68,13 +68,17 @@ pub(super) fn table(runs: &FlareRuns<'_>) -> Option<Table> {
     let run = |language: &&'static str| of(language).any(|runs| !runs.is_empty());
     let languages = runs.languages().into_iter().filter(run);
     let mut table = Pivot::new()
-        .columns(grid.iter(), |at| Column::of(at.learner, at.head(&all)), |language: &&'static str, at| {
-            let best = best(runs, language, **at);
-            let ours = best.as_ref().map(|best| Value::number(best.value, DECIMALS));
-            let n = best.map(|best| best.scores().len());
-            let ours = Cell { n, best_of: true, ..Cell::maybe(ours) };
-            ours.with_paper(runs.at(at.cell(language)), at.printed(language))
-        })
+        .columns(
+            grid.iter(),
+            |at| Column::of(at.learner, at.head(&all)),
+            |language: &&'static str, at| {
+                let best = best(runs, language, **at);
+                let ours = best.as_ref().map(|best| Value::number(best.value, DECIMALS));
+                let n = best.map(|best| best.scores().len());
+                let ours = Cell { n, best_of: true, ..Cell::maybe(ours) };
+                ours.with_paper(runs.at(at.cell(language)), at.printed(language))
+            },
+        )
         .fill(
             blank(runs, "22", "Table 22: models of several sizes", &["language"]),
             languages.map(|language| (vec![language.to_owned()], language)),

@@ -1,7 +1,7 @@
 //! Accuracy against length, and against the distance of the dependency that is broken.
 
-use wug_score::strata::Window;
 use wug_score::Stratum;
+use wug_score::strata::Window;
 
 use super::NAME;
 use super::runs::{TseCell, TseRun, TseRuns, Version, comparison};
@@ -43,7 +43,8 @@ fn figure(runs: &TseRuns<'_>, version: Version<'_>, against: &Against) -> Option
     let learners = runs.learners();
     let draw = |(language, terminals): (&'static str, usize)| -> Option<Panel> {
         let metric = comparison(language, version.reading);
-        let own = |learner: &String| runs.at(&TseCell { language, terminals, learner: learner.clone(), version });
+        let own =
+            |learner: &String| runs.at(&TseCell { language, terminals, learner: learner.clone(), version });
         let line = |run: &TseRun<'_>| over(run, metric, against.of);
         let mut marks = Vec::new();
         for (series, learner) in learners.iter().enumerate() {

@@ -12,7 +12,6 @@ use runs::{PlacedRun, TseRuns};
 
 use crate::cells::PaperCells;
 use crate::plan_fields::data_note;
-use crate::published::PublishedTable;
 use crate::run::AnyRun;
 use crate::suite::{Contents, Suite};
 use crate::table::{Table, distinct};
@@ -29,10 +28,6 @@ impl Suite for Tse {
 
     fn paper(&self) -> &'static str {
         published::PAPER
-    }
-
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
     }
 
     fn claims(&self, run: AnyRun<'_>) -> bool {
@@ -62,7 +57,9 @@ impl Suite for Tse {
 
     /// Runs of a cell have three learning rates with the same seeds; cells differ in how learners are trained too.
     fn variant(&self, run: AnyRun<'_>) -> String {
-        run.cell().map_or_else(String::new, |cell| format!("{:?} {:?}", cell.recipe.version, cell.recipe.plan.learner))
+        run.cell().map_or_else(String::new, |cell| {
+            format!("{:?} {:?}", cell.recipe.version, cell.recipe.plan.learner)
+        })
     }
 }
 

@@ -70,7 +70,12 @@ fn number(x: f64) -> Value {
 }
 
 /// What a perfect model scores on the published pairs of a row, on the average: where a tie is wrong, or where noise decides it.
-fn ceiling(runs: &TseRuns<'_>, (language, terminals): LanguageRow, split: &str, metric: &Metric) -> Option<f64> {
+fn ceiling(
+    runs: &TseRuns<'_>,
+    (language, terminals): LanguageRow,
+    split: &str,
+    metric: &Metric,
+) -> Option<f64> {
     let own = runs.cells().filter(|(cell, _)| {
         (cell.language, cell.terminals, cell.version.reading) == (language, terminals, Reading::Published)
     });
@@ -111,7 +116,8 @@ const VERSIONS: &str = "Corrected: the two words that are swapped are of differe
 /// A note on two rows of the paper, where one of them is shown.
 fn exchanged(runs: &TseRuns<'_>) -> Option<String> {
     let shown = |(cell, _): (&TseCell<'_>, Vec<TseRun<'_>>)| {
-        cell.learner.split(' ').next() == Some(STACK_RNN) && ["nested", "cross-serial"].contains(&cell.language)
+        cell.learner.split(' ').next() == Some(STACK_RNN)
+            && ["nested", "cross-serial"].contains(&cell.language)
     };
     let published = runs.versions().iter().any(|version| version.reading == Reading::Published);
     (published && runs.cells().any(shown)).then(|| EXCHANGED.to_owned())
@@ -132,7 +138,8 @@ pub(super) fn headline(runs: &TseRuns<'_>) -> Table {
     };
     let rows = keyed(runs.rows()).flat_map(|(keys, row)| {
         let learners = runs.learners().iter();
-        let run = learners.filter(move |learner| runs.versions().iter().any(|v| !at(row, learner, *v).is_empty()));
+        let run =
+            learners.filter(move |learner| runs.versions().iter().any(|v| !at(row, learner, *v).is_empty()));
         run.map(move |learner| (keys.iter().cloned().chain([learner.clone()]).collect(), (row, learner)))
     });
     let mut pivot = Pivot::new();
@@ -183,12 +190,17 @@ impl CellSplit<'_, '_> {
 
     /// What was measured of the chosen run.
     fn of_chosen(&self, metric: &Metric, of: impl Fn(&Measurement) -> Option<f64>) -> Cell {
-        Cell::maybe(selected(&self.runs).and_then(|run| of(run.result().whole(self.split, metric.name)?)).map(number))
+        Cell::maybe(
+            selected(&self.runs).and_then(|run| of(run.result().whole(self.split, metric.name)?)).map(number),
+        )
     }
 }
 
 /// Every cell on both splits, in the order of the rows.
-fn cell_splits<'p, 'r>(runs: &'p TseRuns<'r>, is_shown: fn(&str) -> bool) -> Vec<(Vec<String>, CellSplit<'p, 'r>)> {
+fn cell_splits<'p, 'r>(
+    runs: &'p TseRuns<'r>,
+    is_shown: fn(&str) -> bool,
+) -> Vec<(Vec<String>, CellSplit<'p, 'r>)> {
     let mut all = Vec::new();
     for (language, terminals) in runs.rows().into_iter().filter(|(language, _)| is_shown(language)) {
         for learner in runs.learners() {
@@ -209,7 +221,8 @@ fn cell_splits<'p, 'r>(runs: &'p TseRuns<'r>, is_shown: fn(&str) -> bool) -> Vec
 pub(super) fn of_runs(runs: &TseRuns<'_>) -> Table {
     let mut table = Pivot::new()
         .column(Column::new("chosen"), |row: &CellSplit<'_, '_>| {
-            let ours = Cell { n: Some(row.runs.len()), best_of: true, ..Cell::maybe(row.chosen().map(number)) };
+            let ours =
+                Cell { n: Some(row.runs.len()), best_of: true, ..Cell::maybe(row.chosen().map(number)) };
             ours.with_paper(row.runs.iter().copied(), printed(&row.cell, row.split))
         })
         .column(Column::new("mean"), |row| {
@@ -256,9 +269,11 @@ pub(super) fn comparisons(runs: &TseRuns<'_>) -> Option<Table> {
     rows.retain(|(_, row)| selected(&row.runs).is_some());
     let title = "how strings of different lengths are compared";
     let mut table = Pivot::new()
-        .columns(metrics, |(_, name)| Column::new(*name), |row: &CellSplit<'_, '_>, (metric, _)| {
-            row.of_chosen(metric, |m| m.value)
-        })
+        .columns(
+            metrics,
+            |(_, name)| Column::new(*name),
+            |row: &CellSplit<'_, '_>, (metric, _)| row.of_chosen(metric, |m| m.value),
+        )
         .fill(blank(runs, "comparisons", title, &KEYS), rows);
     table.notes.push("The bad strings of np-vp have one word more or fewer. The paper compares the average of the probabilities of words; the released code writes that and the mean log-probability.".to_owned());
     (!table.rows.is_empty()).then_some(table)

@@ -31,16 +31,20 @@ pub(super) fn table(runs: &WadeRuns<'_>) -> Option<Table> {
         }
     }
     let mut table = Pivot::new()
-        .columns(scores, |(name, _)| Column::new(*name), |own: &&[WadeRun<'_>], (_, metric)| {
-            mean_cell(&measured(own, metric))
-        })
+        .columns(
+            scores,
+            |(name, _)| Column::new(*name),
+            |own: &&[WadeRun<'_>], (_, metric)| mean_cell(&measured(own, metric)),
+        )
         .column(Column::new("chance"), |own| {
             let chances: Vec<f64> = own.iter().filter_map(|run| run.whole(TEST, WADE.name)?.chance).collect();
             Cell::maybe(Value::mean(&chances, true, Decimals(3)).map(without_interval))
         })
-        .columns(SHOWN, |tenths| Column::of("median steps to", format!("0.{tenths}")), |own, tenths| {
-            Cell::maybe(median_steps(own, *tenths))
-        })
+        .columns(
+            SHOWN,
+            |tenths| Column::of("median steps to", format!("0.{tenths}")),
+            |own, tenths| Cell::maybe(median_steps(own, *tenths)),
+        )
         .columns(REFINED, |n| Column::of("thresholds", *n), |own, n| refined(own, Some(n)))
         .column(Column::of("thresholds", "limit"), |own| refined(own, None))
         .column(Column::new("answers seen"), |own| Cell::maybe(leak(own)))

@@ -38,7 +38,9 @@ fn table(cells: &PaperCells<'_>, runs: &[WadeRun<'_>], reading: Reading) -> Opti
         let figure = IMDB.mean(&[learner], column, std).map(|value| PaperFigure { value, n: Some(RUNS) });
         Cell { n: Some(runs.len()), ..Cell::maybe(ours) }.with_paper(runs.iter().copied(), figure)
     };
-    let keyed = rows.into_iter().map(|((learner, settings), runs)| (vec![learner.to_owned(), settings], (learner, runs)));
+    let keyed = rows
+        .into_iter()
+        .map(|((learner, settings), runs)| (vec![learner.to_owned(), settings], (learner, runs)));
     let table = Pivot::new()
         .column(Column::new("100 × WADE"), |row: &ReviewRow<'_>| {
             let hundredfold: Vec<f64> = values(&row.1, WADE.name).iter().map(|x| 100.0 * x).collect();

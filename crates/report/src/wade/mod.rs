@@ -13,7 +13,6 @@ use wug_score::Reading;
 use runs::WadeRuns;
 
 use crate::cells::PaperCells;
-use crate::published::PublishedTable;
 use crate::run::{AnyRun, of_kind};
 use crate::suite::{Contents, Suite};
 use crate::table::{Scope, Table};
@@ -29,10 +28,6 @@ impl Suite for Wade {
 
     fn paper(&self) -> &'static str {
         published::PAPER
-    }
-
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
     }
 
     fn claims(&self, run: AnyRun<'_>) -> bool {

@@ -48,7 +48,8 @@ impl<'r> WadeRuns<'r> {
         let mut own = of_kind::<Speed>(runs);
         // A person's answers are the same in both readings.
         own.retain(|run| (run.plan.reading == reading || is_human(*run)) && !is_of_reviews(*run));
-        let (mut selection, all): (Vec<_>, Vec<_>) = own.into_iter().partition(|run| run.plan.measure.selection);
+        let (mut selection, all): (Vec<_>, Vec<_>) =
+            own.into_iter().partition(|run| run.plan.measure.selection);
         // A rule is chosen with the settings that it is shown with.
         selection.retain(|run| column(cells, *run) == "reca");
         let reading_note = reading_note(cells, reading, all.iter().copied());
@@ -139,7 +140,8 @@ fn column(cells: &PaperCells<'_>, run: WadeRun<'_>) -> String {
     let is_shown = |name: &str| !["rule", "selection"].contains(&name);
     let described: Vec<String> = match cells.departures_of_first(run) {
         Some(usual) => {
-            usual.iter().filter(|one| is_shown(&one.name()) && !one.is_of_data()).map(described).collect()
+            let has = |one: &&Departure| one.ours.is_some() && !one.is_of_data() && is_shown(&one.name());
+            usual.iter().filter(has).map(described).collect()
         }
         // A learner that the paper does not have is told apart by what its experiment lists.
         None => {
@@ -167,8 +169,7 @@ fn described(one: &Departure) -> String {
         ("size", _, Some(size)) => format!("of {size} parameters"),
         ("precision", Some(precision), _) => precision.to_owned(),
         (_, Some(text), _) => format!("{name} {text}"),
-        (_, None, Some(value)) => format!("{name} {value}"),
-        (_, None, None) => format!("without {name}"),
+        (_, None, value) => format!("{name} {}", value.as_ref().unwrap_or(&Value::Null)),
     }
 }
 

@@ -26,7 +26,10 @@ const HUMAN: &str = "human: Equation 1 in either reading, with thresholds 0.1 to
 
 /// What was measured of some runs by a metric.
 pub(super) fn measured<'r>(runs: &[WadeRun<'r>], metric: &Metric) -> Vec<&'r Measurement> {
-    runs.iter().filter_map(|run| run.result().whole(TEST, metric.name)).filter(|m| m.value.is_some()).collect()
+    runs.iter()
+        .filter_map(|run| run.result().whole(TEST, metric.name))
+        .filter(|m| m.value.is_some())
+        .collect()
 }
 
 fn notes(runs: &WadeRuns<'_>) -> Vec<String> {
@@ -68,7 +71,11 @@ fn laid_out(
 ) -> Option<Table> {
     let cell = &cell;
     let table = Pivot::new()
-        .columns(columns, |column| Column::new(*column), move |task: &&'static str, column| cell(task, column))
+        .columns(
+            columns,
+            |column| Column::new(*column),
+            move |task: &&'static str, column| cell(task, column),
+        )
         .fill(blank, runs.tasks().into_iter().map(|task| (vec![task.to_owned()], task)));
     (!table.rows.is_empty() && !columns.is_empty()).then_some(table)
 }
@@ -124,14 +131,15 @@ fn rule_note(runs: &WadeRuns<'_>) -> Option<String> {
 /// Table 5; `None` without runs.
 pub(super) fn accuracies(runs: &WadeRuns<'_>) -> Option<Table> {
     let columns: Vec<String> = runs.columns().into_iter().filter(|column| column != "human").collect();
-    let mut table = laid_out(runs, blank(runs, "5", "Table 5: accuracy", &[TASK]), &columns, |task, column| {
-        let own = runs.cell(task, column);
-        let ours = match runs.reading {
-            Reading::Published => highest_mean(own),
-            Reading::Corrected => Value::of_runs(&measured(own, &LAST_ACCURACY), Decimals(2)),
-        };
-        beside(runs, task, column, Cell { n: Some(own.len()), ..Cell::maybe(ours) }, ACCURACY)
-    })?;
+    let mut table =
+        laid_out(runs, blank(runs, "5", "Table 5: accuracy", &[TASK]), &columns, |task, column| {
+            let own = runs.cell(task, column);
+            let ours = match runs.reading {
+                Reading::Published => highest_mean(own),
+                Reading::Corrected => Value::of_runs(&measured(own, &LAST_ACCURACY), Decimals(2)),
+            };
+            beside(runs, task, column, Cell { n: Some(own.len()), ..Cell::maybe(ours) }, ACCURACY)
+        })?;
     let how = match runs.reading {
         Reading::Published => {
             "As published: the highest value of the mean curve of all runs; ±: the standard deviation at the last evaluation."

@@ -58,7 +58,9 @@ pub fn fields(plan: &Plan<Untyped>) -> BTreeMap<String, Value> {
     let mut fields = BTreeMap::new();
     flatten(&super::json(plan), "", &mut fields);
     let of_run = |path: &str| {
-        OF_RUN.iter().any(|own| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+        OF_RUN
+            .iter()
+            .any(|own| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
     // A directory of strings is as good as strings that are drawn: it has no such field, and they need none.
     fields.retain(|path, value| !of_run(path) && !(path == "data.source" && *value == "drawn"));
@@ -124,8 +126,19 @@ fn same(a: Option<&Value>, b: Option<&Value>) -> bool {
 impl Departure {
     /// The name of the field without what it is part of, in words.
     pub fn name(&self) -> String {
-        let own = ["learner.settings.", "learner.", "measure."].iter().find_map(|part| self.field.strip_prefix(part));
-        own.filter(|name| *name != "name").unwrap_or(&self.field).replace(['.', '_'], " ")
+        self.own_path().replace(['.', '_'], " ")
+    }
+
+    /// The name of the group that the field is in: a score with ten fields of its own is one thing.
+    pub fn group(&self) -> String {
+        let own = self.own_path();
+        own.split('.').next().unwrap_or(own).replace('_', " ")
+    }
+
+    fn own_path(&self) -> &str {
+        let parts = ["learner.settings.", "learner.", "measure."];
+        let own = parts.iter().find_map(|part| self.field.strip_prefix(part));
+        own.filter(|name| *name != "name").unwrap_or(&self.field)
     }
 
     /// Whether it is of what was drawn or read, or of what was measured: a learner that the paper does not have can differ in no
