@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use wug_lab::Keep;
 use wug_lab::disk::write_whole_with;
 use wug_lab::score::RunResult;
+use wug_lab::spec::recipes;
 use wug_lab::sweep::Sweep;
 use wug_report::{Logs, RecordFormat, TableFormat, records, records_beside};
 
@@ -66,7 +67,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<(), Exit> {
     let logged = |result: &RunResult| Some((result.run.plan.clone(), sweep.log(&result.run.plan)?));
     let logs: Logs = results.iter().filter_map(logged).collect();
     let write = |out: &mut dyn Write| match args.what {
-        Exported::Records(rows) => records(&results, &logs, rows, format, out).map_err(Exit::from),
+        Exported::Records(rows) => {
+            records(&results, &recipes()?, &logs, rows, format, out).map_err(Exit::from)
+        }
         Exported::Predictions => {
             let rows = |result: &RunResult| Ok(sweep.predictions(&result.run.plan)?.unwrap_or_default());
             records_beside(&results, &logs, &Sweep::prediction_columns(), rows, format, out)

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 use wug_lab::language::registry::LANGUAGES;
 use wug_lab::learners::{LEARNERS, Learner, Role, SizeRow, size_table};
-use wug_lab::protocol::{Entry, PROTOCOLS};
+use wug_lab::protocol::{PROTOCOLS, ProtocolEntry};
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::titles;
 use wug_lab::suite::SUITES;
@@ -110,7 +110,7 @@ fn sizes() -> (Vec<&'static str>, Vec<Vec<String>>) {
 }
 
 fn protocols() -> Vec<Vec<String>> {
-    let row = |p: &Entry| [p.name, p.role.name(), p.summary].map(str::to_owned).to_vec();
+    let row = |p: &ProtocolEntry| [p.name, p.role.name(), p.summary].map(str::to_owned).to_vec();
     PROTOCOLS.iter().map(row).collect()
 }
 

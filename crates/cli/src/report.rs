@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use wug_lab::disk::write_whole;
 use wug_lab::play::Game;
 use wug_lab::score::RunResult;
+use wug_lab::spec::recipes;
 use wug_lab::sweep::{RunState, Sweep};
-use wug_report::{Format, render};
+use wug_report::{Format, Report};
 
 use crate::exit::{Exit, say};
 
@@ -53,12 +54,17 @@ pub(crate) fn run(args: &ReportArgs, out: &mut dyn Write) -> Result<(), Exit> {
         all.extend(game.results());
     }
     let results = all;
-    let text = render(&results, args.format)?;
+    let text = report_of(&results)?.render(args.format)?;
     match &args.out {
         Some(path) => write_whole(path, text.as_bytes())?,
         None => out.write_all(text.as_bytes())?,
     }
     Ok(())
+}
+
+/// The report of some results, with the papers' figures beside runs that are as in the papers.
+pub(crate) fn report_of(results: &[RunResult]) -> Result<Report, Exit> {
+    Ok(Report::new(results, &recipes()?)?)
 }
 
 /// The results of a sweep so far. Broken files are named on stderr and left out.

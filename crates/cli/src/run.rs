@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wug_lab::Keep;
-use wug_lab::foreign::planning_stops_with;
 use wug_lab::plan::RunPlan;
-use wug_lab::spec::{Experiment, Scale};
+use wug_lab::spec::{Experiment, Planning, Scale};
 use wug_lab::sweep::{Status, Sweep};
 use wug_lab::work::{WorkSummary, WorkerOptions, work};
 
 use crate::exit::{Exit, say};
 use crate::options::{JobArgs, OutputArgs, key_value, scale};
+use crate::report::report_of;
 use crate::safe::{visible, write_json};
 use crate::signals::Signals;
 use crate::watch::Watch;
@@ -54,8 +54,8 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     // Planning starts the commands of learners: they must not outlive a signal.
     let signals = Signals::watch()?;
-    planning_stops_with(&signals.stop());
-    let loaded = Experiment::load(&args.experiment, args.scale, &args.set);
+    let mut planning = Planning::stopped_by(signals.stop());
+    let loaded = Experiment::load_with(&args.experiment, args.scale, &args.set, &mut planning);
     if let (Err(_), Some(code)) = (&loaded, signals.exit_code()) {
         say("wug: interrupted while the runs were planned");
         return Ok(code);
@@ -225,8 +225,9 @@ fn finish(
         return Ok(());
     }
     let results = status.clone().results();
-    writeln!(out, "{}", wug_report::render(&results, wug_report::Format::Table)?)?;
-    let page = sweep.write_report(&wug_report::render(&results, wug_report::Format::Html)?)?;
+    let report = report_of(&results)?;
+    writeln!(out, "{}", report.render(wug_report::Format::Table)?)?;
+    let page = sweep.write_report(&report.render(wug_report::Format::Html)?)?;
     writeln!(out, "{} in {dir}; the report is {}", runs(results.len()), page.display())?;
     let failed = status.ended("failed");
     if failed > 0 {

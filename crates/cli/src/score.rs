@@ -14,6 +14,7 @@ use wug_lab::work::{WorkerOptions, work};
 
 use crate::exit::Exit;
 use crate::options::{OutputArgs, key_value};
+use crate::report::report_of;
 use crate::safe::write_json;
 use crate::signals::Signals;
 use crate::watch::Watch;
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &ScoreArgs, out: &mut dyn Write) -> Result<ExitCode, Exi
         write_json(&json!({ "directory": dir.to_string(), "runs": ids }), out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(out, "{}", wug_report::render(&results, wug_report::Format::Table)?)?;
+    writeln!(out, "{}", report_of(&results)?.render(wug_report::Format::Table)?)?;
     writeln!(out, "written to {dir}; `wug report {dir}` shows it beside the other runs there")?;
     Ok(ExitCode::SUCCESS)
 }

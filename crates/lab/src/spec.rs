@@ -117,6 +117,17 @@ impl Experiment {
         Self::planned(name, ExperimentFile::read(source, text)?, scale, sets, &mut Planning::default())
     }
 
+    /// The same for a text of this name, with what planning needs beside it.
+    pub fn read_with(
+        name: &str,
+        text: &str,
+        scale: Scale,
+        sets: &[Set],
+        planning: &mut Planning,
+    ) -> Result<Self, LabError> {
+        Self::planned(name, ExperimentFile::read(name, text)?, scale, sets, planning)
+    }
+
     /// The same for an experiment that a program makes: a section of a protocol. `source` names it in messages.
     pub fn of_section(
         name: &str,

@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use wug_lab::LabError;
 use wug_lab::score::RunResult;
+use wug_lab::spec::recipes;
 use wug_lab::sweep::Sweep;
-use wug_report::{Format, Logs, RecordFormat, TableFormat, records, render};
+use wug_report::{Format, Logs, RecordFormat, Report, TableFormat, records};
 
 use crate::errors::{WugError, raised, usage};
 
@@ -28,7 +29,8 @@ pub(crate) fn report(py: Python<'_>, dirs: Vec<PathBuf>, format: &str) -> PyResu
     let format = Format::named(format)
         .ok_or_else(|| usage(format!("the formats are: {}", Format::ALL.map(Format::name).join(", "))))?;
     let results = py.detach(|| results(&dirs)).map_err(raised)?;
-    py.detach(|| render(&results, format)).map_err(usage)
+    let recipes = py.detach(recipes).map_err(raised)?;
+    py.detach(|| Report::new(&results, &recipes)?.render(format)).map_err(usage)
 }
 
 /// The rows of a sweep as JSON lines.
@@ -48,7 +50,7 @@ pub(crate) fn export<'py>(py: Python<'py>, dir: PathBuf, what: &str) -> PyResult
         let logged = |result: &RunResult| Some((result.run.plan.clone(), sweep.log(&result.run.plan)?));
         let logs: Logs = results.iter().filter_map(logged).collect();
         let mut bytes = Vec::new();
-        let ended = records(&results, &logs, rows, TableFormat::Jsonl, &mut bytes);
+        let ended = records(&results, &recipes()?, &logs, rows, TableFormat::Jsonl, &mut bytes);
         Ok::<_, LabError>(ended.map(|()| bytes))
     });
     let bytes = written.map_err(raised)?.map_err(|error| WugError::new_err(error.to_string()))?;

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use serde_json::json;
-use wug_lab::foreign::{Learners, planning_stops_with};
+use wug_lab::foreign::Learners;
 use wug_lab::learners::Role;
 use wug_lab::score::RunResult;
-use wug_lab::spec::{Experiment, Scale};
+use wug_lab::spec::{Experiment, Planning, Scale};
 use wug_lab::sweep::{PlannedRun, Sweep};
 use wug_lab::work::{Observer, Progress, WorkerOptions, work};
 use wug_lab::{Keep, LabError};
@@ -119,10 +119,10 @@ pub(crate) fn run(
     // Planning as well as the runs: Ctrl-C must work while a command of a learner says hello.
     let done = watched(py, &stop, interrupt.as_ref(), move || {
         // Planning starts the commands of learners, which may take their time.
-        planning_stops_with(&planning);
+        let mut planning = Planning::stopped_by(planning);
         let experiment = match text {
-            Some(text) => Experiment::read(&experiment, &experiment, &text, scale, &sets),
-            None => Experiment::load(&experiment, scale, &sets),
+            Some(text) => Experiment::read_with(&experiment, &text, scale, &sets, &mut planning),
+            None => Experiment::load_with(&experiment, scale, &sets, &mut planning),
         }?;
         let sweep = Sweep::begin(&out, &experiment)?;
         let summary = work(&sweep, options, &Listener(tell))?;

@@ -1,5 +1,7 @@
 //! Measurements of a run, found among its scores.
 
+use std::ops::Deref;
+
 use wug_score::metric::RECOGNITION_ACCURACY;
 use wug_score::{Measurement, Metric, RunResult, Stratum};
 
@@ -12,7 +14,7 @@ pub(crate) fn test_accuracy(run: &RunResult) -> Option<f64> {
 }
 
 /// The test accuracies of the runs that have one.
-pub(crate) fn accuracies(runs: &[&RunResult]) -> Vec<f64> {
+pub(crate) fn accuracies(runs: &[impl Deref<Target = RunResult>]) -> Vec<f64> {
     runs.iter().filter_map(|run| test_accuracy(run)).collect()
 }
 
@@ -23,16 +25,16 @@ pub(crate) fn chance(run: &RunResult) -> Option<f64> {
 
 /// A metric on the strings of the long test set that are about as long as each other, against their length, from short to
 /// long: the points of each run that has some.
-pub(crate) fn over_lengths(runs: &[&RunResult], metric: &Metric) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn over_lengths(runs: &[impl Deref<Target = RunResult>], metric: &Metric) -> Vec<Vec<(f64, f64)>> {
     let point = |m: &Measurement| match m.stratum {
         Stratum::Length(window) => Some((window.centre(), m.value?)),
         _ => None,
     };
-    let points = |run: &&RunResult| {
+    let points = |run: &RunResult| {
         let of = run.scores.iter().filter(|m| m.split == TEST && m.metric == metric.name);
         let mut points: Vec<(f64, f64)> = of.filter_map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     };
-    runs.iter().map(points).filter(|points| !points.is_empty()).collect()
+    runs.iter().map(|run| points(run)).filter(|points| !points.is_empty()).collect()
 }

@@ -1,21 +1,24 @@
 //! Minimal pairs of any language: what was measured of a run, and an overview of the runs that no suite claims.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
-use serde_json::Value as Json;
 use wug_score::metric::{PAIR_ACCURACY_SUM, PAIR_CEILING, PAIR_CEILING_HALF_TIES};
+use wug_score::plan::{Kind, Pairs};
 use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Reading, RunResult, Stratum};
 
-use crate::columns::VaryingColumns;
+use crate::columns::{VaryingColumns, coordinate_names};
 use crate::generic::by_protocol;
 use crate::parameters;
+use crate::pivot::Pivot;
 use crate::plan_fields::{data_note, spread_note};
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
-use crate::suite::SUITES;
-use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Row, Scope, Table, Value, distinct};
+use crate::run::{AnyRun, Run};
+use crate::suite::{Contents, not_comparable};
+use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Scope, Table, Value, distinct};
 
-pub(crate) const PROTOCOL: &str = "pairs";
+const PROTOCOL: &str = Pairs::PROTOCOL;
 
 /// The pairs at the lengths of training, and at greater ones.
 pub(crate) const SPLITS: [&str; 2] = ["test", "out-of-distribution"];
@@ -28,8 +31,8 @@ pub(crate) fn shows(result: &RunResult) -> bool {
 }
 
 /// The greatest length of training.
-pub(crate) fn longest_trained(run: &RunResult) -> Option<f64> {
-    run.plan.pointer("/data/lengths/1").and_then(Json::as_f64)
+pub(crate) fn longest_trained(run: Run<'_, Pairs>) -> f64 {
+    run.plan.data.lengths.last as f64
 }
 
 /// A metric on both splits by the middle of a stratum, from low to high.
@@ -57,113 +60,96 @@ pub(crate) fn dependency(stratum: &Stratum) -> Option<Window> {
     if let Stratum::Dependency(window) = stratum { Some(*window) } else { None }
 }
 
-fn groups<'a>(results: &[&'a RunResult]) -> BTreeMap<(&'a str, Reading), Vec<&'a RunResult>> {
-    let shown: Vec<&RunResult> = results.iter().copied().filter(|result| shows(result)).collect();
-    by_protocol(&shown)
+/// Tables and figures of each reading.
+pub(crate) fn contents(runs: &[AnyRun<'_>]) -> Contents {
+    let shown: Vec<AnyRun<'_>> = runs.iter().copied().filter(|run| shows(run)).collect();
+    let mut contents = Contents::default();
+    for ((_, reading), runs) in by_protocol(&shown) {
+        let mut full = table(reading, &runs, MEAN_NOTE);
+        full.notes.extend(full.interval_note());
+        contents.tables.push(full);
+        contents.headline.push(table(reading, &runs, "Mean over runs.").compact());
+        contents.figures.extend(figure(reading, &runs));
+    }
+    contents
 }
 
-/// One table per reading: a row per language and split, a column per learner.
-pub(crate) fn tables(results: &[&RunResult]) -> Vec<Table> {
-    let mut tables = each(results, MEAN_NOTE);
-    tables.iter_mut().for_each(|table| table.notes.extend(table.interval_note()));
-    tables
-}
-
-/// The same in short.
-pub(crate) fn headline(results: &[&RunResult]) -> Vec<Table> {
-    each(results, "Mean over runs.").into_iter().map(Table::compact).collect()
-}
-
-fn each(results: &[&RunResult], values: &str) -> Vec<Table> {
-    let of = |((_, reading), runs): ((&str, Reading), Vec<&RunResult>)| table(reading, &runs, values);
-    groups(results).into_iter().map(of).collect()
-}
-
-/// What an experiment lists several values of: sizes, and settings that runs of a section differ in.
-struct ListedSettings {
-    names: Vec<String>,
+/// What an experiment lists several values of: every coordinate beside language and learner.
+struct ListedSettings<'r> {
+    names: Vec<&'r str>,
     columns: VaryingColumns,
 }
 
-impl ListedSettings {
-    fn of(runs: &[&RunResult]) -> Self {
-        let varied = |run: &&RunResult| run.plan.get("varied").and_then(Json::as_array).cloned();
-        let varied = runs.iter().filter_map(varied).flatten();
-        let varied = varied.filter_map(|name| name.as_str().map(str::to_owned));
-        // A coordinate tells runs apart whether or not a section lists it.
-        let coordinates = runs.iter().flat_map(|run| run.run.coordinates.iter()).map(|(name, _)| name);
-        let coordinates = coordinates.filter(|name| !["language", "learner"].contains(name));
-        let names = std::iter::once("size").chain(coordinates).map(str::to_owned);
-        let names = distinct(names.chain(varied));
-        let rows: Vec<Vec<String>> = runs.iter().map(|run| values(run, &names)).collect();
+impl<'r> ListedSettings<'r> {
+    fn of(runs: &[AnyRun<'r>]) -> Self {
+        let names = coordinate_names(runs.iter().map(|run| &run.result().run));
+        let names: Vec<&str> =
+            names.into_iter().filter(|name| !["language", "learner"].contains(name)).collect();
+        let rows: Vec<Vec<String>> = runs.iter().map(|run| shown(*run, &names)).collect();
         let columns = VaryingColumns::of(&names, rows.iter().map(Vec::as_slice));
         Self { names, columns }
     }
 
     /// The values that a run has of what differs.
-    fn values(&self, run: &RunResult) -> Vec<String> {
-        self.columns.values(&values(run, &self.names)).collect()
+    fn values(&self, run: AnyRun<'_>) -> Vec<String> {
+        self.columns.values(&shown(run, &self.names)).collect()
     }
 }
 
-/// The values of a run, empty where it has none.
-fn values(run: &RunResult, names: &[String]) -> Vec<String> {
-    let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let of = |name: &String| run.plan.get(name).or_else(|| run.plan.get("settings")?.get(name)).map(text);
-    names.iter().map(|name| of(name).unwrap_or_default()).collect()
+fn shown(run: AnyRun<'_>, names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| run.run.coordinates.show(name)).collect()
 }
 
-fn table(reading: Reading, runs: &[&RunResult], values: &str) -> Table {
-    let learners = distinct(runs.iter().map(|run| run.run.learner()));
+fn table(reading: Reading, runs: &[AnyRun<'_>], values: &str) -> Table {
+    let learners = distinct(runs.iter().map(|run| run.result().run.learner()));
     let listed = ListedSettings::of(runs);
-    let mut rows = Vec::new();
-    let keys = distinct(runs.iter().map(|run| (run.run.language(), listed.values(run))));
-    let at = |language: &str, key: &[String]| -> Vec<&RunResult> {
-        let own = |run: &&&RunResult| run.run.language() == language && listed.values(run) == key;
-        runs.iter().filter(own).copied().collect()
+    let keys = distinct(runs.iter().map(|run| (run.result().run.language(), listed.values(*run))));
+    let groups: Vec<(Vec<String>, Vec<AnyRun<'_>>)> = keys
+        .into_iter()
+        .map(|(language, key)| {
+            let own = |run: &AnyRun<'_>| run.run.language() == language && listed.values(*run) == key;
+            let names = std::iter::once(language.to_owned()).chain(key.clone()).collect();
+            (names, runs.iter().copied().filter(own).collect())
+        })
+        .collect();
+    let rows = groups.iter().flat_map(|(names, own)| {
+        SPLITS.map(|split| (names.iter().cloned().chain([split.to_owned()]).collect(), (split, own)))
+    });
+    type SplitRow<'p, 'r> = (&'static str, &'p Vec<AnyRun<'r>>);
+    let known = |&(split, own): &SplitRow<'_, '_>, of: fn(&Measurement) -> Option<f64>, metric: &Metric| {
+        let measured = own.iter().find_map(|run| run.whole(split, metric.name));
+        Cell::maybe(measured.and_then(of).map(|x| Value::number(x, DECIMALS)))
     };
-    for (language, key) in &keys {
-        let own = at(language, key);
-        for split in SPLITS {
-            let known = |metric: &Metric| own.iter().find_map(|run| run.whole(split, metric.name));
-            let number = |x: Option<f64>| Cell::maybe(x.map(|x| Value::number(x, DECIMALS)));
-            let mut cells: Vec<Cell> =
-                learners.iter().map(|learner| cell(&of(&own, language, learner), split)).collect();
-            cells.extend(
-                [&PAIR_CEILING, &PAIR_CEILING_HALF_TIES].map(|m| number(known(m).and_then(|m| m.value))),
-            );
-            cells.push(number(known(&PAIR_ACCURACY_SUM).and_then(|m| m.chance)));
-            let keys = std::iter::once((*language).to_owned()).chain(key.iter().cloned());
-            rows.push(Row { keys: keys.chain([split.to_owned()]).collect(), cells });
-        }
-    }
-    let mut notes = vec![
+    let blank = Table::blank(
+        Scope::Protocol(PROTOCOL),
+        reading,
+        "overview",
+        "pairs: the grammatical string is preferred",
+        &["language"],
+    );
+    let mut table = Pivot::new()
+        .columns(
+            learners.clone(),
+            |learner| Column::new(*learner),
+            |(split, own): &SplitRow<'_, '_>, learner| cell(&of(own, learner), split),
+        )
+        .column(Column::new("ceiling"), |row| known(row, |m| m.value, &PAIR_CEILING))
+        .column(Column::new("ceiling, half ties"), |row| known(row, |m| m.value, &PAIR_CEILING_HALF_TIES))
+        .column(Column::new("chance"), |row| known(row, |m| m.chance, &PAIR_ACCURACY_SUM))
+        .fill(blank, rows);
+    table.keys.extend(listed.columns.names().chain(["split".to_owned()]));
+    table.notes = vec![
         format!(
             "{}. Ceiling and chance are those of these very pairs, on the average over models.",
             capital(PAIR_ACCURACY_SUM.meaning)
         ),
         values.to_owned(),
     ];
-    let cells = keys.iter().flat_map(|(language, key)| {
-        let own = at(language, key);
-        learners.iter().map(|learner| of(&own, language, learner)).collect::<Vec<_>>()
-    });
-    notes.extend(spread_note(cells));
-    notes.extend(SUITES.iter().filter_map(|suite| suite.not_comparable(runs)));
-    notes.extend(parameters::notes(runs));
-    notes.extend(data_note(runs));
-    let title = "pairs: the grammatical string is preferred";
-    let mut table = Table {
-        notes,
-        columns: learners
-            .into_iter()
-            .chain(["ceiling", "ceiling, half ties", "chance"])
-            .map(Column::new)
-            .collect(),
-        rows,
-        ..Table::blank(Scope::Protocol(PROTOCOL), reading, "overview", title, &["language"])
-    };
-    table.keys.extend(listed.columns.names().chain(["split".to_owned()]));
+    let cells = groups.iter().flat_map(|(_, own)| learners.iter().map(move |learner| of(own, learner)));
+    table.notes.extend(spread_note(cells));
+    table.notes.extend(not_comparable(runs));
+    table.notes.extend(parameters::notes(runs));
+    table.notes.extend(data_note(runs));
     table
 }
 
@@ -172,58 +158,54 @@ fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-fn of<'a>(runs: &[&'a RunResult], language: &str, learner: &str) -> Vec<&'a RunResult> {
-    runs.iter().copied().filter(|r| r.run.language() == language && r.run.learner() == learner).collect()
+fn of<'r>(runs: &[AnyRun<'r>], learner: &str) -> Vec<AnyRun<'r>> {
+    runs.iter().copied().filter(|run| run.run.learner() == learner).collect()
 }
 
-fn cell(runs: &[&RunResult], split: &str) -> Cell {
+fn cell(runs: &[AnyRun<'_>], split: &str) -> Cell {
     let measured: Vec<_> = runs.iter().filter_map(|run| run.whole(split, PAIR_ACCURACY_SUM.name)).collect();
     Cell::of_runs(&measured, DECIMALS)
 }
 
 /// Accuracy against length, a panel per language: of each learner every run, and their mean.
-pub(crate) fn figures(results: &[&RunResult]) -> Vec<Figure> {
-    let figure = |((_, reading), runs): ((&str, Reading), Vec<&RunResult>)| {
-        let listed = ListedSettings::of(&runs);
-        let lines = distinct(runs.iter().map(|run| (run.run.learner(), listed.values(run))));
-        let of_line = |learner: &str, key: &[String]| -> Vec<&RunResult> {
-            let own = |run: &&&RunResult| run.run.learner() == learner && listed.values(run) == key;
-            runs.iter().filter(own).copied().collect()
-        };
-        let panel = |language: &str| {
-            let mut marks = Vec::new();
-            for (i, (learner, key)) in lines.iter().enumerate() {
-                let own = of(&of_line(learner, key), language, learner);
-                let own = own.iter().map(|run| over(run, &PAIR_ACCURACY_SUM, length)).collect();
-                marks.extend(Mark::of_runs(i, own));
-            }
-            let own: Vec<&RunResult> =
-                runs.iter().copied().filter(|run| run.run.language() == language).collect();
-            marks.extend(own.first().and_then(|run| longest_trained(run)).map(Mark::Vertical));
-            panel(language, "length (symbols)", chance(&own, &PAIR_ACCURACY_SUM), marks)
-        };
-        let panels: Vec<Panel> =
-            distinct(runs.iter().map(|run| run.run.language())).into_iter().filter_map(panel).collect();
-        let title = format!("pairs: accuracy against length ({reading} reading)");
-        let name = |(learner, key): &(&str, Vec<String>)| {
-            let label = parameters::labelled(learner, of_line(learner, key));
-            let with = listed.columns.names().zip(key).filter(|(_, value)| !value.is_empty());
-            with.fold(label, |label, (name, value)| format!("{label} {name} {value}"))
-        };
-        let series: Vec<String> = lines.iter().map(name).collect();
-        (!panels.is_empty()).then(|| Figure {
-            id: format!("{PROTOCOL}-{reading}-lengths"),
-            svg: drawing(&title, &series, &panels),
-            title,
-            notes: vec![
-                "The share of pairs whose good string has a strictly higher probability, by the length of that string."
-                    .to_owned(),
-                SPREAD_NOTE.to_owned(),
-                FIGURE_NOTE.to_owned(),
-            ],
-        })
+fn figure(reading: Reading, runs: &[AnyRun<'_>]) -> Option<Figure> {
+    let listed = ListedSettings::of(runs);
+    let lines = distinct(runs.iter().map(|run| (run.result().run.learner(), listed.values(*run))));
+    let of_line = |learner: &str, key: &[String]| -> Vec<AnyRun<'_>> {
+        of(runs, learner).into_iter().filter(|run| listed.values(*run) == key).collect()
     };
-    groups(results).into_iter().filter_map(figure).collect()
+    let draw = |language: &str| {
+        let is_here = |run: &AnyRun<'_>| run.run.language() == language;
+        let mut marks = Vec::new();
+        for (i, (learner, key)) in lines.iter().enumerate() {
+            let own = of_line(learner, key).into_iter().filter(is_here);
+            marks.extend(Mark::of_runs(i, own.map(|run| over(&run, &PAIR_ACCURACY_SUM, length)).collect()));
+        }
+        let own: Vec<AnyRun<'_>> = runs.iter().copied().filter(is_here).collect();
+        let trained = own.first().and_then(|run| run.of()).map(longest_trained);
+        marks.extend(trained.map(Mark::Vertical));
+        panel(language, "length (symbols)", chance(&own, &PAIR_ACCURACY_SUM), marks)
+    };
+    let languages = distinct(runs.iter().map(|run| run.result().run.language()));
+    let panels: Vec<Panel> = languages.into_iter().filter_map(draw).collect();
+    let title = format!("pairs: accuracy against length ({reading} reading)");
+    let name = |(learner, key): &(&str, Vec<String>)| {
+        let label = parameters::labelled(learner, of_line(learner, key));
+        let with = listed.columns.names().zip(key).filter(|(_, value)| !value.is_empty());
+        with.fold(label, |label, (name, value)| format!("{label} {name} {value}"))
+    };
+    let series: Vec<String> = lines.iter().map(name).collect();
+    (!panels.is_empty()).then(|| Figure {
+        id: format!("{PROTOCOL}-{reading}-lengths"),
+        svg: drawing(&title, &series, &panels),
+        title,
+        notes: vec![
+            "The share of pairs whose good string has a strictly higher probability, by the length of that string."
+                .to_owned(),
+            SPREAD_NOTE.to_owned(),
+            FIGURE_NOTE.to_owned(),
+        ],
+    })
 }
 
 /// How the lines across a panel are read.
@@ -235,14 +217,14 @@ pub(crate) fn panel(title: &str, x: &'static str, chance: f64, marks: Vec<Mark>)
 }
 
 /// The chance level of the pairs of some runs, both splits together; one half if it is not known.
-pub(crate) fn chance(runs: &[&RunResult], metric: &Metric) -> f64 {
-    let of = |run: &&RunResult| {
+pub(crate) fn chance(runs: &[impl Deref<Target = RunResult>], metric: &Metric) -> f64 {
+    let of = |run: &RunResult| {
         let all = SPLITS.map(|split| run.whole(split, metric.name));
         let known = all.into_iter().flatten().filter_map(|m| Some((m.chance?, m.denominator?)));
         let (sum, pairs) = known.fold((0.0, 0.0), |(sum, all), (chance, n)| (sum + chance * n, all + n));
         (pairs > 0.0).then(|| sum / pairs)
     };
-    runs.iter().find_map(of).unwrap_or(0.5)
+    runs.iter().find_map(|run| of(run)).unwrap_or(0.5)
 }
 
 #[cfg(test)]
@@ -253,6 +235,7 @@ mod tests {
     use wug_score::{Coordinates, Ending, Run, Totals};
 
     use super::*;
+    use crate::run::ReportedRun;
 
     fn run(learner: &str, size: Option<usize>, rate: Option<f64>, accuracy: f64) -> RunResult {
         let totals = |x: f64| Totals { numerator: x, denominator: 1.0, n: 1 };
@@ -261,14 +244,10 @@ mod tests {
             [metric.measured(totals(accuracy), Some(7.0 / 15.0)), PAIR_CEILING.measured(totals(0.8), None)]
                 .map(|score| Measurement::new(split, Stratum::All, &score))
         };
-        let mut plan = json!({ "settings": {} });
-        if let Some(size) = size {
-            plan["size"] = size.into();
-        }
-        if let Some(rate) = rate {
-            plan["settings"]["learning_rate"] = rate.into();
-            plan["varied"] = json!(["learning_rate"]);
-        }
+        let plan = json!({
+            "subject": "parity", "reading": "corrected", "learner": { "name": learner },
+            "data": null, "measure": null, "seed": 0, "precision": "f32",
+        });
         RunResult {
             format: wug_score::FORMAT,
             run: Run {
@@ -277,7 +256,8 @@ mod tests {
                 coordinates: Coordinates::default()
                     .with("language", "parity")
                     .with("learner", learner)
-                    .with_some("size", size),
+                    .with_some("size", size)
+                    .with_some("learning_rate", rate),
                 seed: 0,
                 reading: Reading::Corrected,
                 version: String::new(),
@@ -285,10 +265,10 @@ mod tests {
                 instructions: String::new(),
                 data_hash: String::new(),
             },
-            plan,
+            plan: serde_json::from_value(plan).unwrap(),
             ending: Ending::Finished,
             parameters: size,
-            data: Json::Null,
+            data: serde_json::Value::Null,
             curve: Vec::new(),
             scores: SPLITS.iter().flat_map(|split| measured(split)).collect(),
             hardest: Vec::new(),
@@ -305,8 +285,9 @@ mod tests {
             run("lstm", Some(16000), Some(0.2), 0.9),
             run("uniform", None, None, 0.0),
         ];
-        let all: Vec<&RunResult> = all.iter().collect();
-        let table = &tables(&all)[0];
+        let all: Vec<ReportedRun<'_>> = all.iter().map(|result| ReportedRun::new(result, None)).collect();
+        let all: Vec<AnyRun<'_>> = all.iter().map(ReportedRun::any).collect();
+        let table = &contents(&all).tables[0];
         assert_eq!(table.keys, ["language", "size", "learning_rate", "split"]);
         let keys: Vec<String> = table.rows.iter().map(|row| row.keys[1..3].join(" ")).collect();
         assert_eq!(

@@ -1,64 +1,53 @@
 //! What the plans of runs have in common and what differs, whatever fields they have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use serde_json::Value;
 use wug_score::RunResult;
 
+use crate::records::flatten;
 use crate::table::distinct;
 
-/// Where plans have the seed of what is drawn as data.
-const DATA_SEEDS: [&str; 3] = ["/data/source/drawn/seed", "/data_seed", "/data/seed"];
-/// The name of that seed.
-pub(crate) const DATA_SEED: &str = "data seed";
 /// The name of the seed of the run.
 const SEED: &str = "seed";
-/// What plans say about the grid that they are of: which settings vary in it, and of which it lists several values.
-const OF_GRID: [&str; 2] = ["varied", "compared"];
 /// From how many values on numbers are shown as a range.
 const MANY: usize = 4;
+/// What follows from other fields, or is a coordinate of every run.
+const IMPLIED: [&str; 3] = ["subject", "learner.found", "learner.external"];
+/// The parts of plans whose fields go by their own names. The last of them gives way where two have the same.
+const PLAIN: [&str; 3] = ["measure.", "learner.settings.", "learner."];
 
-/// The values of a plan by name: what it says of the settings of a learner has no prefix, unless the plan has another field of
-/// that name.
+/// The values of a plan by name: fields of the learner and of the measure have no prefix, unless the plan has another of that name.
 pub(crate) fn fields(result: &RunResult) -> BTreeMap<String, Value> {
-    let mut fields = of_plan(&result.plan);
+    // Plans are written as JSON into every result.
+    let mut fields = of_plan(&serde_json::to_value(&result.plan).unwrap_or_default());
     fields.insert(SEED.to_owned(), result.run.seed.into());
     fields
 }
 
 fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
     let mut paths = Vec::new();
-    collect(plan, "", &mut paths);
-    let mut fields = BTreeMap::new();
-    let (settings, own): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(at, _)| at.starts_with(SETTINGS));
-    fields.extend(own.into_iter().map(|(at, value)| (named(&at), value.clone())));
-    for (at, value) in settings {
-        let name = named(&at);
+    flatten(plan, "", &mut paths);
+    paths.retain(|(path, _)| !IMPLIED.iter().any(|own| path.starts_with(own)));
+    let (settings, own): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|(path, _)| path.starts_with(PLAIN[1]));
+    let mut fields: BTreeMap<String, Value> =
+        own.into_iter().map(|(path, value)| (named(&path), value)).collect();
+    for (path, value) in settings {
+        let name = named(&path);
         let name = if fields.contains_key(&name) { format!("settings {name}") } else { name };
-        fields.insert(name, value.clone());
+        fields.insert(name, value);
     }
     fields
 }
 
-/// Where plans have the settings of the learner.
-const SETTINGS: &str = "/settings/";
-
-fn collect<'v>(value: &'v Value, at: &str, paths: &mut Vec<(String, &'v Value)>) {
-    match value {
-        Value::Object(object) => {
-            let own = object.iter().filter(|(name, _)| !at.is_empty() || !OF_GRID.contains(&name.as_str()));
-            own.for_each(|(name, value)| collect(value, &format!("{at}/{name}"), paths));
-        }
-        Value::Null => {}
-        value => paths.push((at.to_owned(), value)),
+fn named(path: &str) -> String {
+    let plain = PLAIN.iter().find_map(|part| path.strip_prefix(part));
+    match plain.unwrap_or(path) {
+        "name" => "learner".to_owned(),
+        name => name.replace(['.', '_'], " "),
     }
-}
-
-fn named(at: &str) -> String {
-    if DATA_SEEDS.contains(&at) {
-        return DATA_SEED.to_owned();
-    }
-    at.strip_prefix(SETTINGS).unwrap_or(at).trim_start_matches('/').replace(['/', '_'], " ")
 }
 
 /// A coordinate under the name that its field has.
@@ -93,7 +82,7 @@ fn digits(x: f64) -> String {
 }
 
 /// The names of the fields in which some runs differ, seeds first.
-fn differing(runs: &[&RunResult]) -> BTreeSet<(bool, String)> {
+fn differing(runs: &[impl Deref<Target = RunResult>]) -> BTreeSet<(bool, String)> {
     let all: Vec<BTreeMap<String, Value>> = runs.iter().map(|run| fields(run)).collect();
     let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     let differs = |name: &&&String| all.iter().any(|fields| fields.get(**name) != all[0].get(**name));
@@ -101,8 +90,10 @@ fn differing(runs: &[&RunResult]) -> BTreeSet<(bool, String)> {
 }
 
 /// A note on what differs among the runs of a cell, of any of the cells: what a spread is over. `None` if no cell has two runs.
-pub(crate) fn spread_note<'a>(cells: impl Iterator<Item = Vec<&'a RunResult>>) -> Option<String> {
-    let several: Vec<Vec<&RunResult>> = cells.filter(|runs| runs.len() > 1).collect();
+pub(crate) fn spread_note<R: Deref<Target = RunResult>>(
+    cells: impl Iterator<Item = Vec<R>>,
+) -> Option<String> {
+    let several: Vec<Vec<R>> = cells.filter(|runs| runs.len() > 1).collect();
     let names: BTreeSet<(bool, String)> = several.iter().flat_map(|runs| differing(runs)).collect();
     let names: Vec<String> = names.into_iter().map(|(_, name)| name).collect();
     match &names[..] {
@@ -113,19 +104,14 @@ pub(crate) fn spread_note<'a>(cells: impl Iterator<Item = Vec<&'a RunResult>>) -
 }
 
 /// A note on the seeds of the data, where they were drawn.
-pub(crate) fn data_note(runs: &[&RunResult]) -> Option<String> {
-    let seeds: BTreeSet<u64> = runs.iter().filter_map(|run| data_seed(run)).collect();
+pub(crate) fn data_note(runs: &[impl Deref<Target = RunResult>]) -> Option<String> {
+    let seeds: BTreeSet<u64> = runs.iter().filter_map(|run| run.plan.data_seed).collect();
     let shown = list(seeds.iter().map(ToString::to_string));
     match seeds.len() {
         0 => None,
         1 => Some(format!("Data drawn with seed {shown}.")),
         _ => Some(format!("Data drawn with the seeds {shown}.")),
     }
-}
-
-/// The seed of a run's data, where they were drawn.
-pub(crate) fn data_seed(run: &RunResult) -> Option<u64> {
-    DATA_SEEDS.iter().find_map(|at| run.plan.pointer(at)?.as_u64())
 }
 
 #[cfg(test)]
@@ -147,24 +133,25 @@ mod tests {
 
     #[test]
     fn a_setting_keeps_its_prefix_where_its_name_is_taken() {
-        let plan =
-            json!({"output": [1, 9], "settings": {"output": "tied", "hidden": 8}, "varied": ["hidden"]});
+        let plan = json!({
+            "measure": {"output": [1, 9]},
+            "learner": {"name": "lstm", "found": ["hidden"], "settings": {"output": "tied", "hidden": 8}},
+        });
         let fields = of_plan(&plan);
         assert_eq!((&fields["output"], &fields["settings output"]), (&json!([1, 9]), &json!("tied")));
-        assert_eq!(fields.keys().collect::<Vec<_>>(), ["hidden", "output", "settings output"]);
+        assert_eq!(fields.keys().collect::<Vec<_>>(), ["hidden", "learner", "output", "settings output"]);
     }
 
     #[test]
     fn fields_have_plain_names() {
-        for (at, name) in [
-            ("/settings/learning_rate", "learning rate"),
-            ("/learning_rate", "learning rate"),
-            ("/weights/next_symbols", "weights next symbols"),
-            ("/data/source/drawn/seed", "data seed"),
-            ("/data_seed", "data seed"),
-            ("/data/training", "data training"),
+        for (path, name) in [
+            ("learner.settings.learning_rate", "learning rate"),
+            ("learner.size", "size"),
+            ("measure.weights.next_symbols", "weights next symbols"),
+            ("data_seed", "data seed"),
+            ("data.training", "data training"),
         ] {
-            assert_eq!(named(at), name);
+            assert_eq!(named(path), name);
         }
     }
 }

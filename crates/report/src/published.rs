@@ -1,24 +1,29 @@
 //! Tables as papers printed them, so that their values can be shown beside ours.
 
-use wug_score::Reading;
-
 use crate::table::{Decimals, Value};
 
 /// A printed table: a head, and rows that begin with their names.
 #[derive(Clone, Copy, Debug)]
-pub struct PublishedTable {
+pub(crate) struct PublishedTable {
     /// As CSV without quotes.
     pub(crate) text: &'static str,
 }
 
 impl PublishedTable {
     /// The rows, without the head.
-    pub fn rows(self) -> impl Iterator<Item = Vec<&'static str>> {
+    pub(crate) fn rows(self) -> impl Iterator<Item = Vec<&'static str>> {
         self.text.lines().skip(1).map(|line| line.split(',').collect())
     }
 
+    /// Whether all rows are as long as each other.
+    #[cfg(test)]
+    pub(crate) fn is_rectangular(self) -> bool {
+        let columns = self.rows().next().map_or(0, |row| row.len());
+        columns > 1 && self.rows().all(|row| row.len() == columns)
+    }
+
     /// What is printed in a cell; `None` if nothing is.
-    pub fn text(self, row: &[&str], column: &str) -> Option<&'static str> {
+    pub(crate) fn text(self, row: &[&str], column: &str) -> Option<&'static str> {
         let at = self.text.lines().next()?.split(',').position(|name| name == column)?;
         let start = row.join(",") + ",";
         let rest = self.text.lines().find_map(|line| line.strip_prefix(&start))?;
@@ -26,23 +31,17 @@ impl PublishedTable {
     }
 
     /// The number that is printed in a cell, to as many decimals.
-    pub fn number(self, row: &[&str], column: &str) -> Option<Value> {
+    pub(crate) fn number(self, row: &[&str], column: &str) -> Option<Value> {
         let text = self.text(row, column)?;
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         Some(Value::number(text.parse().ok()?, Decimals(decimals)))
     }
 
     /// A mean with its standard deviation from the column beside it.
-    pub fn mean(self, row: &[&str], column: &str, std: &str) -> Option<Value> {
+    pub(crate) fn mean(self, row: &[&str], column: &str, std: &str) -> Option<Value> {
         let Value::Number { value, decimals, .. } = self.number(row, column)? else { return None };
         Some(Value::with_std(value, self.text(row, std).and_then(|text| text.parse().ok()), decimals))
     }
-}
-
-/// A note that the paper's values are of other data than ours, where they are.
-pub(crate) fn other_data(reading: Reading) -> Option<String> {
-    let note = "The paper's figures are of the published data, ours of the corrected.";
-    (reading == Reading::Corrected).then(|| note.to_owned())
 }
 
 #[cfg(test)]

@@ -8,11 +8,16 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde_json::Value as Json;
+use wug_score::plan::Recipe;
 use wug_score::{Measurement, RunResult};
 use wug_table::{ColumnValue as Value, Kind, TableFormat, TableWriter, TypedColumn as Column};
 
 use crate::ReportError;
-use crate::{generic, suite};
+use crate::cells::PaperCells;
+use crate::report::reported;
+use crate::run::{AnyRun, ReportedRun};
+use crate::{generic, repeats, suite};
+pub(crate) use flat::flatten;
 use runs::RunColumns;
 
 /// What the rows of an exported table are.
@@ -42,8 +47,11 @@ pub struct Derived<'a> {
 /// Writes a table of these results. What tells runs apart comes first, then what the rows are about, then everything else
 /// about the run: how it ended, what was logged, and every setting of its plan under its path, such as `data.training`. In a
 /// derived row, what differs between the results is empty.
+///
+/// What suites derive of the runs that are as in their papers needs the papers' recipes.
 pub fn records(
     results: &[RunResult],
+    recipes: &[Recipe],
     logs: &Logs,
     rows: RecordFormat,
     format: TableFormat,
@@ -75,7 +83,10 @@ pub fn records(
     if rows == RecordFormat::Scores {
         let known = results.iter().enumerate().map(|(i, result)| (result.run.plan.as_str(), i));
         let at: BTreeMap<&str, usize> = known.collect();
-        for derived in derived(results) {
+        let cells = PaperCells::of(recipes);
+        let all = reported(results, &cells);
+        let all: Vec<AnyRun<'_>> = all.iter().map(ReportedRun::any).collect();
+        for derived in derived(&cells, &repeats::distinct(&all, &cells)) {
             let of: Vec<usize> =
                 derived.of.iter().filter_map(|r| at.get(r.run.plan.as_str()).copied()).collect();
             table.rows(&of, [score(&derived.measurement, true, of.len(), &derived.shown)])?;
@@ -142,10 +153,10 @@ impl<W: Write> RunTable<W> {
     }
 }
 
-/// What every suite derives from the results that it claims, and the means of the others.
-fn derived(results: &[RunResult]) -> Vec<Derived<'_>> {
-    let (claims, unclaimed) = suite::split(results);
-    let of_suites = claims.iter().flat_map(|(suite, own)| suite.derived(own));
+/// What every suite derives from the runs that it claims, and the means of the others.
+fn derived<'r>(cells: &PaperCells<'_>, runs: &[AnyRun<'r>]) -> Vec<Derived<'r>> {
+    let (claims, unclaimed) = suite::split(runs);
+    let of_suites = claims.iter().flat_map(|(suite, own)| suite.derived(cells, own));
     of_suites.chain(generic::means(&unclaimed)).collect()
 }
 

@@ -1,39 +1,45 @@
 //! Runs that were made more than once, or under settings that made no difference: each counts once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use wug_score::{Coordinates, RunResult};
 
+use crate::cells::PaperCells;
 use crate::plan_fields::fields;
-use crate::suite;
+use crate::run::AnyRun;
 
 /// Each run once: of those that are the same, the one with the lowest settings, in the place of the first.
-pub(crate) fn distinct(results: &[RunResult]) -> Vec<&RunResult> {
+pub(crate) fn distinct<'r>(runs: &[AnyRun<'r>], cells: &PaperCells<'_>) -> Vec<AnyRun<'r>> {
     let mut kept: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    let mut distinct: Vec<&RunResult> = Vec::new();
-    for result in results {
-        let run = &result.run;
-        let alike = kept.entry((&run.protocol, cell(result), run.reading, run.seed)).or_default();
-        match alike.iter().find(|i| is_same(distinct[**i], result)) {
-            Some(&i) if settings(result) < settings(distinct[i]) => distinct[i] = result,
+    let mut distinct: Vec<AnyRun<'r>> = Vec::new();
+    for &run in runs {
+        let of = &run.result().run;
+        let alike = kept.entry((&of.protocol, cell(run, cells), of.reading, of.seed)).or_default();
+        match alike.iter().find(|i| is_same(&distinct[**i], &run)) {
+            Some(&i) if settings(&run) < settings(&distinct[i]) => distinct[i] = run,
             Some(_) => {}
             None => {
                 alike.push(distinct.len());
-                distinct.push(result);
+                distinct.push(run);
             }
         }
     }
     distinct
 }
 
-/// The coordinates of a run without those that its suite pools: one that made no difference leaves one run.
-fn cell(result: &RunResult) -> Coordinates {
-    let mut cell = result.run.coordinates.clone();
-    if let Some(suite) = suite::of(result) {
-        let pooled = result.run.coordinates.iter().map(|(name, _)| name).filter(|name| suite.pools(name));
-        pooled.for_each(|name| cell.remove(name));
-    }
+/// The coordinates of a run without those in which the cells of its table differ: one that made no difference leaves one run.
+fn cell(run: AnyRun<'_>, cells: &PaperCells<'_>) -> Coordinates {
+    let mut cell = run.run.coordinates.clone();
+    // Runs that depart from the paper are told apart by all that their experiment lists.
+    let varied = if run.is_as_in_paper() { cells.varied(run) } else { BTreeSet::new() };
+    let pooled = run
+        .run
+        .coordinates
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| varied.contains(&name.replace('_', " ")));
+    pooled.for_each(|name| cell.remove(name));
     cell
 }
 
@@ -54,9 +60,9 @@ fn is_same(a: &RunResult, b: &RunResult) -> bool {
 }
 
 /// A caution about runs that are not counted; `None` if all are.
-pub(crate) fn caution(results: &[RunResult]) -> Option<String> {
-    let repeats = results.len() - distinct(results).len();
+pub(crate) fn caution(all: usize, distinct: usize) -> Option<String> {
+    let repeats = all - distinct;
     (repeats > 0).then(|| {
-        format!("{repeats} of {} runs are the same as another (same seed, same training, same scores); each counts once", results.len())
+        format!("{repeats} of {all} runs are the same as another (same seed, same training, same scores); each counts once")
     })
 }

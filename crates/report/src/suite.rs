@@ -3,108 +3,110 @@
 //! A suite is one folder with its paper's tables and constants, and one entry in [`SUITES`]. The rest of the crate knows
 //! no suite and no paper: what no suite claims is shown by its protocol.
 
-use wug_score::RunResult;
+use std::collections::BTreeSet;
 
 use crate::bliss::Bliss;
+use crate::cells::PaperCells;
+use crate::departures::apart_note;
 use crate::find::Find;
 use crate::flare::Flare;
 use crate::plot::Figure;
-use crate::published::PublishedTable;
 use crate::records::Derived;
-use crate::repeats;
+use crate::run::AnyRun;
 use crate::table::Table;
 use crate::tse::Tse;
 use crate::wade::Wade;
 
 /// Every suite, in the order of the report.
-pub static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Wade, &Tse, &Find];
+pub(crate) static SUITES: &[&dyn Suite] = &[&Flare, &Bliss, &Wade, &Tse, &Find];
+
+/// What there is to show of some runs.
+#[derive(Default)]
+pub(crate) struct Contents {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) figures: Vec<Figure>,
+    /// The most important tables, small enough for a terminal.
+    pub(crate) headline: Vec<Table>,
+}
 
 /// The tables and figures of one paper, with its values beside ours.
-pub trait Suite: Sync {
+pub(crate) trait Suite: Sync {
     /// Its name, which begins the ids of its tables.
     fn name(&self) -> &'static str;
 
     fn paper(&self) -> &'static str;
 
-    /// The tables that the paper printed, each with its name in print.
-    fn published(&self) -> &'static [(&'static str, PublishedTable)];
+    /// Whether a run is shown by this suite.
+    fn claims(&self, run: AnyRun<'_>) -> bool;
 
-    /// Whether a result is shown by this suite.
-    fn claims(&self, result: &RunResult) -> bool;
-
-    /// Every table for which there is one of the claimed results.
-    fn tables(&self, results: &[&RunResult]) -> Vec<Table>;
-
-    /// Every figure for which there is one of the claimed results.
-    fn figures(&self, results: &[&RunResult]) -> Vec<Figure>;
-
-    /// The most important tables, small enough for a terminal.
-    fn headline(&self, results: &[&RunResult]) -> Vec<Table>;
-
-    /// Figures that it derives from several of the claimed results, for exports.
-    fn derived<'a>(&self, _results: &[&'a RunResult]) -> Vec<Derived<'a>> {
-        Vec::new()
-    }
-
-    /// Why results that it does not claim are not comparable with the paper's; `None` if they are of something else.
-    fn not_comparable(&self, _unclaimed: &[&RunResult]) -> Option<String> {
+    /// The cell in which runs are pooled whether or not they are as in the paper. Where some are, it has no others.
+    fn pool(&self, _run: AnyRun<'_>) -> Option<String> {
         None
     }
 
-    /// What distinguishes claimed results that have the same coordinates and seed.
-    fn variant(&self, _result: &RunResult) -> String {
-        String::new()
+    /// All that there is to show of the claimed runs.
+    fn contents(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'_>]) -> Contents;
+
+    /// Figures that it derives from several of the claimed runs, for exports.
+    fn derived<'r>(&self, _cells: &PaperCells<'_>, _runs: &[AnyRun<'r>]) -> Vec<Derived<'r>> {
+        Vec::new()
     }
 
-    /// Whether its tables pool claimed results that differ in this setting, of which an experiment lists several values.
-    fn pools(&self, _setting: &str) -> bool {
-        false
-    }
-
-    /// What the data of a claimed result depend on besides the language and the reading.
-    fn data_key(&self, _result: &RunResult) -> String {
+    /// What distinguishes claimed runs that have the same coordinates and seed.
+    fn variant(&self, _run: AnyRun<'_>) -> String {
         String::new()
     }
 }
 
-/// The suite that claims a result: the first that does.
-pub fn of(result: &RunResult) -> Option<&'static dyn Suite> {
-    SUITES.iter().copied().find(|suite| suite.claims(result))
+/// The suite that claims a run: the first that does.
+pub(crate) fn of(run: AnyRun<'_>) -> Option<&'static dyn Suite> {
+    SUITES.iter().copied().find(|suite| suite.claims(run))
 }
 
-/// A suite with the results that it claims.
-pub(crate) type Claim<'a> = (&'static dyn Suite, Vec<&'a RunResult>);
+/// A suite with the runs that it claims.
+pub(crate) type Claim<'r> = (&'static dyn Suite, Vec<AnyRun<'r>>);
 
-/// The results that each suite claims, and those that none does, each run once.
-pub(crate) fn split(results: &[RunResult]) -> (Vec<Claim<'_>>, Vec<&RunResult>) {
-    let mut claims: Vec<Claim<'_>> = SUITES.iter().map(|suite| (*suite, Vec::new())).collect();
+/// The runs that each suite claims, and those that none does.
+pub(crate) fn split<'r>(runs: &[AnyRun<'r>]) -> (Vec<Claim<'r>>, Vec<AnyRun<'r>>) {
+    let mut claims: Vec<Claim<'r>> = SUITES.iter().map(|suite| (*suite, Vec::new())).collect();
     let mut unclaimed = Vec::new();
-    for result in repeats::distinct(results) {
-        match claims.iter_mut().find(|(suite, _)| suite.claims(result)) {
-            Some((_, claimed)) => claimed.push(result),
-            None => unclaimed.push(result),
+    for &run in runs {
+        match claims.iter_mut().find(|(suite, _)| suite.claims(run)) {
+            Some((_, claimed)) => claimed.push(run),
+            None => unclaimed.push(run),
         }
+    }
+    for (suite, claimed) in &mut claims {
+        // A mean over runs that are as in the paper and runs that are not would be of neither.
+        let as_in_paper = claimed.iter().filter(|run| run.is_as_in_paper());
+        let full: BTreeSet<String> = as_in_paper.filter_map(|run| suite.pool(*run)).collect();
+        let stays = |run: AnyRun<'_>| {
+            run.is_as_in_paper() || suite.pool(run).is_none_or(|pool| !full.contains(&pool))
+        };
+        let (staying, others) = std::mem::take(claimed).into_iter().partition(|run| stays(*run));
+        *claimed = staying;
+        unclaimed.extend::<Vec<_>>(others);
     }
     (claims, unclaimed)
 }
 
+/// Why runs that no suite claims are not comparable with the papers' figures, a note for each paper.
+pub(crate) fn not_comparable(unclaimed: &[AnyRun<'_>]) -> Vec<String> {
+    let note = |suite: &&dyn Suite| {
+        let own = |run: &&AnyRun<'_>| run.cell().is_some_and(|cell| cell.suite() == suite.name());
+        apart_note(suite.paper(), unclaimed.iter().filter(own).copied())
+    };
+    SUITES.iter().filter_map(note).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
-    fn names_are_distinct_and_printed_tables_are_rectangular() {
+    fn names_are_distinct_and_papers_have_a_year() {
         let names: BTreeSet<&str> = SUITES.iter().map(|suite| suite.name()).collect();
         assert_eq!(names.len(), SUITES.len());
-        for suite in SUITES {
-            assert!(suite.paper().contains("20"), "{}", suite.name());
-            for (name, table) in suite.published() {
-                let columns = table.rows().next().map_or(0, |row| row.len());
-                assert!(columns > 1, "{} {name}", suite.name());
-                assert!(table.rows().all(|row| row.len() == columns), "{} {name}", suite.name());
-            }
-        }
+        assert!(SUITES.iter().all(|suite| suite.paper().contains("20")));
     }
 }

@@ -1,14 +1,16 @@
 //! What was run: how many runs, of which versions, how they ended, and what to be cautious about.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use serde::Serialize;
 use wug_score::metric::{ANSWERS_SEEN, HIGHEST_ACCURACY};
+use wug_score::plan::{Generalization, Recognition, Speed};
 use wug_score::{Ending, Run, RunResult};
 
 use crate::columns::coordinate_names;
 use crate::measured::TEST;
-use crate::plan_fields::data_seed;
+use crate::run::{AnyRun, Run as TypedRun, of_kind, results};
 use crate::table::{Cell, Column, Row, Table};
 use crate::{repeats, suite};
 
@@ -28,9 +30,11 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn of(results: &[RunResult]) -> Self {
+    /// Of all runs, with cautions about those that count, each once.
+    pub(crate) fn of(all: &[AnyRun<'_>], distinct: &[AnyRun<'_>]) -> Self {
+        let results = results(all);
         let mut endings = BTreeMap::new();
-        for result in results {
+        for result in &results {
             *endings.entry(result.ending.name()).or_insert(0) += 1;
         }
         Self {
@@ -39,7 +43,7 @@ impl Summary {
             protocols: results.iter().map(|result| result.run.protocol.clone()).collect(),
             readings: results.iter().map(|result| result.run.reading.name()).collect(),
             versions: results.iter().map(|result| result.run.version.clone()).collect(),
-            cautions: cautions(results),
+            cautions: cautions(&results, distinct),
         }
     }
 
@@ -59,57 +63,61 @@ impl Summary {
     }
 }
 
-fn cautions(results: &[RunResult]) -> Vec<String> {
+fn cautions(all: &[&RunResult], runs: &[AnyRun<'_>]) -> Vec<String> {
     let mut cautions = Vec::new();
-    for (field, what) in MADE_BY {
-        let values: BTreeSet<String> = results.iter().filter_map(|result| text(&result.run, field)).collect();
+    let made_by: [(fn(&Run) -> &str, &str); 3] = [
+        (|run| &run.version, "versions of wug"),
+        (|run| &run.build, "builds"),
+        (|run| &run.instructions, "instruction sets"),
+    ];
+    for (field, what) in made_by {
+        let values: BTreeSet<&str> =
+            all.iter().map(|result| field(&result.run)).filter(|text| !text.is_empty()).collect();
         if values.len() > 1 {
             let values = values.into_iter().collect::<Vec<_>>().join(", ");
             cautions.push(format!("the runs are by several {what}: {values}"));
         }
     }
-    cautions.extend(repeats::caution(results));
-    let results = repeats::distinct(results);
-    let repeated = repeated(&results);
+    cautions.extend(repeats::caution(all.len(), runs.len()));
+    let repeated = repeated(runs);
     if repeated > 0 {
         cautions.push(format!(
             "{repeated} seeds were run more than once in the same cell of a table, by different plans; means mix them"
         ));
     }
-    // Learners from elsewhere end when they like: the epochs of the plan are not theirs.
-    let foreign = |result: &RunResult| {
-        let settings = result.plan.get("settings").and_then(serde_json::Value::as_object);
-        settings.is_some_and(|settings| settings.keys().any(|name| name.starts_with("foreign.")))
+    // External learners end when they like: the epochs of the plan are not theirs.
+    let trained = |run: &AnyRun<'_>| {
+        run.of::<Recognition>().is_some_and(|run| run.plan.learner.external.is_none())
+            && !run.curve.is_empty()
     };
-    let trained = |result: &RunResult| result.plan.get("max_epochs").is_some() && !foreign(result);
-    let cut = results.iter().filter(|result| trained(result) && result.ending == Ending::Finished).count();
+    let cut = runs.iter().filter(|run| trained(run) && run.ending == Ending::Finished).count();
     if cut > 0 {
         cautions.push(format!(
             "{cut} of {} runs reached their last epoch before they would have stopped; more epochs may score higher",
-            results.len()
+            runs.len()
         ));
     }
-    let mixed = mixed_data(&results);
+    let mixed = mixed_data(runs);
     if !mixed.is_empty() {
         cautions.push(format!(
             "the data differ between runs of one language, drawn with the same seed: {}",
             mixed.join(", ")
         ));
     }
-    let seeds = mixed_seeds(&results);
+    let seeds = mixed_seeds(runs);
     if !seeds.is_empty() {
         cautions.push(format!("cells have runs on data drawn with different seeds: {}", seeds.join(", ")));
     }
-    cautions.extend(answers_seen(&results));
-    cautions.extend(few_sequences(&results));
-    cautions.extend(certain(&results));
+    cautions.extend(answers_seen(runs));
+    cautions.extend(few_sequences(runs));
+    cautions.extend(certain(runs));
     cautions
 }
 
 /// A caution about runs whose learner sees the answers that it predicts.
-fn answers_seen(results: &[&RunResult]) -> Option<String> {
-    let sees = |run: &&&RunResult| run.value(TEST, ANSWERS_SEEN.name).is_some_and(|share| share > 0.0);
-    let seeing: Vec<&&RunResult> = results.iter().filter(sees).collect();
+fn answers_seen(results: &[AnyRun<'_>]) -> Option<String> {
+    let sees = |run: &&AnyRun<'_>| run.value(TEST, ANSWERS_SEEN.name).is_some_and(|share| share > 0.0);
+    let seeing: Vec<&AnyRun<'_>> = results.iter().filter(sees).collect();
     let learners: BTreeSet<&str> = seeing.iter().map(|run| run.run.learner()).collect();
     let learners = learners.into_iter().collect::<Vec<_>>().join(", ");
     (!seeing.is_empty()).then(|| {
@@ -119,16 +127,17 @@ fn answers_seen(results: &[&RunResult]) -> Option<String> {
 }
 
 /// A caution about tasks that have fewer distinct sequences than were asked for.
-fn few_sequences(results: &[&RunResult]) -> Option<String> {
+fn few_sequences(runs: &[AnyRun<'_>]) -> Option<String> {
     let mut fewest: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for run in results.iter().filter(|run| run.plan.get("corpus").is_none()) {
-        let count = |name: &str| run.data.get(name)?.as_u64();
-        let asked = run.plan.get("sequences").and_then(serde_json::Value::as_u64);
-        let (Some(asked), Some(train), Some(test)) = (asked, count("train"), count("test")) else { continue };
+    let drawn = |run: &TypedRun<'_, Speed>| run.plan.data.corpus.is_none();
+    for run in of_kind::<Speed>(runs).into_iter().filter(drawn) {
+        let count = |name: &str| run.result().data.get(name)?.as_u64();
+        let asked = run.plan.data.sequences as u64;
+        let (Some(train), Some(test)) = (count("train"), count("test")) else { continue };
         // Numbers of a file can be anything.
         let found = train.saturating_add(test);
         if found < asked {
-            let entry = fewest.entry(run.run.language()).or_insert((found, asked));
+            let entry = fewest.entry(run.subject()).or_insert((found, asked));
             *entry = (*entry).min((found, asked));
         }
     }
@@ -138,8 +147,8 @@ fn few_sequences(results: &[&RunResult]) -> Option<String> {
 }
 
 /// A caution about tasks where one answer is always correct.
-fn certain(results: &[&RunResult]) -> Option<String> {
-    let is_certain = |run: &&&RunResult| {
+fn certain(results: &[AnyRun<'_>]) -> Option<String> {
+    let is_certain = |run: &&AnyRun<'_>| {
         let chance = run.whole(TEST, HIGHEST_ACCURACY.name).and_then(|accuracy| accuracy.chance);
         chance.is_some_and(|chance| chance >= 1.0)
     };
@@ -150,38 +159,28 @@ fn certain(results: &[&RunResult]) -> Option<String> {
     })
 }
 
-/// What made the runs, where runs say so: the name of the field, and what it tells apart.
-const MADE_BY: [(&str, &str); 3] =
-    [("version", "versions of wug"), ("build", "builds"), ("instructions", "instruction sets")];
-
-/// A field of a run, if it has it and it is text.
-fn text(run: &Run, field: &str) -> Option<String> {
-    let run = serde_json::to_value(run).ok()?;
-    Some(run.get(field)?.as_str()?.to_owned()).filter(|text| !text.is_empty())
-}
-
 /// How many seeds occur more than once among runs that only their plan tells apart.
-fn repeated(results: &[&RunResult]) -> usize {
+fn repeated(runs: &[AnyRun<'_>]) -> usize {
     let mut times: BTreeMap<_, usize> = BTreeMap::new();
-    for result in results {
-        let run = &result.run;
-        let variant = suite::of(result).map_or_else(String::new, |suite| suite.variant(result));
-        *times.entry((&run.protocol, &run.coordinates, run.reading, run.seed, variant)).or_default() += 1;
+    for run in runs {
+        let of = &run.result().run;
+        let variant = suite::of(*run).map_or_else(String::new, |suite| suite.variant(*run));
+        *times.entry((&of.protocol, &of.coordinates, of.reading, of.seed, variant)).or_default() += 1;
     }
     times.values().filter(|n| **n > 1).count()
 }
 
 /// The languages whose runs of one protocol, reading and data seed had different data.
-fn mixed_data<'a>(results: &[&'a RunResult]) -> Vec<&'a str> {
+fn mixed_data<'r>(runs: &[AnyRun<'r>]) -> Vec<&'r str> {
     let mut hashes: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     // A run that failed early has no data.
-    let with_data =
-        |result: &&&RunResult| !result.run.data_hash.is_empty() && !result.run.language().is_empty();
-    for result in results.iter().filter(with_data) {
-        let run = &result.run;
-        let data = suite::of(result).map_or_else(String::new, |suite| suite.data_key(result));
-        let key = (run.language(), &run.protocol, run.reading, data, data_seed(result));
-        hashes.entry(key).or_default().insert(&run.data_hash);
+    let with_data = |run: &&AnyRun<'_>| !run.run.data_hash.is_empty() && !run.run.language().is_empty();
+    for run in runs.iter().filter(with_data) {
+        let (of, plan) = (&run.result().run, run.plan);
+        // An index is of several sizes of its training sets, which need not be said.
+        let data = if run.of::<Generalization>().is_some() { plan.data.to_string() } else { String::new() };
+        let key = (of.language(), &of.protocol, of.reading, data, plan.data_seed);
+        hashes.entry(key).or_default().insert(&of.data_hash);
     }
     let mixed = hashes.into_iter().filter(|(_, hashes)| hashes.len() > 1).map(|((language, ..), _)| language);
     mixed.collect::<BTreeSet<&str>>().into_iter().collect()
@@ -191,12 +190,12 @@ fn mixed_data<'a>(results: &[&'a RunResult]) -> Vec<&'a str> {
 const MANY: usize = 10;
 
 /// The languages that have cells with data of several seeds, and those seeds.
-fn mixed_seeds(results: &[&RunResult]) -> Vec<String> {
+fn mixed_seeds(runs: &[AnyRun<'_>]) -> Vec<String> {
     let mut cells: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
-    for result in results {
-        let run = &result.run;
-        let seeds = cells.entry((run.language(), &run.protocol, &run.coordinates, run.reading)).or_default();
-        seeds.extend(data_seed(result));
+    for run in runs {
+        let of = &run.result().run;
+        let seeds = cells.entry((of.language(), &of.protocol, &of.coordinates, of.reading)).or_default();
+        seeds.extend(run.plan.data_seed);
     }
     let mut languages: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
     for ((language, ..), seeds) in cells.into_iter().filter(|(_, seeds)| seeds.len() > 1) {
@@ -213,7 +212,7 @@ fn mixed_seeds(results: &[&RunResult]) -> Vec<String> {
 }
 
 /// How many of the runs diverged or failed, such as `1 diverged, 2 failed`; empty if none did.
-pub(crate) fn bad_endings(runs: &[&RunResult]) -> String {
+pub(crate) fn bad_endings(runs: &[impl Deref<Target = RunResult>]) -> String {
     let count = |is: fn(&Ending) -> bool| runs.iter().filter(|run| is(&run.ending)).count();
     let diverged = count(|ending| matches!(ending, Ending::Diverged { .. }));
     let failed = count(|ending| matches!(ending, Ending::Failed { .. }));

@@ -130,6 +130,17 @@ impl Table {
         }
     }
 
+    /// Drops the other columns, and their cells.
+    pub(crate) fn retain_columns(&mut self, is_kept: impl Fn(&Column) -> bool) {
+        let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
+        fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
+            let mut kept = kept.iter();
+            items.retain(|_| kept.next() == Some(&true));
+        }
+        retain(&mut self.columns, &kept);
+        self.rows.iter_mut().for_each(|row| retain(&mut row.cells, &kept));
+    }
+
     /// Whether a paper's value is shown beside ours.
     pub(crate) fn has_paper(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.paper.is_some())

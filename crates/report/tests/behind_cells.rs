@@ -3,9 +3,9 @@
 mod fixtures;
 
 use fixtures::generalization::{FACTORS, planned, solving};
-use fixtures::{as_in_the_paper, named, row, scored};
+use fixtures::{as_in_the_paper, named, render, row, scored, set, tables};
 use wug_report::Rank::{Best, Open, Tied};
-use wug_report::{Format, Table, Value, render, tables};
+use wug_report::{Format, Table, Value};
 use wug_score::{Point, RunResult};
 
 /// Runs of a learner on parity with these accuracies, seeds from 0 on.
@@ -110,7 +110,7 @@ fn bold_is_what_beats_all_others_and_nothing_at_chance() {
 fn settings_that_were_drawn_are_shown_and_named() {
     let mut results = runs("lstm", "R", "short", &[0.9; 5]);
     for (i, result) in results.iter_mut().enumerate() {
-        result.plan["learning_rate"] = (0.001 * (i + 1) as f64).into();
+        set(result, "learner.settings.learning_rate", (0.001 * (i + 1) as f64).into());
         result.parameters = Some(63_700 + i);
     }
     let all = tables(&results);
@@ -140,14 +140,14 @@ fn settings_that_were_drawn_are_shown_and_named() {
 #[test]
 fn data_of_several_seeds_are_named_and_other_data_are_a_caution() {
     let mut results = runs("lstm", "R", "short", &[0.9; 2]);
-    results[1].plan["data"]["source"]["drawn"]["seed"] = 7.into();
+    results[1].plan.data_seed = Some(7);
     results[1].run.data_hash = "other".to_owned();
     let text = render(&results, Format::Markdown).unwrap();
     assert!(text.contains("Data drawn with the seeds 0, 7."), "{text}");
     assert!(text.contains("cells have runs on data drawn with different seeds: parity (0, 7)"), "{text}");
     assert!(text.contains("differ in their data seed and seed."), "{text}");
     assert!(!text.contains("the data differ"), "{text}");
-    results[1].plan["data"]["source"]["drawn"]["seed"] = 0.into();
+    results[1].plan.data_seed = Some(0);
     let text = render(&results, Format::Markdown).unwrap();
     assert!(text.contains("drawn with the same seed: parity") && !text.contains("different seeds"), "{text}");
 }
@@ -160,7 +160,7 @@ fn stacks() -> Vec<RunResult> {
             for memory in [100, 50] {
                 let solved = factor <= 2 && seed == 101;
                 let mut result = solving(planned("an-bn", "stack-lstm", factor, seed), [solved, false]);
-                result.plan["settings"]["memory"] = memory.into();
+                set(&mut result, "learner.settings.memory", memory.into());
                 result.run.plan = format!("{}-{memory}", result.run.plan);
                 let training = Some(1.0 / seed as f64);
                 result.curve = vec![Point { epoch: 1, steps: 1, training, validation: None }];
@@ -187,7 +187,9 @@ fn a_run_under_settings_that_make_no_difference_counts_once() {
     assert!(settings[0] == "3" && !settings.contains(&"50, 100".to_owned()), "{settings:?}");
     assert!(named(&all, "generalization-published-settings").notes.join("\n").contains("memory 50,"));
     // Where training differs, there are two.
-    for result in results.iter_mut().filter(|result| result.plan["settings"]["memory"] == 100) {
+    for result in
+        results.iter_mut().filter(|result| result.plan.learner.settings.count("memory") == Some(100))
+    {
         result.curve[0].training = Some(0.5);
     }
     assert_eq!(row(named(&tables(&results), "bliss-published-2"), &["an-bn", "stack-lstm"])[5], "2 × 3");

@@ -5,8 +5,8 @@ mod fixtures;
 use fixtures::generalization::{
     Counts, FACTORS, configured, detailed, evaluated, index, planned, solving, stopped, with_index,
 };
-use fixtures::{named, printed, row};
-use wug_report::{ABSENT, tables};
+use fixtures::{named, printed, read_as, row, tables};
+use wug_report::ABSENT;
 use wug_score::{Ending, Reading, RunResult};
 
 const PRINTED: &str = include_str!("../src/bliss/published/index.csv");
@@ -98,7 +98,7 @@ fn a_stopped_evaluation_is_not_solved_however_good_its_start() {
     // Beside a run that was evaluated to the end, it is neither counted in the mean nor the best.
     let mut results = results.to_vec();
     results.push(solving(planned("an-bn", "lstm", 1, 101), [false, false]));
-    let tables = wug_report::tables(&results);
+    let tables = fixtures::tables(&results);
     let shown = row(named(&tables, "bliss-published-an-bn"), &["lstm", "1"]);
     assert_eq!(shown[..3], ["0.9950", "501 of 100,000", "0.9950"]);
 }
@@ -170,7 +170,7 @@ fn the_first_failure_is_short_whatever_it_is() {
 fn readings_are_never_mixed() {
     let mut results = with_index("an-bn", "lstm", [Some(1), None]);
     let mut corrected = with_index("an-bn", "lstm", [Some(10), Some(10)]);
-    corrected.iter_mut().for_each(|result| result.run.reading = Reading::Corrected);
+    corrected.iter_mut().for_each(|result| read_as(result, Reading::Corrected));
     results.extend(corrected);
     assert_eq!(index(&results, "an-bn", "lstm")[..2], ["1", "<1"]);
     let tables = tables(&results);

@@ -2,9 +2,9 @@
 
 mod fixtures;
 
-use fixtures::recognition;
+use fixtures::{figures, recognition};
 use serde_json::json;
-use wug_report::{Logs, RecordFormat, TableFormat, figures, records};
+use wug_report::{Logs, RecordFormat, TableFormat, records};
 use wug_score::metric::PERFECT_AGREEMENT;
 use wug_score::{Coordinates, Measurement, Ratio, RunResult, Stratum, Totals};
 
@@ -19,7 +19,13 @@ fn run(task: &str, seed: u64, fits: bool, counts: bool) -> RunResult {
     "preference".clone_into(&mut result.run.protocol);
     result.run.plan = format!("{task} {seed}");
     result.run.coordinates = Coordinates::default().with("task", task).with("learner", "lstm");
-    result.plan = json!({ "task": task, "learner": "lstm", "settings": {} });
+    result.plan = fixtures::plan(json!({
+        "subject": task, "reading": "published", "learner": { "name": "lstm" }, "data": { "source": "named" },
+        "measure": {
+            "measures": ["agreement"], "block_size": 1, "optimizer_state": "carried", "output": [1, 200],
+        },
+        "seed": seed, "precision": "f32",
+    }));
     result.data = json!({ "rules": ["count"] });
     result
 }
@@ -32,7 +38,7 @@ fn agreement_over_seeds_is_exported() {
         .map(|(seed, (fits, counts))| run("mine", seed as u64, fits, counts));
     let results: Vec<RunResult> = results.collect();
     let mut out = Vec::new();
-    records(&results, &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut out).unwrap();
+    records(&results, &[], &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let rows = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let derived: Vec<_> = rows
@@ -52,7 +58,7 @@ fn single_facts_about_the_data_are_columns_of_every_export() {
         json!({ "answers_per_sequence": 2.5, "leak": { "changed": 0, "of": 9 }, "curve": { "seen": [1] } });
     for rows in [RecordFormat::Scores, RecordFormat::Curves, RecordFormat::Strings] {
         let mut out = Vec::new();
-        records(&[result.clone()], &Logs::new(), rows, TableFormat::Csv, &mut out).unwrap();
+        records(&[result.clone()], &[], &Logs::new(), rows, TableFormat::Csv, &mut out).unwrap();
         let head = String::from_utf8(out).unwrap().lines().next().unwrap().to_owned();
         let facts: Vec<&str> = head.split(',').filter(|name| name.starts_with("facts.")).collect();
         assert_eq!(facts, ["facts.answers_per_sequence", "facts.leak.changed", "facts.leak.of"]);

@@ -4,8 +4,8 @@
 
 mod fixtures;
 
-use fixtures::{accuracy, cross_entropy, named, printed, recognition};
-use wug_report::{Table, Value, tables};
+use fixtures::{accuracy, cross_entropy, named, printed, recognition, sized, tables};
+use wug_report::{Table, Value};
 use wug_score::RunResult;
 
 const FULL: &str = include_str!("../src/flare/published/full.csv");
@@ -114,9 +114,8 @@ fn every_printed_value_of_a_language_is_in_its_table() {
 #[test]
 fn table_22_repeats_what_tables_4_to_21_say_of_64k() {
     let mut results = from_print();
-    let mut larger = recognition(["parity", "lstm", "R", "long"], 1, vec![accuracy("test", 0.25)]);
-    larger.run.coordinates.set("size", 128_000_usize);
-    results.push(larger);
+    let larger = recognition(["parity", "lstm", "R", "long"], 1, vec![accuracy("test", 0.25)]);
+    results.push(sized(larger, 128_000));
     let tables = tables(&results);
     let table = named(&tables, "flare-published-22");
     assert_eq!(table.columns.len(), 9);

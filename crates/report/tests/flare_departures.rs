@@ -2,9 +2,9 @@
 
 mod fixtures;
 
-use fixtures::{as_in_the_paper, many, scored};
+use fixtures::{as_in_the_paper, figures, many, read_as, render, scored, set, sized, tables};
 use serde_json::{Value, json};
-use wug_report::{Format, Table, render, tables};
+use wug_report::{Format, Table};
 use wug_score::{Reading, RunResult};
 
 fn run() -> RunResult {
@@ -25,50 +25,79 @@ fn runs_of_other_data_or_settings_are_not_shown_beside_the_paper() {
         let notes = tables[0].notes.join("\n");
         assert!(notes.contains("Not to be compared") && notes.contains(what), "{notes}");
     };
-    let data = [("training", "10,000"), ("validation-long", "1,000"), ("test", "5,010")];
+    let data = [("training", "training"), ("validation-long", "validation"), ("test", "test")];
     for (split, what) in data {
+        let what = format!("data {what}");
         let mut changed = run();
         changed.data["splits"][split]["examples"] = 200.into();
-        other(&changed, what);
+        other(&changed, &what);
         changed.data["splits"][split].take();
-        other(&changed, what);
+        other(&changed, &what);
     }
-    let plan = [
-        ("/data/short", json!(30), "up to 40"),
-        ("/data/long", json!(60), "up to length 80"),
-        ("/data/longest", json!(100), "up to length 500"),
-        ("/settings/dropout", json!(0.2), "dropout 0.1"),
-        ("/clip", json!(1.0), "clipped at 5"),
-        ("/decay", json!(0.9), "decay of 0.5"),
-        ("/decay_patience", json!(5), "after 4 bad"),
-        ("/patience", json!(5), "after 10 bad"),
-        ("/learning_rate", json!(0.02), "learning rates"),
-        ("/batch_symbols", json!(64), "batches of 128"),
-        ("/matching", json!("nearest"), "widths as published"),
-    ];
-    for (at, value, what) in plan {
+    for (path, value) in [("data.short", json!(30)), ("data.long", json!(60)), ("data.longest", json!(100))] {
         for value in [value, Value::Null] {
             let mut changed = run();
-            *changed.plan.pointer_mut(at).unwrap() = value;
-            other(&changed, what);
+            set(&mut changed, path, value);
+            other(&changed, &path.replace('.', " "));
         }
     }
 }
 
+/// The data are the paper's, so that there is a cell for the run: with a mark, and without the paper's figure.
+#[test]
+fn runs_that_are_trained_in_another_way_have_a_mark_in_their_cell() {
+    let departures = [
+        ("dropout", json!(0.2)),
+        ("clip", json!(1.0)),
+        ("decay", json!(0.9)),
+        ("decay_patience", json!(5)),
+        ("patience", json!(5)),
+        ("max_epochs", json!(2)),
+        ("learning_rate", json!(0.02)),
+        ("batch_symbols", json!(64)),
+    ];
+    for (name, value) in departures {
+        for value in [value, Value::Null] {
+            let mut changed = run();
+            set(&mut changed, &format!("learner.settings.{name}"), value);
+            has_mark(&changed, &name.replace('_', " "));
+        }
+    }
+    let mut changed = run();
+    set(&mut changed, "learner.matching", json!("nearest"));
+    has_mark(&changed, "matching nearest (paper: published)");
+}
+
+fn has_mark(changed: &RunResult, what: &str) {
+    let tables = tables(std::slice::from_ref(changed));
+    assert_eq!(tables[0].id, "flare-published-2", "{what}");
+    let cell = &tables[0].rows[0].cells[5];
+    assert!(cell.ours.is_some() && cell.paper.is_none(), "{what}");
+    assert!(cell.departures.iter().any(|departure| departure.starts_with(what)), "{:?}", cell.departures);
+    let text = render(std::slice::from_ref(changed), Format::Markdown).unwrap();
+    assert!(text.contains("≠: not as in the paper") && text.contains("(best of 1) ≠"), "{text}");
+    // Beside a run that is as in the paper it has no place in its cell.
+    let both = fixtures::tables(&[changed.clone(), run()]);
+    assert_eq!(both[0].rows[0].cells[5].n, Some(1));
+    assert!(both[0].rows[0].cells[5].paper.is_some(), "{what}");
+    assert!(both.iter().any(|table| table.id == "recognition-published-overview"), "{what}");
+}
+
 #[test]
 fn settings_that_the_paper_drew_may_vary() {
-    let same = |at: &str, value: Value| {
+    let same = |path: &str, value: Value| {
         let mut changed = run();
-        *changed.plan.pointer_mut(at).unwrap() = value;
-        assert_eq!(ids(&[changed])[0], "flare-published-2", "{at}");
+        set(&mut changed, path, value);
+        let table = &tables(&[changed])[0];
+        assert_eq!(table.id, "flare-published-2", "{path}");
+        assert!(table.rows[0].cells[5].paper.is_some(), "{path}");
     };
-    same("/learning_rate", json!(1e-4));
-    same("/learning_rate", json!(1e-2));
-    same("/batch_symbols", json!(128));
-    same("/batch_symbols", json!(4096));
-    same("/max_epochs", json!(60));
+    same("learner.settings.learning_rate", json!(1e-4));
+    same("learner.settings.learning_rate", json!(1e-2));
+    same("learner.settings.batch_symbols", json!(128));
+    same("learner.settings.batch_symbols", json!(4096));
     // The strings of a directory count, not what would have been drawn; and only the validation set of the run.
-    same("/data/training", json!(7));
+    same("data.training", json!(7));
     let mut changed = run();
     changed.data["splits"]["validation-short"].take();
     assert_eq!(ids(&[changed])[0], "flare-published-2");
@@ -77,10 +106,9 @@ fn settings_that_the_paper_drew_may_vary() {
 #[test]
 fn notes_say_what_the_papers_values_are_of() {
     let mut results = many();
-    results.push(run());
-    results.last_mut().unwrap().run.coordinates.set("size", 128_000_usize);
+    results.push(sized(run(), 128_000));
     for reading in Reading::ALL {
-        results.iter_mut().for_each(|result| result.run.reading = reading);
+        results.iter_mut().for_each(|result| read_as(result, reading));
         let of_paper = |table: &&Table| !table.id.ends_with("hardest") && !table.id.ends_with("settings");
         for table in tables(&results).iter().filter(of_paper) {
             let notes = table.notes.join("\n");
@@ -98,8 +126,7 @@ fn notes_say_what_the_papers_values_are_of() {
 #[test]
 fn every_table_and_figure_of_the_paper_is_in_every_full_report() {
     let mut results = many();
-    results.push(run());
-    results.last_mut().unwrap().run.coordinates.set("size", 32_000_usize);
+    results.push(sized(run(), 32_000));
     let expected = ["2", "2-best-of", "3", "5", "6", "9", "22", "22-best-of", "hardest"];
     let expected = expected.map(|name| format!("flare-published-{name}"));
     assert_eq!(ids(&results), [&expected[..], &["recognition-published-settings".to_owned()]].concat());
@@ -110,5 +137,5 @@ fn every_table_and_figure_of_the_paper_is_in_every_full_report() {
         }
     }
     let page = render(&results, Format::Html).unwrap();
-    assert!(wug_report::figures(&results).iter().all(|figure| page.contains(&figure.svg)));
+    assert!(figures(&results).iter().all(|figure| page.contains(&figure.svg)));
 }

@@ -4,8 +4,8 @@
 
 mod fixtures;
 
-use fixtures::{many, recognition};
-use wug_report::{Format, figures, render};
+use fixtures::{figures, many, recognition, render};
+use wug_report::Format;
 use wug_score::{Ending, RunResult};
 
 fn page(results: &[RunResult]) -> String {

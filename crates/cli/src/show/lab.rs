@@ -4,7 +4,7 @@ use serde_json::json;
 use wug_lab::LabError;
 use wug_lab::learners::{LEARNERS, Learner, NextSymbolRole};
 use wug_lab::parameter::{Constant, Parameter};
-use wug_lab::protocol::{self, Entry};
+use wug_lab::protocol::{self, ProtocolEntry};
 use wug_lab::score::{METRICS, Metric};
 use wug_lab::spec::{Experiment, Scale, introduction};
 
@@ -52,7 +52,7 @@ fn setting(setting: &Parameter) -> String {
     format!("{name} = {}: {meaning} ({limits}{published}{unless})", shown(setting.default))
 }
 
-fn protocol_facts(entry: &Entry) -> Facts {
+fn protocol_facts(entry: &ProtocolEntry) -> Facts {
     let learners: Vec<&str> =
         LEARNERS.iter().filter(|l| l.roles().any(|role| role == entry.role)).map(|l| l.name).collect();
     vec![

@@ -8,15 +8,17 @@ use wug_score::metric::{
     CATEGORICAL_ACCEPTANCE, CATEGORICAL_ACCURACY, DETERMINISTIC_ACCEPTANCE, DETERMINISTIC_ACCURACY,
     SOLVED_LENGTH,
 };
+use wug_score::plan::{Generalization, Plan, TestStart};
 use wug_score::strata::Margin;
 use wug_score::{Acceptance, Measurement, Metric, RunResult, StepRule, Stratum, StringSteps, index_sizes};
 
-use super::PROTOCOL;
 use crate::measured::TEST;
+use crate::run::{AnyRun, Run};
 
 /// A run of the index.
 #[derive(Clone, Copy)]
 pub(super) struct IndexRun<'a> {
+    pub(super) run: Run<'a, Generalization>,
     pub(super) result: &'a RunResult,
     /// b: how many times fewer strings it was trained on, and more it was tested on.
     pub(super) factor: usize,
@@ -38,57 +40,44 @@ pub(super) struct Configuration {
 const REGULARIZATIONS: [&str; 2] = ["l1", "l2"];
 
 impl<'a> IndexRun<'a> {
-    /// The run of a result; `None` if it is of something else.
-    pub(super) fn of(result: &'a RunResult) -> Option<Self> {
-        (result.run.protocol == PROTOCOL).then_some(())?;
-        result.plan.pointer("/test/from")?;
-        Some(Self { result, factor: whole(&result.plan, "/factor")? })
+    /// The run as one of the index; `None` if it is of another protocol.
+    pub(super) fn of(run: AnyRun<'a>) -> Option<Self> {
+        let run = run.of::<Generalization>()?;
+        Some(Self { run, result: run.result(), factor: run.plan.data.factor })
+    }
+
+    pub(super) fn plan(self) -> &'a Plan<Generalization> {
+        self.run.plan
     }
 
     pub(super) fn language(self) -> &'a str {
-        self.result.run.language()
+        self.run.subject()
     }
 
     pub(super) fn learner(self) -> &'a str {
-        self.result.run.learner()
-    }
-
-    /// What its data depend on besides the language and the reading.
-    pub(super) fn data_key(self) -> String {
-        let parts = ["/order", "/factor", "/training", "/prior", "/data_seed", "/test"];
-        parts.map(|at| self.planned(at)).join(" ")
-    }
-
-    /// A value of its plan, as text.
-    pub(super) fn planned(self, at: &str) -> String {
-        self.result.plan.pointer(at).map_or_else(String::new, |value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        })
+        self.run.learner()
     }
 
     /// Whether the test begins with the shortest string, and not after the longest training string.
     pub(super) fn is_from_first(self) -> bool {
-        self.planned("/test/from") == "first"
+        self.plan().data.test.from == TestStart::First
     }
 
     /// How many strings it was trained on.
-    pub(super) fn training(self) -> Option<usize> {
-        whole(&self.result.plan, "/training")
+    pub(super) fn training(self) -> usize {
+        self.plan().data.training
     }
 
     /// The sizes of the training and test sets that the index has for a factor; `None` if its order has no such factor.
     pub(super) fn sizes(self, factor: usize) -> Option<(usize, usize)> {
-        let order = whole(&self.result.plan, "/order")?;
-        index_sizes(u32::try_from(order).ok()?, factor)
+        index_sizes(self.plan().data.order, factor)
     }
 
     /// Whether its sets have the sizes of the index.
     pub(super) fn has_sizes_of_index(self) -> bool {
-        let planned = || whole(&self.result.plan, "/test/strings");
-        let strings = whole(&self.result.data, "/evaluated/of").or_else(planned);
-        let sizes = self.sizes(self.factor);
-        sizes.is_some() && sizes == self.training().zip(strings)
+        let data = &self.plan().data;
+        let strings = whole(&self.result.data, "/evaluated/of").unwrap_or(data.test.strings);
+        self.sizes(self.factor) == Some((data.training, strings))
     }
 
     /// Whether it counts towards an index: tested on the strings after the longest, with sets of the sizes of the index.
@@ -98,11 +87,7 @@ impl<'a> IndexRun<'a> {
 
     /// Whether its learner has settings, which baselines have not.
     pub(super) fn is_trained(self) -> bool {
-        self.result
-            .plan
-            .get("settings")
-            .and_then(Value::as_object)
-            .is_some_and(|settings| !settings.is_empty())
+        !self.plan().learner.settings.is_empty()
     }
 
     /// Whether it was evaluated, if only until nothing could be solved any more.
@@ -201,17 +186,18 @@ impl<'a> IndexRun<'a> {
     }
 
     pub(super) fn configuration(self) -> Configuration {
-        let plan = &self.result.plan;
-        let regularization = self.planned("/settings/regularization");
-        let constant = plan.pointer("/settings/lambda").and_then(Value::as_f64).unwrap_or(0.0);
+        let settings = &self.plan().learner.settings;
+        let regularization = settings.text("regularization").unwrap_or_default();
+        let constant = settings.get_value("lambda").and_then(|value| value.real()).unwrap_or(0.0);
         let rank = REGULARIZATIONS.iter().position(|name| *name == regularization);
+        let all = settings.iter().map(|(name, value)| format!("{name}={value}"));
         Configuration {
-            hidden: whole(plan, "/settings/hidden"),
+            hidden: settings.count("hidden"),
             regularization: rank.unwrap_or(REGULARIZATIONS.len()),
             constant: Reverse(constant.max(0.0).to_bits()),
-            memory: whole(plan, "/settings/memory"),
-            epochs: whole(plan, "/settings/epochs"),
-            text: self.planned("/settings") + self.result.run.coordinates.text("loss").unwrap_or_default(),
+            memory: settings.count("memory"),
+            epochs: settings.count("epochs"),
+            text: all.collect::<Vec<_>>().join(","),
         }
     }
 }

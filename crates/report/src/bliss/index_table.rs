@@ -102,20 +102,12 @@ pub(super) fn headline(group: &RunGroup<'_>) -> Option<Table> {
     let mut table = table(group)?;
     // Cells show where factors are missing, and where nothing is forgiven, both criteria are the same.
     let again = Column::of(self::shown(Acceptance::EveryString), "ε = 0");
-    let shown: Vec<bool> =
-        table.columns.iter().map(|column| column.name != FACTORS_RUN && *column != again).collect();
-    retain(&mut table.columns, &shown);
-    table.rows.iter_mut().for_each(|row| retain(&mut row.cells, &shown));
+    table.retain_columns(|column| column.name != FACTORS_RUN && *column != again);
     let order = table.notes.iter().any(|note| note == ORDER).then_some(ORDER);
     let notes = [INDEX, BEST_OF, BOTH].into_iter().chain(open(&table.rows)).chain(order);
     let notes = notes.chain(group.of_paper.then_some(PAPER));
-    let notes = notes.map(str::to_owned).chain(group.other_data()).collect();
+    let notes = notes.map(str::to_owned).chain(group.reading_note.clone()).collect();
     Some(Table { notes, ..table })
-}
-
-fn retain<T>(items: &mut Vec<T>, shown: &[bool]) {
-    let mut shown = shown.iter();
-    items.retain(|_| shown.next() == Some(&true));
 }
 
 pub(super) fn shown(acceptance: Acceptance) -> &'static str {

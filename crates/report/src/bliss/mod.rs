@@ -2,7 +2,6 @@
 //! details behind them, and the same without the paper's values for any other language, learner or setting.
 
 mod best_of;
-mod departures;
 mod derived;
 mod detail;
 mod index_run;
@@ -12,20 +11,15 @@ mod published;
 mod rows;
 mod solved;
 
-use wug_score::RunResult;
-
 use index_run::IndexRun;
 use rows::RunGroup;
 
-use crate::plot::Figure;
-use crate::published::PublishedTable;
+use crate::cells::PaperCells;
 use crate::records::Derived;
-use crate::suite::Suite;
-use crate::table::Table;
+use crate::run::{AnyRun, of_kind};
+use crate::suite::{Contents, Suite};
 
 const NAME: &str = "bliss";
-/// The protocol of its runs.
-const PROTOCOL: &str = "generalization";
 
 /// The suite. It claims every run of the index; those that are not as in the paper have tables without its values.
 pub(crate) struct Bliss;
@@ -39,51 +33,31 @@ impl Suite for Bliss {
         published::PAPER
     }
 
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
+    fn claims(&self, run: AnyRun<'_>) -> bool {
+        IndexRun::of(run).is_some()
     }
 
-    fn claims(&self, result: &RunResult) -> bool {
-        IndexRun::of(result).is_some()
-    }
-
-    fn tables(&self, results: &[&RunResult]) -> Vec<Table> {
-        let mut tables = Vec::new();
-        for group in RunGroup::all(results) {
-            tables.extend(index_table::table(&group));
-            tables.extend(best_of::table(&group));
-            tables.extend(solved::table(&group));
-            tables.extend(detail::tables(&group));
+    fn contents(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'_>]) -> Contents {
+        let mut contents = Contents::default();
+        for group in RunGroup::all(cells, runs) {
+            contents.tables.extend(index_table::table(&group));
+            contents.tables.extend(best_of::table(&group));
+            contents.tables.extend(solved::table(&group));
+            contents.tables.extend(detail::tables(&group));
+            contents.figures.extend(solved::figure(&group));
+            contents.headline.extend(index_table::headline(&group));
+            contents.headline.extend(solved::headline(&group));
         }
-        tables
+        contents.figures.extend(networks::figures(&of_kind(runs)));
+        contents
     }
 
-    fn figures(&self, results: &[&RunResult]) -> Vec<Figure> {
-        let mut figures: Vec<Figure> = RunGroup::all(results).iter().filter_map(solved::figure).collect();
-        figures.extend(networks::figures(results));
-        figures
-    }
-
-    fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
-        let of = |group: RunGroup<'_>| [index_table::headline(&group), solved::headline(&group)];
-        RunGroup::all(results).into_iter().flat_map(of).flatten().collect()
-    }
-
-    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
-        RunGroup::all(results).iter().flat_map(derived::indices).collect()
+    fn derived<'r>(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'r>]) -> Vec<Derived<'r>> {
+        RunGroup::all(cells, runs).iter().flat_map(derived::indices).collect()
     }
 
     /// Runs of one factor differ in their configurations, which the tables tell apart.
-    fn variant(&self, result: &RunResult) -> String {
-        result.run.plan.clone()
-    }
-
-    /// The index is the best of these configurations.
-    fn pools(&self, setting: &str) -> bool {
-        rows::CONFIGURED.contains(&setting)
-    }
-
-    fn data_key(&self, result: &RunResult) -> String {
-        IndexRun::of(result).map_or_else(String::new, IndexRun::data_key)
+    fn variant(&self, run: AnyRun<'_>) -> String {
+        run.run.plan.clone()
     }
 }

@@ -4,23 +4,24 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use wug_score::RunResult;
+use wug_score::plan::Generalization;
 
 use crate::network::NetworkPicture;
 use crate::plot::Figure;
+use crate::run::Run;
 
 /// A picture for each language and factor for which a network was found.
-pub(super) fn figures(results: &[&RunResult]) -> Vec<Figure> {
-    let mut best: BTreeMap<(String, u64), (f64, &RunResult)> = BTreeMap::new();
-    for result in results {
-        let Some(total) = result.data["found"]["total_bits"].as_f64() else { continue };
-        let key = (text(&result.plan["language"]), result.plan["factor"].as_u64().unwrap_or(0));
-        let better = best.get(&key).is_none_or(|(other, _)| total < *other);
-        if better {
-            best.insert(key, (total, result));
+pub(super) fn figures(runs: &[Run<'_, Generalization>]) -> Vec<Figure> {
+    let mut best: BTreeMap<(&str, usize), (f64, &RunResult)> = BTreeMap::new();
+    for run in runs {
+        let Some(total) = run.data["found"]["total_bits"].as_f64() else { continue };
+        let key = (run.subject(), run.plan.data.factor);
+        if best.get(&key).is_none_or(|(other, _)| total < *other) {
+            best.insert(key, (total, run.result()));
         }
     }
     best.into_iter()
-        .filter_map(|((language, factor), (_, result))| figure(&language, factor, result))
+        .filter_map(|((language, factor), (_, result))| figure(language, factor, result))
         .collect()
 }
 
@@ -28,7 +29,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn figure(language: &str, factor: u64, result: &RunResult) -> Option<Figure> {
+fn figure(language: &str, factor: usize, result: &RunResult) -> Option<Figure> {
     let found = &result.data["found"];
     let symbols: Vec<String> = found["symbols"].as_array().into_iter().flatten().map(text).collect();
     let picture = NetworkPicture::of(found, &symbols)?;

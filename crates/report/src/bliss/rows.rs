@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wug_score::Reading;
+use wug_score::plan::{Generalization, Kind, Plan};
 use wug_score::strata::Margin;
-use wug_score::{Reading, RunResult};
 
-use super::departures::{FACTORS, all_departures, departures};
+use super::NAME;
 use super::index_run::{Configuration, IndexRun};
-use super::published::{INDEX, PAPER, languages, learners};
-use super::{NAME, PROTOCOL};
+use super::published::{FACTORS, INDEX, PAPER, languages, learners};
+use crate::cells::PaperCells;
 use crate::columns::{VaryingColumns, coordinate_names};
+use crate::departures::{apart_note, reading_note};
 use crate::plan_fields::field_name;
-use crate::published::other_data;
+use crate::run::AnyRun;
 use crate::summary::bad_endings;
 use crate::table::{Scope, Table};
 
@@ -19,18 +21,27 @@ use crate::table::{Scope, Table};
 const BASELINES: [&str; 7] =
     ["uniform", "repeat-last", "unigram", "bigram", "trigram", "true-grammar", "oracle"];
 
-/// What distinguishes rows besides language and learner: its name, and its pointer in a plan.
-const SETTINGS: [(&str, &str); 9] = [
-    ("measure", "/measure"),
-    ("size", "/size"),
-    ("order", "/order"),
-    ("prior", "/prior"),
-    ("data seed", "/data_seed"),
-    ("test from", "/test/from"),
-    ("test after", "/test/after"),
-    ("precision", "/precision"),
-    (SHUFFLED, "/settings/shuffle"),
+/// A field that distinguishes rows besides language and learner.
+struct RowSetting {
+    name: &'static str,
+    of: fn(&Plan<Generalization>) -> String,
+}
+
+const SETTINGS: [RowSetting; 9] = [
+    RowSetting { name: "measure", of: |plan| plan.measure.criterion.to_string() },
+    RowSetting { name: "size", of: |plan| shown(plan.learner.size) },
+    RowSetting { name: "order", of: |plan| plan.data.order.to_string() },
+    RowSetting { name: "prior", of: |plan| plan.data.prior.to_string() },
+    RowSetting { name: "data seed", of: |plan| shown(plan.data_seed) },
+    RowSetting { name: "test from", of: |plan| plan.data.test.from.to_string() },
+    RowSetting { name: "test after", of: |plan| plan.data.test.after.to_string() },
+    RowSetting { name: "precision", of: |plan| plan.precision.to_string() },
+    RowSetting { name: SHUFFLED, of: |plan| shown(plan.learner.settings.get_value("shuffle")) },
 ];
+
+fn shown(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
 
 /// Those on which the training strings depend.
 const OF_DATA: [&str; 3] = ["order", "prior", "data seed"];
@@ -54,6 +65,8 @@ pub(super) struct RunGroup<'a> {
     pub(super) reading: Reading,
     /// Whether they are as in the paper, so that its values are shown beside theirs.
     pub(super) of_paper: bool,
+    pub(super) reading_note: Option<String>,
+    apart_note: Option<String>,
     /// In the order of their configurations and seeds, on which ties depend.
     pub(super) runs: Vec<IndexRun<'a>>,
     /// The names of other settings of which an experiment lists several values.
@@ -74,23 +87,19 @@ pub(super) struct RowKey<'a> {
 
 pub(super) type RunsByRow<'a> = BTreeMap<RowKey<'a>, Vec<IndexRun<'a>>>;
 
-fn is_of_paper(run: IndexRun<'_>) -> bool {
-    languages().contains(&run.language()) && departures(run).is_empty()
-}
-
 impl<'a> RunGroup<'a> {
     /// The groups of these results: the paper's first, one reading after the other.
-    pub(super) fn all(results: &[&'a RunResult]) -> Vec<Self> {
+    pub(super) fn all(cells: &PaperCells<'_>, runs: &[AnyRun<'a>]) -> Vec<Self> {
         let mut groups: BTreeMap<(bool, Reading), Vec<IndexRun<'a>>> = BTreeMap::new();
-        for run in results.iter().filter_map(|result| IndexRun::of(result)) {
-            groups.entry((!is_of_paper(run), run.result.run.reading)).or_default().push(run);
+        for run in runs.iter().filter_map(|run| IndexRun::of(*run)) {
+            groups.entry((!run.run.is_as_in_paper(), run.plan().reading)).or_default().push(run);
         }
         let group = |((other, reading), mut runs): ((bool, Reading), Vec<IndexRun<'a>>)| {
             runs.sort_by_cached_key(|run| {
                 (run.configuration(), run.result.run.seed, run.result.run.plan.clone())
             });
             let known = |name: &&str| {
-                let of_table = SETTINGS.iter().any(|(_, at)| at.ends_with(&format!("/{name}")));
+                let of_table = SETTINGS.iter().any(|one| one.name == field_name(name)) || *name == "shuffle";
                 of_table || CONFIGURED.contains(name) || OF_ROW.contains(name)
             };
             let names = coordinate_names(runs.iter().map(|run| &run.result.run));
@@ -100,7 +109,13 @@ impl<'a> RunGroup<'a> {
                 all.collect::<BTreeSet<_>>().len() > 1
             };
             let compared = names.into_iter().filter(|name| !known(name)).filter(several).collect();
-            Self { reading, of_paper: !other, runs, compared }
+            let placed = || runs.iter().map(|run| run.run);
+            let (reading_note, apart_note) = if other {
+                (None, apart_note(PAPER, placed()))
+            } else {
+                (reading_note(cells, reading, placed()), None)
+            };
+            Self { reading, of_paper: !other, reading_note, apart_note, runs, compared }
         };
         groups.into_iter().map(group).collect()
     }
@@ -109,7 +124,7 @@ impl<'a> RunGroup<'a> {
     pub(super) fn rows(&self, of: impl Fn(IndexRun<'a>) -> bool) -> RunsByRow<'a> {
         let mut measures: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for run in &self.runs {
-            measures.entry(run.language()).or_default().insert(run.planned(SETTINGS[MEASURE].1));
+            measures.entry(run.language()).or_default().insert((SETTINGS[MEASURE].of)(run.plan()));
         }
         let mut rows = RunsByRow::new();
         for run in self.runs.iter().copied().filter(|run| of(*run)) {
@@ -126,7 +141,7 @@ impl<'a> RunGroup<'a> {
     /// The settings that differ between rows. Baselines have few: where all rows that have a setting have it alike, the others make no
     /// difference.
     pub(super) fn varying(&self, rows: &RunsByRow<'_>) -> VaryingColumns {
-        let known = SETTINGS.iter().map(|(name, _)| (*name).to_owned());
+        let known = SETTINGS.iter().map(|one| one.name.to_owned());
         let names: Vec<String> = known.chain(self.compared.iter().map(|name| field_name(name))).collect();
         let mut values: Vec<Vec<String>> = rows.keys().map(|key| key.settings.clone()).collect();
         for i in 0..names.len() {
@@ -151,27 +166,20 @@ impl<'a> RunGroup<'a> {
 
     /// The tables of the paper are the suite's, the others the protocol's.
     pub(super) fn scope(&self) -> Scope<'static> {
-        if self.of_paper { Scope::Suite(NAME) } else { Scope::Protocol(PROTOCOL) }
+        if self.of_paper { Scope::Suite(NAME) } else { Scope::Protocol(Generalization::PROTOCOL) }
     }
 
     /// A table without its rows.
     pub(super) fn blank(&self, name: &str, title: &str, keys: &[&str]) -> Table {
         let paper = self.of_paper.then(|| format!("Paper: {PAPER}."));
-        let departures = if self.of_paper { String::new() } else { all_departures(&self.runs) };
-        let other = (!departures.is_empty())
-            .then(|| format!("Not to be compared with the figures of {PAPER}, which has: {departures}."));
-        let notes = [paper, self.other_data(), other].into_iter().flatten().collect();
+        let notes =
+            [paper, self.reading_note.clone(), self.apart_note.clone()].into_iter().flatten().collect();
         Table { notes, ..Table::blank(self.scope(), self.reading, name, title, keys) }
-    }
-
-    /// A note that the paper's values are of other data than ours, where they are.
-    pub(super) fn other_data(&self) -> Option<String> {
-        other_data(self.reading).filter(|_| self.of_paper)
     }
 
     /// A note on the runs that diverged or failed.
     pub(super) fn bad_note(&self) -> Option<String> {
-        let runs: Vec<&RunResult> = self.runs.iter().map(|run| run.result).collect();
+        let runs: Vec<_> = self.runs.iter().map(|run| run.result).collect();
         let bad = bad_endings(&runs);
         (!bad.is_empty())
             .then(|| format!("Of {} runs, {bad}; what was not evaluated counts as not run.", runs.len()))
@@ -180,7 +188,7 @@ impl<'a> RunGroup<'a> {
 
 impl<'a> RowKey<'a> {
     fn of(run: IndexRun<'a>) -> Self {
-        let settings = SETTINGS.iter().map(|(_, at)| run.planned(at)).collect();
+        let settings = SETTINGS.iter().map(|one| (one.of)(run.plan())).collect();
         Self { settings, ..Self::in_print(run.language(), run.learner()) }
     }
 
@@ -192,8 +200,8 @@ impl<'a> RowKey<'a> {
 
     /// A row below those of the learners, about their training strings alone.
     pub(super) fn below_learners(&self, name: &'a str) -> Self {
-        let of_data = |((setting, _), value): (&(&str, &str), &String)| {
-            if OF_DATA.contains(setting) { value.clone() } else { String::new() }
+        let of_data = |(one, value): (&RowSetting, &String)| {
+            if OF_DATA.contains(&one.name) { value.clone() } else { String::new() }
         };
         let settings = SETTINGS.iter().zip(&self.settings).map(of_data).collect();
         Self { learner_rank: usize::MAX, learner: name, settings, ..self.clone() }

@@ -19,7 +19,7 @@ const SEEN: &str = "seen in training";
 
 /// The runs whose tests begin with the shortest string, and the strictest margin of theirs.
 fn runs_from_first<'a>(group: &RunGroup<'a>) -> Option<(RunsByRow<'a>, Margin)> {
-    let rows = group.rows(|run| run.is_from_first() && run.training().is_some());
+    let rows = group.rows(|run| run.is_from_first());
     let strictest = *margins(&rows).last()?;
     Some((rows, strictest))
 }
@@ -28,7 +28,7 @@ fn runs_from_first<'a>(group: &RunGroup<'a>) -> Option<(RunsByRow<'a>, Margin)> 
 fn by_size<'a>(runs: &[IndexRun<'a>]) -> BTreeMap<usize, Vec<IndexRun<'a>>> {
     let mut sizes: BTreeMap<usize, Vec<IndexRun<'a>>> = BTreeMap::new();
     for run in runs {
-        sizes.entry(run.training().unwrap_or(0)).or_default().push(*run);
+        sizes.entry(run.training()).or_default().push(*run);
     }
     sizes
 }
@@ -152,8 +152,8 @@ fn title(group: &RunGroup<'_>) -> String {
 
 fn notes(group: &RunGroup<'_>, margin: Margin) -> Vec<String> {
     let tested = group.runs.iter().filter(|run| run.is_from_first());
-    let strings: BTreeSet<String> = tested.map(|run| run.planned("/test/strings")).collect();
-    let strings = strings.into_iter().collect::<Vec<_>>().join(" or ");
+    let strings: BTreeSet<usize> = tested.map(|run| run.plan().data.test.strings).collect();
+    let strings = strings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
     vec![format!(
         "How many of the language's first {strings} strings are accepted at ε = {margin} without exception, shortest first: for aⁿbⁿ, up to which n."
     )]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wug_score::metric::PERFECT_AGREEMENT;
 use wug_score::{Measurement, Metric, Stratum, Totals};
 
-use super::group::Group;
+use super::group::SheetRuns;
 use super::runs::PreferenceRun;
 use crate::records::Derived;
 
@@ -22,11 +22,12 @@ static OF_ALL: Metric = Metric {
 };
 
 /// Both shares of every row and rule. A row that stands in several tables is there once.
-pub(super) fn agreement<'a>(groups: &[Group<'a>]) -> Vec<Derived<'a>> {
+pub(super) fn agreement<'a>(groups: &[SheetRuns<'a>]) -> Vec<Derived<'a>> {
     let (mut all, mut known) = (Vec::new(), BTreeSet::new());
     for group in groups {
         for row in &group.rows {
-            let plans: BTreeSet<&str> = row.runs.iter().map(|run| run.result.run.plan.as_str()).collect();
+            let plans: BTreeSet<&str> =
+                row.runs.iter().map(|run| run.run.result().run.plan.as_str()).collect();
             if !known.insert(plans) {
                 continue;
             }
@@ -46,6 +47,6 @@ fn share<'a>(metric: &'static Metric, runs: &[PreferenceRun<'a>], rule: &str) ->
     let totals = Totals { numerator: agreeing as f64, denominator: known.len() as f64, n: known.len() };
     let measurement =
         Measurement::new(&format!("holdout/{rule}"), Stratum::All, &metric.measured(totals, None));
-    let of: Vec<_> = known.iter().map(|(run, _)| run.result).collect();
+    let of: Vec<_> = known.iter().map(|(run, _)| run.run.result()).collect();
     (!of.is_empty()).then_some(Derived { of, measurement, shown: String::new() })
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::NAME;
-use super::group::{Group, GroupRow};
+use super::group::{SheetRow, SheetRuns};
 use super::sheets::Sheet;
 use super::tables::per_example;
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::table::distinct;
 
 /// The figure of a group, if it has one.
-pub(super) fn figure(group: &Group<'_>) -> Option<Figure> {
+pub(super) fn figure(group: &SheetRuns<'_>) -> Option<Figure> {
     match group.sheet {
         Sheet::Growth => growth(group),
         _ => preferences(group),
@@ -18,12 +18,12 @@ pub(super) fn figure(group: &Group<'_>) -> Option<Figure> {
 }
 
 /// Where a row is drawn: at its value, or at its place if that is no number.
-fn across(rows: &[&GroupRow<'_>], i: usize) -> f64 {
+fn across(rows: &[&SheetRow<'_>], i: usize) -> f64 {
     rows[i].values.first().and_then(|value| value.parse().ok()).unwrap_or(i as f64 + 1.0)
 }
 
 /// The share of seeds that agree with each rule, a panel per learner.
-fn preferences(group: &Group<'_>) -> Option<Figure> {
+fn preferences(group: &SheetRuns<'_>) -> Option<Figure> {
     // With one setting there is nothing to draw against: the table says it all.
     let settings = distinct(group.rows.iter().map(|row| &row.values));
     if settings.len() < 2 {
@@ -31,7 +31,7 @@ fn preferences(group: &Group<'_>) -> Option<Figure> {
     }
     let mut panels = Vec::new();
     for learner in distinct(group.rows.iter().map(|row| row.learner)) {
-        let rows: Vec<&GroupRow<'_>> = group.rows.iter().filter(|row| row.learner == learner).collect();
+        let rows: Vec<&SheetRow<'_>> = group.rows.iter().filter(|row| row.learner == learner).collect();
         let mut marks = Vec::new();
         for (series, rule) in group.rules.iter().enumerate() {
             let points: Vec<(f64, f64)> = (0..rows.len())
@@ -61,7 +61,7 @@ fn preferences(group: &Group<'_>) -> Option<Figure> {
     })
 }
 
-fn axis(group: &Group<'_>) -> &'static str {
+fn axis(group: &SheetRuns<'_>) -> &'static str {
     match group.keys.first().map(String::as_str) {
         Some("length") => "training length l",
         Some("shown") => "examples shown M",
@@ -76,7 +76,7 @@ fn axis(group: &Group<'_>) -> &'static str {
 }
 
 /// Nats per example against the number of composed examples that are shown: a line per seed, and their mean.
-fn growth(group: &Group<'_>) -> Option<Figure> {
+fn growth(group: &SheetRuns<'_>) -> Option<Figure> {
     let learners = distinct(group.rows.iter().map(|row| row.learner));
     let mut panels = Vec::new();
     for rule in &group.rules {
@@ -87,7 +87,7 @@ fn growth(group: &Group<'_>) -> Option<Figure> {
                 let Some(x) = row.values.first().and_then(|value| value.parse().ok()) else { continue };
                 for run in &row.runs {
                     if let Some(y) = per_example(*run, rule) {
-                        seeds.entry(run.result.run.seed).or_default().push((x, y));
+                        seeds.entry(run.run.plan.seed).or_default().push((x, y));
                     }
                 }
             }

@@ -3,27 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::paired::{PairedTest, holm, paired_t};
-use wug_score::{Aggregate, Reading, RunResult};
+use wug_score::plan::Preference;
+use wug_score::{Aggregate, Reading};
 
 use super::runs::PreferenceRun;
 use super::sheets::{MAIN_SEEDS, Place, Sheet, places};
+use crate::cells::PaperCells;
 use crate::columns::VaryingColumns;
+use crate::departures::reading_note;
 use crate::plan_fields::fields;
+use crate::run::{AnyRun, Run};
 use crate::table::distinct;
 
 /// The runs of one table in one reading.
-pub(super) struct Group<'a> {
+pub(super) struct SheetRuns<'a> {
     pub(super) sheet: Sheet,
     pub(super) reading: Reading,
+    pub(super) reading_note: Option<String>,
     /// The names of what tells rows apart beside the learner.
     pub(super) keys: Vec<String>,
-    pub(super) rows: Vec<GroupRow<'a>>,
+    pub(super) rows: Vec<SheetRow<'a>>,
     /// The rules of the task, in its order.
     pub(super) rules: Vec<&'a str>,
 }
 
 /// The runs of one row, by seed.
-pub(super) struct GroupRow<'a> {
+pub(super) struct SheetRow<'a> {
     pub(super) learner: &'a str,
     /// The values of the keys.
     pub(super) values: Vec<String>,
@@ -35,7 +40,7 @@ pub(super) struct GroupRow<'a> {
 }
 
 /// A comparison of the rule with the shortest description with another one.
-pub(super) struct Comparison<'a> {
+pub(super) struct RuleComparison<'a> {
     pub(super) row: usize,
     pub(super) best: &'a str,
     pub(super) other: &'a str,
@@ -47,21 +52,27 @@ pub(super) struct Comparison<'a> {
 /// The learners in the order of the paper; others after them.
 const ORDER: [&str; 6] = ["lstm", "lstm-attention", "cnn", "transformer", "joint-attention", "decoder-only"];
 
-impl<'a> Group<'a> {
+impl<'a> SheetRuns<'a> {
     /// Every table for which there is a run, by reading.
-    pub(super) fn all(results: &[&'a RunResult]) -> Vec<Self> {
+    pub(super) fn all(cells: &PaperCells<'_>, runs: &[AnyRun<'a>]) -> Vec<Self> {
         let mut sheets: BTreeMap<(Reading, Sheet), Vec<(Place, PreferenceRun<'a>)>> = BTreeMap::new();
-        for run in results.iter().filter_map(|result| PreferenceRun::of(result)) {
-            for place in places(run) {
-                let key = (run.result.run.reading, place.sheet.clone());
+        for run in runs.iter().filter_map(|run| PreferenceRun::of(*run)) {
+            for place in places(cells, run) {
+                let key = (run.run.plan.reading, place.sheet.clone());
                 sheets.entry(key).or_default().push((place, run));
             }
         }
         let groups = sheets.into_iter().filter(|(_, runs)| runs.iter().any(|(place, _)| !place.base));
-        groups.map(|((reading, sheet), runs)| Self::of(sheet, reading, runs)).collect()
+        groups.map(|((reading, sheet), runs)| Self::of(cells, sheet, reading, runs)).collect()
     }
 
-    fn of(sheet: Sheet, reading: Reading, runs: Vec<(Place, PreferenceRun<'a>)>) -> Self {
+    fn of(
+        cells: &PaperCells<'_>,
+        sheet: Sheet,
+        reading: Reading,
+        runs: Vec<(Place, PreferenceRun<'a>)>,
+    ) -> Self {
+        let reading_note = reading_note(cells, reading, runs.iter().map(|(_, run)| run.run));
         let rules = distinct(runs.iter().flat_map(|(_, run)| run.rules()));
         let (keys, values) = if let Sheet::Other(_) = sheet {
             settings(&runs)
@@ -72,36 +83,31 @@ impl<'a> Group<'a> {
             let values = runs.iter().map(|(place, _)| value(place)).collect();
             (keys, values)
         };
-        let mut rows: Vec<GroupRow<'a>> = Vec::new();
+        let mut rows: Vec<SheetRow<'a>> = Vec::new();
         for ((place, run), values) in runs.into_iter().zip(values) {
-            let same = |row: &&mut GroupRow<'a>| row.learner == run.learner() && row.values == values;
+            let same = |row: &&mut SheetRow<'a>| row.learner == run.learner() && row.values == values;
             if let Some(row) = rows.iter_mut().find(same) {
                 row.add(run);
             } else {
                 let printed = matches!(sheet, Sheet::Printed(..)).then_some(place.value);
                 let base = place.base;
-                rows.push(GroupRow { learner: run.learner(), values, printed, base, runs: vec![run] });
+                rows.push(SheetRow { learner: run.learner(), values, printed, base, runs: vec![run] });
             }
         }
         let rank = |learner: &str| ORDER.iter().position(|name| *name == learner).unwrap_or(ORDER.len());
-        let number = |row: &GroupRow<'_>| row.values.first().and_then(|value| value.parse::<f64>().ok());
+        let number = |row: &SheetRow<'_>| row.values.first().and_then(|value| value.parse::<f64>().ok());
         rows.sort_by(|a, b| {
             let order = rank(a.learner).cmp(&rank(b.learner)).then_with(|| a.learner.cmp(b.learner));
             order.then_with(|| number(a).partial_cmp(&number(b)).unwrap_or(std::cmp::Ordering::Equal))
         });
         for row in &mut rows {
-            row.runs.sort_by_key(|run| run.result.run.seed);
+            row.runs.sort_by_key(|run| run.run.plan.seed);
         }
-        Self { sheet, reading, keys, rows, rules }
-    }
-
-    /// All results of the group.
-    pub(super) fn results(&self) -> Vec<&'a RunResult> {
-        self.rows.iter().flat_map(|row| row.runs.iter().flat_map(|run| run.results())).collect()
+        Self { sheet, reading, reading_note, keys, rows, rules }
     }
 
     /// In every row, the rule with the shortest description against each other one, over the seeds that have both.
-    pub(super) fn comparisons(&self) -> Vec<Comparison<'a>> {
+    pub(super) fn comparisons(&self) -> Vec<RuleComparison<'a>> {
         let mut found = Vec::new();
         for (i, row) in self.rows.iter().enumerate() {
             let Some(best) = row.shortest(&self.rules) else { continue };
@@ -109,7 +115,7 @@ impl<'a> Group<'a> {
                 let both = row.runs.iter().filter_map(|run| Some((run.nats(best)?, run.nats(other)?)));
                 let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
                 if let Some(test) = paired_t(&first, &second) {
-                    found.push(Comparison { row: i, best, other, test, corrected: test.p });
+                    found.push(RuleComparison { row: i, best, other, test, corrected: test.p });
                 }
             }
         }
@@ -119,14 +125,19 @@ impl<'a> Group<'a> {
     }
 }
 
-impl<'a> GroupRow<'a> {
+impl<'a> SheetRow<'a> {
     /// Adds a run. A seed counts once, even if one section of an experiment has a measure and another both.
     fn add(&mut self, run: PreferenceRun<'a>) {
-        let seed = run.result.run.seed;
-        match self.runs.iter_mut().find(|other| other.result.run.seed == seed) {
+        let seed = run.run.plan.seed;
+        match self.runs.iter_mut().find(|other| other.run.plan.seed == seed) {
             Some(other) => other.join(run),
             None => self.runs.push(run),
         }
+    }
+
+    /// All runs behind the row.
+    pub(super) fn all(&self) -> impl Iterator<Item = Run<'a, Preference>> {
+        self.runs.iter().flat_map(|run| run.runs())
     }
 
     /// How many seeds the paper's values are of.
@@ -155,10 +166,9 @@ impl<'a> GroupRow<'a> {
 
 /// What differs between runs of a task that are not as in the paper, beside learner and seed: names, and the values of each run.
 fn settings(runs: &[(Place, PreferenceRun<'_>)]) -> (Vec<String>, Vec<Vec<String>>) {
-    const OTHERS: [&str; 9] =
-        ["seed", "learner", "task", "reading", "parameters", "varied", "work trainings", "work", "measures"];
+    const OTHERS: [&str; 6] = ["seed", "data seed", "learner", "reading", "parameters", "measures"];
     let all: Vec<BTreeMap<String, serde_json::Value>> =
-        runs.iter().map(|(_, run)| fields(run.result)).collect();
+        runs.iter().map(|(_, run)| fields(&run.run)).collect();
     // Among the runs of one learner: settings that others do not have tell nothing apart.
     let mut differing: BTreeSet<String> = BTreeSet::new();
     for learner in distinct(runs.iter().map(|(_, run)| run.learner())) {

@@ -9,16 +9,13 @@ mod runs;
 mod sheets;
 mod tables;
 
-use wug_score::RunResult;
-
-use group::Group;
+use group::SheetRuns;
 use runs::PreferenceRun;
 
-use crate::plot::Figure;
-use crate::published::PublishedTable;
+use crate::cells::PaperCells;
 use crate::records::Derived;
-use crate::suite::Suite;
-use crate::table::Table;
+use crate::run::AnyRun;
+use crate::suite::{Contents, Suite};
 
 const NAME: &str = "find";
 
@@ -34,34 +31,28 @@ impl Suite for Find {
         published::PAPER
     }
 
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
+    fn claims(&self, run: AnyRun<'_>) -> bool {
+        PreferenceRun::of(run).is_some()
     }
 
-    fn claims(&self, result: &RunResult) -> bool {
-        PreferenceRun::of(result).is_some()
+    fn contents(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'_>]) -> Contents {
+        let mut contents = Contents::default();
+        for group in SheetRuns::all(cells, runs) {
+            contents.tables.extend(tables::main(&group));
+            contents.tables.extend(tables::tests(&group));
+            contents.figures.extend(figures::figure(&group));
+            contents.headline.extend(tables::headline(&group));
+        }
+        contents
     }
 
-    fn tables(&self, results: &[&RunResult]) -> Vec<Table> {
-        let of = |group: &Group<'_>| [tables::main(group), tables::tests(group)];
-        Group::all(results).iter().flat_map(of).flatten().collect()
-    }
-
-    fn figures(&self, results: &[&RunResult]) -> Vec<Figure> {
-        Group::all(results).iter().filter_map(figures::figure).collect()
-    }
-
-    fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
-        Group::all(results).iter().filter_map(tables::headline).collect()
-    }
-
-    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
-        derived::agreement(&Group::all(results))
+    fn derived<'r>(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'r>]) -> Vec<Derived<'r>> {
+        derived::agreement(&SheetRuns::all(cells, runs))
     }
 
     /// Runs of one task and learner differ in their settings, which the tables tell apart.
-    fn variant(&self, result: &RunResult) -> String {
-        result.run.plan.clone()
+    fn variant(&self, run: AnyRun<'_>) -> String {
+        run.run.plan.clone()
     }
 }
 

@@ -1,23 +1,24 @@
 //! Runs of the protocol, with what tables need of them.
 
 use serde_json::Value as Json;
+use wug_parameter::SettingValue as Setting;
 use wug_score::metric::{AGREEMENT_WITH_NONE, DESCRIPTION_LENGTH, EXACT_MATCH, PERFECT_AGREEMENT};
+use wug_score::plan::Preference;
 use wug_score::{Metric, RunResult};
 
-/// The protocol of its runs.
-pub(super) const PROTOCOL: &str = "preference";
+use crate::run::{AnyRun, Run};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct PreferenceRun<'a> {
-    pub(super) result: &'a RunResult,
+    pub(super) run: Run<'a, Preference>,
     /// Another run of the same seed and settings, with a measure that the first does not have.
-    other: Option<&'a RunResult>,
+    other: Option<Run<'a, Preference>>,
 }
 
 impl<'a> PreferenceRun<'a> {
-    /// The result as a run of the protocol, if it is one.
-    pub(super) fn of(result: &'a RunResult) -> Option<Self> {
-        (result.run.protocol == PROTOCOL).then_some(Self { result, other: None })
+    /// The run as one of the protocol, if it is one.
+    pub(super) fn of(run: AnyRun<'a>) -> Option<Self> {
+        Some(Self { run: run.of()?, other: None })
     }
 
     /// Adds a run of the same seed and settings, unless all that it measures is known. A measure is taken from one run alone.
@@ -25,15 +26,19 @@ impl<'a> PreferenceRun<'a> {
         let measured =
             |metric: &Metric, result: &RunResult| result.scores.iter().any(|m| m.metric == metric.name);
         let new = [&PERFECT_AGREEMENT, &DESCRIPTION_LENGTH];
-        let adds = |result: &RunResult| new.iter().any(|m| measured(m, run.result) && !measured(m, result));
-        if self.other.is_none() && adds(self.result) {
-            self.other = Some(run.result);
+        let adds = |own: &RunResult| new.iter().any(|m| measured(m, &run.run) && !measured(m, own));
+        if self.other.is_none() && adds(&self.run) {
+            self.other = Some(run.run);
         }
+    }
+
+    pub(super) fn runs(self) -> impl Iterator<Item = Run<'a, Preference>> {
+        std::iter::once(self.run).chain(self.other)
     }
 
     /// The results of the run.
     pub(super) fn results(self) -> impl Iterator<Item = &'a RunResult> {
-        std::iter::once(self.result).chain(self.other)
+        self.runs().map(Run::result)
     }
 
     /// What was measured of a split.
@@ -43,7 +48,7 @@ impl<'a> PreferenceRun<'a> {
 
     /// The task, as it is spelled.
     pub(super) fn task(self) -> &'a str {
-        self.result.run.coordinates.text("task").unwrap_or_default()
+        self.run.subject()
     }
 
     /// The task without its parameters.
@@ -58,28 +63,18 @@ impl<'a> PreferenceRun<'a> {
     }
 
     pub(super) fn learner(self) -> &'a str {
-        self.result.run.learner()
+        self.run.learner()
     }
 
     /// The names of the rules, in the order of the task.
     pub(super) fn rules(self) -> Vec<&'a str> {
-        let rules = self.result.data.get("rules").and_then(Json::as_array);
+        let rules = self.run.result().data.get("rules").and_then(Json::as_array);
         rules.map(|rules| rules.iter().filter_map(Json::as_str).collect()).unwrap_or_default()
     }
 
-    /// A number of the plan.
-    pub(super) fn planned(self, name: &str) -> Option<f64> {
-        self.result.plan.get(name)?.as_f64()
-    }
-
     /// A setting of the learner.
-    pub(super) fn setting(self, name: &str) -> Option<&'a Json> {
-        self.result.plan.get("settings")?.get(name)
-    }
-
-    /// A setting that is a number.
-    pub(super) fn number(self, name: &str) -> Option<f64> {
-        self.setting(name)?.as_f64()
+    pub(super) fn setting(self, name: &str) -> Option<&'a Setting> {
+        self.run.plan.learner.settings.get_value(name)
     }
 
     fn of_rule(self, rule: &str, metric: &Metric) -> Option<f64> {

@@ -1,46 +1,31 @@
 //! Which table and row of the paper a run belongs to.
 
-use serde_json::{Value as Json, json};
-use wug_score::Reading;
-
+use super::NAME;
 use super::published::has_row;
 use super::runs::PreferenceRun;
+use crate::cells::PaperCells;
 
-/// The learners of the main tables.
-const LEARNERS: [&str; 4] = ["lstm", "lstm-attention", "cnn", "transformer"];
-/// The settings that the appendix varies, each in a table of its own, with their values everywhere else.
-const VARIED: [(&str, &str, f64); 4] =
-    [("layers", "3", 1.0), ("hidden", "4", 512.0), ("embedding", "5", 16.0), ("dropout", "6", 0.5)];
-/// Settings that are the same in all of these tables, where a learner has them.
-const FIXED: [(&str, f64); 2] = [("updates", 3000.0), ("kernel", 3.0)];
-/// Settings that are the same in these tables and in those of SCAN.
-const FIXED_IN_ALL: [(&str, f64); 5] = [
-    ("learning_rate", 1e-3),
-    ("initial_learning_rate", 1e-5),
-    ("warmup", 1000.0),
-    ("clip", 25.0),
-    ("heads", 8.0),
-];
+/// The settings that the appendix varies, each in a table of its own.
+const VARIED: [(&str, &str); 4] = [("3", "layers"), ("4", "hidden"), ("5", "embedding"), ("6", "dropout")];
 
 /// The seeds of Tables 1 and 2.
 pub(super) const MAIN_SEEDS: usize = 100;
-/// The most symbols of an output.
-const MAX_OUTPUT: usize = 200;
 
-/// A family of tasks: its name, what it varies, the letter of its tables, its value in the appendix and the size of its blocks.
-struct Family {
+/// A family of tasks: its name, the parameter that Table 1 varies, and the letter of its tables.
+struct TaskFamily {
     name: &'static str,
     parameter: &'static str,
     letter: &'static str,
-    base: &'static str,
-    block: f64,
 }
 
-const FAMILIES: [Family; 4] = [
-    Family { name: "count-or-memorization", parameter: "length", letter: "a", base: "40", block: 1.0 },
-    Family { name: "add-or-multiply", parameter: "length", letter: "b", base: "20", block: 1.0 },
-    Family { name: "hierarchical-or-linear", parameter: "depth", letter: "c", base: "4", block: 4.0 },
-    Family { name: "composition-or-memorization", parameter: "shown", letter: "d", base: "36", block: 1.0 },
+const FAMILIES: [TaskFamily; 6] = [
+    TaskFamily { name: "count-or-memorization", parameter: "length", letter: "a" },
+    TaskFamily { name: "add-or-multiply", parameter: "length", letter: "b" },
+    TaskFamily { name: "hierarchical-or-linear", parameter: "depth", letter: "c" },
+    TaskFamily { name: "composition-or-memorization", parameter: "shown", letter: "d" },
+    // These have tables to themselves.
+    TaskFamily { name: "multiply-by-3", parameter: "length", letter: "" },
+    TaskFamily { name: "scan", parameter: "", letter: "" },
 ];
 
 /// A table of the paper, or of runs that are not as in the paper.
@@ -128,168 +113,50 @@ impl Sheet {
 }
 
 /// All places of a run, at least one.
-pub(super) fn places(run: PreferenceRun<'_>) -> Vec<Place> {
-    let found = printed(run);
-    if !found.is_empty() {
-        return found;
+pub(super) fn places(cells: &PaperCells<'_>, run: PreferenceRun<'_>) -> Vec<Place> {
+    let found = printed(cells, run);
+    if found.is_empty() {
+        return vec![Place {
+            sheet: Sheet::Other(run.task().to_owned()),
+            key: "",
+            value: String::new(),
+            base: false,
+        }];
     }
-    if is_growth(run) {
+    found
+}
+
+/// The places of a run that is as in the paper: those of its recipe's table, and the tables of the appendix of which it is a base line.
+fn printed(cells: &PaperCells<'_>, run: PreferenceRun<'_>) -> Vec<Place> {
+    let cell = run.run.cell().filter(|cell| run.run.is_as_in_paper() && cell.learner() == run.learner());
+    let Some((cell, family)) = cell.zip(FAMILIES.iter().find(|family| family.name == run.family())) else {
+        return Vec::new();
+    };
+    if cell.table() == "figure-3" {
         let value = run.parameter("shown").unwrap_or_default().to_owned();
         return vec![Place { sheet: Sheet::Growth, key: "shown", value, base: false }];
     }
-    let sheet = Sheet::Other(run.task().to_owned());
-    vec![Place { sheet, key: "", value: String::new(), base: false }]
-}
-
-/// Composition of 1,000 primitives, all that is held out sent in one block, with the settings of Appendix F.
-fn is_growth(run: PreferenceRun<'_>) -> bool {
-    const PRIMITIVES: f64 = 1000.0;
-    let count = |name: &str| run.parameter(name).and_then(|text| text.parse::<f64>().ok());
-    let task = run.family() == "composition-or-memorization" && is(count("primitives"), PRIMITIVES);
-    let one_block = count("shown").is_some_and(|shown| is(run.planned("block_size"), PRIMITIVES - shown));
-    let layers = if run.learner() == "transformer" { 2.0 } else { 1.0 };
-    let sizes = [("layers", layers), ("hidden", 512.0), ("embedding", 64.0), ("dropout", 0.5)];
-    let sized = sizes.iter().all(|&(name, value)| is(run.number(name), value));
-    task && one_block
-        && sized
-        && LEARNERS.contains(&run.learner())
-        && trained_as_published(run)
-        && is_by_adam(run)
-}
-
-/// Plans do not say it where it is Adam.
-fn is_by_adam(run: PreferenceRun<'_>) -> bool {
-    run.setting("optimizer").is_none_or(|name| *name == "adam")
-}
-
-/// Whether settings have these values, where the learner has them.
-fn has(run: PreferenceRun<'_>, values: &[(&str, f64)]) -> bool {
-    values.iter().all(|&(name, value)| run.setting(name).is_none() || is(run.number(name), value))
-}
-
-/// Whether all that the tables have in common beside sizes and the optimiser is theirs: how a learner is trained, and what the reading
-/// decides.
-fn trained_as_published(run: PreferenceRun<'_>) -> bool {
-    let all = run.setting("batch").and_then(Json::as_str) == Some("all");
-    has(run, &FIXED) && has(run, &FIXED_IN_ALL) && all && output_is_published(run) && is_of_reading(run)
-}
-
-/// Whether a run has what its reading decides, with the precision and the data of the tables.
-fn is_of_reading(run: PreferenceRun<'_>) -> bool {
-    let published = run.result.run.reading == Reading::Published;
-    let (state, shortest) = if published { ("carried", 1) } else { ("reset", 0) };
-    let plan = &run.result.plan;
-    plan["optimizer_state"] == state
-        && plan["precision"] == "f32"
-        && plan["output"] == json!([shortest, MAX_OUTPUT])
-        && plan["data_seed"] == 0
-        && run.setting("damped").is_none_or(|damped| *damped == published)
-        && run.setting("cross_self_attention").is_none_or(|on| *on == false)
-}
-
-fn is(x: Option<f64>, value: f64) -> bool {
-    x.is_some_and(|x| (x - value).abs() < 1e-12)
-}
-
-fn printed(run: PreferenceRun<'_>) -> Vec<Place> {
-    if run.family() == "scan" {
-        return scan(run).filter(|_| is_of_reading(run) && is_by_adam(run)).into_iter().collect();
-    }
-    if !trained_as_published(run) {
-        return Vec::new();
-    }
-    let departures: Vec<(&'static str, &str)> = VARIED
-        .iter()
-        .filter(|(name, _, value)| !is(run.number(name), *value))
-        .map(|&(name, table, _)| (name, table))
-        .collect();
-    if run.family() == "multiply-by-3" {
-        let plain = departures.is_empty() && is(run.planned("block_size"), 1.0) && is_by_adam(run);
-        return plain
-            .then(|| of(run, "2".to_owned(), "multiply-by-3", "length"))
-            .flatten()
-            .into_iter()
-            .collect();
-    }
-    let Some(family) = FAMILIES.iter().find(|family| family.name == run.family()) else { return Vec::new() };
-    let forty = run.parameter("primitives").is_none_or(|primitives| primitives == "40");
-    if !is(run.planned("block_size"), family.block) || !forty {
-        return Vec::new();
-    }
-    let (base, letter) = (run.parameter(family.parameter) == Some(family.base), family.letter);
-    let varied = |name: &'static str, table: &str, base: bool| {
-        let value = run.number(name)?.to_string();
-        let id = format!("{table}{letter}");
-        has_row(&id, &value, run.learner()).then(|| {
-            let sheet = Sheet::Printed(id, family.name);
-            Place { sheet, key: name, value, base }
-        })
+    let own = row(run, family, cell.table(), false);
+    let of_appendix = |(table, _): &&(&str, &str)| {
+        cell.table() == "1" && cells.has_subject(&format!("{NAME}/{table}"), run.task())
     };
-    match departures[..] {
-        // Appendix C has the tasks of the tables of the appendix and the settings of Table 1.
-        _ if !is_by_adam(run) => {
-            let as_there = departures.is_empty() && base && LEARNERS.contains(&run.learner());
-            let sheet = Sheet::Printed(format!("C{letter}"), family.name);
-            let place = Place { sheet, key: "", value: "-".to_owned(), base: false };
-            as_there.then_some(place).into_iter().collect()
-        }
-        [("embedding", _)] if run.learner() == "joint-attention" => {
-            let as_printed = base && is(run.number("embedding"), 64.0);
-            let sheet = Sheet::Printed(format!("8{letter}"), family.name);
-            let place = Place { sheet, key: "", value: "-".to_owned(), base: false };
-            as_printed.then_some(place).into_iter().collect()
-        }
-        [] if LEARNERS.contains(&run.learner()) => {
-            let main = of(run, format!("1{letter}"), family.name, family.parameter);
-            let appendix =
-                VARIED.iter().filter(|_| base).filter_map(|&(name, table, _)| varied(name, table, true));
-            main.into_iter().chain(appendix).collect()
-        }
-        [(name, table)] if base => varied(name, table, false).into_iter().collect(),
-        _ => Vec::new(),
-    }
+    let base = VARIED.iter().filter(of_appendix).filter_map(|(table, _)| row(run, family, table, true));
+    own.into_iter().chain(base).collect()
 }
 
-fn of(run: PreferenceRun<'_>, id: String, family: &'static str, parameter: &'static str) -> Option<Place> {
-    let value = run.parameter(parameter)?.to_owned();
-    has_row(&id, &value, run.learner()).then(|| {
-        let sheet = Sheet::Printed(id, family);
-        Place { sheet, key: parameter, value, base: false }
-    })
-}
-
-/// In fairseq, the output layer of an LSTM reads 512 elements and that of a convolutional network 256, whatever the hidden size.
-fn output_is_published(run: PreferenceRun<'_>) -> bool {
-    match run.learner() {
-        "cnn" => is(run.number("output"), 256.0),
-        "lstm" | "lstm-attention" => {
-            is(run.number("output"), 512.0)
-                || (run.number("output").is_none() && is(run.number("hidden"), 512.0))
+/// The row of a run in a table; `None` if the paper has none.
+fn row(run: PreferenceRun<'_>, family: &TaskFamily, table: &str, base: bool) -> Option<Place> {
+    let varied = VARIED.iter().find(|(varied, _)| *varied == table).map(|(_, setting)| *setting);
+    let (key, value) = match (table, varied) {
+        (_, Some(setting)) => (setting, run.setting(setting)?.to_string()),
+        ("7" | "D", _) => {
+            run.setting("kernel").map_or(("", "-".to_owned()), |kernel| ("kernel", kernel.to_string()))
         }
-        _ => true,
-    }
-}
-
-/// Table 7, and the random split of Appendix D.
-fn scan(run: PreferenceRun<'_>) -> Option<Place> {
-    const TRAINED: [(&str, f64); 2] = [("updates", 10_000.0), ("dropout", 0.5)];
-    let sizes: &[(&str, f64)] = match run.learner() {
-        "lstm" | "lstm-attention" => {
-            &[("layers", 2.0), ("hidden", 200.0), ("embedding", 32.0), ("batch", 16.0)]
-        }
-        "cnn" => &[("layers", 5.0), ("embedding", 128.0), ("batch", 16.0)],
-        "transformer" => &[("layers", 4.0), ("hidden", 256.0), ("embedding", 64.0), ("batch", 256.0)],
-        _ => return None,
+        ("8" | "C", _) => ("", "-".to_owned()),
+        _ => (family.parameter, run.parameter(family.parameter)?.to_owned()),
     };
-    let id = match run.parameter("split")? {
-        "jump" => "7",
-        "simple" => "D",
-        _ => return None,
-    };
-    let trained = has(run, &TRAINED) && has(run, &FIXED_IN_ALL) && is(run.planned("block_size"), 1024.0);
-    let same = sizes.iter().all(|&(name, value)| is(run.number(name), value));
-    let kernel = run.number("kernel").map(|kernel| kernel.to_string());
-    let (key, value) = kernel.map_or(("", "-".to_owned()), |kernel| ("kernel", kernel));
-    let here = trained && same && has_row(id, &value, run.learner());
-    here.then(|| Place { sheet: Sheet::Printed(id.to_owned(), "scan"), key, value, base: false })
+    let id = format!("{table}{}", family.letter);
+    // Appendix C is in words alone.
+    let is_printed = table == "C" || has_row(&id, &value, run.learner());
+    is_printed.then_some(Place { sheet: Sheet::Printed(id, family.name), key, value, base })
 }

@@ -6,10 +6,16 @@ use wug_score::{
     Coordinates, Ending, FORMAT, Measurement, Metric, Ratio, Reading, Run, RunResult, Stratum, Totals,
 };
 
-use super::group::Group;
-use super::runs::PreferenceRun;
-use super::sheets::{Sheet, places};
+use std::collections::BTreeMap;
+
+use wug_score::plan::Recipe;
+
+use super::group::SheetRuns;
+use super::sheets::Sheet;
 use super::tables;
+use crate::cells::PaperCells;
+use crate::report::reported;
+use crate::run::{AnyRun, ReportedRun};
 
 fn run(task: &str, learner: &str, seed: u64, measures: &[&str]) -> RunResult {
     let score = |split: &str, metric: &'static Metric, value: f64| {
@@ -41,14 +47,19 @@ fn run(task: &str, learner: &str, seed: u64, measures: &[&str]) -> RunResult {
             instructions: "avx2".to_owned(),
             data_hash: "data".to_owned(),
         },
-        plan: json!({
-            "task": task, "reading": "published", "data_seed": 0, "measures": measures, "block_size": 4,
-            "optimizer_state": "carried", "output": [1, 200], "learner": learner, "seed": seed, "precision": "f32",
-            "settings": {
+        plan: serde_json::from_value(json!({
+            "subject": task, "reading": "published",
+            "learner": { "name": learner, "settings": {
                 "layers": 1, "hidden": 512, "embedding": 16, "heads": 8, "dropout": 0.5, "updates": 3000, "batch": "all",
                 "learning_rate": 1e-3, "initial_learning_rate": 1e-5, "warmup": 1000, "clip": 25.0,
+            } },
+            "data": { "source": "named" }, "data_seed": 0,
+            "measure": {
+                "measures": measures, "block_size": 4, "optimizer_state": "carried", "output": [1, 200],
             },
-        }),
+            "seed": seed, "precision": "f32",
+        }))
+        .unwrap(),
         ending: Ending::Finished,
         parameters: Some(37_632),
         data: json!({ "rules": ["hierar", "linear"] }),
@@ -62,16 +73,65 @@ fn run(task: &str, learner: &str, seed: u64, measures: &[&str]) -> RunResult {
 const NESTING: &str = "hierarchical-or-linear:depth=4";
 const BOTH: [&str; 2] = ["agreement", "description-length"];
 
-fn with(mut result: RunResult, changes: &[(&str, Json)]) -> RunResult {
+const GROWTH: &str = "composition-or-memorization:primitives=1000,shown=120";
+
+fn with(result: RunResult, changes: &[(&str, Json)]) -> RunResult {
+    let mut plan = serde_json::to_value(&result.plan).unwrap();
     for (pointer, value) in changes {
         let (parent, name) = pointer.rsplit_once('/').unwrap();
-        result.plan.pointer_mut(parent).unwrap()[name] = value.clone();
+        plan.pointer_mut(parent).unwrap()[name] = value.clone();
     }
-    result
+    RunResult { plan: serde_json::from_value(plan).unwrap(), ..result }
+}
+
+fn growth() -> RunResult {
+    let own = [
+        ("/measure/block_size", json!(880)),
+        ("/learner/settings/embedding", json!(64)),
+        ("/learner/settings/layers", json!(2)),
+    ];
+    with(run(GROWTH, "transformer", 1, &BOTH[1..]), &own)
+}
+
+fn dropped_out(dropout: f64) -> RunResult {
+    with(run(NESTING, "transformer", 1, &BOTH), &[("/learner/settings/dropout", json!(dropout))])
+}
+
+/// What changes with the reading, and is no departure.
+const CORRECTED: [(&str, &str); 2] = [("/measure/optimizer_state", "reset"), ("/reading", "corrected")];
+
+fn corrected(result: RunResult) -> RunResult {
+    let mut corrected = with(result, &CORRECTED.map(|(at, value)| (at, json!(value))));
+    corrected = with(corrected, &[("/measure/output", json!([0, 200]))]);
+    corrected.run.reading = Reading::Corrected;
+    corrected
+}
+
+fn recipes() -> Vec<Recipe> {
+    let recipe = |(table, run): (&str, RunResult)| Recipe {
+        table: format!("find/{table}"),
+        version: String::new(),
+        protocol: "preference".to_owned(),
+        plan: run.plan,
+        drawn: BTreeMap::new(),
+        runs: 20,
+    };
+    let base = run(NESTING, "transformer", 1, &BOTH);
+    let all = [("1", base.clone()), ("1", corrected(base)), ("6", dropped_out(0.2)), ("figure-3", growth())];
+    all.map(recipe).into()
+}
+
+/// What is true of the tables of some results.
+fn of_groups<T>(results: &[RunResult], check: impl Fn(&[SheetRuns<'_>]) -> T) -> T {
+    let recipes = recipes();
+    let cells = PaperCells::of(&recipes);
+    let reported = reported(results, &cells);
+    let runs: Vec<AnyRun<'_>> = reported.iter().map(ReportedRun::any).collect();
+    check(&SheetRuns::all(&cells, &runs))
 }
 
 fn sheets(result: &RunResult) -> Vec<Sheet> {
-    places(PreferenceRun::of(result).unwrap()).into_iter().map(|place| place.sheet).collect()
+    of_groups(std::slice::from_ref(result), |groups| groups.iter().map(|group| group.sheet.clone()).collect())
 }
 
 #[test]
@@ -84,17 +144,18 @@ fn a_seed_counts_once_for_each_measure() {
         run(NESTING, "transformer", 3, &BOTH[1..]),
     ];
     for reversed in [false, true] {
-        let mut results: Vec<&RunResult> = results.iter().collect();
+        let mut results = results.to_vec();
         if reversed {
             results.reverse();
         }
-        let groups = Group::all(&results);
-        let [group] = &groups[..] else { panic!("{} tables", groups.len()) };
-        let row = &group.rows[0];
-        assert_eq!(row.runs.len(), 3);
-        assert_eq!(row.nats("hierar"), [31.0, 32.0, 33.0]);
-        assert_eq!(row.fitting().len(), 2);
-        assert_eq!(group.comparisons()[0].test.n, 3);
+        of_groups(&results, |groups| {
+            let [group] = groups else { panic!("{} tables", groups.len()) };
+            let row = &group.rows[0];
+            assert_eq!(row.runs.len(), 3);
+            assert_eq!(row.nats("hierar"), [31.0, 32.0, 33.0]);
+            assert_eq!(row.fitting().len(), 2);
+            assert_eq!(group.comparisons()[0].test.n, 3);
+        });
     }
 }
 
@@ -103,55 +164,52 @@ fn only_runs_as_in_the_paper_are_beside_its_values() {
     let plain = run(NESTING, "transformer", 1, &BOTH);
     assert_eq!(sheets(&plain)[0], Sheet::Printed("1c".to_owned(), "hierarchical-or-linear"));
     let changes = [
-        ("/optimizer_state", json!("reset")),
+        ("/measure/optimizer_state", json!("reset")),
         ("/precision", json!("f64")),
-        ("/output", json!([1, 5])),
-        ("/output", json!([0, 200])),
-        ("/data_seed", json!(3)),
-        ("/settings/damped", json!(false)),
-        ("/settings/updates", json!(30)),
-        ("/settings/warmup", json!(0)),
+        ("/measure/output", json!([1, 5])),
+        ("/measure/output", json!([0, 200])),
+        ("/learner/settings/damped", json!(false)),
+        ("/learner/settings/updates", json!(30)),
+        ("/learner/settings/warmup", json!(0)),
     ];
     for change in changes {
         let other = with(plain.clone(), std::slice::from_ref(&change));
         assert_eq!(sheets(&other), [Sheet::Other(NESTING.to_owned())], "{change:?}");
     }
-    let mut corrected = with(plain, &[("/optimizer_state", json!("reset")), ("/output", json!([0, 200]))]);
-    corrected.run.reading = Reading::Corrected;
-    assert_eq!(sheets(&corrected)[0], Sheet::Printed("1c".to_owned(), "hierarchical-or-linear"));
+    // Other draws of the same data, and one of the two measures alone, are as in the paper.
+    for change in [("/data_seed", json!(3)), ("/measure/measures", json!(["agreement"]))] {
+        let same = with(plain.clone(), std::slice::from_ref(&change));
+        assert_eq!(sheets(&same), sheets(&plain), "{change:?}");
+    }
+    assert_eq!(sheets(&corrected(plain))[0], Sheet::Printed("1c".to_owned(), "hierarchical-or-linear"));
 }
 
 #[test]
 fn figure_3_has_only_runs_with_its_settings() {
-    let task = "composition-or-memorization:primitives=1000,shown=120";
-    let own =
-        [("/block_size", json!(880)), ("/settings/embedding", json!(64)), ("/settings/layers", json!(2))];
-    let growth = with(run(task, "transformer", 1, &BOTH[1..]), &own);
-    assert_eq!(sheets(&growth), [Sheet::Growth]);
+    assert_eq!(sheets(&growth()), [Sheet::Growth]);
     let changes = [
-        ("/block_size", json!(1)),
-        ("/settings/embedding", json!(16)),
-        ("/settings/layers", json!(1)),
-        ("/settings/updates", json!(2)),
-        ("/optimizer_state", json!("reset")),
+        ("/measure/block_size", json!(1)),
+        ("/learner/settings/embedding", json!(16)),
+        ("/learner/settings/layers", json!(1)),
+        ("/learner/settings/updates", json!(2)),
+        ("/measure/optimizer_state", json!("reset")),
     ];
     for change in changes {
-        let other = with(growth.clone(), std::slice::from_ref(&change));
-        assert_eq!(sheets(&other), [Sheet::Other(task.to_owned())], "{change:?}");
+        let other = with(growth(), std::slice::from_ref(&change));
+        assert_eq!(sheets(&other), [Sheet::Other(GROWTH.to_owned())], "{change:?}");
     }
 }
 
 #[test]
 fn tables_say_what_is_wrong_with_the_papers_values() {
-    let base = run(NESTING, "transformer", 1, &BOTH);
-    let other = with(run(NESTING, "transformer", 1, &BOTH), &[("/settings/dropout", json!(0.2))]);
-    let groups = Group::all(&[&base, &other]);
-    let group = groups.iter().find(|group| group.sheet.id() == "6c").unwrap();
-    let table = tables::main(group).unwrap();
-    assert!(table.notes.iter().any(|note| note.contains("a quarter of the right values")));
-    assert!(table.notes.iter().any(|note| note.contains("100 seeds")));
-    let seeds: Vec<_> = table.rows.iter().map(|row| row.cells[0].paper_n).collect();
-    assert_eq!(seeds, [Some(20), Some(100)], "dropout 0.2, and the row of Table 1");
-    let main = groups.iter().find(|group| group.sheet.id() == "1c").unwrap();
-    assert!(!tables::main(main).unwrap().notes.iter().any(|note| note.contains("quarter")));
+    of_groups(&[run(NESTING, "transformer", 1, &BOTH), dropped_out(0.2)], |groups| {
+        let group = groups.iter().find(|group| group.sheet.id() == "6c").unwrap();
+        let table = tables::main(group).unwrap();
+        assert!(table.notes.iter().any(|note| note.contains("a quarter of the right values")));
+        assert!(table.notes.iter().any(|note| note.contains("100 seeds")));
+        let seeds: Vec<_> = table.rows.iter().map(|row| row.cells[0].paper_n).collect();
+        assert_eq!(seeds, [Some(20), Some(100)], "dropout 0.2, and the row of Table 1");
+        let main = groups.iter().find(|group| group.sheet.id() == "1c").unwrap();
+        assert!(!tables::main(main).unwrap().notes.iter().any(|note| note.contains("quarter")));
+    });
 }

@@ -8,72 +8,86 @@ use wug_score::{Aggregate, Bootstrap, Estimate};
 
 use super::blank;
 use super::main_table::DECIMALS;
-use super::published::{Printed, RUNS};
-use super::runs::{BestLoss, PaperRuns};
-use crate::table::{Cell, Column, IntervalKind, Row, Table, Value};
+use super::published::RUNS;
+use super::runs::{BestLoss, FlareRun, FlareRuns};
+use crate::departures::PaperFigure;
+use crate::pivot::Pivot;
+use crate::table::{Cell, Column, IntervalKind, Table, Value};
 
 /// An accuracy from which on a language counts as recognised.
 const SOLVED: f64 = 0.99;
 
 /// The best of some runs beside the paper's.
-pub(super) struct BestRow {
+pub(super) struct BestRow<'r> {
     /// The names of the row.
     pub(super) keys: Vec<String>,
     /// The scores of our runs by loss.
     pub(super) ours: BestLoss,
     /// The paper's best of the same losses.
-    pub(super) paper: Option<Printed>,
+    pub(super) paper: Option<PaperFigure>,
+    pub(super) of: Vec<FlareRun<'r>>,
 }
 
 /// A table of such rows; `None` without rows.
 pub(super) fn table(
-    runs: &PaperRuns<'_>,
-    (name, title): (&str, &str),
+    runs: &FlareRuns<'_>,
+    name: &str,
+    title: &str,
     keys: &[&str],
-    rows: &[BestRow],
+    rows: &[BestRow<'_>],
 ) -> Option<Table> {
-    let mut table = blank(runs, &format!("{name}-best-of"), title, keys);
-    let shares = [format!("at least {SOLVED}"), "at least the paper's best".to_owned()];
-    table.columns = ["losses", "best"].map(Column::new).to_vec();
-    table.columns.extend(shares.map(|name| Column::of("share of runs", name)));
-    table.columns.extend(
-        ["expected", "reaches the paper's"]
-            .map(|name| Column::of("best of the paper's number of runs", name)),
-    );
-    table.rows = rows.iter().map(|row| Row { keys: row.keys.clone(), cells: cells(row) }).collect();
+    let best_of = |name| Column::of("best of the paper's number of runs", name);
+    let share_of = |name: String| Column::of("share of runs", name);
+    let shown = |share: Option<Estimate>, kind| {
+        Cell::maybe(share.map(|share| Value::estimate(share, kind, DECIMALS)))
+    };
+    let mut table = Pivot::new()
+        .column(Column::new("losses"), |row: &&BestRow<'_>| {
+            Cell::ours(row.ours.losses().iter().map(|loss| loss.name()).collect::<Vec<_>>().join(", "))
+        })
+        .column(Column::new("best"), |row| {
+            let scores = row.ours.all_scores();
+            let best = Aggregate::Max.of(&scores).map(|x| Value::number(x, DECIMALS));
+            let best = Cell { n: Some(scores.len()), best_of: true, ..Cell::maybe(best) };
+            best.with_paper(row.of.iter().copied(), row.paper.clone())
+        })
+        .column(share_of(format!("at least {SOLVED}")), |row| {
+            let scores = row.ours.all_scores();
+            let solved = scores.iter().filter(|x| **x >= SOLVED).count();
+            shown(share_of_runs(solved, scores.len()), IntervalKind::Share)
+        })
+        .column(share_of("at least the paper's best".to_owned()), |row| {
+            shown(row.reaches(), IntervalKind::Share)
+        })
+        .column(best_of("expected"), |row| Cell::maybe(row.comparable().map(|_| expected(&row.ours))))
+        .column(best_of("reaches the paper's"), |row| {
+            let n = row.comparable().and_then(|paper| paper.n);
+            let share = row.reaches().zip(n).map(|(share, n)| any_passes(share, n));
+            shown(share, IntervalKind::FromShare)
+        })
+        .fill(
+            blank(runs, &format!("{name}-best-of"), title, keys),
+            rows.iter().map(|row| (row.keys.clone(), row)),
+        );
     table.notes.push(format!("Best: the highest accuracy of any run, ours of the losses named, the paper's of {RUNS} runs of each of the same losses. An accuracy reaches the paper's if it does so when rounded as that is."));
     table.notes.push(format!("Expected: the mean of the best over all ways to choose {RUNS} runs of each loss; not known from fewer. Reaches the paper's: the probability that one of the paper's number of runs does, 1 - (1 - share)^n. If its interval is low, our runs are of a worse learner and not just fewer."));
     table.notes.extend(table.interval_note());
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn cells(row: &BestRow) -> Vec<Cell> {
-    let scores = row.ours.all_scores();
-    let losses: Vec<&str> = row.ours.by_loss.iter().map(|(loss, _)| *loss).collect();
-    let best = Cell {
-        ours: Aggregate::Max.of(&scores).map(|x| Value::number(x, DECIMALS)),
-        n: Some(scores.len()),
-        best_of: true,
-        ..Cell::default()
-    };
-    let share = |least: f64| share_of_runs(scores.iter().filter(|x| **x >= least).count(), scores.len());
-    let shown = |share: Estimate, kind| Value::estimate(share, kind, DECIMALS);
-    let reaches = row.paper.as_ref().and_then(|paper| {
-        let least = paper.number()?;
+impl BestRow<'_> {
+    /// The paper's best, if all runs are as in the paper.
+    fn comparable(&self) -> Option<&PaperFigure> {
+        self.paper.as_ref().filter(|_| self.of.iter().all(|run| run.is_as_in_paper()))
+    }
+
+    /// The share of runs that are as good as the paper's best.
+    fn reaches(&self) -> Option<Estimate> {
+        let least = self.comparable()?.value.rounded()?;
+        let scores = self.ours.all_scores();
         let reached = scores.iter().filter(|x| rounded(**x, DECIMALS.0).is_some_and(|x| x >= least));
         share_of_runs(reached.count(), scores.len())
-    });
-    let (paper, paper_n) = row.paper.as_ref().map(|paper| (paper.value.clone(), paper.n)).unzip();
-    vec![
-        Cell::ours(losses.join(", ")),
-        Cell { paper, paper_n, ..best },
-        Cell::maybe(share(SOLVED).map(|share| shown(share, IntervalKind::Share))),
-        Cell::maybe(reaches.map(|share| shown(share, IntervalKind::Share))),
-        Cell::maybe(row.paper.as_ref().map(|_| expected(&row.ours))),
-        Cell::maybe(
-            reaches.zip(paper_n).map(|(share, n)| shown(any_passes(share, n), IntervalKind::FromShare)),
-        ),
-    ]
+    }
 }
 
 /// The expected best of the paper's number of runs of each loss.

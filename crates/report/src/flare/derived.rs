@@ -4,7 +4,7 @@ use wug_score::metric::RECOGNITION_ACCURACY;
 use wug_score::{Aggregate, Measurement, Metric, RunResult, Score, Stratum, Totals};
 
 use super::published::Half;
-use super::runs::{BestLoss, CellKey, LOSSES, PaperRuns, SIZE};
+use super::runs::{BestLoss, FlareRun, FlareRuns};
 use crate::measured::{TEST, test_accuracy};
 use crate::records::Derived;
 
@@ -23,21 +23,20 @@ static EXPRESSIVITY: Metric = Metric {
 };
 
 /// Both figures of every language and learner.
-pub(super) fn figures<'a>(runs: &PaperRuns<'a>) -> Vec<Derived<'a>> {
+pub(super) fn figures<'r>(runs: &FlareRuns<'r>) -> Vec<Derived<'r>> {
     let mut all = Vec::new();
     for language in runs.languages() {
         for learner in runs.learners() {
-            let of = |losses: &[&str], validation| -> Vec<&'a RunResult> {
-                let key = |loss| CellKey { language, learner, loss, validation, size: SIZE };
-                let cells = losses.iter().flat_map(|&loss| runs.at(key(loss)));
-                cells.filter(|run| test_accuracy(run).is_some()).collect()
+            let scored = |runs: Vec<FlareRun<'r>>| -> Vec<&'r RunResult> {
+                runs.iter().filter(|run| test_accuracy(run).is_some()).map(|run| run.result()).collect()
             };
             if let Some(best) = runs.best_loss(Half::InductiveBias, language, learner) {
-                let scores = best.scores().to_vec();
-                all.push(row(&INDUCTIVE_BIAS, of(&[best.loss], "short"), &best, &scores));
+                let of = scored(runs.at(Half::InductiveBias.cell(language, learner, best.loss)));
+                all.push(row(&INDUCTIVE_BIAS, of, &best, best.scores()));
             }
             if let Some(best) = runs.best_loss(Half::Expressivity, language, learner) {
-                all.push(row(&EXPRESSIVITY, of(&LOSSES, "long"), &best, &best.all_scores()));
+                let of = scored(runs.of_half(Half::Expressivity, language, learner));
+                all.push(row(&EXPRESSIVITY, of, &best, &best.all_scores()));
             }
         }
     }
@@ -51,5 +50,9 @@ fn row<'a>(metric: &'static Metric, of: Vec<&'a RunResult>, best: &BestLoss, sco
         spread: Aggregate::PopulationStd.of(scores).filter(|_| scores.len() > 1),
         ..metric.measured(totals, None)
     };
-    Derived { of, measurement: Measurement::new(TEST, Stratum::All, &score), shown: best.loss.to_owned() }
+    Derived {
+        of,
+        measurement: Measurement::new(TEST, Stratum::All, &score),
+        shown: best.loss.name().to_owned(),
+    }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use wug_score::RunResult;
 use wug_score::chance::FAIR_COIN;
 use wug_score::metric::RECOGNITION_CROSS_ENTROPY;
 
 use super::NAME;
 use super::published::Half;
-use super::runs::{CellKey, PaperRuns, SIZE};
+use super::runs::{FlareRun, FlareRuns};
 use crate::measured::over_lengths;
 use crate::parameters;
 use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
@@ -18,11 +17,11 @@ const LONGEST: [f64; 2] = [40.0, 80.0];
 const NATS: &str = "cross-entropy (nats)";
 
 /// Every figure for which there is a run.
-pub(super) fn figures(runs: &PaperRuns<'_>) -> Vec<Figure> {
+pub(super) fn figures(runs: &FlareRuns<'_>) -> Vec<Figure> {
     [by_distance(runs), by_length(runs), curves(runs)].into_iter().flatten().collect()
 }
 
-fn by_distance(runs: &PaperRuns<'_>) -> Option<Figure> {
+fn by_distance(runs: &FlareRuns<'_>) -> Option<Figure> {
     let mut not_finite = 0;
     let mut panel = |language: &'static str| {
         let mut marks = Vec::new();
@@ -48,11 +47,14 @@ fn by_distance(runs: &PaperRuns<'_>) -> Option<Figure> {
     figure(runs, "figure-2", "Figure 2: recognition cross-entropy against edit distance", notes, &panels)
 }
 
-fn by_length(runs: &PaperRuns<'_>) -> Option<Figure> {
+fn by_length(runs: &FlareRuns<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
         for (series, learner) in runs.learners().into_iter().enumerate() {
-            let points = over_lengths(&runs.long(language, learner), &RECOGNITION_CROSS_ENTROPY.metric);
+            let points = over_lengths(
+                &runs.of_half(Half::Expressivity, language, learner),
+                &RECOGNITION_CROSS_ENTROPY.metric,
+            );
             marks.extend(Mark::of_runs(series, points));
         }
         let mut panel = panel(language, "length (symbols)", marks)?;
@@ -69,12 +71,12 @@ fn by_length(runs: &PaperRuns<'_>) -> Option<Figure> {
 }
 
 /// The curves of the runs behind Table 2: under "Inductive bias" where there are any, else under "Expressivity".
-fn curves(runs: &PaperRuns<'_>) -> Option<Figure> {
+fn curves(runs: &FlareRuns<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
         for (series, learner) in runs.learners().into_iter().enumerate() {
             let point = |p: &wug_score::Point| Some((p.epoch as f64, p.validation?));
-            let curve = |run: &&RunResult| run.curve.iter().filter_map(point).collect();
+            let curve = |run: &FlareRun<'_>| run.curve.iter().filter_map(point).collect();
             let own = behind(runs, language, learner);
             let curves = own.iter().map(curve).filter(|points: &Vec<_>| !points.is_empty()).collect();
             marks.extend(of_curves(series, curves));
@@ -111,17 +113,15 @@ fn of_curves(series: usize, curves: Vec<Vec<(f64, f64)>>) -> Vec<Mark> {
     lines.chain(spread).collect()
 }
 
-fn behind<'a>(runs: &PaperRuns<'a>, language: &str, learner: &str) -> Vec<&'a RunResult> {
+fn behind<'r>(runs: &FlareRuns<'r>, language: &str, learner: &str) -> Vec<FlareRun<'r>> {
     match runs.best_loss(Half::InductiveBias, language, learner) {
-        Some(chosen) => {
-            runs.at(CellKey { language, learner, loss: chosen.loss, validation: "short", size: SIZE })
-        }
-        None => runs.long(language, learner),
+        Some(chosen) => runs.at(Half::InductiveBias.cell(language, learner, chosen.loss)),
+        None => runs.of_half(Half::Expressivity, language, learner),
     }
 }
 
 /// The best model of each architecture, with the number of its series.
-fn models<'a>(runs: &PaperRuns<'a>, language: &str) -> Vec<(usize, &'a RunResult)> {
+fn models<'r>(runs: &FlareRuns<'r>, language: &str) -> Vec<(usize, FlareRun<'r>)> {
     let learners = runs.learners().into_iter().enumerate();
     learners.filter_map(|(i, learner)| Some((i, runs.best_model(language, learner)?))).collect()
 }
@@ -132,7 +132,7 @@ fn panel(language: &str, x: &'static str, marks: Vec<Mark>) -> Option<Panel> {
 }
 
 fn figure(
-    runs: &PaperRuns<'_>,
+    runs: &FlareRuns<'_>,
     name: &str,
     title: &str,
     notes: Vec<String>,

@@ -1,10 +1,11 @@
 //! The strings with the highest cross-entropy, of the best model of each language and architecture.
 
-use wug_score::{RunResult, ScoredString};
+use wug_score::ScoredString;
 
 use super::blank;
-use super::runs::PaperRuns;
-use crate::table::{Cell, Column, Decimals, Row, Table, Value};
+use super::runs::{FlareRun, FlareRuns};
+use crate::pivot::Pivot;
+use crate::table::{Cell, Column, Decimals, Table, Value};
 
 /// How many strings of a model are shown.
 const SHOWN: usize = 5;
@@ -12,15 +13,25 @@ const SHOWN: usize = 5;
 const SYMBOLS: usize = 30;
 
 /// The table; `None` if no run has such strings.
-pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
-    let mut table = blank(runs, "hardest", "The hardest strings", &["language", "learner", "rank"]);
-    table.columns =
-        ["string", "length", "label", "edits", "distance", "cross-entropy"].map(Column::new).to_vec();
-    for language in runs.languages() {
-        for learner in runs.learners() {
-            table.rows.extend(runs.best_model(language, learner).into_iter().flat_map(rows));
-        }
-    }
+pub(super) fn table(runs: &FlareRuns<'_>) -> Option<Table> {
+    let best = |language: &'static str| {
+        runs.learners().into_iter().filter_map(move |learner| runs.best_model(language, learner))
+    };
+    let models: Vec<FlareRun<'_>> = runs.languages().into_iter().flat_map(best).collect();
+    let number = |n: Option<usize>| n.map_or_else(Cell::default, |n| Cell::ours(n.to_string()));
+    let mut table = Pivot::new()
+        .column(Column::new("string"), |scored: &&ScoredString| Cell::ours(start(symbols(scored))))
+        .column(Column::new("length"), |scored| number(Some(symbols(scored).len())))
+        .column(Column::new("label"), |scored| Cell::ours(if scored.label { "member" } else { "no member" }))
+        .column(Column::new("edits"), |scored| number(scored.edits))
+        .column(Column::new("distance"), |scored| number(scored.distance))
+        .column(Column::new("cross-entropy"), |scored| {
+            Cell::ours(scored.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Decimals(3))))
+        })
+        .fill(
+            blank(runs, "hardest", "The hardest strings", &["language", "learner", "rank"]),
+            models.iter().flat_map(|model| rows(*model)),
+        );
     table.notes = vec![
         "Of the model with the best accuracy on the long test set among all runs with long validation: the strings whose correct label it found least likely.".to_owned(),
         format!("Cross-entropy in nats; above log 2 = 0.693 the answer is incorrect. Strings are cut after {SYMBOLS} symbols. A negative without a number of edits was drawn at random."),
@@ -28,33 +39,23 @@ pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn rows(model: &RunResult) -> Vec<Row> {
+fn rows(model: FlareRun<'_>) -> Vec<(Vec<String>, &ScoredString)> {
     let loss = |string: &&ScoredString| string.cross_entropy.unwrap_or(f64::INFINITY);
-    let mut strings: Vec<&ScoredString> = model.hardest.iter().collect();
+    let mut strings: Vec<&ScoredString> = model.result().hardest.iter().collect();
     strings.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
-    let row = |(rank, string): (usize, &ScoredString)| Row {
-        keys: vec![model.run.language().to_owned(), model.run.learner().to_owned(), rank.to_string()],
-        cells: cells(string),
-    };
-    (1..).zip(strings).take(SHOWN).map(row).collect()
+    let keys = |rank: usize| vec![model.subject().to_owned(), model.learner().to_owned(), rank.to_string()];
+    (1..).zip(strings).take(SHOWN).map(|(rank, string)| (keys(rank), string)).collect()
 }
 
-fn cells(scored: &ScoredString) -> Vec<Cell> {
-    let symbols: Vec<&str> = scored.string.split_whitespace().collect();
-    let mut start = symbols.iter().take(SYMBOLS).copied().collect::<Vec<_>>().join(" ");
-    if symbols.is_empty() {
-        start.push('ε');
-    } else if symbols.len() > SYMBOLS {
-        start.push_str(" …");
+fn symbols(scored: &ScoredString) -> Vec<&str> {
+    scored.string.split_whitespace().collect()
+}
+
+fn start(symbols: Vec<&str>) -> String {
+    let start = symbols.iter().take(SYMBOLS).copied().collect::<Vec<_>>().join(" ");
+    match symbols.len() {
+        0 => "ε".to_owned(),
+        n if n > SYMBOLS => start + " …",
+        _ => start,
     }
-    let number = |n: Option<usize>| n.map_or_else(Cell::default, |n| Cell::ours(n.to_string()));
-    let nats = scored.cross_entropy.map_or_else(|| "∞".into(), |x| Value::number(x, Decimals(3)));
-    vec![
-        Cell::ours(start),
-        number(Some(symbols.len())),
-        Cell::ours(if scored.label { "member" } else { "no member" }),
-        number(scored.edits),
-        number(scored.distance),
-        Cell::ours(nats),
-    ]
 }

@@ -2,15 +2,18 @@
 
 use wug_score::Reading;
 use wug_score::metric::RECOGNITION_ACCURACY;
+use wug_score::plan::Loss;
 
 use super::best_of::{self, BestRow};
-use super::published::{Half, Printed, printed};
-use super::runs::{BestLoss, LOSSES, PaperRuns};
+use super::published::{Half, printed};
+use super::runs::{BestLoss, FlareRuns};
 use super::{blank, shortened};
+use crate::departures::PaperFigure;
 use crate::parameters;
+use crate::pivot::Pivot;
 use crate::plan_fields::spread_note;
 use crate::summary::bad_endings;
-use crate::table::{BEST_OF_NOTE, BOLD_NOTE, Cell, Column, Decimals, Row, Table, Value, set_ranks};
+use crate::table::{BEST_OF_NOTE, BOLD_NOTE, Cell, Column, Decimals, Table, Value, set_ranks};
 
 const INDUCTIVE_BIAS: &str = "Inductive bias";
 const EXPRESSIVITY: &str = "Expressivity";
@@ -20,11 +23,10 @@ pub(super) const DECIMALS: Decimals = Decimals(2);
 const PAPER: &str = "The paper's figures: inductive bias, the mean of 10 runs of the best loss; expressivity, the maximum of 10 runs of each of four losses. Where only some losses were run, the paper's are of the same losses, from its Tables 4 to 21.";
 
 /// Table 2; `None` without runs of its size.
-pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
+pub(super) fn table(runs: &FlareRuns<'_>) -> Option<Table> {
     let title = "Table 2: recognition accuracy on the long test set";
-    let mut table = laid_out(runs, "2", title, |runs, language, learner| {
-        [Half::InductiveBias, Half::Expressivity].map(|half| cell(runs, half, language, learner))
-    })?;
+    let mut table =
+        laid_out(runs, "2", title, |half, language, learner| cell(runs, half, language, learner))?;
     for row in &mut table.rows {
         let language = row.keys[0].clone();
         let scores = |learner: &&str| {
@@ -43,25 +45,21 @@ pub(super) fn table(runs: &PaperRuns<'_>) -> Option<Table> {
 }
 
 /// How the best runs of Table 2 compare with the best of the paper's, which are more.
-pub(super) fn best_of(runs: &PaperRuns<'_>) -> Option<Table> {
+pub(super) fn best_of(runs: &FlareRuns<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for language in runs.languages() {
         for learner in runs.learners() {
             let Some(ours) = runs.best_loss(Half::Expressivity, language, learner) else { continue };
-            let paper = printed(Half::Expressivity, language, learner, &ours.losses());
-            rows.push(BestRow { keys: [language, learner].map(str::to_owned).to_vec(), ours, paper });
+            let paper = printed(Half::Expressivity, language, learner, &ours.losses()).map(|of| of.figure);
+            let of = runs.of_half(Half::Expressivity, language, learner);
+            rows.push(BestRow { keys: [language, learner].map(str::to_owned).to_vec(), ours, paper, of });
         }
     }
-    best_of::table(
-        runs,
-        ("2", "Table 2, expressivity: the best of how many"),
-        &["language", "learner"],
-        &rows,
-    )
+    best_of::table(runs, "2", "Table 2, expressivity: the best of how many", &["language", "learner"], &rows)
 }
 
 /// Table 2 in short.
-pub(super) fn headline(runs: &PaperRuns<'_>) -> Option<Table> {
+pub(super) fn headline(runs: &FlareRuns<'_>) -> Option<Table> {
     let notes = [
         "Inductive bias: best mean over the runs of a loss, validated on lengths 0-40.",
         "Expressivity: best run of any loss, validated on lengths 0-80.",
@@ -72,19 +70,15 @@ pub(super) fn headline(runs: &PaperRuns<'_>) -> Option<Table> {
 }
 
 /// Table 3; `None` without runs of its size.
-pub(super) fn losses(runs: &PaperRuns<'_>) -> Option<Table> {
-    let mut table = laid_out(runs, "3", "Table 3: the losses behind Table 2", |runs, language, learner| {
-        [Half::InductiveBias, Half::Expressivity].map(|half| {
-            let chosen = runs.best_loss(half, language, learner);
-            let of = |loss, losses| Value::from(format!("{loss} (of {losses})"));
-            let losses = chosen.as_ref().map_or(LOSSES.to_vec(), BestLoss::losses);
-            let paper = printed(half, language, learner, &losses).and_then(|printed| printed.loss);
-            Cell {
-                ours: chosen.map(|chosen| of(chosen.loss, losses.len())),
-                paper: paper.map(|loss| of(loss, losses.len())),
-                ..Cell::default()
-            }
-        })
+pub(super) fn losses(runs: &FlareRuns<'_>) -> Option<Table> {
+    let mut table = laid_out(runs, "3", "Table 3: the losses behind Table 2", |half, language, learner| {
+        let chosen = runs.best_loss(half, language, learner);
+        let losses = chosen.as_ref().map_or(Loss::ALL.to_vec(), BestLoss::losses);
+        let of = |loss: &str| Value::from(format!("{loss} (of {})", losses.len()));
+        let paper = printed(half, language, learner, &losses).and_then(|printed| printed.loss);
+        let figure = paper.map(|loss| PaperFigure { value: of(&loss), n: None });
+        let ours = Cell::maybe(chosen.as_ref().map(|chosen| of(chosen.loss.name())));
+        ours.with_paper(runs.of_half(half, language, learner), figure)
     })?;
     table.notes.push("R is recognition, LM language modelling, NS next-symbol prediction; in brackets, of how many losses that were run. The paper's is the best of the same losses, with 10 runs of each.".to_owned());
     table.notes.push(ties(runs.reading).to_owned());
@@ -93,42 +87,43 @@ pub(super) fn losses(runs: &PaperRuns<'_>) -> Option<Table> {
 
 /// A row per language, and per learner a column in each of the two groups.
 fn laid_out(
-    runs: &PaperRuns<'_>,
+    runs: &FlareRuns<'_>,
     name: &str,
     title: &str,
-    cells: impl Fn(&PaperRuns<'_>, &str, &str) -> [Cell; 2],
+    cell: impl Fn(Half, &str, &str) -> Cell,
 ) -> Option<Table> {
-    let (main, learners) = (runs.main(), runs.learners());
-    let run = |language: &&str| main.iter().any(|run| run.run.language() == *language);
-    let row = |language: &str| {
-        let (bias, expressivity): (Vec<Cell>, Vec<Cell>) =
-            learners.iter().map(|learner| cells(runs, language, learner).into()).unzip();
-        Row { keys: vec![language.to_owned()], cells: bias.into_iter().chain(expressivity).collect() }
-    };
-    let heads = |group: &'static str| learners.iter().map(move |learner| Column::of(group, *learner));
-    let mut table = blank(runs, name, title, &["language"]);
-    table.columns = heads(INDUCTIVE_BIAS).chain(heads(EXPRESSIVITY)).collect();
-    table.rows = runs.languages().into_iter().filter(run).map(row).collect();
+    let (main, learners, cell) = (runs.main(), runs.learners(), &cell);
+    let run = |language: &&str| main.iter().any(|run| run.subject() == *language);
+    let mut pivot = Pivot::new();
+    for (half, group) in [(Half::InductiveBias, INDUCTIVE_BIAS), (Half::Expressivity, EXPRESSIVITY)] {
+        pivot = pivot.columns(
+            learners.clone(),
+            |learner| Column::of(group, *learner),
+            move |language: &&'static str, learner| cell(half, language, learner),
+        );
+    }
+    let languages = runs.languages().into_iter().filter(run);
+    let rows = languages.map(|language| (vec![language.to_owned()], language));
+    let table = pivot.fill(blank(runs, name, title, &["language"]), rows);
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn cell(runs: &PaperRuns<'_>, half: Half, language: &str, learner: &str) -> Cell {
+fn cell(runs: &FlareRuns<'_>, half: Half, language: &str, learner: &str) -> Cell {
     let chosen = runs.best_loss(half, language, learner);
-    let losses = chosen.as_ref().map_or(LOSSES.to_vec(), BestLoss::losses);
-    let (paper, paper_n) =
-        printed(half, language, learner, &losses).map(|Printed { value, n, .. }| (value, n)).unzip();
-    let (ours, n) = match half {
-        Half::InductiveBias => chosen.map(|chosen| {
+    let losses = chosen.as_ref().map_or(Loss::ALL.to_vec(), BestLoss::losses);
+    let figure = printed(half, language, learner, &losses).map(|printed| printed.figure);
+    let ours = chosen.map_or_else(Cell::default, |chosen| match half {
+        Half::InductiveBias => {
             let scores = chosen.scores();
-            (Value::mean(scores, true, DECIMALS), scores.len())
-        }),
-        Half::Expressivity => {
-            chosen.map(|chosen| (Some(Value::number(chosen.value, DECIMALS)), chosen.all_scores().len()))
+            Cell { ours: Value::mean(scores, true, DECIMALS), n: Some(scores.len()), ..Cell::default() }
         }
-    }
-    .unzip();
-    let (ours, best_of) = (ours.flatten(), half == Half::Expressivity);
-    Cell { ours, paper, n, paper_n, best_of, ..Cell::default() }
+        Half::Expressivity => {
+            let n = Some(chosen.all_scores().len());
+            Cell { n, ..Cell::ours(Value::number(chosen.value, DECIMALS)) }
+        }
+    });
+    let ours = Cell { best_of: half == Half::Expressivity, ..ours };
+    ours.with_paper(runs.of_half(half, language, learner), figure)
 }
 
 fn ties(reading: Reading) -> &'static str {
@@ -142,7 +137,7 @@ fn ties(reading: Reading) -> &'static str {
     }
 }
 
-fn notes(runs: &PaperRuns<'_>) -> Vec<String> {
+fn notes(runs: &FlareRuns<'_>) -> Vec<String> {
     let main = runs.main();
     let bad = bad_endings(&main);
     let bad = if bad.is_empty() { "none diverged or failed".to_owned() } else { bad };

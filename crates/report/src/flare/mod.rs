@@ -1,7 +1,6 @@
 //! The tables and figures of FLaRe (Butoi et al. 2025), each with the paper's values beside ours.
 
 mod best_of;
-mod departures;
 mod derived;
 mod figures;
 mod full;
@@ -11,25 +10,20 @@ mod published;
 mod runs;
 mod sizes;
 
-use std::collections::BTreeSet;
+use wug_score::Reading;
 
-use wug_score::{Reading, RunResult};
+use runs::FlareRuns;
 
-use departures::departures;
-use runs::PaperRuns;
-
+use crate::cells::PaperCells;
 use crate::plan_fields::data_note;
-use crate::plot::Figure;
-use crate::published::{PublishedTable, other_data};
 use crate::records::Derived;
-use crate::suite::Suite;
+use crate::run::AnyRun;
+use crate::suite::{Contents, Suite};
 use crate::table::{Scope, Table};
 
 const NAME: &str = "flare";
-/// The protocol of its runs.
-const PROTOCOL: &str = "recognition";
 
-/// The suite. It claims the runs that are as in the paper.
+/// The suite. It claims the runs on the paper's data.
 pub(crate) struct Flare;
 
 impl Suite for Flare {
@@ -41,71 +35,53 @@ impl Suite for Flare {
         published::PAPER
     }
 
-    fn published(&self) -> &'static [(&'static str, PublishedTable)] {
-        published::TABLES
+    fn claims(&self, run: AnyRun<'_>) -> bool {
+        runs::claimed(run).is_some()
     }
 
-    fn claims(&self, result: &RunResult) -> bool {
-        runs::is_of_paper(result)
+    fn pool(&self, run: AnyRun<'_>) -> Option<String> {
+        let run = runs::claimed(run)?;
+        Some(format!("{} {:?}", run.plan.reading, runs::cell_of(run)))
     }
 
-    fn tables(&self, results: &[&RunResult]) -> Vec<Table> {
-        let mut tables = Vec::new();
-        for runs in readings(results) {
-            tables.extend(main_table::table(&runs));
-            tables.extend(main_table::best_of(&runs));
-            tables.extend(main_table::losses(&runs));
-            tables.extend(full::tables(&runs));
-            tables.extend(sizes::table(&runs));
-            tables.extend(sizes::best_of(&runs));
-            tables.extend(hardest::table(&runs));
+    fn contents(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'_>]) -> Contents {
+        let mut contents = Contents::default();
+        for runs in readings(cells, runs) {
+            contents.tables.extend(main_table::table(&runs));
+            contents.tables.extend(main_table::best_of(&runs));
+            contents.tables.extend(main_table::losses(&runs));
+            contents.tables.extend(full::tables(&runs));
+            contents.tables.extend(sizes::table(&runs));
+            contents.tables.extend(sizes::best_of(&runs));
+            contents.tables.extend(hardest::table(&runs));
+            contents.figures.extend(figures::figures(&runs));
+            contents.headline.extend(main_table::headline(&runs));
+            contents.headline.extend(sizes::headline(&runs));
         }
-        tables
+        contents
     }
 
-    fn figures(&self, results: &[&RunResult]) -> Vec<Figure> {
-        readings(results).flat_map(|runs| figures::figures(&runs)).collect()
-    }
-
-    fn headline(&self, results: &[&RunResult]) -> Vec<Table> {
-        let of = |runs: PaperRuns<'_>| [main_table::headline(&runs), sizes::headline(&runs)];
-        readings(results).flat_map(of).flatten().collect()
-    }
-
-    fn derived<'a>(&self, results: &[&'a RunResult]) -> Vec<Derived<'a>> {
-        readings(results).flat_map(|runs| derived::figures(&runs)).collect()
-    }
-
-    fn not_comparable(&self, unclaimed: &[&RunResult]) -> Option<String> {
-        let own = unclaimed.iter().filter(|result| result.run.protocol == PROTOCOL);
-        let departures: BTreeSet<&str> = own.flat_map(|result| departures(result)).collect();
-        let departures = departures.into_iter().collect::<Vec<_>>().join(", ");
-        (!departures.is_empty()).then(|| {
-            format!(
-                "Not to be compared with the paper's figures, which are of other data or settings: {departures}."
-            )
-        })
+    fn derived<'r>(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'r>]) -> Vec<Derived<'r>> {
+        readings(cells, runs).flat_map(|runs| derived::figures(&runs)).collect()
     }
 }
 
 /// The runs of each reading that has some.
-fn readings<'a>(results: &[&'a RunResult]) -> impl Iterator<Item = PaperRuns<'a>> {
-    Reading::ALL
-        .into_iter()
-        .map(|reading| PaperRuns::of(results, reading))
-        .filter(|runs| !runs.all().is_empty())
+fn readings<'r>(cells: &PaperCells<'_>, runs: &[AnyRun<'r>]) -> impl Iterator<Item = FlareRuns<'r>> {
+    let of = |reading| FlareRuns::of(cells, runs, reading);
+    Reading::ALL.into_iter().map(of).filter(|runs| !runs.all().is_empty())
 }
 
 /// A table of one reading without its rows.
-fn blank(runs: &PaperRuns<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
+fn blank(runs: &FlareRuns<'_>, name: &str, title: &str, keys: &[&str]) -> Table {
     let notes =
-        [Some(format!("Paper: {}.", published::PAPER)), other_data(runs.reading), data_note(runs.all())];
+        [Some(format!("Paper: {}.", published::PAPER)), runs.reading_note.clone(), data_note(runs.all())];
     let notes = notes.into_iter().flatten().collect();
     Table { notes, ..Table::blank(Scope::Suite(NAME), runs.reading, name, title, keys) }
 }
 
 /// A table as a terminal shows it, with only these notes and those that no table may lack.
-fn shortened(runs: &PaperRuns<'_>, table: Table, notes: &[&str]) -> Table {
-    let notes = notes.iter().map(|&note| note.to_owned()).chain(other_data(runs.reading)).collect();
+fn shortened(runs: &FlareRuns<'_>, table: Table, notes: &[&str]) -> Table {
+    let notes = notes.iter().map(|&note| note.to_owned()).chain(runs.reading_note.clone()).collect();
     Table { notes, ..table }.compact()
 }

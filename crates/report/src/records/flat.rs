@@ -5,7 +5,7 @@ use wug_table::{ColumnValue as Value, Kind};
 
 /// Adds every field of an object that is no object itself, under its path, such as `data.training`. What is `null` is left out;
 /// a list is kept as it is.
-pub(super) fn flatten(value: &Json, path: &str, out: &mut Vec<(String, Json)>) {
+pub(crate) fn flatten(value: &Json, path: &str, out: &mut Vec<(String, Json)>) {
     match value {
         Json::Null => {}
         Json::Object(fields) => {

@@ -121,7 +121,8 @@ fn fields(result: &RunResult, log: Option<&Json>) -> Vec<((Source, String), Json
     add(Source::Run, &run(result), &[]);
     add(Source::Result, &outcome(result), &[]);
     add(Source::Log, log.unwrap_or(&Json::Null), &PRIVATE);
-    add(Source::Plan, &result.plan, &[]);
+    // Plans are written as JSON into every result.
+    add(Source::Plan, &serde_json::to_value(&result.plan).unwrap_or_default(), &[]);
     all
 }
 

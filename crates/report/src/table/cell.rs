@@ -4,6 +4,7 @@ use serde::Serialize;
 use wug_score::Measurement;
 
 use super::{Decimals, Value};
+use crate::departures::MARK;
 
 /// A cell: what we measured beside what was published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -18,6 +19,9 @@ pub struct Cell {
     /// How many runs the paper's value is of, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_n: Option<usize>,
+    /// In what the runs are not as in the paper, so that its value is not beside ours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub departures: Vec<String>,
     /// Whether the values are those of the best of the runs, and not of all of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub best_of: bool,
@@ -64,6 +68,11 @@ impl Cell {
     pub(crate) fn count(&self) -> String {
         let best = if self.best_of { "best of " } else { "" };
         self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({best}{n})"))
+    }
+
+    /// The mark of a cell whose runs are not as in the paper, after a blank.
+    pub(crate) fn mark(&self) -> String {
+        if self.departures.is_empty() { String::new() } else { format!(" {MARK}") }
     }
 
     /// Of how many runs the paper's value is, in brackets, where that is known.

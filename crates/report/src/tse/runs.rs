@@ -2,83 +2,112 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use wug_score::metric::{PAIR_ACCURACY_MEAN_PROBABILITY, PAIR_ACCURACY_SUM, PERPLEXITY};
+use wug_score::plan::Pairs;
 use wug_score::select::best_by_validation;
-use wug_score::{Metric, Reading, RunResult};
+use wug_score::{Metric, Reading};
 
-use super::departures::departures;
-use super::published::{LEARNERS, SEARCHED_BATCH, STACK_RNN, STACK_RNN_SEARCHED, STACK_RNN_SGD, rows};
-use super::version::{Group, Version};
-use crate::pairs::PROTOCOL;
+use super::NAME;
+use super::published::{LEARNERS, place, rows};
 use crate::parameters;
+use crate::run::{AnyRun, Run};
 use crate::table::distinct;
 
+pub(super) type TseRun<'r> = Run<'r, Pairs>;
+
 /// Which runs a cell is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CellKey<'a> {
-    pub(super) language: &'a str,
-    pub(super) terminals: usize,
-    pub(super) learner: &'a str,
-    pub(super) version: Version,
-}
-
-/// The runs of a group of tables, by their cells.
-pub(super) struct PaperRuns<'a> {
-    pub(super) group: Group,
-    all: Vec<&'a RunResult>,
-    /// The indices of those of a cell.
-    by_cell: BTreeMap<CellKey<'a>, Vec<usize>>,
-    learners: Vec<&'a str>,
-}
-
-/// How terminals are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Law {
-    Uniform,
-    Normal,
-}
-
-/// A language with the parameters that tables tell apart.
-pub(super) struct TseLanguage<'a> {
-    pub(super) name: &'a str,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TseCell<'r> {
+    pub(super) language: &'r str,
     /// Terminals of each class.
     pub(super) terminals: usize,
-    pub(super) law: Law,
+    pub(super) learner: String,
+    pub(super) version: Version<'r>,
 }
 
-/// The language of a run; `None` if it has other parameters.
-pub(super) fn language(result: &RunResult) -> Option<TseLanguage<'_>> {
-    let (name, parameters) = result.run.language().split_once(':').unwrap_or((result.run.language(), ""));
-    let mut language = TseLanguage { name, terminals: 10, law: Law::Uniform };
+/// In which of its versions a table was made, by the name that its section has: corrected, as the paper describes, or as the released
+/// code does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Version<'r> {
+    /// The reading of its pairs.
+    pub(super) reading: Reading,
+    pub(super) name: &'r str,
+}
+
+impl Version<'_> {
+    /// What the paper's figures stand beside where only corrected runs were made.
+    const DESCRIBED: Self = Self { reading: Reading::Published, name: "as described" };
+
+    /// Its name in an address.
+    pub(super) fn id(self) -> String {
+        self.name.rsplit(' ').next().unwrap_or_default().to_owned()
+    }
+}
+
+/// A claimed run with what its recipe says of its place in the tables.
+#[derive(Clone, Copy)]
+pub(super) struct PlacedRun<'r> {
+    pub(super) run: TseRun<'r>,
+    /// The table without the suite, such as `3-normal`.
+    pub(super) table: &'r str,
+    version: Version<'r>,
+    /// What follows the version in the name of the section, such as `by SGD`: a learner trained in another way is a learner of its own.
+    variant: &'r str,
+}
+
+impl<'r> PlacedRun<'r> {
+    /// The run, if its language with its terminals is one of the paper's, and its data are.
+    pub(super) fn of(run: AnyRun<'r>) -> Option<Self> {
+        let run = run.of::<Pairs>().filter(|run| run.has_data_of(NAME) && run.plan.learner.size.is_none())?;
+        let (language, terminals) = language(run.subject())?;
+        if !rows().contains(&(language, terminals)) {
+            return None;
+        }
+        let cell = run.cell()?;
+        let (name, variant) = cell.recipe.version.split_once(", ").unwrap_or((&cell.recipe.version, ""));
+        let reading = run.plan.reading;
+        let version = Version { reading, name: if name.is_empty() { reading.name() } else { name } };
+        // How another learner was trained says nothing of this one.
+        let variant = if cell.learner() == run.learner() { variant } else { "" };
+        Some(Self { run, table: cell.table(), version, variant })
+    }
+
+    pub(super) fn cell(self) -> Option<TseCell<'r>> {
+        let (language, terminals) = language(self.run.subject())?;
+        Some(TseCell { language, terminals, learner: self.learner(), version: self.version })
+    }
+
+    /// The learner whose cells it belongs to.
+    fn learner(self) -> String {
+        if self.variant.is_empty() {
+            return self.run.learner().to_owned();
+        }
+        format!("{} {}", self.run.learner(), self.variant)
+    }
+}
+
+/// A language without how its terminals are drawn, and how many there are; `None` if it has other parameters.
+fn language(spelled: &str) -> Option<(&str, usize)> {
+    let (name, parameters) = spelled.split_once(':').unwrap_or((spelled, ""));
+    let mut terminals = 10;
     for parameter in parameters.split(',').filter(|text| !text.is_empty()) {
         match parameter.split_once('=')? {
-            ("terminals", count) => language.terminals = count.parse().ok()?,
-            ("law", "normal") => language.law = Law::Normal,
+            ("terminals", count) => terminals = count.parse().ok()?,
+            ("law", _) => {}
             _ => return None,
         }
     }
-    Some(language)
+    Some((name, terminals))
 }
 
-/// The learner whose cells a run belongs to. What trains the Stack-RNN changes what it learns, so that each has cells of its own.
-pub(super) fn learner(result: &RunResult) -> &str {
-    let setting = |name: &str| result.plan.get("settings")?.get(name);
-    let searched = || setting("batch").and_then(Value::as_f64) == Some(SEARCHED_BATCH);
-    match (result.run.learner(), setting("optimizer").and_then(Value::as_str)) {
-        (STACK_RNN, Some("sgd")) if searched() => STACK_RNN_SEARCHED,
-        (STACK_RNN, Some("sgd")) => STACK_RNN_SGD,
-        (name, _) => name,
-    }
-}
-
-/// Whether a run is as in the paper or has the settings of another group, so that a table has a cell for it.
-pub(super) fn is_of_paper(result: &RunResult) -> bool {
-    result.run.protocol == PROTOCOL
-        && Group::of(result).is_some()
-        && language(result).is_some_and(|language| rows().contains(&(language.name, language.terminals)))
-        && result.run.coordinates.integer("size").is_none()
-        && departures(result).is_empty()
+/// The runs of a table, by their cells.
+pub(super) struct TseRuns<'r> {
+    /// The table without the suite.
+    pub(super) table: &'r str,
+    all: Vec<TseRun<'r>>,
+    /// The indices of those of a cell.
+    by_cell: BTreeMap<TseCell<'r>, Vec<usize>>,
+    learners: Vec<String>,
 }
 
 /// The metric by which pairs of a language are compared: as the paper says in the published reading, by the probability of the whole
@@ -90,52 +119,55 @@ pub(super) fn comparison(language: &str, reading: Reading) -> &'static Metric {
     }
 }
 
-/// The accuracy of a run.
-pub(super) fn accuracy(run: &RunResult, key: CellKey<'_>, split: &str) -> Option<f64> {
-    run.value(split, comparison(key.language, key.version.reading()).name)
+impl TseCell<'_> {
+    /// The accuracy of a run of the cell.
+    pub(super) fn accuracy(&self, run: TseRun<'_>, split: &str) -> Option<f64> {
+        run.value(split, comparison(self.language, self.version.reading).name)
+    }
 }
 
 /// The perplexity by which the paper chooses a model.
-pub(super) fn validation_perplexity(run: &RunResult) -> Option<f64> {
+pub(super) fn validation_perplexity(run: TseRun<'_>) -> Option<f64> {
     run.value("validation", PERPLEXITY.name)
 }
 
 /// The run with the lowest perplexity on the validation strings.
-pub(super) fn selected<'a>(runs: &[&'a RunResult]) -> Option<&'a RunResult> {
-    best_by_validation(runs, |run| validation_perplexity(run)).copied()
+pub(super) fn selected<'r>(runs: &[TseRun<'r>]) -> Option<TseRun<'r>> {
+    best_by_validation(runs, |run| validation_perplexity(*run)).copied()
 }
 
-impl<'a> PaperRuns<'a> {
-    /// In the order of their seeds, on which ties depend.
-    pub(super) fn of(results: &[&'a RunResult], group: Group) -> Self {
-        let mut all: Vec<&RunResult> =
-            results.iter().copied().filter(|run| Group::of(run) == Some(group)).collect();
-        let mut learners = distinct(all.iter().map(|run| learner(run)));
-        let place = |name: &str| LEARNERS.iter().position(|(learner, _)| *learner == name);
-        learners.sort_by_key(|learner| place(learner).unwrap_or(LEARNERS.len()));
-        all.sort_by_key(|r| (r.run.seed, &r.run.plan));
-        let mut by_cell: BTreeMap<CellKey<'a>, Vec<usize>> = BTreeMap::new();
-        for (i, run) in all.iter().enumerate() {
-            if let Some(TseLanguage { name, terminals, .. }) = language(run) {
-                let (learner, version) = (learner(run), Version::of(run));
-                by_cell.entry(CellKey { language: name, terminals, learner, version }).or_default().push(i);
+impl<'r> TseRuns<'r> {
+    /// Those of a table, in the order of their seeds, on which ties depend.
+    pub(super) fn of(runs: &[PlacedRun<'r>], table: &'r str) -> Self {
+        let mut own: Vec<PlacedRun<'r>> = runs.iter().copied().filter(|run| run.table == table).collect();
+        let mut learners = distinct(own.iter().map(|run| run.learner()));
+        learners.sort_by_cached_key(|learner| match place(learner) {
+            Some(at) => (at, learner.clone()),
+            None => (LEARNERS.len(), String::new()),
+        });
+        own.sort_by_key(|placed| (placed.run.plan.seed, &placed.run.result().run.plan));
+        let mut by_cell: BTreeMap<TseCell<'r>, Vec<usize>> = BTreeMap::new();
+        for (i, run) in own.iter().enumerate() {
+            if let Some(cell) = run.cell() {
+                by_cell.entry(cell).or_default().push(i);
             }
         }
-        Self { group, all, by_cell, learners }
+        Self { table, all: own.into_iter().map(|placed| placed.run).collect(), by_cell, learners }
     }
 
-    pub(super) fn all(&self) -> &[&'a RunResult] {
+    pub(super) fn all(&self) -> &[TseRun<'r>] {
         &self.all
     }
 
     /// Those of a cell.
-    pub(super) fn at(&self, key: CellKey<'_>) -> Vec<&'a RunResult> {
-        self.by_cell.get(&key).into_iter().flatten().map(|i| self.all[*i]).collect()
+    pub(super) fn at(&self, cell: &TseCell<'_>) -> Vec<TseRun<'r>> {
+        let found = self.by_cell.iter().find(|(own, _)| *own == cell);
+        found.into_iter().flat_map(|(_, runs)| runs).map(|i| self.all[*i]).collect()
     }
 
-    /// The runs of each cell.
-    pub(super) fn cells(&self) -> impl Iterator<Item = Vec<&'a RunResult>> {
-        self.by_cell.keys().map(|key| self.at(*key))
+    /// The cells that were run, with their runs.
+    pub(super) fn cells(&self) -> impl Iterator<Item = (&TseCell<'r>, Vec<TseRun<'r>>)> {
+        self.by_cell.iter().map(|(cell, runs)| (cell, runs.iter().map(|i| self.all[*i]).collect()))
     }
 
     /// The languages that were run with their terminals, in the order of the paper.
@@ -147,32 +179,33 @@ impl<'a> PaperRuns<'a> {
     }
 
     /// The learners of the paper that were run, and then the others, in the order of the results.
-    pub(super) fn learners(&self) -> &[&'a str] {
+    pub(super) fn learners(&self) -> &[String] {
         &self.learners
     }
 
     /// A learner with the parameters of its runs, as a legend names it.
     pub(super) fn label(&self, name: &str) -> String {
-        parameters::label(name, self.all.iter().copied().filter(|run| learner(run) == name))
+        let own = self.cells().filter(|(cell, _)| cell.learner == name);
+        parameters::label(name, own.flat_map(|(_, runs)| runs))
     }
 
-    /// The versions that were run.
-    pub(super) fn versions(&self) -> Vec<Version> {
+    /// The versions that were run, corrected ones first.
+    pub(super) fn versions(&self) -> Vec<Version<'r>> {
         self.versions_where(|_| true)
     }
 
     /// The versions that a learner was run in; of one of the paper, at least one that its figures can stand beside.
-    pub(super) fn versions_of(&self, learner: &str) -> Vec<Version> {
-        let mut own = self.versions_where(|key| key.learner == learner);
-        let printed = LEARNERS.iter().any(|(name, _)| *name == learner);
-        if printed && own == [Version::Corrected] {
-            own.push(Version::Described);
+    pub(super) fn versions_of(&self, learner: &str) -> Vec<Version<'r>> {
+        let mut own = self.versions_where(|cell| cell.learner == learner);
+        if place(learner).is_some() && own.iter().all(|version| version.reading == Reading::Corrected) {
+            own.push(Version::DESCRIBED);
         }
         own
     }
 
-    fn versions_where(&self, own: impl Fn(&CellKey<'a>) -> bool) -> Vec<Version> {
-        let run = |version: &Version| self.by_cell.keys().any(|key| key.version == *version && own(key));
-        Version::ALL.into_iter().filter(run).collect()
+    fn versions_where(&self, own: impl Fn(&TseCell<'r>) -> bool) -> Vec<Version<'r>> {
+        let mut versions = distinct(self.by_cell.keys().filter(|cell| own(cell)).map(|cell| cell.version));
+        versions.sort_by_key(|version| (version.reading == Reading::Published, version.name));
+        versions
     }
 }

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-use wug_score::RunResult;
+use wug_score::wade::StepUnit;
 
-use super::runs::count;
+use super::runs::WadeRun;
 
 /// A note on runs that see several sequences at a time where T counts sequences; `None` if there are none.
-pub(super) fn note(results: &[&RunResult]) -> Option<String> {
-    let batches: BTreeSet<u64> = results
-        .iter()
-        .filter(|run| run.plan.pointer("/wade/unit").and_then(Value::as_str) == Some("sequences"))
-        .filter_map(|run| count(run, "batch"))
-        .filter(|batch| *batch > 1)
+pub(super) fn note(runs: &[WadeRun<'_>]) -> Option<String> {
+    let measures = runs.iter().map(|run| &run.plan.measure);
+    let batches: BTreeSet<usize> = measures
+        .filter(|measure| measure.wade.unit == StepUnit::Sequences && measure.batch > 1)
+        .map(|measure| measure.batch)
         .collect();
-    let bound = |batch: &u64| format!("{} for batches of {batch}", 1.0 / *batch as f64);
+    let bound = |batch: &usize| format!("{} for batches of {batch}", 1.0 / *batch as f64);
     let bounds: Vec<String> = batches.iter().map(bound).collect();
     (!bounds.is_empty()).then(|| {
         format!(

@@ -3,14 +3,14 @@
 use wug_score::Aggregate;
 
 use super::NAME;
-use super::runs::{PaperRuns, mean_curve};
+use super::runs::{WadeRuns, mean_curve};
 use crate::plot::{Figure, Mark, Panel, drawing};
 
 /// Points of a curve, at most; they are spread evenly over the logarithm of the sequences seen.
 const POINTS: f64 = 60.0;
 
 /// The figure; `None` without curves.
-pub(super) fn figure(runs: &PaperRuns<'_>) -> Option<Figure> {
+pub(super) fn figure(runs: &WadeRuns<'_>) -> Option<Figure> {
     let columns: Vec<String> = runs.columns().into_iter().filter(|column| column != "human").collect();
     let panel = |task: &str| {
         let mut marks = Vec::new();

@@ -2,118 +2,61 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use wug_score::metric::{HIGHEST_ACCURACY, LAST_ACCURACY, WADE};
-use wug_score::wade::{StepUnit, WadeMeasure as Wade};
-use wug_score::{Aggregate, Reading, RunResult};
+use wug_score::plan::{Departure, Speed};
+use wug_score::{Aggregate, Reading};
 
-use super::PROTOCOL;
+use super::NAME;
 use super::published::{LEARNERS, tasks};
+use crate::cells::PaperCells;
+use crate::departures::reading_note;
 use crate::measured::TEST;
+use crate::run::{AnyRun, Run, of_kind};
 
-/// The sequences of the paper.
-const SEQUENCES: u64 = 1200;
-/// How often the paper shows each to networks that are trained.
-const PASSES: u64 = 10;
+pub(super) type WadeRun<'r> = Run<'r, Speed>;
 
-/// A number of a plan.
-pub(super) fn count(result: &RunResult, name: &str) -> Option<u64> {
-    result.plan.get(name)?.as_u64()
-}
-
-/// A setting of the learner that is a name.
-fn setting<'a>(result: &'a RunResult, name: &str) -> Option<&'a str> {
-    result.plan.get("settings")?.get(name)?.as_str()
-}
-
-/// Whether a result is one of a person's.
-pub(super) fn is_human(result: &RunResult) -> bool {
-    result.run.learner() == "human"
-}
-
-/// Whether a run serves to choose a rule.
-pub(super) fn is_selection(result: &RunResult) -> bool {
-    result.plan.get("selection").and_then(Value::as_bool) == Some(true)
+/// Whether a run is one of a person's.
+pub(super) fn is_human(run: WadeRun<'_>) -> bool {
+    run.learner() == "human"
 }
 
 /// Whether a run is of reviews.
-pub(super) fn is_of_reviews(result: &RunResult) -> bool {
-    result.run.protocol == PROTOCOL && result.plan.get("corpus").is_some_and(Value::is_object)
+pub(super) fn is_of_reviews(run: WadeRun<'_>) -> bool {
+    run.plan.data.corpus.is_some()
 }
 
-/// Whether a run is of a task and a budget of the paper, and was made and scored as its reading says: the tables have a cell for it, and
-/// their notes are true of it.
-pub(super) fn is_of_paper(result: &RunResult) -> bool {
-    if result.run.protocol != PROTOCOL || !tasks().contains(&result.run.language()) {
-        return false;
-    }
-    is_human(result) || has_budget(result) && is_as_read(result)
-}
-
-fn is_reservoir(result: &RunResult) -> bool {
-    setting(result, "decoder").is_some()
-}
-
-fn has_budget(result: &RunResult) -> bool {
-    let passes = if is_reservoir(result) { 1 } else { PASSES };
-    count(result, "sequences") == Some(SEQUENCES) && count(result, "passes") == Some(passes)
-}
-
-/// Whether unit, evaluations, score, decoder, labels and matching are those that the notes of its reading name.
-fn is_as_read(result: &RunResult) -> bool {
-    let (published, reservoir) = (result.run.reading == Reading::Published, is_reservoir(result));
-    let text = |name: &str| result.plan.get(name).and_then(Value::as_str);
-    let unit = if published && reservoir { "answers" } else { "sequences" };
-    let evaluations = if published {
-        json!({ "before": false, "first": 0, "every": 8 })
-    } else {
-        json!({ "before": true, "first": 32, "every": 8 })
-    };
-    let decoder = if published { ("one-vs-rest", "training") } else { ("softmax", "all") };
-    let own = (setting(result, "decoder"), setting(result, "labels"));
-    let matching = if published { "published" } else { "nearest" };
-    text("unit") == Some(unit)
-        && result.plan.get("evaluations") == Some(&evaluations)
-        && is_scored_as_read(result, reservoir)
-        && (!reservoir || own == (Some(decoder.0), Some(decoder.1)))
-        && text("matching").is_none_or(|own| own == matching)
-}
-
-/// Whether the score is the one of its reading.
-fn is_scored_as_read(result: &RunResult, reservoir: bool) -> bool {
-    let (variant, unit) = match (result.run.reading, reservoir) {
-        (Reading::Corrected, _) => ("equation", StepUnit::Sequences),
-        (Reading::Published, true) => ("benchmark", StepUnit::MeanSequences),
-        (Reading::Published, false) => ("benchmark", StepUnit::Updates),
-    };
-    let own = result.plan.get("wade").and_then(|wade| serde_json::from_value(wade.clone()).ok());
-    own.is_some() && own == Wade::named(variant, unit)
+/// The run as one that the tables have a cell for: of the paper's sequences of a task, of reviews, or a person's.
+pub(super) fn claimed(run: AnyRun<'_>) -> Option<WadeRun<'_>> {
+    let run = run.of::<Speed>()?;
+    let of_task = tasks().contains(&run.subject()) && (is_human(run) || run.has_data_of(NAME));
+    (of_task || is_of_reviews(run)).then_some(run)
 }
 
 /// The runs of one reading.
-pub(super) struct PaperRuns<'a> {
+pub(super) struct WadeRuns<'r> {
     pub(super) reading: Reading,
+    pub(super) reading_note: Option<String>,
     /// Those that serve to choose a rule.
-    pub(super) selection: Vec<&'a RunResult>,
-    pub(super) all: Vec<&'a RunResult>,
-    by_cell: BTreeMap<(&'a str, String), Vec<&'a RunResult>>,
+    pub(super) selection: Vec<WadeRun<'r>>,
+    pub(super) all: Vec<WadeRun<'r>>,
+    by_cell: BTreeMap<(&'r str, String), Vec<WadeRun<'r>>>,
 }
 
-impl<'a> PaperRuns<'a> {
-    pub(super) fn of(results: &[&'a RunResult], reading: Reading) -> Self {
+impl<'r> WadeRuns<'r> {
+    pub(super) fn of(cells: &PaperCells<'_>, runs: &[AnyRun<'r>], reading: Reading) -> Self {
+        let mut own = of_kind::<Speed>(runs);
         // A person's answers are the same in both readings.
-        let own = |result: &&&'a RunResult| {
-            (result.run.reading == reading || is_human(result)) && !is_of_reviews(result)
-        };
-        let own: Vec<&RunResult> = results.iter().filter(own).copied().collect();
-        let (mut selection, all): (Vec<_>, Vec<_>) = own.into_iter().partition(|result| is_selection(result));
+        own.retain(|run| (run.plan.reading == reading || is_human(*run)) && !is_of_reviews(*run));
+        let (mut selection, all): (Vec<_>, Vec<_>) =
+            own.into_iter().partition(|run| run.plan.measure.selection);
         // A rule is chosen with the settings that it is shown with.
-        selection.retain(|result| column(result) == "reca");
-        let mut runs = Self { reading, selection, all, by_cell: BTreeMap::new() };
-        for &result in &runs.all {
-            if runs.shows(result) {
-                let cell = (result.run.language(), column(result));
-                runs.by_cell.entry(cell).or_default().push(result);
+        selection.retain(|run| column(cells, *run) == "reca");
+        let reading_note = reading_note(cells, reading, all.iter().copied());
+        let mut runs = Self { reading, reading_note, selection, all, by_cell: BTreeMap::new() };
+        for &run in &runs.all {
+            if runs.shows(run) {
+                runs.by_cell.entry((run.subject(), column(cells, run))).or_default().push(run);
             }
         }
         runs
@@ -121,44 +64,38 @@ impl<'a> PaperRuns<'a> {
 
     /// Whether there is anything but people's answers, or nothing else in any reading.
     pub(super) fn is_empty(&self) -> bool {
-        self.all.iter().all(|result| is_human(result) && result.run.reading != self.reading)
+        self.all.iter().all(|run| is_human(*run) && run.plan.reading != self.reading)
             && self.selection.is_empty()
     }
 
     /// Of several rules on a task, only the one that was chosen on other seeds is shown.
-    fn shows(&self, result: &RunResult) -> bool {
-        let Some(rule) = result.run.coordinates.integer("rule") else { return true };
-        let task = result.run.language();
-        let same_task = self.all.iter().filter(|other| other.run.language() == task);
-        let rules: BTreeSet<u64> =
-            same_task.filter_map(|other| other.run.coordinates.integer("rule")).collect();
-        rules.len() == 1 || self.chosen_rules().get(task).is_some_and(|(best, _)| *best == rule)
+    fn shows(&self, run: WadeRun<'_>) -> bool {
+        let Some(own) = rule(run) else { return true };
+        let same_task = self.all.iter().filter(|other| other.subject() == run.subject());
+        let rules: BTreeSet<usize> = same_task.filter_map(|other| rule(*other)).collect();
+        rules.len() == 1 || self.chosen_rules().get(run.subject()).is_some_and(|(best, _)| *best == own)
     }
 
     /// Of each task, the rule with the highest mean WADE over the runs that serve to choose one, and that mean. The first of equals.
-    pub(super) fn chosen_rules(&self) -> BTreeMap<&'a str, (u64, f64)> {
+    pub(super) fn chosen_rules(&self) -> BTreeMap<&'r str, (usize, f64)> {
         self.best_rules(WADE.name)
     }
 
     /// The same by the accuracy that Table 5 shows: after the last sequence, or as the released notebook chooses, the highest on the way.
-    pub(super) fn most_accurate_rules(&self) -> BTreeMap<&'a str, (u64, f64)> {
+    pub(super) fn most_accurate_rules(&self) -> BTreeMap<&'r str, (usize, f64)> {
         self.best_rules(match self.reading {
             Reading::Published => HIGHEST_ACCURACY.name,
             Reading::Corrected => LAST_ACCURACY.name,
         })
     }
 
-    fn best_rules(&self, metric: &str) -> BTreeMap<&'a str, (u64, f64)> {
-        let mut scores: BTreeMap<(&str, u64), Vec<f64>> = BTreeMap::new();
-        for result in &self.selection {
-            let (Some(rule), Some(value)) =
-                (result.run.coordinates.integer("rule"), result.value(TEST, metric))
-            else {
-                continue;
-            };
-            scores.entry((result.run.language(), rule)).or_default().push(value);
+    fn best_rules(&self, metric: &str) -> BTreeMap<&'r str, (usize, f64)> {
+        let mut scores: BTreeMap<(&'r str, usize), Vec<f64>> = BTreeMap::new();
+        for run in &self.selection {
+            let (Some(rule), Some(value)) = (rule(*run), run.value(TEST, metric)) else { continue };
+            scores.entry((run.subject(), rule)).or_default().push(value);
         }
-        let mut best: BTreeMap<&str, (u64, f64)> = BTreeMap::new();
+        let mut best: BTreeMap<&'r str, (usize, f64)> = BTreeMap::new();
         for ((task, rule), values) in scores {
             let Some(mean) = Aggregate::Mean.of(&values) else { continue };
             if best.get(task).is_none_or(|(_, score)| mean > *score) {
@@ -186,118 +123,70 @@ impl<'a> PaperRuns<'a> {
     }
 
     /// The runs of a cell.
-    pub(super) fn cell(&self, task: &str, column: &str) -> &[&'a RunResult] {
+    pub(super) fn cell(&self, task: &str, column: &str) -> &[WadeRun<'r>] {
         let found = self.by_cell.iter().find(|((t, c), _)| *t == task && c == column);
         found.map_or(&[], |(_, runs)| runs.as_slice())
     }
 }
 
-/// The column of a run: its learner, and every setting in which it is another than the usual one of its reading.
-fn column(result: &RunResult) -> String {
-    let mut name = result.run.learner().to_owned();
-    if is_human(result) {
-        return name;
-    }
-    for difference in differences(result) {
-        name.push(' ');
-        name.push_str(&difference);
-    }
-    name
+/// The rule of a cellular automaton.
+pub(super) fn rule(run: WadeRun<'_>) -> Option<usize> {
+    run.plan.learner.settings.count("rule")
 }
 
-/// The features of a decoder in the paper, by which networks are given their size.
-const FEATURES: u64 = 1800;
-
-fn differences(result: &RunResult) -> Vec<String> {
-    let plan = &result.plan;
-    let published = result.run.reading == Reading::Published;
-    let mut all = Vec::new();
-    let settings = plan.get("settings").and_then(Value::as_object);
-    for (name, value) in settings.into_iter().flatten() {
-        let usual = usual(name, result.run.learner(), published);
-        if !is_found(result, name) && !usual.is_some_and(|usual| is_same(&usual, value)) {
-            all.push(described(name, value));
+/// The column of a run: its learner, and everything in which it is not as the first cell that the tables have of the learner.
+fn column(cells: &PaperCells<'_>, run: WadeRun<'_>) -> String {
+    // A rule has a note of its own, and other data make no column.
+    let is_shown = |name: &str| !["rule", "selection"].contains(&name);
+    let described: Vec<String> = match cells.departures_of_first(run) {
+        Some(usual) => {
+            let has = |one: &&Departure| one.ours.is_some() && !one.is_of_data() && is_shown(&one.name());
+            usual.iter().filter(has).map(described).collect()
         }
-    }
-    let vocabulary = result.data.get("vocabulary").and_then(Value::as_u64);
-    let other = |size: &u64| vocabulary.is_some_and(|vocabulary| *size != FEATURES * vocabulary);
-    let size = count(result, "size").filter(other);
-    all.extend(size.map(|size| format!("of {size} parameters")));
-    let batch = if published && !is_reservoir(result) { 8 } else { 1 };
-    all.extend(count(result, "batch").filter(|own| *own != batch).map(|own| format!("batch {own}")));
-    all.extend(plan.get("precision").and_then(Value::as_str).filter(|p| *p != "f32").map(str::to_owned));
-    all
-}
-
-/// Whether nobody gave a setting: a size decided it, or it was drawn. A rule has a note of its own.
-fn is_found(result: &RunResult, name: &str) -> bool {
-    let found = result.plan.get("found").and_then(Value::as_array);
-    name == "rule" || found.is_some_and(|found| found.iter().any(|own| own == name))
-}
-
-fn is_same(a: &Value, b: &Value) -> bool {
-    match (a.as_f64(), b.as_f64()) {
-        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
-        _ => a == b,
-    }
-}
-
-/// The value of a setting that the tables are of; none for dimensions that a size decides.
-fn usual(name: &str, learner: &str, published: bool) -> Option<Value> {
-    let either = |published_value: &str, corrected: &str| {
-        Some(Value::from(if published { published_value } else { corrected }))
+        // A learner that the paper does not have is told apart by what its experiment lists.
+        None => {
+            let coordinates = run.result().run.coordinates.iter();
+            let listed = coordinates.filter(|(name, _)| is_shown(name) && !OF_COLUMN.contains(name));
+            listed.map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect()
+        }
     };
-    match name {
-        "decoder" => either("one-vs-rest", "softmax"),
-        "labels" => either("training", "all"),
-        "standardization" => either("prior", "running"),
-        "dynamics" => either("published", "given"),
-        "attention" => either("leaky", "causal"),
-        "dropout" => Some(json!(if published && learner == "transformer" { 0.5 } else { 0.0 })),
-        "learning_rate" | "weight_decay" => Some(json!(0.001)),
-        "optimizer" => Some(json!(if ["esn", "reca"].contains(&learner) { "sgd" } else { "adam" })),
-        "redundancy" => Some(json!(15)),
-        "projection" => Some(json!(60)),
-        "iterations" => Some(json!(2)),
-        "units" => Some(json!(FEATURES)),
-        "connections" => Some(json!(10.0)),
-        "spectral_radius" => Some(json!(0.95)),
-        "leak" | "input_scale" | "layers" => Some(json!(1)),
-        "bias" | "embedding" => Some(json!(0)),
-        "skip" => Some(json!(false)),
-        "heads" => Some(json!(8)),
-        "feedforward_units" => Some(json!(50)),
-        _ => None,
-    }
+    std::iter::once(run.learner().to_owned()).chain(described).collect::<Vec<_>>().join(" ")
 }
 
-/// A setting in the name of a column.
-fn described(name: &str, value: &Value) -> String {
-    match (name, value.as_str()) {
-        ("attention", Some("leaky")) => "that sees the answer".to_owned(),
-        ("attention", Some("pooled")) => "pooled".to_owned(),
-        ("dynamics", Some("published")) => "as published".to_owned(),
-        ("standardization", Some("prior")) => "standardised before".to_owned(),
-        ("standardization", Some("none")) => "not standardised".to_owned(),
-        (_, Some(text)) => format!("{} {text}", name.replace('_', " ")),
-        _ => format!("{} {value}", name.replace('_', " ")),
+/// The coordinates that need no words in the name of a column.
+const OF_COLUMN: [&str; 4] = ["language", "learner", "size", "sequences"];
+
+/// A departure in the name of a column.
+fn described(one: &Departure) -> String {
+    let name = one.name();
+    let text = one.ours.as_ref().and_then(Value::as_str);
+    match (name.as_str(), text, &one.ours) {
+        ("attention", Some("leaky"), _) => "that sees the answer".to_owned(),
+        ("attention", Some("pooled"), _) => "pooled".to_owned(),
+        ("dynamics", Some("published"), _) => "as published".to_owned(),
+        ("standardization", Some("prior"), _) => "standardised before".to_owned(),
+        ("standardization", Some("none"), _) => "not standardised".to_owned(),
+        ("size", _, Some(size)) => format!("of {size} parameters"),
+        ("precision", Some(precision), _) => precision.to_owned(),
+        (_, Some(text), _) => format!("{name} {text}"),
+        (_, None, value) => format!("{name} {}", value.as_ref().unwrap_or(&Value::Null)),
     }
 }
 
 /// A learning curve: sequences seen, and the accuracy then.
-pub(super) fn curve(result: &RunResult) -> Vec<(f64, f64)> {
+pub(super) fn curve(run: WadeRun<'_>) -> Vec<(f64, f64)> {
     let numbers = |name: &str| -> Vec<f64> {
-        let list = result.data.get("curve").and_then(|curve| curve.get(name)).and_then(Value::as_array);
+        let list = run.data.get("curve").and_then(|curve| curve.get(name)).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_f64).collect()
     };
-    let of = result.data.get("test_answers").and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let of = run.data.get("test_answers").and_then(Value::as_f64).unwrap_or(f64::NAN);
     numbers("seen").into_iter().zip(numbers("correct").into_iter().map(|correct| correct / of)).collect()
 }
 
 /// The curves of runs, evaluation by evaluation, as long as the shortest: mean sequences seen, and the accuracies.
-pub(super) fn mean_curve(runs: &[&RunResult]) -> Vec<(f64, Vec<f64>)> {
+pub(super) fn mean_curve(runs: &[WadeRun<'_>]) -> Vec<(f64, Vec<f64>)> {
     let curves: Vec<Vec<(f64, f64)>> =
-        runs.iter().map(|run| curve(run)).filter(|curve| !curve.is_empty()).collect();
+        runs.iter().map(|run| curve(*run)).filter(|curve| !curve.is_empty()).collect();
     let shortest = curves.iter().map(Vec::len).min().unwrap_or(0);
     let at = |i: usize| {
         let seen: Vec<f64> = curves.iter().map(|curve| curve[i].0).collect();

@@ -5,8 +5,18 @@ use wug_table::csv_line;
 use crate::table::{Cell, Table, Value, distinct};
 
 /// The columns of a cell.
-const VALUES: [&str; 9] =
-    ["column", "ours", "ours_std", "ours_low", "ours_high", "n", "paper", "paper_std", "paper_n"];
+const VALUES: [&str; 10] = [
+    "column",
+    "ours",
+    "ours_std",
+    "ours_low",
+    "ours_high",
+    "n",
+    "paper",
+    "paper_std",
+    "paper_n",
+    "departures",
+];
 
 /// All tables in one: what a row is about comes first, then the column, then ours and the paper's. Numbers are
 /// given in full.
@@ -44,7 +54,7 @@ fn names(tables: &[Table]) -> Vec<String> {
 }
 
 /// In the order of [`VALUES`], after the name of the column; what is absent is empty.
-fn values(cell: &Cell) -> [String; 8] {
+fn values(cell: &Cell) -> [String; 9] {
     let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
     let parts = |value: &Option<Value>| match value {
         None => Default::default(),
@@ -55,5 +65,15 @@ fn values(cell: &Cell) -> [String; 8] {
     };
     let count = |n: Option<usize>| n.map_or_else(String::new, |n| n.to_string());
     let ([ours, ours_std, low, high], [paper, paper_std, ..]) = (parts(&cell.ours), parts(&cell.paper));
-    [ours, ours_std, low, high, count(cell.n), paper, paper_std, count(cell.paper_n)]
+    [
+        ours,
+        ours_std,
+        low,
+        high,
+        count(cell.n),
+        paper,
+        paper_std,
+        count(cell.paper_n),
+        cell.departures.join("; "),
+    ]
 }

@@ -104,7 +104,7 @@ fn cell(cell: &Cell, words: bool) -> String {
         Rank::Tied => format!("<u>{ours}</u>"),
         Rank::Best => format!("<b>{ours}</b>"),
     };
-    let more = soft("n", &(interval + &cell.count()));
+    let more = soft("n", &(interval + &cell.count() + &cell.mark()));
     let paper = cell.paper.as_ref().map_or_else(String::new, |paper| paper.show() + &cell.paper_count());
     format!("<td{class}>{ours}{more}{}</td>", soft("paper", &paper))
 }

@@ -35,7 +35,7 @@ fn cell(cell: &Cell) -> String {
         Rank::Tied => format!("<ins>{ours}</ins>"),
         Rank::Best => format!("**{ours}**"),
     };
-    let count = cell.count();
+    let count = cell.count() + &cell.mark();
     match &cell.paper {
         Some(paper) => format!("{ours}{count} · *{}{}*", escaped(&paper.show()), cell.paper_count()),
         None => ours + &count,

@@ -103,7 +103,7 @@ fn written(cell: &Cell) -> String {
         (Some(_), Some(n)) => format!(" ({n})"),
         _ => String::new(),
     };
-    let ours = shown(cell.ours.as_ref()) + &count(&cell.ours, cell.n);
+    let ours = shown(cell.ours.as_ref()) + &count(&cell.ours, cell.n) + &cell.mark();
     match &cell.paper {
         Some(paper) => format!("{ours}/{}{}", paper.show(), count(&cell.paper, cell.paper_n)),
         None => ours,

@@ -39,15 +39,31 @@ pub struct Departure {
     pub paper: Option<Value>,
 }
 
-/// Fields that differ from run to run of one cell, that follow from others, or that only estimate.
-const OF_RUN: [&str; 6] =
-    ["seed", "data_seed", "learner.parameters", "learner.found", "data.corpus.path", "data.source.file.path"];
+/// Fields that differ from run to run of one cell, that follow from others, or that say where data are and what else is measured.
+/// What was found in files is compared by the facts that results have of it.
+const OF_RUN: [&str; 9] = [
+    "seed",
+    "data_seed",
+    "learner.parameters",
+    "learner.found",
+    "data.corpus.path",
+    "data.corpus.hash",
+    "data.source.directory",
+    "data.source.file.path",
+    "measure.measures",
+];
 
 /// Every field of a plan by its path, but for those in which the runs of one cell differ.
 pub fn fields(plan: &Plan<Untyped>) -> BTreeMap<String, Value> {
     let mut fields = BTreeMap::new();
     flatten(&super::json(plan), "", &mut fields);
-    fields.retain(|path, _| !OF_RUN.iter().any(|own| path == own || path.starts_with(&format!("{own}."))));
+    let of_run = |path: &str| {
+        OF_RUN
+            .iter()
+            .any(|own| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    // A directory of strings is as good as strings that are drawn: it has no such field, and they need none.
+    fields.retain(|path, value| !of_run(path) && !(path == "data.source" && *value == "drawn"));
     fields
 }
 
@@ -67,10 +83,18 @@ fn flatten(value: &Value, path: &str, fields: &mut BTreeMap<String, Value>) {
 impl Recipe {
     /// In what a run differs from this cell, the subject and the learner's name included.
     pub fn departures(&self, plan: &Plan<Untyped>) -> Vec<Departure> {
-        let (ours, paper) = (fields(plan), fields(&self.plan));
-        let mut paths: Vec<&String> = ours.keys().chain(paper.keys()).collect();
+        self.differences(&fields(plan), &fields(&self.plan))
+    }
+
+    /// The same of fields that are known already, for whoever compares many.
+    pub fn differences(
+        &self,
+        ours: &BTreeMap<String, Value>,
+        paper: &BTreeMap<String, Value>,
+    ) -> Vec<Departure> {
+        let absent = paper.keys().filter(|path| !ours.contains_key(*path));
+        let mut paths: Vec<&String> = ours.keys().chain(absent).collect();
         paths.sort_unstable();
-        paths.dedup();
         let departure = |path: &String| {
             let (own, printed) = (ours.get(path), paper.get(path));
             let same = self.is_drawn(path, own) || same(own, printed);
@@ -81,7 +105,9 @@ impl Recipe {
 
     /// Whether each run draws a field, and this is a value that it may have drawn.
     fn is_drawn(&self, path: &str, value: Option<&Value>) -> bool {
-        let name = path.strip_prefix("learner.settings.").unwrap_or(path);
+        // One draw gives the weights of all auxiliary losses.
+        let weight = path.starts_with("measure.weights.").then_some("loss_weight");
+        let name = weight.or_else(|| path.strip_prefix("learner.settings.")).unwrap_or(path);
         let (Some(range), Some(x)) = (self.drawn.get(name), value.and_then(Value::as_f64)) else {
             return false;
         };
@@ -100,8 +126,30 @@ fn same(a: Option<&Value>, b: Option<&Value>) -> bool {
 impl Departure {
     /// The name of the field without what it is part of, in words.
     pub fn name(&self) -> String {
-        let path = self.field.strip_prefix("learner.settings.").unwrap_or(&self.field);
-        path.replace(['.', '_'], " ")
+        self.own_path().replace(['.', '_'], " ")
+    }
+
+    /// The name of the group that the field is in: a score with ten fields of its own is one thing.
+    pub fn group(&self) -> String {
+        let own = self.own_path();
+        own.split('.').next().unwrap_or(own).replace('_', " ")
+    }
+
+    fn own_path(&self) -> &str {
+        let parts = ["learner.settings.", "learner.", "measure."];
+        let own = parts.iter().find_map(|part| self.field.strip_prefix(part));
+        own.filter(|name| *name != "name").unwrap_or(&self.field)
+    }
+
+    /// Whether it is of what was drawn or read, or of what was measured: a learner that the paper does not have can differ in no
+    /// other field.
+    pub fn is_of_task(&self) -> bool {
+        self.is_of_data() || self.field.starts_with("measure.") || self.field == "reading"
+    }
+
+    /// Whether the strings, sequences or examples are others than the paper's.
+    pub fn is_of_data(&self) -> bool {
+        self.field == "subject" || self.field.starts_with("data.")
     }
 }
 
