@@ -143,7 +143,7 @@ impl LaneCorpus {
             match self.targets[start..].iter_mut().find(|target| u32::from(target.symbol) == next) {
                 Some(target) => target.count += weight,
                 None => {
-                    self.targets.push(LaneTarget { lane: lane as u8, symbol: next as u16, count: *weight })
+                    self.targets.push(LaneTarget { lane: lane as u8, symbol: next as u16, count: *weight });
                 }
             }
         }

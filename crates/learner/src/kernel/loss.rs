@@ -206,9 +206,9 @@ mod tests {
         for (row, logits) in logits.chunks(v).enumerate() {
             let p = naive::softmax(logits);
             losses.push(-libm::log(p[targets[row] as usize]));
-            for symbol in 0..v {
+            for (symbol, p) in p.iter().enumerate() {
                 let is_target = f64::from(u8::from(symbol == targets[row] as usize));
-                gradient.push(weights[row] * (p[symbol] - is_target));
+                gradient.push(weights[row] * (p - is_target));
             }
             all.extend(p);
         }

@@ -12,7 +12,7 @@ use super::{Tape, grow};
 use crate::kernel::{Accumulate, Mat, Real, matmul};
 use crate::params::Param;
 
-/// ArenaRows in one of the arenas.
+/// Rows in one of the arenas.
 #[derive(Clone, Debug)]
 pub(super) enum ArenaRows {
     Values(Range<usize>),

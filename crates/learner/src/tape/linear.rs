@@ -73,7 +73,7 @@ pub struct LayerNorm {
     pub epsilon: f64,
 }
 
-/// ArenaRows of `D` elements, normalised; saves the mean and the inverse standard deviation of each, `[N]` both.
+/// Rows of `D` elements, normalised; saves the mean and the inverse standard deviation of each, `[N]` both.
 #[derive(Clone, Debug)]
 pub(super) struct LayerNormOp {
     x: Var,

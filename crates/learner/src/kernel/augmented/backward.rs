@@ -114,8 +114,9 @@ fn memories_back<R: Real>(
     let (held, new_held) = (n.held(t), n.held(t + 1));
     let (dactions, delement) = workspace.split_at_mut(n.device.actions());
     let delement = &mut delement[..n.width];
-    let actions = chosen.actions.chunks_exact_mut(n.device.actions());
-    for (b, (actions, element)) in actions.zip(chosen.elements.chunks_exact_mut(n.width)).enumerate() {
+    let Chosen { actions, elements } = chosen;
+    let actions = actions.chunks_exact_mut(n.device.actions());
+    for (b, (actions, element)) in actions.zip(elements.chunks_exact_mut(n.width)).enumerate() {
         let (dold, old) = (&mut dold[b * held..][..held], &old[b * held..][..held]);
         let (dnew, shares) = (&dnew[b * new_held..][..new_held], n.device.shares(actions));
         let dshares = n.step_of(t).backward(MemoryBackward { old, dnew, dold }, delement, element, &shares);

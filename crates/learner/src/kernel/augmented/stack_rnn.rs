@@ -249,8 +249,9 @@ fn stacks_back<R: Real>(
     let MemoryBackward { old, dnew, dold } = stacks;
     let (held, new_held, step) = (n.held(t), n.held(t + 1), n.step_of(t));
     let (dactions, delement) = workspace.split_at_mut(ACTIONS);
-    let actions = chosen.actions.chunks_exact_mut(ACTIONS);
-    for (b, (actions, element)) in actions.zip(chosen.elements.chunks_exact_mut(n.width)).enumerate() {
+    let Chosen { actions, elements } = chosen;
+    let actions = actions.chunks_exact_mut(ACTIONS);
+    for (b, (actions, element)) in actions.zip(elements.chunks_exact_mut(n.width)).enumerate() {
         let (dold, old) = (&mut dold[b * held..][..held], &old[b * held..][..held]);
         let (dnew, shares) = (&dnew[b * new_held..][..new_held], STACK.shares(actions));
         let dshares = step.backward(MemoryBackward { old, dnew, dold }, delement, element, &shares);

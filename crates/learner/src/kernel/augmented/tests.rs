@@ -238,11 +238,9 @@ fn check_move<R: Real>(device: MemoryKind, rows: usize, steps: usize, d: usize, 
     near(&kernel_dactions, &dactions, terms);
     near(&delement, &dnew[0].iter().map(|d| written * d).collect::<Vec<_>>(), terms);
     // Rows that are not held before the step are constants.
-    let dold = |row: usize| step.before.find(row).map(|_| dold[row].clone());
-    let kernel_dold = dense(step.before, &wide(&kernel_dold));
-    for row in 0..rows {
-        if let Some(expected) = dold(row) {
-            near(&kernel_dold[row].iter().map(|&x| R::of(x)).collect::<Vec<R>>(), &expected, terms);
+    for (row, (expected, got)) in dold.iter().zip(dense(step.before, &wide(&kernel_dold))).enumerate() {
+        if step.before.find(row).is_some() {
+            near(&got.into_iter().map(R::of).collect::<Vec<R>>(), expected, terms);
         }
     }
 }

@@ -9,10 +9,10 @@ use super::super::simd::{Lane, Sigmoid, Tanh, V, dispatch, squash_registers};
 use super::super::{Real, Recurrence, RecurrentWeights};
 use super::{InputRows, StateAfter, StateBefore};
 
-/// InputRows of a tile: sums of three rows and four gates, three broadcast inputs and a weight fill the sixteen registers of AVX2.
+/// Rows of a tile: sums of three rows and four gates, three broadcast inputs and a weight fill the sixteen registers of AVX2.
 const ROWS: usize = 3;
 
-/// InputRows whose sums are computed before the activations: two times the registers that [`squash_registers`] takes side by side.
+/// Rows whose sums are computed before the activations: two times the registers that [`squash_registers`] takes side by side.
 const AT_ONCE: usize = 12;
 
 const GATES: usize = 4;

@@ -44,11 +44,11 @@ fn naive(start: &[f64], x: &[f64], w: RecurrentWeights<'_, f64>, n: Recurrence) 
         let sum = |gate: usize, u: usize| x[gate * n.hidden + u] + before[gate * n.hidden + u];
         let squash = |gate| if gate == 2 { libm::tanh } else { naive::sigmoid };
         run.gates.extend((0..4).flat_map(|gate| (0..n.hidden).map(move |u| squash(gate)(sum(gate, u)))));
-        let gates = run.gates[at * 4 * n.hidden..].chunks(n.hidden).collect::<Vec<_>>();
+        let gate = |gate: usize, u: usize| run.gates[(at * 4 + gate) * n.hidden + u];
         for u in 0..n.hidden {
-            let cell = gates[1][u] * run.c[at * n.hidden + u] + gates[0][u] * gates[2][u];
+            let cell = gate(1, u) * run.c[at * n.hidden + u] + gate(0, u) * gate(2, u);
             run.c.push(cell);
-            run.h.push(gates[3][u] * libm::tanh(cell));
+            run.h.push(gate(3, u) * libm::tanh(cell));
         }
     }
     run
