@@ -75,7 +75,7 @@ pub(crate) fn reading_note<'r>(
     if reading == Reading::Published {
         return None;
     }
-    let implied = runs.into_iter().filter_map(|run| run.cell()).flat_map(|cell| cells.implied(cell));
+    let implied = runs.into_iter().filter_map(Run::cell).flat_map(|cell| cells.implied(cell));
     let implied = implied.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
     let data = "The paper's figures are of the published data, ours of the corrected.";
     let also = if implied.is_empty() { String::new() } else { format!(" They also differ in: {implied}.") };

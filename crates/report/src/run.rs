@@ -46,18 +46,11 @@ fn typed(result: &RunResult) -> Option<Box<dyn Any>> {
 pub(crate) type AnyRun<'r> = Run<'r, Untyped>;
 
 /// A run of a protocol. All that its result has can be read of it too.
+#[derive(Clone, Copy)]
 pub(crate) struct Run<'r, K: Kind> {
     pub(crate) reported: &'r ReportedRun<'r>,
     pub(crate) plan: &'r Plan<K>,
 }
-
-impl<K: Kind> Clone for Run<'_, K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Kind> Copy for Run<'_, K> {}
 
 impl<K: Kind> Deref for Run<'_, K> {
     type Target = RunResult;

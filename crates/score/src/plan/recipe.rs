@@ -63,7 +63,7 @@ pub fn fields(plan: &Plan<Untyped>) -> BTreeMap<String, Value> {
             .any(|own| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
     // A directory of strings is as good as strings that are drawn: it has no such field, and they need none.
-    fields.retain(|path, value| !of_run(path) && !(path == "data.source" && *value == "drawn"));
+    fields.retain(|path, value| !(of_run(path) || path == "data.source" && *value == "drawn"));
     fields
 }
 
