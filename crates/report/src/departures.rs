@@ -26,6 +26,7 @@ impl Cell {
     ) -> Self {
         let runs: Vec<Run<'_, _>> = runs.into_iter().collect();
         let departures = words(runs.iter().copied());
+        // One run that departs is enough: the value is of all of them.
         let figure = figure.filter(|_| runs.iter().all(|run| run.is_as_in_paper()));
         let (paper, paper_n) = figure.map(|figure| (figure.value, figure.n)).unzip();
         Self { paper, paper_n: paper_n.flatten(), departures, ..self }

@@ -14,6 +14,7 @@ use crate::cells::PaperCell;
 pub(crate) struct ReportedRun<'a> {
     pub(crate) result: &'a RunResult,
     /// A `Plan` of the protocol, read once; none of a protocol that is not known here.
+    // Runs of all protocols are in one list, and each suite asks for its own type.
     plan: Option<Box<dyn Any>>,
     /// None where no paper has the subject.
     pub(crate) cell: Option<&'a PaperCell<'a>>,
