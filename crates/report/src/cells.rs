@@ -74,6 +74,7 @@ impl<'a> PaperCells<'a> {
     /// one, with the fewest departures; of equals the first. None where no paper has the subject.
     pub(crate) fn nearest(&self, result: &RunResult) -> Option<(&PaperCell<'a>, Vec<Departure>)> {
         let ours = facts::of_result(result, fields(&result.plan));
+        // Thousands of runs of one rule of 256 each would be compared with all of them otherwise.
         if let Some(&i) = self.exact.get(&key(&result.run.protocol, &ours)) {
             return Some((&self.all[i], Vec::new()));
         }
@@ -84,8 +85,8 @@ impl<'a> PaperCells<'a> {
             cell.recipe.plan.reading == result.plan.reading
         });
         let in_paper = |cell: &&PaperCell<'_>| is_ours && cell.learner() == learner.name;
-        let has_learner = candidates.iter().any(|cell| in_paper(cell));
-        let candidates = preferred(candidates.into_iter(), |cell| in_paper(&cell));
+        let has_learner = candidates.iter().any(in_paper);
+        let candidates = preferred(candidates.into_iter(), in_paper);
         let departures = candidates.into_iter().map(|cell| {
             let mut departures = cell.departures(&ours);
             // A paper that has no figures of a reading has the same cells in it: what else the reading changes is a departure.
@@ -131,8 +132,7 @@ impl<'a> PaperCells<'a> {
         self.all.iter().any(|cell| cell.recipe.table == table && cell.recipe.plan.subject == subject)
     }
 
-    /// The settings in which the cells of the same table, subject and learner as a run's differ: the table pools them, or has them in
-    /// rows or columns.
+    /// The settings in which the cells of a run's table, subject and learner differ: the table pools them, or tells them apart.
     pub(crate) fn varied(&self, run: AnyRun<'_>) -> BTreeSet<String> {
         let Some(cell) = run.cell() else { return BTreeSet::new() };
         let recipe = &cell.recipe;

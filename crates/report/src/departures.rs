@@ -26,6 +26,7 @@ impl Cell {
     ) -> Self {
         let runs: Vec<Run<'_, _>> = runs.into_iter().collect();
         let departures = words(runs.iter().copied());
+        // One run that departs is enough: the value is of all of them.
         let figure = figure.filter(|_| runs.iter().all(|run| run.is_as_in_paper()));
         let (paper, paper_n) = figure.map(|figure| (figure.value, figure.n)).unzip();
         Self { paper, paper_n: paper_n.flatten(), departures, ..self }
@@ -75,7 +76,7 @@ pub(crate) fn reading_note<'r>(
     if reading == Reading::Published {
         return None;
     }
-    let implied = runs.into_iter().filter_map(|run| run.cell()).flat_map(|cell| cells.implied(cell));
+    let implied = runs.into_iter().filter_map(Run::cell).flat_map(|cell| cells.implied(cell));
     let implied = implied.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
     let data = "The paper's figures are of the published data, ours of the corrected.";
     let also = if implied.is_empty() { String::new() } else { format!(" They also differ in: {implied}.") };

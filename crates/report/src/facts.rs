@@ -6,8 +6,6 @@ use serde_json::Value;
 use wug_score::RunResult;
 use wug_score::plan::{Kind, Recipe, Recognition, Speed};
 
-type Fields = BTreeMap<String, Value>;
-
 /// The reviews of IMDB, for training and for testing: what WADE's Table 2 is of.
 const REVIEWS: usize = 25_000;
 const TRAINING_REVIEWS: &str = "data.reviews.training";
@@ -15,7 +13,7 @@ const TEST_REVIEWS: &str = "data.reviews.test";
 
 /// The fields of a result's plan with what there was in place of what was asked for: a directory may have more or fewer strings than
 /// a plan would draw.
-pub(crate) fn of_result(result: &RunResult, mut fields: Fields) -> Fields {
+pub(crate) fn of_result(result: &RunResult, mut fields: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let data = &result.data;
     if result.run.protocol == Recognition::PROTOCOL {
         // A run without any data failed; one that lacks a set is not of these data.
@@ -38,7 +36,7 @@ pub(crate) fn of_result(result: &RunResult, mut fields: Fields) -> Fields {
 }
 
 /// The fields of a recipe with what there is in the paper's data.
-pub(crate) fn of_recipe(recipe: &Recipe, mut fields: Fields) -> Fields {
+pub(crate) fn of_recipe(recipe: &Recipe, mut fields: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     if is_of_reviews(&recipe.protocol, &fields) {
         for path in [TRAINING_REVIEWS, TEST_REVIEWS] {
             fields.insert(path.to_owned(), REVIEWS.into());
@@ -47,11 +45,11 @@ pub(crate) fn of_recipe(recipe: &Recipe, mut fields: Fields) -> Fields {
     fields
 }
 
-fn is_of_reviews(protocol: &str, fields: &Fields) -> bool {
+fn is_of_reviews(protocol: &str, fields: &BTreeMap<String, Value>) -> bool {
     protocol == Speed::PROTOCOL && fields.contains_key("data.corpus.pieces")
 }
 
-fn replace(fields: &mut Fields, path: &str, value: Option<&Value>) {
+fn replace(fields: &mut BTreeMap<String, Value>, path: &str, value: Option<&Value>) {
     match value {
         Some(value) if !value.is_null() => drop(fields.insert(path.to_owned(), value.clone())),
         _ => drop(fields.remove(path)),

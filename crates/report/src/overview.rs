@@ -13,7 +13,7 @@ use crate::measured::{TEST, accuracies, chance, over_lengths, test_accuracy};
 use crate::parameters;
 use crate::pivot::Pivot;
 use crate::plan_fields::{data_note, spread_note};
-use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
+use crate::plot::{AxisLabels, Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::run::AnyRun;
 use crate::suite::{Contents, not_comparable};
 use crate::table::{BOLD_NOTE, Cell, Column, Decimals, MEAN_NOTE, Scope, Table, Value, distinct, set_ranks};
@@ -155,5 +155,5 @@ fn panel(language: &str, learners: &[&str], runs: &[AnyRun<'_>]) -> Option<Panel
     }
     let longest_trained = of_language.iter().find_map(|run| longest(*run));
     marks.extend(longest_trained.map(|(short, _)| Mark::Vertical(short as f64)));
-    Panel::fitted(language, ("length (symbols)", "accuracy"), 1.0, 0.5, marks)
+    Panel::fitted(language, AxisLabels { x: "length (symbols)", y: "accuracy" }, 1.0, 0.5, marks)
 }

@@ -13,7 +13,7 @@ use crate::generic::by_protocol;
 use crate::parameters;
 use crate::pivot::Pivot;
 use crate::plan_fields::{data_note, spread_note};
-use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
+use crate::plot::{AxisLabels, Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::run::{AnyRun, Run};
 use crate::suite::{Contents, not_comparable};
 use crate::table::{Cell, Column, Decimals, MEAN_NOTE, Scope, Table, Value, distinct};
@@ -100,6 +100,9 @@ fn shown(run: AnyRun<'_>, names: &[&str]) -> Vec<String> {
     names.iter().map(|name| run.run.coordinates.show(name)).collect()
 }
 
+/// A split with the runs of a row.
+type SplitRow<'p, 'r> = (&'static str, &'p Vec<AnyRun<'r>>);
+
 fn table(reading: Reading, runs: &[AnyRun<'_>], values: &str) -> Table {
     let learners = distinct(runs.iter().map(|run| run.result().run.learner()));
     let listed = ListedSettings::of(runs);
@@ -115,7 +118,6 @@ fn table(reading: Reading, runs: &[AnyRun<'_>], values: &str) -> Table {
     let rows = groups.iter().flat_map(|(names, own)| {
         SPLITS.map(|split| (names.iter().cloned().chain([split.to_owned()]).collect(), (split, own)))
     });
-    type SplitRow<'p, 'r> = (&'static str, &'p Vec<AnyRun<'r>>);
     let known = |&(split, own): &SplitRow<'_, '_>, of: fn(&Measurement) -> Option<f64>, metric: &Metric| {
         let measured = own.iter().find_map(|run| run.whole(split, metric.name));
         Cell::maybe(measured.and_then(of).map(|x| Value::number(x, DECIMALS)))
@@ -213,7 +215,7 @@ pub(crate) const FIGURE_NOTE: &str = "Dashed upright: the longest training strin
 
 /// A panel of accuracies; `None` without marks.
 pub(crate) fn panel(title: &str, x: &'static str, chance: f64, marks: Vec<Mark>) -> Option<Panel> {
-    Panel::fitted(title, (x, "accuracy"), 1.0, chance, marks)
+    Panel::fitted(title, AxisLabels { x, y: "accuracy" }, 1.0, chance, marks)
 }
 
 /// The chance level of the pairs of some runs, both splits together; one half if it is not known.

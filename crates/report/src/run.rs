@@ -14,6 +14,7 @@ use crate::cells::PaperCell;
 pub(crate) struct ReportedRun<'a> {
     pub(crate) result: &'a RunResult,
     /// A `Plan` of the protocol, read once; none of a protocol that is not known here.
+    // Runs of all protocols are in one list, and each suite asks for its own type.
     plan: Option<Box<dyn Any>>,
     /// None where no paper has the subject.
     pub(crate) cell: Option<&'a PaperCell<'a>>,
@@ -46,18 +47,11 @@ fn typed(result: &RunResult) -> Option<Box<dyn Any>> {
 pub(crate) type AnyRun<'r> = Run<'r, Untyped>;
 
 /// A run of a protocol. All that its result has can be read of it too.
+#[derive(Clone, Copy)]
 pub(crate) struct Run<'r, K: Kind> {
     pub(crate) reported: &'r ReportedRun<'r>,
     pub(crate) plan: &'r Plan<K>,
 }
-
-impl<K: Kind> Clone for Run<'_, K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Kind> Copy for Run<'_, K> {}
 
 impl<K: Kind> Deref for Run<'_, K> {
     type Target = RunResult;

@@ -63,9 +63,12 @@ impl Summary {
     }
 }
 
+/// A field of what a run was.
+type RunField = fn(&Run) -> &str;
+
 fn cautions(all: &[&RunResult], runs: &[AnyRun<'_>]) -> Vec<String> {
     let mut cautions = Vec::new();
-    let made_by: [(fn(&Run) -> &str, &str); 3] = [
+    let made_by: [(RunField, &str); 3] = [
         (|run| &run.version, "versions of wug"),
         (|run| &run.build, "builds"),
         (|run| &run.instructions, "instruction sets"),
@@ -87,8 +90,8 @@ fn cautions(all: &[&RunResult], runs: &[AnyRun<'_>]) -> Vec<String> {
     }
     // External learners end when they like: the epochs of the plan are not theirs.
     let trained = |run: &AnyRun<'_>| {
-        run.of::<Recognition>().is_some_and(|run| run.plan.learner.external.is_none())
-            && !run.curve.is_empty()
+        let learner = &run.plan.learner;
+        run.of::<Recognition>().is_some() && learner.settings.has("max_epochs") && learner.external.is_none()
     };
     let cut = runs.iter().filter(|run| trained(run) && run.ending == Ending::Finished).count();
     if cut > 0 {

@@ -133,12 +133,12 @@ impl Table {
     /// Drops the other columns, and their cells.
     pub(crate) fn retain_columns(&mut self, is_kept: impl Fn(&Column) -> bool) {
         let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
-        fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
-            let mut kept = kept.iter();
-            items.retain(|_| kept.next() == Some(&true));
+        let mut columns = kept.iter();
+        self.columns.retain(|_| columns.next() == Some(&true));
+        for row in &mut self.rows {
+            let mut cells = kept.iter();
+            row.cells.retain(|_| cells.next() == Some(&true));
         }
-        retain(&mut self.columns, &kept);
-        self.rows.iter_mut().for_each(|row| retain(&mut row.cells, &kept));
     }
 
     /// Whether a paper's value is shown beside ours.
@@ -163,8 +163,7 @@ impl Table {
         (!kinds.is_empty()).then(|| format!("In square brackets: {kinds}."))
     }
 
-    /// Without spreads and intervals. Of how many runs a mean is, a note says once; of how many something is the best, each
-    /// cell still does.
+    /// Without spreads and intervals. A note says once how many runs means are of; each cell still says what it is the best of.
     pub(crate) fn compact(mut self) -> Self {
         let cells = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| !cell.best_of);
         let run: Vec<usize> = cells().filter(|cell| cell.ours.is_some()).filter_map(|cell| cell.n).collect();

@@ -74,7 +74,7 @@ fn has_mark(changed: &RunResult, what: &str) {
     let cell = &tables[0].rows[0].cells[5];
     assert!(cell.ours.is_some() && cell.paper.is_none(), "{what}");
     assert!(cell.departures.iter().any(|departure| departure.starts_with(what)), "{:?}", cell.departures);
-    let text = render(std::slice::from_ref(changed), Format::Markdown).unwrap();
+    let text = render(std::slice::from_ref(changed), Format::Markdown).expect("text");
     assert!(text.contains("≠: not as in the paper") && text.contains("(best of 1) ≠"), "{text}");
     // Beside a run that is as in the paper it has no place in its cell.
     let both = fixtures::tables(&[changed.clone(), run()]);

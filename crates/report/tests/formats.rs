@@ -36,6 +36,8 @@ fn a_terminal_shows_the_headlines() {
     Protocols: recognition, speed
     Readings:  published
     Versions:  wug 0.1.0
+    Caution:   4 of 6 runs reached their last epoch before they would have stopped; more epochs may
+               score higher
 
     Table 2: recognition accuracy on the long test set (published reading)
     ours/paper; – was not run
@@ -127,7 +129,7 @@ fn csv_has_a_row_per_cell_with_numbers_in_full() {
 #[test]
 fn json_has_a_summary_and_every_table() {
     let value: serde_json::Value = serde_json::from_str(&render(&few(), Format::Json).unwrap()).unwrap();
-    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"protocols":["recognition","speed"],"readings":["published"],"versions":["0.1.0"],"cautions":[]}"###);
+    insta::assert_snapshot!(value["summary"], @r###"{"runs":6,"endings":{"failed":1,"finished":5},"protocols":["recognition","speed"],"readings":["published"],"versions":["0.1.0"],"cautions":["4 of 6 runs reached their last epoch before they would have stopped; more epochs may score higher"]}"###);
     insta::assert_snapshot!(value["tables"][0]["rows"][0]["cells"][2], @r###"{"ours":{"value":0.9349,"std":0.0,"interval":{"low":0.9349,"high":0.9349,"level":0.95,"kind":"mean"}},"paper":{"value":0.664,"std":0.22},"n":2,"paper_n":10}"###);
 }
 
@@ -312,6 +314,8 @@ fn small_experiments_have_an_overview() {
     Protocols: recognition
     Readings:  published
     Versions:  wug 0.1.0
+    Caution:   1 of 2 runs reached their last epoch before they would have stopped; more epochs may
+               score higher
 
     recognition: accuracy on the long test set (published reading)
 

@@ -24,10 +24,10 @@ const STOPPED: &str = "stopped";
 pub(super) fn tables(group: &RunGroup<'_>) -> Vec<Table> {
     let all = group.rows(|run| !run.is_from_first() && !run.margins().is_empty());
     let kinds = distinct(all.keys().map(|key| (key.language, key.measure())));
-    kinds.into_iter().map(|kind| table(group, kind, &all)).collect()
+    kinds.into_iter().map(|(language, measure)| table(group, language, measure, &all)).collect()
 }
 
-fn table(group: &RunGroup<'_>, (language, measure): (&str, &str), all: &RunsByRow<'_>) -> Table {
+fn table(group: &RunGroup<'_>, language: &str, measure: &str, all: &RunsByRow<'_>) -> Table {
     let rows: RunsByRow<'_> = all
         .iter()
         .filter(|(key, _)| (key.language, key.measure()) == (language, measure))
@@ -123,8 +123,7 @@ fn best<'a>(runs: &[IndexRun<'a>], margin: Margin) -> Option<IndexRun<'a>> {
     best(&whole).or_else(|| best(&stopped))
 }
 
-/// The best share of correct steps, how many are errors there, the mean over the runs that were evaluated to the end, and
-/// the chance level.
+/// The best share of correct steps, its errors, the mean over the runs that were evaluated to the end, and chance.
 fn steps(runs: &[IndexRun<'_>], margin: Margin) -> Vec<Cell> {
     let Some(best) = best(runs, margin) else { return vec![Cell::default(); 4] };
     let errors = best.steps(margin).map(|steps| (steps.scored - steps.correct, steps.scored));

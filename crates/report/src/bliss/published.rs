@@ -11,8 +11,8 @@ pub(super) const INDEX: PublishedTable = PublishedTable { text: include_str!("pu
 /// The factors of the paper.
 pub(super) const FACTORS: [usize; 4] = [1, 2, 4, 10];
 
-/// How many runs at each factor the paper's index of a learner is the best of (App. A): configurations times seeds. Of the others it
-/// does not say.
+/// How many runs at each factor the paper's index of a learner is the best of (App. A): configurations times
+/// seeds. It does not say of the others.
 pub(super) fn runs(learner: &str) -> Option<usize> {
     match learner {
         "lstm" => Some(21 * 3),

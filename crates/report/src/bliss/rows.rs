@@ -46,8 +46,7 @@ fn shown(value: Option<impl ToString>) -> String {
 /// Those on which the training strings depend.
 const OF_DATA: [&str; 3] = ["order", "prior", "data seed"];
 
-/// The settings of the paper's grids, among which an index is the best. Rows differ in others of which an experiment lists several
-/// values.
+/// The settings of the paper's grids, among which an index is the best. Rows differ in other settings that an experiment lists.
 pub(super) const CONFIGURED: [&str; 5] = ["hidden", "regularization", "lambda", "memory", "epochs"];
 /// The coordinates that every row has anyway: language and learner are its first keys, and it is of all factors.
 const OF_ROW: [&str; 3] = ["language", "learner", "factor"];
@@ -138,8 +137,7 @@ impl<'a> RunGroup<'a> {
         rows
     }
 
-    /// The settings that differ between rows. Baselines have few: where all rows that have a setting have it alike, the others make no
-    /// difference.
+    /// The settings that differ between rows. Baselines have few: rows without a setting make no difference to it.
     pub(super) fn varying(&self, rows: &RunsByRow<'_>) -> VaryingColumns {
         let known = SETTINGS.iter().map(|one| one.name.to_owned());
         let names: Vec<String> = known.chain(self.compared.iter().map(|name| field_name(name))).collect();

@@ -9,7 +9,7 @@ use super::detail::solved_length;
 use super::index_run::IndexRun;
 use super::rows::{ORDER, RunGroup, RunsByRow, SHUFFLED, margins, settings_notes};
 use crate::parameters;
-use crate::plot::{Figure, Mark, Panel, drawing};
+use crate::plot::{AxisLabels, Figure, Mark, Panel, drawing};
 use crate::table::{BEST_OF_NOTE, Cell, Column, Decimals, Row, Table, Value, distinct};
 
 /// Languages whose strings are in the order of one number n, and how many symbols each n adds.
@@ -19,7 +19,7 @@ const SEEN: &str = "seen in training";
 
 /// The runs whose tests begin with the shortest string, and the strictest margin of theirs.
 fn runs_from_first<'a>(group: &RunGroup<'a>) -> Option<(RunsByRow<'a>, Margin)> {
-    let rows = group.rows(|run| run.is_from_first());
+    let rows = group.rows(IndexRun::is_from_first);
     let strictest = *margins(&rows).last()?;
     Some((rows, strictest))
 }
@@ -138,7 +138,7 @@ fn panel(language: &str, learners: &[&str], rows: &RunsByRow<'_>, margin: Margin
         }
     }
     marks.push(Mark::Crosses(crosses.into_iter().map(|(size, n)| (size as f64, n as f64)).collect()));
-    Panel::logarithmic(language, ("training strings", "largest n solved"), marks)
+    Panel::logarithmic(language, AxisLabels { x: "training strings", y: "largest n solved" }, marks)
 }
 
 fn name(group: &RunGroup<'_>) -> &'static str {

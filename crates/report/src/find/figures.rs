@@ -6,7 +6,7 @@ use super::NAME;
 use super::group::{SheetRow, SheetRuns};
 use super::sheets::Sheet;
 use super::tables::per_example;
-use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
+use crate::plot::{AxisLabels, Figure, Mark, Panel, SPREAD_NOTE, drawing};
 use crate::table::distinct;
 
 /// The figure of a group, if it has one.
@@ -49,7 +49,13 @@ fn preferences(group: &SheetRuns<'_>) -> Option<Figure> {
                 marks.push(Mark::Points { series, points });
             }
         }
-        panels.extend(Panel::fitted(learner, (axis(group), "share of seeds"), 1.0, 1.0, marks));
+        panels.extend(Panel::fitted(
+            learner,
+            AxisLabels { x: axis(group), y: "share of seeds" },
+            1.0,
+            1.0,
+            marks,
+        ));
     }
     let title = format!("{}, which rule is followed ({} reading)", group.sheet.name(), group.reading);
     let series: Vec<String> = group.rules.iter().map(|&rule| rule.to_owned()).collect();
@@ -93,7 +99,7 @@ fn growth(group: &SheetRuns<'_>) -> Option<Figure> {
             }
             marks.extend(Mark::of_runs(series, seeds.into_values().collect()));
         }
-        let labels = ("composed examples shown, M", "nats per example");
+        let labels = AxisLabels { x: "composed examples shown, M", y: "nats per example" };
         panels.extend(Panel::fitted(rule, labels, 1.0, 0.0, marks));
     }
     let title = format!("{} ({} reading)", group.sheet.name(), group.reading);

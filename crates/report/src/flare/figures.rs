@@ -10,7 +10,7 @@ use super::published::Half;
 use super::runs::{FlareRun, FlareRuns};
 use crate::measured::over_lengths;
 use crate::parameters;
-use crate::plot::{Figure, Mark, Panel, SPREAD_NOTE, drawing};
+use crate::plot::{AxisLabels, Figure, Mark, Panel, SPREAD_NOTE, drawing};
 
 /// The longest string of the training set, and of the long validation set.
 const LONGEST: [f64; 2] = [40.0, 80.0];
@@ -128,7 +128,7 @@ fn models<'r>(runs: &FlareRuns<'r>, language: &str) -> Vec<(usize, FlareRun<'r>)
 
 /// A panel that shows all of the marks and log 2; `None` without marks.
 fn panel(language: &str, x: &'static str, marks: Vec<Mark>) -> Option<Panel> {
-    Panel::fitted(language, (x, NATS), FAIR_COIN, FAIR_COIN, marks)
+    Panel::fitted(language, AxisLabels { x, y: NATS }, FAIR_COIN, FAIR_COIN, marks)
 }
 
 fn figure(

@@ -20,7 +20,7 @@ pub(super) fn table(runs: &FlareRuns<'_>) -> Option<Table> {
     let models: Vec<FlareRun<'_>> = runs.languages().into_iter().flat_map(best).collect();
     let number = |n: Option<usize>| n.map_or_else(Cell::default, |n| Cell::ours(n.to_string()));
     let mut table = Pivot::new()
-        .column(Column::new("string"), |scored: &&ScoredString| Cell::ours(start(symbols(scored))))
+        .column(Column::new("string"), |scored: &&ScoredString| Cell::ours(start(&symbols(scored))))
         .column(Column::new("length"), |scored| number(Some(symbols(scored).len())))
         .column(Column::new("label"), |scored| Cell::ours(if scored.label { "member" } else { "no member" }))
         .column(Column::new("edits"), |scored| number(scored.edits))
@@ -51,7 +51,7 @@ fn symbols(scored: &ScoredString) -> Vec<&str> {
     scored.string.split_whitespace().collect()
 }
 
-fn start(symbols: Vec<&str>) -> String {
+fn start(symbols: &[&str]) -> String {
     let start = symbols.iter().take(SYMBOLS).copied().collect::<Vec<_>>().join(" ");
     match symbols.len() {
         0 => "ε".to_owned(),

@@ -160,8 +160,7 @@ impl<'r> FlareRuns<'r> {
         self.all.iter().any(|run| size(*run) != SIZE)
     }
 
-    /// The value by which losses are compared. The published tables were made from printed ones, which have
-    /// three decimals.
+    /// The value by which losses are compared. The published tables were made from printed ones with three decimals.
     fn compared(&self, x: f64) -> Option<f64> {
         if self.reading == Reading::Published { rounded(x, 3) } else { Some(x) }
     }

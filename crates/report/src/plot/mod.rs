@@ -5,7 +5,7 @@ mod axis;
 mod panel;
 
 use axis::Axis;
-pub(crate) use panel::{Mark, Panel, SPREAD_NOTE};
+pub(crate) use panel::{AxisLabels, Mark, Panel, SPREAD_NOTE};
 
 use crate::write::escaped_xml;
 

@@ -23,6 +23,13 @@ pub(crate) struct Panel {
     pub(crate) marks: Vec<Mark>,
 }
 
+/// What the axes of a panel are of.
+#[derive(Clone, Copy)]
+pub(crate) struct AxisLabels {
+    pub(crate) x: &'static str,
+    pub(crate) y: &'static str,
+}
+
 /// Something drawn in a panel.
 pub(crate) enum Mark {
     /// A line through points.
@@ -97,43 +104,34 @@ impl Panel {
     /// `rule`; `None` if no mark has a point.
     pub(crate) fn fitted(
         title: &str,
-        (x, y): (&'static str, &'static str),
+        labels: AxisLabels,
         top: f64,
         rule: f64,
         mut marks: Vec<Mark>,
     ) -> Option<Self> {
         let points = || marks.iter().flat_map(Mark::points);
         points().next()?;
-        let x = Axis::from_zero(x, points().map(|point| point.0));
-        let y = Axis::from_zero(y, points().map(|point| point.1).chain([top]));
+        let x = Axis::from_zero(labels.x, points().map(|point| point.0));
+        let y = Axis::from_zero(labels.y, points().map(|point| point.1).chain([top]));
         marks.push(Mark::Horizontal(rule));
         Some(Self { title: title.to_owned(), x, y, marks })
     }
 
     /// With logarithmic axes around the marks, upwards from one; `None` if no mark has a point.
-    pub(crate) fn logarithmic(
-        title: &str,
-        (x, y): (&'static str, &'static str),
-        marks: Vec<Mark>,
-    ) -> Option<Self> {
+    pub(crate) fn logarithmic(title: &str, labels: AxisLabels, marks: Vec<Mark>) -> Option<Self> {
         let points = || marks.iter().flat_map(Mark::points);
         points().next()?;
-        let x = Axis::logarithmic(x, points().map(|point| point.0));
-        let y = Axis::logarithmic(y, points().map(|point| point.1).chain([1.0]));
+        let x = Axis::logarithmic(labels.x, points().map(|point| point.0));
+        let y = Axis::logarithmic(labels.y, points().map(|point| point.1).chain([1.0]));
         Some(Self { title: title.to_owned(), x, y, marks })
     }
 
     /// With a logarithmic axis across and one from zero to `top` or more upwards; `None` if no mark has a point.
-    pub(crate) fn by_logarithm(
-        title: &str,
-        (x, y): (&'static str, &'static str),
-        top: f64,
-        marks: Vec<Mark>,
-    ) -> Option<Self> {
+    pub(crate) fn by_logarithm(title: &str, labels: AxisLabels, top: f64, marks: Vec<Mark>) -> Option<Self> {
         let points = || marks.iter().flat_map(Mark::points);
         points().next()?;
-        let x = Axis::logarithmic(x, points().map(|point| point.0));
-        let y = Axis::from_zero(y, points().map(|point| point.1).chain([top]));
+        let x = Axis::logarithmic(labels.x, points().map(|point| point.0));
+        let y = Axis::from_zero(labels.y, points().map(|point| point.1).chain([top]));
         Some(Self { title: title.to_owned(), x, y, marks })
     }
 

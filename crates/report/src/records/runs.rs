@@ -156,8 +156,7 @@ fn outcome(result: &RunResult) -> Json {
     })
 }
 
-/// The single values among what is known of the data, such as the answers per sequence that a step is counted in. Lists are rows of
-/// other tables.
+/// The single values among what is known of the data, such as the answers per sequence. Lists are rows of other tables.
 fn facts(data: &Json) -> Json {
     let Json::Object(fields) = data else { return Json::Null };
     let single = |(name, value): (&String, &Json)| match value {

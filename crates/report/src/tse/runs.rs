@@ -25,8 +25,7 @@ pub(super) struct TseCell<'r> {
     pub(super) version: Version<'r>,
 }
 
-/// In which of its versions a table was made, by the name that its section has: corrected, as the paper describes, or as the released
-/// code does it.
+/// A version of a table, by the name of its section: corrected, as the paper describes, or as the released code does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version<'r> {
     /// The reading of its pairs.

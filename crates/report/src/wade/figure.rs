@@ -4,7 +4,7 @@ use wug_score::Aggregate;
 
 use super::NAME;
 use super::runs::{WadeRuns, mean_curve};
-use crate::plot::{Figure, Mark, Panel, drawing};
+use crate::plot::{AxisLabels, Figure, Mark, Panel, drawing};
 
 /// Points of a curve, at most; they are spread evenly over the logarithm of the sequences seen.
 const POINTS: f64 = 60.0;
@@ -17,7 +17,7 @@ pub(super) fn figure(runs: &WadeRuns<'_>) -> Option<Figure> {
         for (series, column) in columns.iter().enumerate() {
             marks.extend(curve(series, &mean_curve(runs.cell(task, column))));
         }
-        Panel::by_logarithm(task, ("sequences seen", "accuracy"), 1.0, marks)
+        Panel::by_logarithm(task, AxisLabels { x: "sequences seen", y: "accuracy" }, 1.0, marks)
     };
     let panels: Vec<Panel> = runs.tasks().into_iter().filter_map(panel).collect();
     let reading = runs.reading.name();

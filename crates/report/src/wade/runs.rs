@@ -138,17 +138,14 @@ pub(super) fn rule(run: WadeRun<'_>) -> Option<usize> {
 fn column(cells: &PaperCells<'_>, run: WadeRun<'_>) -> String {
     // A rule has a note of its own, and other data make no column.
     let is_shown = |name: &str| !["rule", "selection"].contains(&name);
-    let described: Vec<String> = match cells.departures_of_first(run) {
-        Some(usual) => {
-            let has = |one: &&Departure| one.ours.is_some() && !one.is_of_data() && is_shown(&one.name());
-            usual.iter().filter(has).map(described).collect()
-        }
+    let described: Vec<String> = if let Some(usual) = cells.departures_of_first(run) {
+        let has = |one: &&Departure| one.ours.is_some() && !one.is_of_data() && is_shown(&one.name());
+        usual.iter().filter(has).map(described).collect()
+    } else {
         // A learner that the paper does not have is told apart by what its experiment lists.
-        None => {
-            let coordinates = run.result().run.coordinates.iter();
-            let listed = coordinates.filter(|(name, _)| is_shown(name) && !OF_COLUMN.contains(name));
-            listed.map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect()
-        }
+        let coordinates = run.result().run.coordinates.iter();
+        let listed = coordinates.filter(|(name, _)| is_shown(name) && !OF_COLUMN.contains(name));
+        listed.map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect()
     };
     std::iter::once(run.learner().to_owned()).chain(described).collect::<Vec<_>>().join(" ")
 }

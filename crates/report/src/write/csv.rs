@@ -18,8 +18,7 @@ const VALUES: [&str; 10] = [
     "departures",
 ];
 
-/// All tables in one: what a row is about comes first, then the column, then ours and the paper's. Numbers are
-/// given in full.
+/// All tables in one: what a row is about, then the column, then ours and the paper's, with all digits.
 pub(crate) fn csv(tables: &[Table]) -> String {
     let names = names(tables);
     let mut head = vec!["table".to_owned()];

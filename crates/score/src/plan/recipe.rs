@@ -17,12 +17,13 @@ use super::{Plan, Untyped};
 pub struct Recipe {
     /// The suite and the table, such as `tse/3`.
     pub table: String,
-    /// The name of the section among several of one table, such as `as described`; empty if there is none.
+    /// The name of the section among several of one table, such as `as described`; empty if there is none. What follows a comma names
+    /// another way of training the same learner, which tables show as a learner of its own: `as described, by SGD`.
     pub version: String,
     pub protocol: String,
     /// The run with the first seed.
     pub plan: Plan<Untyped>,
-    /// The settings that each run draws, and from where.
+    /// The settings that each run draws, and from where, by the names that experiments give them, such as `loss_weight`.
     pub drawn: BTreeMap<String, Range>,
     /// How many runs the cell has.
     pub runs: usize,
@@ -63,7 +64,7 @@ pub fn fields(plan: &Plan<Untyped>) -> BTreeMap<String, Value> {
             .any(|own| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
     // A directory of strings is as good as strings that are drawn: it has no such field, and they need none.
-    fields.retain(|path, value| !of_run(path) && !(path == "data.source" && *value == "drawn"));
+    fields.retain(|path, value| !(of_run(path) || path == "data.source" && *value == "drawn"));
     fields
 }
 
