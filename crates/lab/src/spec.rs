@@ -175,6 +175,10 @@ pub fn recipes() -> Result<Vec<Recipe>, LabError> {
     let mut all = Vec::new();
     for (name, text) in BUILT_IN {
         let file = ExperimentFile::read(name, text)?;
+        // The sections of another experiment are planned with it.
+        if file.is_of_another {
+            continue;
+        }
         for ReadSection { fields, section, .. } in
             sections(&file, Scale::Paper, &[], &Planning::of_recipes())?
         {

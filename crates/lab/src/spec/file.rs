@@ -19,6 +19,8 @@ pub(super) struct ExperimentFile {
     pub(super) source: String,
     pub(super) title: String,
     pub(super) about: String,
+    /// Whether it has the sections of another experiment.
+    pub(super) is_of_another: bool,
     /// By protocol, in the order of the registry.
     pub(super) sections: Vec<WrittenSection>,
 }
@@ -72,10 +74,9 @@ impl ExperimentFile {
             Problem::new("", "", "missing field `title`: what the experiment is, in one line".to_owned())
         })?;
         let about = text(&mut fields, ABOUT)?.unwrap_or_default();
-        let mut sections = match text(&mut fields, SECTIONS_OF)? {
-            Some(name) => sections_of(&name)?,
-            None => Vec::new(),
-        };
+        let another = text(&mut fields, SECTIONS_OF)?;
+        let is_of_another = another.is_some();
+        let mut sections = another.map_or(Ok(Vec::new()), |name| sections_of(&name))?;
         let mut defaults = table(fields.take(DEFAULTS), DEFAULTS)?.inherited();
         for entry in PROTOCOLS {
             let inherited = table(defaults.take(entry.name), &format!("{DEFAULTS}.{}", entry.name))?;
@@ -99,7 +100,7 @@ impl ExperimentFile {
             let sections = sections.join(" or ");
             return Err(Problem::new("", "", format!("has no runs: it needs a section such as {sections}")));
         }
-        Ok(Self { source: source.to_owned(), title, about, sections })
+        Ok(Self { source: source.to_owned(), title, about, is_of_another, sections })
     }
 
     /// Puts a directory before the relative paths in declared fields.

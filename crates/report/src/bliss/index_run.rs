@@ -188,7 +188,8 @@ impl<'a> IndexRun<'a> {
     pub(super) fn configuration(self) -> Configuration {
         let settings = &self.plan().learner.settings;
         let regularization = settings.text("regularization").unwrap_or_default();
-        let constant = settings.get_value("lambda").and_then(wug_parameter::Value::real).unwrap_or(0.0);
+        let constant =
+            settings.get_value("lambda").and_then(wug_parameter::SettingValue::real).unwrap_or(0.0);
         let rank = REGULARIZATIONS.iter().position(|name| *name == regularization);
         let all = settings.iter().map(|(name, value)| format!("{name}={value}"));
         Configuration {
