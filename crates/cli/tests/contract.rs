@@ -4,9 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test says why it fails")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde_json::json;
-use wug_lab::generalization::{Generalization, Measure};
+use wug_lab::generalization::{Criterion, Generalization};
 use wug_lab::learners::{UpdateRule, keys};
 use wug_lab::pairs::{OUT_OF_DISTRIBUTION, Pairs, TEST, VALIDATION};
 use wug_lab::plan::RunPlan;
@@ -20,11 +21,12 @@ use wug_lab::score::metric::{
     RECOGNITION_CROSS_ENTROPY, SOLVED_LENGTH, WADE, WADE_ABOVE_CHANCE, pair_accuracy,
 };
 use wug_lab::score::pairs::{PairComparison, Ties};
+use wug_lab::score::plan::Recipe;
 use wug_lab::score::strata::Margin;
 use wug_lab::score::{Ending, Measurement, Metric, Ratio, RunResult, Stratum, Totals};
-use wug_lab::spec::{BUILT_IN, Experiment, Scale};
+use wug_lab::spec::{BUILT_IN, Experiment, Scale, recipes};
 use wug_lab::speed::Speed;
-use wug_report::{Logs, RecordFormat, Table, TableFormat, Value, records, suite, tables};
+use wug_report::{Figure, Logs, RecordFormat, Report, Table, TableFormat, Value, records};
 
 /// The runs of an experiment at full scale; of a hundred seeds, two are enough. The one about reviews has those of a fixture.
 fn planned(name: &str) -> Vec<RunPlan> {
@@ -68,8 +70,10 @@ fn recognized(plan: &RunPlan, accuracy: f64) -> RunResult {
             measured(split, Stratum::All, metric, 1.0 - accuracy),
         ]
     };
-    let scores =
-        ["training", p.validation.split(), "test-short-held-out", "test"].map(on).into_iter().flatten();
+    let scores = ["training", p.measure.validation.split(), "test-short-held-out", "test"]
+        .map(on)
+        .into_iter()
+        .flatten();
     plan.result("hash".to_owned(), outcome(json!({ "splits": splits }), scores.collect()))
 }
 
@@ -77,16 +81,16 @@ fn recognized(plan: &RunPlan, accuracy: f64) -> RunResult {
 fn generalized(plan: &RunPlan, solved: bool) -> RunResult {
     let p = plan.of::<Generalization>().unwrap();
     let value = f64::from(u8::from(solved));
-    let (accuracy, acceptance) = match p.measure {
-        Measure::Deterministic => (&DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE),
-        Measure::Categorical => (&CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE),
+    let (accuracy, acceptance) = match p.measure.criterion {
+        Criterion::Deterministic => (&DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE),
+        Criterion::Categorical => (&CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE),
     };
-    let scores = p.margins.iter().flat_map(|&margin| {
+    let scores = p.measure.margins.iter().flat_map(|&margin| {
         let at = Stratum::Margin(Margin::new(margin).unwrap());
         [(accuracy, value), (acceptance, value), (&SOLVED_LENGTH, 40.0)]
             .map(|(metric, value)| measured("test", at, metric, value))
     });
-    let strings = p.test.strings;
+    let strings = p.data.test.strings;
     let facts =
         json!({ "longest": 40, "evaluated": { "strings": strings, "of": strings, "stopped": false } });
     plan.result("hash".to_owned(), outcome(facts, scores.collect()))
@@ -108,13 +112,13 @@ fn learned(plan: &RunPlan, score: f64) -> RunResult {
 fn followed(plan: &RunPlan, nats: f64) -> RunResult {
     let p = plan.of::<Preference>().unwrap();
     // Every rule of the built-in tasks, in the order of the task.
-    let family = p.task.split(':').next().unwrap();
+    let family = p.subject.split(':').next().unwrap();
     let rules: &[&str] = match family {
         "count-or-memorization" => &["count", "mem"],
         "add-or-multiply" => &["add", "mul", "mem"],
         "multiply-by-3" => &["mul1", "mul2", "mul3", "mem"],
         "hierarchical-or-linear" => &["hierar", "linear"],
-        "scan" if p.task == "scan:split=simple" => &["comp"],
+        "scan" if p.subject == "scan:split=simple" => &["comp"],
         _ => &["comp", "mem"],
     };
     let mut scores = vec![
@@ -161,9 +165,27 @@ fn named<'t>(tables: &'t [Table], id: &str) -> &'t Table {
     tables.iter().find(|table| table.id == id).unwrap_or_else(|| panic!("no {id} among {:?}", ids()))
 }
 
-/// The tables that a terminal shows of results of one suite.
+/// The recipes of the papers, planned once.
+fn papers() -> &'static [Recipe] {
+    static PAPERS: OnceLock<Vec<Recipe>> = OnceLock::new();
+    PAPERS.get_or_init(|| recipes().unwrap())
+}
+
+fn report(results: &[RunResult]) -> Report {
+    Report::new(results, papers()).unwrap()
+}
+
+fn tables_of(results: &[RunResult]) -> Vec<Table> {
+    report(results).tables
+}
+
+fn figures(results: &[RunResult]) -> Vec<Figure> {
+    report(results).figures
+}
+
+/// The tables that a terminal shows.
 fn headline(results: &[RunResult]) -> Vec<Table> {
-    suite::of(&results[0]).unwrap().headline(&results.iter().collect::<Vec<_>>())
+    report(results).headline
 }
 
 /// Whether a table is a suite's, or lists the settings of runs.
@@ -199,11 +221,13 @@ fn every_run_of_an_experiment_is_claimed_by_the_suite_it_is_named_after() {
         "find_appendix_c",
         "find_appendix_d",
     ] {
-        let expected = name.split('_').next().unwrap();
+        let (expected, mut results) = (name.split('_').next().unwrap(), Vec::new());
         for plan in planned(name) {
             let result = measured_well(&plan);
-            let claimed = suite::of(&result).map(suite::Suite::name);
-            assert_eq!(claimed, Some(expected), "{name}: {}", plan.label());
+            results.push(result);
+        }
+        for table in tables_of(&results) {
+            assert!(is_of(&table, expected), "{name}: {}", table.id);
         }
     }
 }
@@ -217,11 +241,11 @@ fn runs_of_flare_fill_the_cells_of_their_language_and_learner() {
     for plan in &runs {
         let p = plan.of::<Recognition>().unwrap();
         let next = 0.5 + 0.004 * accuracies.len() as f64;
-        let accuracy = *accuracies.entry((p.language.clone(), p.learner.clone())).or_insert(next);
+        let accuracy = *accuracies.entry((p.subject.clone(), p.learner.name.clone())).or_insert(next);
         results.push(recognized(plan, accuracy));
     }
     assert_eq!(accuracies.len(), 18 * 3);
-    let tables = tables(&results);
+    let tables = tables_of(&results);
     let main = named(&tables, "flare-published-2");
     assert_eq!(main.rows.len(), 18);
     for ((language, learner), accuracy) in &accuracies {
@@ -233,7 +257,7 @@ fn runs_of_flare_fill_the_cells_of_their_language_and_learner() {
     // Nothing is left over for the tables of what no paper has.
     assert!(tables.iter().all(|table| is_of(table, "flare")));
     let sizes: Vec<RunResult> = planned("flare_table22").iter().map(|plan| recognized(plan, 0.75)).collect();
-    let tables = wug_report::tables(&sizes);
+    let tables = tables_of(&sizes);
     let table = named(&tables, "flare-published-22");
     let cells: Vec<_> = table.rows.iter().flat_map(|row| &row.cells).collect();
     assert!(!cells.is_empty() && cells.iter().any(|cell| cell.ours.is_some()));
@@ -242,10 +266,10 @@ fn runs_of_flare_fill_the_cells_of_their_language_and_learner() {
 #[test]
 fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     // What is solved at b = 4 by all learners, at no larger factor by any.
-    let solved = |plan: &RunPlan| plan.of::<Generalization>().unwrap().factor <= 4;
+    let solved = |plan: &RunPlan| plan.of::<Generalization>().unwrap().data.factor <= 4;
     let results: Vec<RunResult> =
         planned("bliss_table2").iter().map(|plan| generalized(plan, solved(plan))).collect();
-    let tables = tables(&results);
+    let tables = tables_of(&results);
     let table = named(&tables, "bliss-published-2");
     let languages = ["an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cn-plus-m", "dyck-1", "dyck-2"];
     for language in languages {
@@ -264,8 +288,8 @@ fn runs_of_bliss_fill_the_cells_of_their_language_and_learner() {
     }
     assert!(tables.iter().all(|table| is_of(table, "bliss")));
     let far: Vec<RunResult> = planned("bliss_figure3").iter().map(|plan| generalized(plan, true)).collect();
-    assert!(wug_report::tables(&far).iter().all(|table| is_of(table, "bliss")));
-    assert!(!wug_report::figures(&far).is_empty());
+    assert!(tables_of(&far).iter().all(|table| is_of(table, "bliss")));
+    assert!(!figures(&far).is_empty());
 }
 
 #[test]
@@ -276,10 +300,10 @@ fn runs_of_wade_fill_the_cells_of_their_task_and_learner() {
         let p = plan.of::<Speed>().unwrap();
         let published = p.reading == wug_lab::language::Reading::Published;
         let next = 0.2 + 0.001 * expected.len() as f64;
-        let score = *expected.entry((p.language.clone(), p.learner.clone(), published)).or_insert(next);
+        let score = *expected.entry((p.subject.clone(), p.learner.name.clone(), published)).or_insert(next);
         results.push(learned(&plan, score));
     }
-    let all = tables(&results);
+    let all = tables_of(&results);
     let table = named(&all, "wade-published-4");
     assert_eq!(table.rows.len(), 10);
     for ((task, learner, _), score) in expected.iter().filter(|((_, _, published), _)| *published) {
@@ -302,18 +326,18 @@ fn runs_of_wade_fill_the_cells_of_their_task_and_learner() {
         assert!(!cell(corrected, &["qa"], column).is_empty(), "{column}");
     }
     assert!(all.iter().all(|table| table.id.starts_with("wade-") || table.id.ends_with("-settings")));
-    assert_eq!(wug_report::figures(&results).len(), 2);
+    assert_eq!(figures(&results).len(), 2);
     // The best rule on the seeds of the sweep is chosen.
     let rules: Vec<RunResult> = Experiment::load("wade_rules", Scale::Quick, &[])
         .unwrap()
         .runs
         .iter()
         .map(|plan| {
-            let rule = plan.of::<Speed>().unwrap().settings.count("rule").unwrap();
+            let rule = plan.of::<Speed>().unwrap().learner.settings.count("rule").unwrap();
             learned(plan, if rule == 90 { 0.8 } else { 0.4 })
         })
         .collect();
-    let all = tables(&rules);
+    let all = tables_of(&rules);
     assert_eq!(cell(named(&all, "wade-corrected-rules"), &["qa"], "by WADE: rule"), "90");
 }
 
@@ -324,8 +348,10 @@ fn corrected_networks_see_one_sequence_at_a_time_at_quick_scale() {
         let runs = planned_at(name, Scale::Quick, &[]);
         let corrected = runs.iter().map(|plan| plan.of::<Speed>().unwrap());
         let corrected = corrected.filter(|p| p.reading == wug_lab::language::Reading::Corrected);
-        let batches: BTreeSet<(&str, usize)> =
-            corrected.filter(|p| p.learner == "lstm").map(|p| (p.learner.as_str(), p.batch)).collect();
+        let batches: BTreeSet<(&str, usize)> = corrected
+            .filter(|p| p.learner.name == "lstm")
+            .map(|p| (p.learner.name.as_str(), p.measure.batch))
+            .collect();
         assert_eq!(batches, BTreeSet::from([("lstm", 1)]), "{name}");
     }
 }
@@ -336,13 +362,13 @@ fn a_batch_above_one_is_said_to_bound_wade_and_has_columns_of_its_own() {
     let bounded = |tables: &[Table], id: &str| {
         named(tables, id).notes.iter().any(|note| note.contains("at most 0.125 for batches of 8"))
     };
-    let all = tables(&results);
+    let all = tables_of(&results);
     assert!(bounded(&all, "wade-corrected-4") && bounded(&all, "wade-corrected-above-chance"));
     assert!(!bounded(&all, "wade-published-4"), "steps are updates there");
     assert!(bounded(&headline(&results), "wade-corrected-4"));
-    let batch = |result: &RunResult| result.plan["batch"].as_u64().unwrap();
+    let batch = |result: &RunResult| result.plan_of::<Speed>().unwrap().measure.batch;
     let ones: Vec<RunResult> = results.iter().filter(|result| batch(result) == 1).cloned().collect();
-    assert!(!bounded(&tables(&ones), "wade-corrected-4"));
+    assert!(!bounded(&tables_of(&ones), "wade-corrected-4"));
     // Two seeds in each cell, of one batch size.
     let corrected = named(&all, "wade-corrected-4");
     for column in ["lstm", "lstm batch 8"] {
@@ -350,7 +376,7 @@ fn a_batch_above_one_is_said_to_bound_wade_and_has_columns_of_its_own() {
         assert!(corrected.rows.iter().all(|row| row.cells[at].n == Some(2)), "{column}");
     }
     // Runs that no paper has are told the same.
-    let other = tables(&learned_in("learners = \"rnn\"\nsequences = 100\nbatch = [1, 4]"));
+    let other = tables_of(&learned_in("learners = \"rnn\"\nsequences = 100\nbatch = [1, 4]"));
     let other = named(&other, "speed-corrected-other");
     assert_eq!(other.rows.len(), 2);
     assert!(
@@ -371,7 +397,7 @@ fn learned_in(section: &str) -> Vec<RunResult> {
 #[test]
 fn runs_of_wade_with_other_settings_are_not_mixed() {
     let columns = |sections: &[&str], id: &str| -> Vec<String> {
-        let all = tables(&sections.iter().flat_map(|section| learned_in(section)).collect::<Vec<_>>());
+        let all = tables_of(&sections.iter().flat_map(|section| learned_in(section)).collect::<Vec<_>>());
         let table = all.iter().find(|table| table.id == id);
         table.map_or_else(Vec::new, |table| table.columns.iter().map(wug_report::Column::full_name).collect())
     };
@@ -398,7 +424,7 @@ fn runs_of_wade_with_other_settings_are_not_mixed() {
     }
     assert!(columns(&["learners = \"reca\"\nwade = { variant = \"benchmark\" }"], corrected).is_empty());
     // Generic tables have a row for each size.
-    let all = tables(&learned_in("learners = \"rnn\"\nsizes = [8000, 64000]\nsequences = 100"));
+    let all = tables_of(&learned_in("learners = \"rnn\"\nsizes = [8000, 64000]\nsequences = 100"));
     assert_eq!(named(&all, "speed-corrected-other").rows.len(), 2);
 }
 
@@ -406,7 +432,7 @@ fn runs_of_wade_with_other_settings_are_not_mixed() {
 #[test]
 fn cautions_and_curves_of_speed() {
     let mut results = learned_in("learners = \"rnn\"\nsequences = 100");
-    let text = |results: &[RunResult]| wug_report::Summary::of(results).cautions.join("\n");
+    let text = |results: &[RunResult]| report(results).summary.cautions.join("\n");
     assert_eq!(text(&results), "cells have runs on data drawn with different seeds: qa (1, 2)");
     results[0].scores.push(measured("test", Stratum::All, &ANSWERS_SEEN, 0.25));
     results[0].data["train"] = json!(40);
@@ -419,7 +445,7 @@ fn cautions_and_curves_of_speed() {
         assert!(cautions.contains(expected), "{cautions}");
     }
     let mut rows = Vec::new();
-    records(&results, &Logs::new(), RecordFormat::Curves, TableFormat::Jsonl, &mut rows).unwrap();
+    records(&results, papers(), &Logs::new(), RecordFormat::Curves, TableFormat::Jsonl, &mut rows).unwrap();
     let rows = String::from_utf8(rows).unwrap();
     assert_eq!(rows.lines().count(), 6);
     assert!(rows.lines().nth(1).unwrap().contains(r#""seen":8.0,"accuracy":0.5"#), "{rows}");
@@ -431,7 +457,7 @@ fn reviews_stand_beside_the_papers_figures_only_if_they_are_its_reviews() {
     let runs = planned("wade_table2");
     let mut results: Vec<RunResult> = runs.iter().map(|plan| learned(plan, 0.05)).collect();
     let printed = |results: &[RunResult], id: &str| {
-        let all = tables(results);
+        let all = tables_of(results);
         let table = named(&all, id);
         assert_eq!(table.rows.len(), 5);
         table.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.paper.is_some()).count()
@@ -445,7 +471,7 @@ fn reviews_stand_beside_the_papers_figures_only_if_they_are_its_reviews() {
     for id in ["wade-published-2", "wade-corrected-2"] {
         assert_eq!(printed(&results, id), 10, "{id}");
     }
-    let all = tables(&results);
+    let all = tables_of(&results);
     assert!(named(&all, "wade-corrected-2").notes.iter().any(|note| note.contains("at most 0.125")));
 }
 
@@ -468,12 +494,12 @@ fn runs_of_find_fill_the_cells_of_their_tables() {
                 let p = plan.of::<Preference>().unwrap();
                 let count = cells.len();
                 let cell = *cells
-                    .entry((p.task.clone(), format!("{} {:?}", p.learner, p.settings)))
+                    .entry((p.subject.clone(), format!("{} {:?}", p.learner.name, p.learner.settings)))
                     .or_insert(count);
                 followed(plan, cell as f64)
             })
             .collect();
-        let tables = tables(&results);
+        let tables = tables_of(&results);
         for (id, rows) in ids.iter().zip(rows) {
             let table = named(&tables, &format!("find-published-{id}"));
             assert_eq!(
@@ -499,15 +525,15 @@ fn runs_of_find_fill_the_cells_of_their_tables() {
         }
     }
     let one = |name: &str| planned(name).iter().map(|plan| followed(plan, 3.0)).collect::<Vec<_>>();
-    let all = tables(&one("find_table1"));
+    let all = tables_of(&one("find_table1"));
     let main = named(&all, "find-published-1a");
     assert!(cell(main, &["lstm", "40"], "L (nats): count").starts_with("3.0"));
     assert!(cell(main, &["lstm", "40"], "FPA, of seeds that fit: count").starts_with("1.00"));
     assert!(named(&all, "find-published-1a-tests").rows.len() == 16);
     assert!(all.iter().all(|table| is_of(table, "find")));
     let far = one("find_figure3");
-    assert_eq!(named(&tables(&far), "find-published-figure3").rows.len(), 4 * 99);
-    assert!(!wug_report::figures(&far).is_empty());
+    assert_eq!(named(&tables_of(&far), "find-published-figure3").rows.len(), 4 * 99);
+    assert!(!figures(&far).is_empty());
 }
 
 /// The tables of runs by Adam have the same cells with and without runs by SGD, which have tables of their own or none of the paper's.
@@ -517,7 +543,7 @@ fn runs_of_find_by_sgd_are_not_in_the_tables_of_adam() {
         |name: &str, nats: f64| planned(name).iter().map(|plan| followed(plan, nats)).collect::<Vec<_>>();
     let adam = of("find_tables3to6", 3.0);
     let both: Vec<RunResult> = adam.iter().cloned().chain(of("find_appendix_c", 7.0)).collect();
-    let (before, after) = (tables(&adam), tables(&both));
+    let (before, after) = (tables_of(&adam), tables_of(&both));
     for table in before.iter().filter(|table| table.id.starts_with("find-")) {
         assert_eq!(table.rows, named(&after, &table.id).rows, "{}", table.id);
     }
@@ -535,7 +561,7 @@ fn runs_of_find_by_sgd_are_not_in_the_tables_of_adam() {
         let sets = [sgd.clone(), ("seeds".to_owned(), "2".to_owned())];
         let runs = Experiment::load(name, Scale::Paper, &sets).unwrap().runs;
         let results: Vec<RunResult> = runs.iter().map(|plan| followed(plan, 3.0)).collect();
-        let ids: Vec<String> = tables(&results).into_iter().map(|table| table.id).collect();
+        let ids: Vec<String> = tables_of(&results).into_iter().map(|table| table.id).collect();
         let other = |id: &String| id.starts_with("find-published-of-") || id.ends_with("-settings");
         assert!(ids.iter().all(other), "{name}: {ids:?}");
     }
@@ -548,10 +574,13 @@ fn runs_of_flare_and_wade_by_sgd_are_not_in_the_cells_of_adam() {
     let sets = sets.map(|set| set.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap());
     let runs = Experiment::load("flare_table2", Scale::Paper, &sets).unwrap().runs;
     let results: Vec<RunResult> = runs.iter().map(|plan| recognized(plan, 0.5)).collect();
-    assert!(results.iter().all(|result| suite::of(result).is_none()));
-    let all = tables(&results);
-    assert!(all.iter().any(|table| table.notes.iter().any(|note| note.contains("settings: Adam."))));
-    let all = tables(&learned_in(
+    let main = tables_of(&results);
+    let departs =
+        |cell: &&wug_report::Cell| cell.departures.iter().any(|departure| departure.contains("optimizer"));
+    let cells: Vec<_> = main.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells).collect();
+    assert!(cells.iter().any(departs), "what departs is marked");
+    assert!(cells.iter().filter(|cell| departs(cell)).all(|cell| cell.paper.is_none()));
+    let all = tables_of(&learned_in(
         "learners = \"rnn\"\noptimizer = [\"adam\", \"sgd\"]\ndecoder_features = 1800\npasses = 10",
     ));
     let columns: Vec<String> =
@@ -566,13 +595,13 @@ fn description_lengths_say_which_unit_the_papers_seem_to_be_in() {
         let table = named(tables, "find-published-8a");
         table.notes.iter().any(|note| note.contains("its figures seem to be bits"))
     };
-    assert!(says(&tables(&results)) && says(&headline(&results)));
+    assert!(says(&tables_of(&results)) && says(&headline(&results)));
 }
 
 /// Corrected, as the paper describes, or as its code does it.
 fn version(plan: &RunPlan) -> &'static str {
     let p = plan.of::<Pairs>().unwrap();
-    match (p.reading, p.settings.find(&keys::TRAIN_OUTPUT)) {
+    match (p.reading, p.learner.settings.find(&keys::TRAIN_OUTPUT)) {
         (wug_lab::language::Reading::Corrected, _) => "corrected",
         (_, Some(true)) => "as described",
         (_, _) => "published",
@@ -593,13 +622,13 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_version() {
     for plan in &runs {
         let p = plan.of::<Pairs>().unwrap();
         let next = 0.5 + 0.001 * accuracies.len() as f64;
-        let key = (p.language.clone(), p.learner.clone(), version(plan));
+        let key = (p.subject.clone(), p.learner.name.clone(), version(plan));
         let accuracy = *accuracies.entry(key).or_insert(next);
         let chosen = p.seed == 0
-            && p.settings.find(&keys::LEARNING_RATE).is_none_or(|rate| [0.1, 1e-4].contains(&rate));
+            && p.learner.settings.find(&keys::LEARNING_RATE).is_none_or(|rate| [0.1, 1e-4].contains(&rate));
         results.push(if chosen { preferred(plan, accuracy, 5.0) } else { preferred(plan, 0.1, 6.0) });
     }
-    let tables = tables(&results);
+    let tables = tables_of(&results);
     let table = named(&tables, "tse-3");
     assert_eq!((table.rows.len(), accuracies.len()), (20, 20 * (3 * 3 + 6 * 2)));
     for ((language, learner, version), accuracy) in &accuracies {
@@ -618,7 +647,7 @@ fn runs_of_tse_fill_the_cells_of_their_language_learner_and_version() {
         "the order of the paper, then that of the experiment: {groups:?}"
     );
     assert!(tables.iter().all(|table| is_of(table, "tse")));
-    assert!(wug_report::figures(&results).is_empty(), "nothing is known by length");
+    assert!(figures(&results).is_empty(), "nothing is known by length");
 }
 
 #[test]
@@ -627,7 +656,7 @@ fn what_the_tse_paper_describes_stands_beside_its_figures() {
         .iter()
         .map(|plan| preferred(plan, if version(plan) == "as described" { 0.75 } else { 0.25 }, 5.0))
         .collect();
-    let tables = tables(&results);
+    let tables = tables_of(&results);
     let table = named(&tables, "tse-3");
     assert_eq!(papers_figures(table), 20 * 3 * 2 * 2, "beside published pairs, as described and as released");
     for learner in ["lstm", "joulin-stack-rnn", "transformer"] {
@@ -644,11 +673,11 @@ fn a_trained_output_layer_is_not_pooled_with_an_untrained_one_at_quick_scale() {
     let runs = planned_at("tse_table3", Scale::Quick, &[]);
     let results: Vec<RunResult> = runs
         .iter()
-        .filter(|plan| plan.of::<Pairs>().unwrap().learner == "lstm")
+        .filter(|plan| plan.of::<Pairs>().unwrap().learner.name == "lstm")
         .map(|plan| preferred(plan, if version(plan) == "as described" { 0.75 } else { 0.25 }, 5.0))
         .collect();
     assert_eq!(results.len(), 3 * 4);
-    let tables = tables(&results);
+    let tables = tables_of(&results);
     let table = tables.iter().find(|table| table.id.starts_with("pairs-published")).unwrap();
     let shown: BTreeSet<String> = table
         .rows
@@ -665,16 +694,16 @@ fn a_trained_output_layer_is_not_pooled_with_an_untrained_one_at_quick_scale() {
 fn settings_found_by_search_stand_apart_from_the_papers() {
     let accuracy = |plan: &RunPlan| {
         let p = plan.of::<Pairs>().unwrap();
-        let sgd =
-            p.learner == "joulin-stack-rnn" && p.settings.find(&keys::OPTIMIZER) == Some(UpdateRule::Sgd);
-        match (sgd, p.settings.count("batch")) {
+        let sgd = p.learner.name == "joulin-stack-rnn"
+            && p.learner.settings.find(&keys::OPTIMIZER) == Some(UpdateRule::Sgd);
+        match (sgd, p.learner.settings.count("batch")) {
             (true, Some(2048)) => 0.95,
             (true, _) => 0.75,
             _ => 0.25,
         }
     };
     let runs = ["tse_table3", "tse_table3_sgd"].into_iter().flat_map(planned);
-    let tables = tables(&runs.map(|plan| preferred(&plan, accuracy(&plan), 5.0)).collect::<Vec<_>>());
+    let tables = tables_of(&runs.map(|plan| preferred(&plan, accuracy(&plan), 5.0)).collect::<Vec<_>>());
     let table = named(&tables, "tse-3");
     for (learner, accuracy) in [("joulin-stack-rnn", "0.2500"), ("joulin-stack-rnn by SGD", "0.7500")] {
         for version in ["corrected", "as described", "published"] {
@@ -700,7 +729,7 @@ fn a_run_of_the_released_configuration_is_told_nothing_of_batches_of_2048() {
     let runs =
         planned_at("tse_table3_sgd", Scale::Paper, &[("seeds", "1"), ("epochs", "3"), ("batch", "512")]);
     let results: Vec<RunResult> = runs.iter().map(|plan| preferred(plan, 0.5, 5.0)).collect();
-    let notes: Vec<String> = tables(&results).into_iter().flat_map(|table| table.notes).collect();
+    let notes: Vec<String> = tables_of(&results).into_iter().flat_map(|table| table.notes).collect();
     assert!(notes.iter().any(|note| note.contains("Not to be compared") && note.contains("15 epochs")));
     assert!(notes.iter().all(|note| !note.contains("2,048") && !note.contains("batches")), "{notes:?}");
 }
@@ -708,10 +737,10 @@ fn a_run_of_the_released_configuration_is_told_nothing_of_batches_of_2048() {
 #[test]
 fn terminals_from_a_normal_distribution_have_a_table_of_their_own() {
     let runs = ["tse_table3", "tse_table3_normal"].into_iter().flat_map(planned);
-    let normal = |plan: &RunPlan| plan.of::<Pairs>().unwrap().language.contains("law=normal");
+    let normal = |plan: &RunPlan| plan.of::<Pairs>().unwrap().subject.contains("law=normal");
     let results: Vec<RunResult> =
         runs.map(|plan| preferred(&plan, if normal(&plan) { 0.75 } else { 0.25 }, 5.0)).collect();
-    let tables = tables(&results);
+    let tables = tables_of(&results);
     let column = "lstm (1): in-dist as described";
     for terminals in ["5", "10", "500"] {
         assert_eq!(cell(named(&tables, "tse-3"), &["nested", terminals], column), "0.2500");
@@ -726,7 +755,8 @@ fn exported_rows_differ_by_more_than_a_hash() {
     for (name, _) in BUILT_IN {
         let results: Vec<RunResult> = planned(name).iter().map(measured_well).collect();
         let mut text = Vec::new();
-        records(&results, &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut text).unwrap();
+        records(&results, papers(), &Logs::new(), RecordFormat::Scores, TableFormat::Jsonl, &mut text)
+            .unwrap();
         let text = String::from_utf8(text).unwrap();
         let mut seen = BTreeSet::new();
         for line in text.lines() {

@@ -196,6 +196,9 @@ pub struct Outcome {
     pub strings: Vec<ScoredString>,
 }
 
+/// Reads a section in a reading.
+type ReadSection = fn(Fields, Reading, &Planning) -> Result<Box<dyn AnySection>, Problem>;
+
 /// A protocol in the list, with its types erased.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtocolEntry {
@@ -212,7 +215,7 @@ pub struct ProtocolEntry {
     pub subjects: &'static str,
     /// The learners of a section that names none.
     pub learners: &'static [&'static str],
-    pub(crate) read: fn(Fields, Reading, &Planning) -> Result<Box<dyn AnySection>, Problem>,
+    pub(crate) read: ReadSection,
     /// Checks names in a section that is not read.
     pub(crate) check: fn(&Fields) -> Result<(), Problem>,
     pub(crate) plan: fn(Plan<Untyped>, Estimate) -> serde_json::Result<RunPlan>,

@@ -79,7 +79,6 @@ fn describe(runs: &[RunPlan]) {
         let again: RunPlan =
             serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text} is not read back: {error}"));
         assert_eq!((again.id(), again.label()), (plan.id(), plan.label()));
-        plan.cost();
     }
 }
 
@@ -94,8 +93,7 @@ pub(crate) fn plan() -> Fuzzed {
         };
         plan.id();
         plan.label();
-        plan.cost();
-        plan.value();
+        plan.untyped();
         plan.run(String::new());
         true
     })
@@ -172,7 +170,7 @@ fn report(results: &[RunResult], number: usize) {
             for format in TableFormat::ALL {
                 for rows in [RecordFormat::Scores, RecordFormat::Curves, RecordFormat::Strings] {
                     // A number that no column can hold is an error, and no panic.
-                    let _ = records(results, &Logs::new(), rows, format, std::io::sink());
+                    let _ = records(results, &[], &Logs::new(), rows, format, std::io::sink());
                 }
             }
         }

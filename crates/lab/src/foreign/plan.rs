@@ -41,7 +41,7 @@ impl Limits {
     /// A learner with these limits. Plans say them only where they are not the default.
     pub fn external(self, place: Place, version: String) -> External {
         let default = Self::default();
-        let unusual = |own: Duration, default: Duration| (own != default).then(|| own.as_secs());
+        let unusual = |own: Duration, default: Duration| (own != default).then_some(own.as_secs());
         External {
             place,
             version,

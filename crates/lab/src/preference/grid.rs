@@ -102,9 +102,10 @@ impl Protocol for Preference {
     ) -> Result<Vec<Cell<Self>>, Problem> {
         let task = &subject.task;
         // The optimiser of an external learner is its own affair.
-        let optimizer_state = match candidate.is_external() {
-            true => OptimizerState::usual(section.reading),
-            false => section.get(&OPTIMIZER_STATE),
+        let optimizer_state = if candidate.is_external() {
+            OptimizerState::usual(section.reading)
+        } else {
+            section.get(&OPTIMIZER_STATE)
         };
         let block_size = match (section.gives(&BLOCK_SIZE), section.get(&BLOCK_SIZE)) {
             (false, _) => task.task.block_size,
@@ -210,9 +211,10 @@ fn work(plan: &Plan<Preference>, subject: &PreferenceSubject) -> Work {
         let blocks = Blocks::of(rules, &order, plan.measure.block_size);
         [blocks.trainings(), blocks.trainings_without_sharing()]
     };
-    let trainings = match plan.measure.has(RuleMeasure::DescriptionLength) {
-        true => *subject.trainings.borrow_mut().entry(plan.seed).or_insert_with(trainings),
-        false => [1, 1],
+    let trainings = if plan.measure.has(RuleMeasure::DescriptionLength) {
+        *subject.trainings.borrow_mut().entry(plan.seed).or_insert_with(trainings)
+    } else {
+        [1, 1]
     };
     Work {
         pairs: rules.train.len(),

@@ -49,15 +49,14 @@ fn drawn(section: &Section<Recognition>) -> RecognitionData {
 /// A language and its data, drawn or read.
 pub(super) fn subject(section: &Section<Recognition>, named: &Named) -> Result<RecognitionSubject, Problem> {
     let language = named.build(section.reading).map_err(|error| Problem::of_language(named, &error))?;
-    let data = match section.get(&DIRECTORY) {
-        Some(directory) => read(section, named, language.as_ref(), &directory)?,
-        None => {
-            let data = drawn(section);
-            for length in [data.short, data.long, data.longest] {
-                language.by_length(0..=length).map_err(|error| Problem::of_language(named, &error))?;
-            }
-            data
+    let data = if let Some(directory) = section.get(&DIRECTORY) {
+        read(section, named, language.as_ref(), &directory)?
+    } else {
+        let data = drawn(section);
+        for length in [data.short, data.long, data.longest] {
+            language.by_length(0..=length).map_err(|error| Problem::of_language(named, &error))?;
         }
+        data
     };
     Ok(RecognitionSubject { spelled: named.spelled(), alphabet: language.alphabet().len(), data })
 }

@@ -73,7 +73,7 @@ pub(super) fn unknown(path: &str, known: &[&str]) -> Problem {
         let rest = if table.is_empty() { name } else { &name[table.len() + 1..] };
         rest.split('.').next().unwrap_or_default().to_owned()
     };
-    let mut names: Vec<String> = known.iter().filter(|name| inside(name)).map(|name| head(name)).collect();
+    let mut names: Vec<String> = known.iter().filter(|name| inside(name)).map(head).collect();
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     Problem::unknown_field(&wrong, &names.iter().map(String::as_str).collect::<Vec<_>>())

@@ -279,12 +279,12 @@ pub(crate) fn typed(text: &str, origin: Origin) -> Node {
         Some(Node::of(node.get_ref(), origin, &Lines(Vec::new())))
     };
     let word = |text: &str| Node::new(SettingValue::Name(text.to_owned()), origin);
-    parsed(text).unwrap_or_else(|| match text.contains(',') {
-        true => {
-            let items = text.split(',').map(str::trim).map(|item| parsed(item).unwrap_or_else(|| word(item)));
-            Node::new(Item::List(items.collect()), origin)
+    parsed(text).unwrap_or_else(|| {
+        if !text.contains(',') {
+            return word(text);
         }
-        false => word(text),
+        let items = text.split(',').map(str::trim).map(|item| parsed(item).unwrap_or_else(|| word(item)));
+        Node::new(Item::List(items.collect()), origin)
     })
 }
 

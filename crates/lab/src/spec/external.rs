@@ -74,7 +74,7 @@ pub(super) fn learner(
     if !hello.roles.contains(&role) {
         return Err(problem(format!("`{name}` is no {}; {}", role.name(), hello.can_be())));
     }
-    let settings = own_settings(table, &name)?;
+    let settings = own_settings(&table, &name)?;
     let lengths = settings.values().map(|given| match given {
         Given::Values(values) => values.len(),
         Given::Range(_) => 1,
@@ -91,7 +91,7 @@ pub(super) fn learner(
     })
 }
 
-fn own_settings(table: Fields, name: &str) -> Result<GivenSettings, Problem> {
+fn own_settings(table: &Fields, name: &str) -> Result<GivenSettings, Problem> {
     let problem = |message: String| Problem::new(FIELD, name, message);
     let mut settings = GivenSettings::new();
     for (key, node) in table.iter() {

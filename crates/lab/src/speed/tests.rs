@@ -245,7 +245,7 @@ fn a_reservoir_learns_a_period_and_any_language_will_do() {
 #[test]
 fn data_do_not_depend_on_the_learner() {
     let all = plans("languages = \"qa\"\nlearners = [\"reca\", \"esn\", \"rnn\"]\nseeds = 2\nsequences = 50");
-    let hash = |plan: &SpeedPlan| Data::of(&plan).unwrap().hash().to_owned();
+    let hash = |plan: &SpeedPlan| Data::of(plan).unwrap().hash().to_owned();
     assert_eq!(hash(&all[0]), hash(&all[1]));
     assert_eq!(hash(&all[0]), hash(&all[2]));
     assert_ne!(hash(&all[0]), hash(&all[3]));
