@@ -204,7 +204,7 @@ def next_string_accuracy(prefixes):
 
 def forgiven(run):
     """The share of incorrect steps that is accepted: ε for deterministic steps; categorical ones compare probabilities with it."""
-    return run["stratum_low"] if run["measure"] == "deterministic" else 0.0
+    return run["stratum_low"] if run["criterion"] == "deterministic" else 0.0
 
 
 def accepted(row, share):
@@ -223,7 +223,7 @@ def acceptance(rows, run):
 def solved_length(rows, run):
     """Up to where all strings are accepted: their number, or the length of the last of them."""
     solved = next((i for i, row in enumerate(rows) if not accepted(row, forgiven(run))), len(rows))
-    if run["test.from"] == "first":
+    if run["data.test.from"] == "first":
         return whole(solved)
     return whole(rows[solved - 1]["length"] if solved else None)
 

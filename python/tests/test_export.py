@@ -96,8 +96,8 @@ class Export(unittest.TestCase):
     def test_solved_length_by_training_size(self):
         df = self.frame()
         df = df[(df.metric == "solved_length") & (df.stratum_low == 0) & ~df.derived]
-        best = df.groupby(["learner", "training"]).value.max()
-        grid = df[df.learner == "lstm"].pivot_table(index="settings.hidden", columns="training", values="value")
+        best = df.groupby(["learner", "data.training"]).value.max()
+        grid = df[df.learner == "lstm"].pivot_table(index="settings.hidden", columns="data.training", values="value")
         self.assertEqual(sorted(best.index.levels[1]), [50, 100])
         for (learner, training), value in best.fillna(0).items():
             self.assertEqual(value, max(self.solved(learner, training)))
@@ -106,7 +106,8 @@ class Export(unittest.TestCase):
     def solved(self, learner, training):
         for result in self.results:
             plan = result["plan"]
-            if (plan["learner"], plan.get("training")) == (learner, training):
+            generalization = result["run"]["protocol"] == "generalization"
+            if generalization and (plan["learner"]["name"], plan["data"]["training"]) == (learner, training):
                 yield from (
                     score["value"] or 0
                     for score in result["scores"]

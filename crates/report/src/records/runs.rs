@@ -116,7 +116,8 @@ fn fields(result: &RunResult, log: Option<&Json>) -> Vec<((Source, String), Json
         let mut flat = Vec::new();
         flatten(value, "", &mut flat);
         flat.retain(|(name, _)| !but.contains(&name.as_str()));
-        all.extend(flat.into_iter().map(|(name, value)| ((source, name), value)));
+        let named = |name: String| if source == Source::Plan { short(&name) } else { name };
+        all.extend(flat.into_iter().map(|(name, value)| ((source, named(name)), value)));
     };
     add(Source::Run, &run(result), &[]);
     add(Source::Result, &outcome(result), &[]);
@@ -124,6 +125,15 @@ fn fields(result: &RunResult, log: Option<&Json>) -> Vec<((Source, String), Json
     // Plans are written as JSON into every result.
     add(Source::Plan, &serde_json::to_value(&result.plan).unwrap_or_default(), &[]);
     all
+}
+
+/// The column of a field of a plan: its path, without the parts that say nothing to whoever reads a table.
+fn short(path: &str) -> String {
+    match path.strip_prefix("learner.") {
+        Some("name") => "learner".to_owned(),
+        Some(rest) => rest.to_owned(),
+        None => path.strip_prefix("measure.").unwrap_or(path).to_owned(),
+    }
 }
 
 /// The run itself; its coordinates are fields like the others.
