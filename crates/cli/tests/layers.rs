@@ -15,9 +15,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("wug-dataset", &["wug-language", "wug-parameter", "wug-table"]),
     ("wug-mdl", &["wug-dataset", "wug-language", "wug-parameter"]),
     ("wug-learner", &["wug-dataset", "wug-language", "wug-mdl", "wug-parameter"]),
-    ("wug-score", &["wug-dataset", "wug-language"]),
+    ("wug-score", &["wug-dataset", "wug-language", "wug-parameter"]),
     ("wug-lab", &["wug-language", "wug-dataset", "wug-learner", "wug-parameter", "wug-score", "wug-table"]),
-    ("wug-report", &["wug-score", "wug-table"]),
+    ("wug-report", &["wug-parameter", "wug-score", "wug-table"]),
     ("wug", &["wug-lab", "wug-report", "wug-table"]),
     ("wug-python", &["wug-lab", "wug-report"]),
 ];

@@ -11,8 +11,11 @@ use serde_json::json;
 use wug_dataset::wade::{self, TASKS, WadeTask as Task};
 use wug_dataset::{MaskedSequence, Seed};
 use wug_language::{Reading, draw};
+use wug_parameter::Span;
 use wug_score::metric::WADE;
-use wug_score::plan::{Plan, PlannedLearner, Precision};
+use wug_score::plan::{
+    Evaluations, Kind as _, Plan, PlannedLearner, Precision, Speed, SpeedData, SpeedMeasure, TrainingUnit,
+};
 use wug_score::wade::{AccuracyPoint as Evaluated, WadeMeasure as Wade, streaks};
 use wug_score::{Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult, Stratum, Totals};
 
@@ -237,13 +240,21 @@ impl Game {
         let wade = Wade::even(FULL);
         let value = WADE.measured(Totals::of(&[Ratio::once(score.wade)]), None);
         let answers: Vec<&str> = round.iter().map(|answer| answer.given.as_str()).collect();
-        let plan = Plan {
+        let plan: Plan<Speed> = Plan {
             subject: score.task.clone(),
             reading: self.reading,
             learner: PlannedLearner { name: "human".to_owned(), ..PlannedLearner::default() },
-            data: json!({ "round": round[0].round }),
-            data_seed: None,
-            measure: json!({ "wade": wade }),
+            data: SpeedData { sequences: round.len(), lengths: Span::new(0, 0), corpus: None },
+            // Each round draws sequences of its own.
+            data_seed: Some(round[0].round as u64),
+            measure: SpeedMeasure {
+                passes: 1,
+                batch: 1,
+                unit: TrainingUnit::Sequences,
+                evaluations: Evaluations { before: false, first: 0, every: 1 },
+                wade,
+                selection: false,
+            },
             seed: self.seed,
             precision: Precision::F64,
         };
@@ -252,7 +263,7 @@ impl Game {
             format: FORMAT,
             run: Run {
                 plan: hash(&format!("{plan:?} {answers:?}")),
-                protocol: "speed".to_owned(),
+                protocol: Speed::PROTOCOL.to_owned(),
                 coordinates: Coordinates::default()
                     .with("language", score.task.as_str())
                     .with("learner", "human"),
@@ -267,7 +278,7 @@ impl Game {
                 "questions": score.questions,
                 "wade": { "definition": wade, "time_to": wade.times(&curve) },
             }),
-            plan,
+            plan: plan.untyped(),
             ending: Ending::Finished,
             parameters: None,
             curve: Vec::new(),

@@ -93,7 +93,11 @@ impl<'a> PaperCells<'a> {
             departures.retain(|one| one.field != "reading" && (has_learner || one.is_of_task()));
             (cell, departures)
         });
-        departures.min_by_key(|(_, departures)| departures.len())
+        // A learner that the paper does not have is as near to several versions of a reading: the plain one is meant.
+        let is_plain = |cell: &PaperCell<'_>| {
+            cell.recipe.version.is_empty() || cell.recipe.version == cell.recipe.plan.reading.name()
+        };
+        departures.min_by_key(|(cell, departures)| (departures.len(), !is_plain(cell)))
     }
 
     /// In what the cells of some runs differ from the published ones of the same table, subject and learner: what the corrected reading

@@ -44,6 +44,11 @@ pub(crate) trait Suite: Sync {
         None
     }
 
+    /// What is to be known of runs that it does not claim, whatever the paper has.
+    fn caution(&self, _unclaimed: &[AnyRun<'_>]) -> Option<String> {
+        None
+    }
+
     /// All that there is to show of the claimed runs.
     fn contents(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'_>]) -> Contents;
 
@@ -92,11 +97,12 @@ pub(crate) fn split<'r>(runs: &[AnyRun<'r>]) -> (Vec<Claim<'r>>, Vec<AnyRun<'r>>
 
 /// Why runs that no suite claims are not comparable with the papers' figures, a note for each paper.
 pub(crate) fn not_comparable(unclaimed: &[AnyRun<'_>]) -> Vec<String> {
-    let note = |suite: &&dyn Suite| {
+    let notes = |suite: &&'static dyn Suite| {
         let own = |run: &&AnyRun<'_>| run.cell().is_some_and(|cell| cell.suite() == suite.name());
-        apart_note(suite.paper(), unclaimed.iter().filter(own).copied())
+        let apart = apart_note(suite.paper(), unclaimed.iter().filter(own).copied());
+        apart.into_iter().chain(suite.caution(unclaimed))
     };
-    SUITES.iter().filter_map(note).collect()
+    SUITES.iter().flat_map(notes).collect()
 }
 
 #[cfg(test)]

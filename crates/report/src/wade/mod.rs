@@ -9,6 +9,7 @@ mod runs;
 mod tables;
 
 use wug_score::Reading;
+use wug_score::plan::Speed;
 
 use runs::WadeRuns;
 
@@ -32,6 +33,10 @@ impl Suite for Wade {
 
     fn claims(&self, run: AnyRun<'_>) -> bool {
         runs::claimed(run).is_some()
+    }
+
+    fn caution(&self, unclaimed: &[AnyRun<'_>]) -> Option<String> {
+        batch::note(&of_kind::<Speed>(unclaimed))
     }
 
     fn contents(&self, cells: &PaperCells<'_>, runs: &[AnyRun<'_>]) -> Contents {
