@@ -77,7 +77,7 @@ type Facts = Vec<(&'static str, Value)>;
 fn describe(name: &str) -> Result<Facts, Exit> {
     let unknown = match registry::find(name) {
         Ok(named) => return language(&named),
-        // Kept, because it names the nearest languages; it is told if nothing else has the name either.
+        // It names the nearest languages, and is reported if nothing else has the name either.
         Err(unknown) => unknown,
     };
     let name = &canonical(name);

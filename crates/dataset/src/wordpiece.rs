@@ -50,7 +50,7 @@ impl WordPieces {
             .collect();
         drop(counts);
         let mut pieces: Vec<Rc<str>> = vec![UNKNOWN.into()];
-        // In their order, so that a vocabulary that has not room for all letters is the same each time.
+        // In their order, so that a vocabulary that is too small for all letters is the same each time.
         pieces.extend(names.ids.keys().take(size.saturating_sub(1)).cloned());
         let mut known: BTreeSet<Rc<str>> = pieces.iter().cloned().collect();
         let mut merges = Merges::new(words, names);

@@ -195,7 +195,7 @@ pub struct Fitted {
     pub parameters: Option<usize>,
 }
 
-/// Told what a learner says while it is fitted; answers whether fitting is to go on.
+/// Hears what a learner says while it is fitted, and answers whether fitting is to go on.
 pub type Hear<'h> = &'h mut dyn FnMut(Event) -> ControlFlow<()>;
 
 /// What hears everything and stops nothing.

@@ -114,8 +114,8 @@ mod tests {
         near(&out, &expected, 1);
         let mut dout = g[..x.len()].to_vec();
         activate_backward(&mut dout, &out, f);
-        let slopes = out.iter().map(|y| naive::derivative(y.wide(), f));
-        near(&dout, &slopes.zip(wide(&g)).map(|(slope, g)| slope * g).collect::<Vec<_>>(), 1);
+        let grads = out.iter().map(|y| naive::derivative(y.wide(), f));
+        near(&dout, &grads.zip(wide(&g)).map(|(grad, g)| grad * g).collect::<Vec<_>>(), 1);
     }
 
     proptest! {

@@ -259,8 +259,8 @@ mod tests {
         let twin = |f: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
             z.iter().zip(&y).map(|(z, y)| f(naive::sigmoid(z.wide()), y.wide())).collect()
         };
-        let weighted = |slopes: Vec<f64>| -> Vec<f64> {
-            slopes.iter().zip(&weights).map(|(slope, weight)| weight.wide() * slope).collect()
+        let weighted = |grads: Vec<f64>| -> Vec<f64> {
+            grads.iter().zip(&weights).map(|(grad, weight)| weight.wide() * grad).collect()
         };
         logistic_cross_entropy(&mut losses, &z, &y);
         near(&losses, &twin(&|p, y| -y * libm::log(p) - (1.0 - y) * libm::log(1.0 - p)), 1);
