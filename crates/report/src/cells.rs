@@ -80,6 +80,7 @@ impl<'a> PaperCells<'a> {
         }
         let of_subject = self.by_subject.get(&(&result.run.protocol, &result.plan.subject))?;
         let learner = &result.plan.learner;
+        // An external learner may have the name of a paper's and be another model.
         let is_ours = learner.external.is_none();
         let candidates = preferred(of_subject.iter().map(|i| &self.all[*i]), |cell| {
             cell.recipe.plan.reading == result.plan.reading
@@ -93,6 +94,7 @@ impl<'a> PaperCells<'a> {
             departures.retain(|one| one.field != "reading" && (has_learner || one.is_of_task()));
             (cell, departures)
         });
+        // `min_by_key` keeps the first of equals, so recipes decide ties by their order in the experiment files.
         departures.min_by_key(|(_, departures)| departures.len())
     }
 
@@ -106,6 +108,8 @@ impl<'a> PaperCells<'a> {
             let beside = self.by_subject.get(&(recipe.protocol.as_str(), recipe.plan.subject.as_str()));
             let beside = beside.into_iter().flatten().map(|i| &self.all[*i]).filter(published);
             let differing = beside.map(|other| other.departures(&cell.fields));
+            // A table may have several published cells of a learner; the nearest is the one that the reading alone
+            // changes.
             let nearest = differing.min_by_key(Vec::len).unwrap_or_default();
             nearest.iter().filter(|one| one.field != "reading").map(Departure::group).collect()
         };
