@@ -80,6 +80,7 @@ impl<'a> PaperCells<'a> {
         }
         let of_subject = self.by_subject.get(&(&result.run.protocol, &result.plan.subject))?;
         let learner = &result.plan.learner;
+        // An external learner may have the name of a paper's and be another model.
         let is_ours = learner.external.is_none();
         let candidates = preferred(of_subject.iter().map(|i| &self.all[*i]), |cell| {
             cell.recipe.plan.reading == result.plan.reading
@@ -93,11 +94,16 @@ impl<'a> PaperCells<'a> {
             departures.retain(|one| one.field != "reading" && (has_learner || one.is_of_task()));
             (cell, departures)
         });
+<<<<<<< HEAD
         // A learner that the paper does not have is as near to several versions of a reading: the plain one is meant.
         let is_plain = |cell: &PaperCell<'_>| {
             cell.recipe.version.is_empty() || cell.recipe.version == cell.recipe.plan.reading.name()
         };
         departures.min_by_key(|(cell, departures)| (departures.len(), !is_plain(cell)))
+=======
+        // `min_by_key` keeps the first of equals, so recipes decide ties by their order in the experiment files.
+        departures.min_by_key(|(_, departures)| departures.len())
+>>>>>>> report-comments
     }
 
     /// In what the cells of some runs differ from the published ones of the same table, subject and learner: what the corrected reading
@@ -110,6 +116,8 @@ impl<'a> PaperCells<'a> {
             let beside = self.by_subject.get(&(recipe.protocol.as_str(), recipe.plan.subject.as_str()));
             let beside = beside.into_iter().flatten().map(|i| &self.all[*i]).filter(published);
             let differing = beside.map(|other| other.departures(&cell.fields));
+            // A table may have several published cells of a learner; the nearest is the one that the reading alone
+            // changes.
             let nearest = differing.min_by_key(Vec::len).unwrap_or_default();
             nearest.iter().filter(|one| one.field != "reading").map(Departure::group).collect()
         };

@@ -26,6 +26,7 @@ impl VaryingColumns {
         let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         let constant = names.iter().zip(&values).filter(|(_, values)| values.len() == 1);
         let constant = constant.flat_map(|(name, values)| values.iter().map(move |value| (name, *value)));
+        // An empty value everywhere means that no row has the field: a note would say nothing.
         let constant = constant.filter(|(_, value)| !value.is_empty());
         let constant = constant.map(|(name, value)| (name.clone(), value.to_owned())).collect();
         let varying = (0..names.len()).filter(|&i| values[i].len() > 1).collect();

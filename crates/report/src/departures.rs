@@ -25,6 +25,7 @@ impl Cell {
         figure: Option<PaperFigure>,
     ) -> Self {
         let runs: Vec<Run<'_, _>> = runs.into_iter().collect();
+        // Kept also where the paper has no figure: the runs depart all the same.
         let departures = words(runs.iter().copied());
         // One run that departs is enough: the value is of all of them.
         let figure = figure.filter(|_| runs.iter().all(|run| run.is_as_in_paper()));
@@ -39,6 +40,7 @@ pub(crate) fn words<'r>(runs: impl IntoIterator<Item = Run<'r, impl Kind>>) -> V
     let mut named: BTreeMap<&str, String> = BTreeMap::new();
     for one in runs.into_iter().flat_map(|run| &run.reported.departures) {
         let [ours, paper] = fields.entry(&one.field).or_default();
+        // Sets: seeds of one cell depart alike, and one mention is enough.
         ours.insert(shown(one.ours.as_ref()));
         paper.insert(shown(one.paper.as_ref()));
         named.entry(&one.field).or_insert_with(|| one.name());

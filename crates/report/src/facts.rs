@@ -51,6 +51,7 @@ fn is_of_reviews(protocol: &str, fields: &BTreeMap<String, Value>) -> bool {
 
 fn replace(fields: &mut BTreeMap<String, Value>, path: &str, value: Option<&Value>) {
     match value {
+        // A removed field counts as a departure; an old one would claim data that were not there.
         Some(value) if !value.is_null() => drop(fields.insert(path.to_owned(), value.clone())),
         _ => drop(fields.remove(path)),
     }

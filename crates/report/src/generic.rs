@@ -62,10 +62,12 @@ fn mean<'r>(runs: &[AnyRun<'r>], split: &str, metric: &str) -> Option<Derived<'r
     let mut measurement = of.first()?.whole(split, metric)?.clone();
     measurement.metric = format!("{metric}_mean");
     measurement.value = Aggregate::Mean.of(&values);
+    // The mean is over runs: each weighs the same, whatever its number of strings.
     measurement.numerator = Some(values.iter().sum());
     measurement.denominator = Some(values.len() as f64);
     measurement.n = values.len();
     measurement.spread = Aggregate::PopulationStd.of(&values).filter(|_| values.len() > 1);
+    // Those of the first run, which say nothing of a mean over runs.
     (measurement.chance, measurement.interval) = (None, None);
     Some(Derived { of: results(&of), measurement, shown: String::new() })
 }
@@ -118,6 +120,7 @@ fn collect<'a>(runs: &[AnyRun<'a>], names: &[&str]) -> MeasuredRows<'a> {
         for measurement in result.scores.iter().filter(|m| m.stratum == Stratum::All) {
             let key = (sort_key(&result.run.coordinates, names), measurement.split.as_str());
             let measured = rows.entry(key).or_default().entry(&measurement.metric).or_default();
+            // A measurement without a value makes its column, but its cell stays empty: nothing was scored.
             measured.extend(measurement.value.map(|_| measurement));
         }
     }
@@ -129,6 +132,7 @@ fn metrics<'a>(rows: &MeasuredRows<'a>) -> Vec<&'a str> {
     let found: BTreeSet<&str> = rows.values().flat_map(BTreeMap::keys).copied().collect();
     let rank = |name: &str| METRICS.iter().position(|metric| metric.name == name).unwrap_or(METRICS.len());
     let mut found: Vec<&str> = found.into_iter().collect();
+    // A stable sort, so that unknown metrics stay in the order of their names.
     found.sort_by_key(|name| rank(name));
     found
 }

@@ -33,6 +33,7 @@ pub(crate) fn over_lengths(runs: &[impl Deref<Target = RunResult>], metric: &Met
     let points = |run: &RunResult| {
         let of = run.scores.iter().filter(|m| m.split == TEST && m.metric == metric.name);
         let mut points: Vec<(f64, f64)> = of.filter_map(point).collect();
+        // Results need not list strata in order, and a line must not turn back.
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     };

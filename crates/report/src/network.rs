@@ -299,6 +299,7 @@ impl NetworkPicture {
 
 /// A weight as it is written: 3, -1/2.
 fn fraction(weight: &Value) -> String {
+    // Not reduced: 2/4 costs more bits than 1/2, and the picture shows what was paid for.
     let sign = if weight["sign"].as_f64().is_some_and(|sign| sign < 0.0) { "-" } else { "" };
     let number = |name: &str| weight[name].as_u64().unwrap_or(0);
     match number("den") {
@@ -353,6 +354,7 @@ impl Label {
 
     /// About where the text is: left, top, right and bottom.
     fn extent(&self) -> (f64, f64, f64, f64) {
+        // Fonts are the reader's, so widths are estimated, generously.
         let width = 6.0 * self.text.chars().count() as f64;
         let left = match self.anchor {
             Anchor::Start => self.at.0,
@@ -436,6 +438,7 @@ impl Curve {
             .filter(|(unit, _)| *unit != edge.source && *unit != edge.target)
             .map(|&(_, place)| place)
             .collect();
+        // Alternately to either side, a little further each time: the first free curve is the straightest.
         let bends =
             (0..12).map(|i| first + 22.0 * f64::from((i + 1) / 2) * if i % 2 == 0 { 1.0 } else { -1.0 });
         let mut curves = bends.map(|bend| Self::bent(from, to, bend));
@@ -456,6 +459,7 @@ impl Curve {
             (middle.0 + dx / length * RADIUS, middle.1 + dy / length * RADIUS)
         };
         let (start, end) = (on_circle(from), on_circle(to));
+        // A quadratic curve written as a cubic one: its control points lie two thirds of the way.
         let toward = |a: Point| (a.0 + (turn.0 - a.0) * 2.0 / 3.0, a.1 + (turn.1 - a.1) * 2.0 / 3.0);
         Self([start, toward(start), toward(end), end])
     }
@@ -468,6 +472,7 @@ impl Curve {
     }
 
     fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        // 24 pieces are shorter than a unit's radius, so that no unit slips between points.
         (0..=24).map(|i| self.at(f64::from(i) / 24.0))
     }
 
@@ -478,6 +483,7 @@ impl Curve {
 
     fn path(&self) -> String {
         let [a, b, c, d] = self.0;
+        // A tenth of a pixel is invisible, and hides the last bits in which machines' sines differ.
         format!("M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", a.0, a.1, b.0, b.1, c.0, c.1, d.0, d.1)
     }
 

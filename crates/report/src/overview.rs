@@ -66,6 +66,7 @@ fn table(protocol: &str, reading: Reading, runs: &[AnyRun<'_>]) -> Table {
         notes: notes(runs, columns.constant(": ")),
         ..Table::blank(Scope::Protocol(protocol), reading, "overview", &title, &["language"])
     };
+    // Chance depends on the test set alone, so the first run that has it speaks for the row.
     let level = |runs: &[AnyRun<'_>]| runs.iter().find_map(|run| chance(run));
     let mut table = Pivot::new()
         .columns(

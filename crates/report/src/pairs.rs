@@ -42,6 +42,7 @@ pub(crate) fn over(run: &RunResult, metric: &Metric, of: fn(&Stratum) -> Option<
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     for (x, numerator, denominator) in run.scores.iter().filter(|m| m.metric == metric.name).filter_map(point)
     {
+        // Bits of lengths, which are not negative, sort as the numbers do.
         let sum = sums.entry(x.to_bits()).or_default();
         *sum = (sum.0 + numerator, sum.1 + denominator);
     }
@@ -223,9 +224,11 @@ pub(crate) fn chance(runs: &[impl Deref<Target = RunResult>], metric: &Metric) -
     let of = |run: &RunResult| {
         let all = SPLITS.map(|split| run.whole(split, metric.name));
         let known = all.into_iter().flatten().filter_map(|m| Some((m.chance?, m.denominator?)));
+        // Weighted by pairs, as the accuracies of both splits together are.
         let (sum, pairs) = known.fold((0.0, 0.0), |(sum, all), (chance, n)| (sum + chance * n, all + n));
         (pairs > 0.0).then(|| sum / pairs)
     };
+    // All runs saw the same pairs. Ties lower chance below a half, because a tie is wrong.
     runs.iter().find_map(|run| of(run)).unwrap_or(0.5)
 }
 

@@ -36,6 +36,7 @@ fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
         own.into_iter().map(|(path, value)| (named(&path), value)).collect();
     for (path, value) in settings {
         let name = named(&path);
+        // A learner's setting may have the name of a field of the plan, such as `batch`.
         let name = if fields.contains_key(&name) { format!("settings {name}") } else { name };
         fields.insert(name, value);
     }
@@ -77,6 +78,7 @@ fn list(values: impl Iterator<Item = String>) -> String {
 
 /// Four digits of a number that was drawn; whole numbers in full.
 fn digits(x: f64) -> String {
+    // Through scientific notation, so that 0.00012345 keeps four digits too.
     let short = format!("{x:.3e}").parse().ok().filter(|_| x.fract().abs() > 0.0);
     short.unwrap_or(x).to_string()
 }

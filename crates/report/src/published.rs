@@ -25,6 +25,7 @@ impl PublishedTable {
     /// What is printed in a cell; `None` if nothing is.
     pub(crate) fn text(self, row: &[&str], column: &str) -> Option<&'static str> {
         let at = self.text.lines().next()?.split(',').position(|name| name == column)?;
+        // With the last comma, so that `rnn` does not find a row of `rnn-tanh`.
         let start = row.join(",") + ",";
         let rest = self.text.lines().find_map(|line| line.strip_prefix(&start))?;
         rest.split(',').nth(at.checked_sub(row.len())?).filter(|text| !text.is_empty())
@@ -33,6 +34,7 @@ impl PublishedTable {
     /// The number that is printed in a cell, to as many decimals.
     pub(crate) fn number(self, row: &[&str], column: &str) -> Option<Value> {
         let text = self.text(row, column)?;
+        // As many as in print: more would claim precision that the paper does not give.
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         Some(Value::number(text.parse().ok()?, Decimals(decimals)))
     }

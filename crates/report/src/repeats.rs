@@ -17,6 +17,7 @@ pub(crate) fn distinct<'r>(runs: &[AnyRun<'r>], cells: &PaperCells<'_>) -> Vec<A
         let of = &run.result().run;
         let alike = kept.entry((&of.protocol, cell(run, cells), of.reading, of.seed)).or_default();
         match alike.iter().find(|i| is_same(&distinct[**i], &run)) {
+            // The choice must not depend on the order of files; only the place in the list does.
             Some(&i) if settings(&run) < settings(&distinct[i]) => distinct[i] = run,
             Some(_) => {}
             None => {

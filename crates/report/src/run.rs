@@ -74,6 +74,7 @@ impl<'r, K: Kind> Run<'r, K> {
 
     /// Whether its data are those of a cell of a suite.
     pub(crate) fn has_data_of(self, suite: &str) -> bool {
+        // Another learner on the paper's data has a place in its tables; other data have none.
         let other_data = self.reported.departures.iter().any(Departure::is_of_data);
         self.cell().is_some_and(|cell| cell.suite() == suite) && !other_data
     }

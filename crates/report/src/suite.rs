@@ -76,6 +76,7 @@ pub(crate) fn split<'r>(runs: &[AnyRun<'r>]) -> (Vec<Claim<'r>>, Vec<AnyRun<'r>>
     let mut claims: Vec<Claim<'r>> = SUITES.iter().map(|suite| (*suite, Vec::new())).collect();
     let mut unclaimed = Vec::new();
     for &run in runs {
+        // The first suite that claims a run has it alone, so no run is counted in two papers.
         match claims.iter_mut().find(|(suite, _)| suite.claims(run)) {
             Some((_, claimed)) => claimed.push(run),
             None => unclaimed.push(run),

@@ -71,6 +71,7 @@ fn cautions(all: &[&RunResult], runs: &[AnyRun<'_>]) -> Vec<String> {
     let made_by: [(RunField, &str); 3] = [
         (|run| &run.version, "versions of wug"),
         (|run| &run.build, "builds"),
+        // Sums may differ in the last bits between instruction sets, and training magnifies that.
         (|run| &run.instructions, "instruction sets"),
     ];
     for (field, what) in made_by {
@@ -93,6 +94,7 @@ fn cautions(all: &[&RunResult], runs: &[AnyRun<'_>]) -> Vec<String> {
         let learner = &run.plan.learner;
         run.of::<Recognition>().is_some() && learner.settings.has("max_epochs") && learner.external.is_none()
     };
+    // A run that early stopping did not end may have improved further: FLaRe trains until it does.
     let cut = runs.iter().filter(|run| trained(run) && run.ending == Ending::Finished).count();
     if cut > 0 {
         cautions.push(format!(

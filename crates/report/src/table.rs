@@ -98,6 +98,7 @@ pub struct Row {
 
 /// From the lowest to the highest of some values, or the one value that they all show.
 pub(crate) fn range(lowest: f64, highest: f64) -> String {
+    // Compared as shown: 0.5001 and 0.5002 are one value to a reader.
     let (lowest, highest) = (format!("{lowest:.3}"), format!("{highest:.3}"));
     if lowest == highest { lowest } else { format!("{lowest} to {highest}") }
 }

@@ -74,6 +74,8 @@ impl<'a> Grammar<'a> {
         let mut probabilities = self.known_probabilities(next);
         if self.preference.is_some() {
             for (symbol, p) in probabilities.iter_mut().enumerate() {
+                // From the prefix and not from a stream, so that a string has the same probability however it is
+                // asked.
                 *p *= 1.0 + unit(mixed(prefix, symbol as u64));
             }
             let sum: f64 = probabilities.iter().sum();
@@ -136,6 +138,7 @@ impl<'a> NextSymbol for Grammar<'a> {
         state.1 = mixed(state.1, u64::from(symbol));
         match (&mut state.0, symbol.checked_sub(1)) {
             (Some(scanner), Some(symbol)) => scanner.push(Symbol(symbol as u16)),
+            // Symbol 0 begins a string, also where it ends one before.
             (start, _) => *start = Some(self.language.scanner()),
         }
     }

@@ -87,6 +87,7 @@ impl NextSymbol for RepeatLast {
     fn next(&mut self, state: &Option<u32>) -> Result<Vec<f64>, Failure> {
         let Some(last) = *state else { return Ok(uniform(self.vocabulary)) };
         let mut probabilities = vec![0.0; self.vocabulary];
+        // BLISS's accuracy asks for the likeliest symbol only: this is wrong once per string of aⁿbⁿ.
         probabilities[last as usize] = 1.0;
         Ok(probabilities)
     }

@@ -39,6 +39,7 @@ impl NGram {
         let mut frequencies: BTreeMap<Vec<u32>, Vec<f64>> = BTreeMap::new();
         for string in strings {
             for (i, &symbol) in string.iter().enumerate().skip(1) {
+                // Near the start contexts are shorter, so they differ from all others and need no padding.
                 let context = string[i.saturating_sub(context_len)..i].to_vec();
                 frequencies.entry(context).or_insert_with(|| vec![0.0; vocabulary])[symbol as usize] += 1.0;
             }
@@ -64,6 +65,7 @@ impl NextSymbol for NGram {
     }
 
     fn next(&mut self, state: &Vec<u32>) -> Result<Vec<f64>, Failure> {
+        // No smoothing: the baseline has no constant that would need a choice.
         Ok(self.frequencies.get(state).cloned().unwrap_or_else(|| uniform(self.vocabulary)))
     }
 

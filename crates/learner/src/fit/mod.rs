@@ -126,6 +126,7 @@ fn played<T>(
 
 /// The update after the last finite loss may be the one that diverged: no loss was taken after it.
 fn checked<R: Real>(outcome: TrainOutcome, params: &[R], curve: &[EpochLoss]) -> TrainOutcome {
+    // A finite loss and gradient do not rule out that the update itself overflows.
     let diverged = params.iter().any(|x| !x.wide().is_finite());
     if diverged && outcome == TrainOutcome::Finished {
         return TrainOutcome::Diverged { step: curve.last().map_or(0, |point| point.steps) };

@@ -86,6 +86,7 @@ impl<'a> StringCorpus<'a> {
         }
         let mut distinct: BTreeMap<(usize, &[u32]), TrainingString> = BTreeMap::new();
         for string in self.training {
+            // A sorted map: the order of sums, hence the bits, must not depend on the order of the corpus.
             let known = distinct.entry((string.symbols.len(), &string.symbols));
             let known = known.or_insert_with(|| TrainingString { weight: 0.0, ..string.clone() });
             known.weight += string.weight;
@@ -200,6 +201,7 @@ fn network_on<'a, R: Real>(
     let TrainedParams { best, last, curve, outcome, .. } =
         trained::<R>(&model, settings, corpus, options, watch)?;
     let outcome = checked(outcome, &last, &curve);
+    // Lan et al. evaluate the last parameters. Those of a diverged run are useless, so its best ones count.
     let params = if outcome == TrainOutcome::Finished && corpus.validation.is_empty() { last } else { best };
     let parameters = Some(model.layout().count());
     let model = match settings.find(&keys::TEST_ROWS) {
@@ -210,6 +212,7 @@ fn network_on<'a, R: Real>(
     let saved = options.save.then(|| trained.save());
     let (model, clean) = match NextSymbolLoss::of(settings) {
         NextSymbolLoss::CrossEntropy if settings.get(&keys::SCORING_DROPOUT) => {
+            // TSE's released code scores in training mode. The clean copy tells what that costs.
             let clean = Trained::new(trained.model().clone(), trained.params().to_vec());
             let noisy = Noisy::new(trained, options.seed.derive("score/dropout"));
             (AnyNextSymbol::new(noisy), Some(AnyNextSymbol::new(clean)))
@@ -239,6 +242,7 @@ fn trained<R: Real>(
     let (seed, curve) = (options.seed, Curve::Thinned);
     match NextSymbolLoss::of(settings) {
         NextSymbolLoss::CrossEntropy => {
+            // BLISS has one symbol for both: it is read first and predicted last.
             let ends = Boundaries { start: Some(ids::BOUNDARY), end: Some(ids::BOUNDARY) };
             let [training, validation] = [&training[..], validation]
                 .map(|strings| strings.iter().map(TrainingString::weighted).collect::<Vec<_>>());

@@ -66,6 +66,7 @@ fn trained<R: Real>(
         Training { objective: &objective, spec, seed: options.seed, curve: Curve::Whole, start: None };
     let TrainedParams { best, curve, outcome, .. } = training.run::<R>(watch)?;
     let parameters = Some(model.layout().count());
+    // FLaRe evaluates the checkpoint with the lowest validation loss.
     let trained = Trained::new(model, best);
     let saved = options.save.then(|| trained.save());
     Ok(Fit { model: Box::new(trained), outcome, parameters, curve, saved })

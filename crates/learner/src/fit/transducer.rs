@@ -48,6 +48,7 @@ fn trained<R: Real>(
     options: &FitOptions,
     watch: &mut dyn Watch,
 ) -> Result<FittedPairs, FitError> {
+    // FIND's held-out inputs have no right answer, so nothing can be validated.
     let objective = Transduction::new(&model, corpus.pairs, &[])?;
     let training = Training {
         objective: &objective,

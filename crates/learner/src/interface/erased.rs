@@ -250,6 +250,7 @@ impl<'a> NextSymbol for AnyNextSymbol<'a> {
     fn advance_batch(&mut self, states: &mut [AnyState<'a>], pieces: &[&[u32]]) -> Result<Vec<f64>, Failure> {
         match &mut self.0 {
             NextSymbolKind::Boxed(model) => model.advance_batch(states, pieces),
+            // Scanners share no arithmetic that a batch could save.
             NextSymbolKind::Grammar(_) => super::advance_each(self, states, pieces),
         }
     }

@@ -81,6 +81,7 @@ impl<L: Incremental> Incremental for ByRow<L> {
 
     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
         let predicted = by_row(sequences, |rows| self.0.predict(rows))?;
+        // Scores stay by row: only predictions are compared with ids.
         Ok(predicted.into_iter().map(|row| row + 1).collect())
     }
 

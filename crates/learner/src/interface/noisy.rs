@@ -39,6 +39,7 @@ impl<R: Real> NextSymbol for Noisy<R> {
 
     fn log_probs_batch(&mut self, strings: &[&[u32]]) -> Result<Vec<Vec<f64>>, Failure> {
         let seed = self.seed.nth(self.calls);
+        // Each call draws other masks, as forward passes in training mode do in PyTorch.
         self.calls += 1;
         Ok(self.model.log_probs_in(strings, |batch| Mode::Train { seed: seed.nth(batch).value() }))
     }

@@ -33,6 +33,7 @@ impl<R: Real> Recognizer for Trained<RecognizerModel, R> {
             for (&i, logit) in batch.iter().zip(record.value(logits.recognition)) {
                 outputs[i].log_odds = logit.wide();
             }
+            // Rows of the heads come member by member in this order, so one iterator serves all.
             let members: Vec<usize> = batch.iter().copied().filter(|&i| is_member(i)).collect();
             let choices = self.model.spec().alphabet + 1;
             if let Some(out) = logits.language_modeling {
@@ -59,6 +60,7 @@ fn rows<'a, R: Real>(
     out: Var,
     choices: usize,
 ) -> impl Iterator<Item = Vec<f64>> + 'a {
+    // Widened before the softmax: a sum over 500 positions in single precision would lose digits.
     record.value(out).chunks(choices).map(|row| row.iter().map(|x| x.wide()).collect())
 }
 

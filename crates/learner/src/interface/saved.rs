@@ -142,6 +142,7 @@ impl<M: Model, R: Real> Trained<M, R> {
     pub fn load(saved: &SavedModel) -> Result<Self, LoadError> {
         let unreadable = |e: serde_json::Error| LoadError::Config { kind: M::KIND, message: e.to_string() };
         let config: Config = serde_json::from_slice(&saved.config).map_err(unreadable)?;
+        // Before the spec is read: a spec of another kind would fail with an error about its fields.
         if config.kind != M::KIND {
             return Err(LoadError::Kind { found: config.kind, needed: M::KIND });
         }

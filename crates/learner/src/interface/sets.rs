@@ -34,6 +34,7 @@ impl<R: Real> NextSymbol for Sets<R> {
         pieces: &[&[u32]],
     ) -> Result<Vec<f64>, Failure> {
         match self.0.advance_lockstep(states, pieces, sigmoids) {
+            // Not normalised: the threshold of 0.5 of Suzgun et al. applies to each symbol alone.
             Some(rows) => Ok(rows),
             None => advance_each(self, states, pieces),
         }

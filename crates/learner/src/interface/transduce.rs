@@ -39,6 +39,7 @@ impl<R: Real> Trained<TransducerModel, R> {
                 logs[i] = symbols
                     .zip(&mut rows)
                     .map(|(symbol, row)| {
+                        // Widened before the softmax: description lengths add up thousands of these.
                         let mut row: Vec<f64> = row.iter().map(|x| x.wide()).collect();
                         row[symbol as usize] - softmax(&mut row)
                     })

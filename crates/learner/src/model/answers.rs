@@ -140,6 +140,7 @@ impl AnswerModel {
     pub fn logits<R: Real>(&self, r: &mut Recording<'_, R>, sequences: &[Sequence<'_>]) -> Var {
         let rows = match &self.body {
             AnswerBody::Prefix(body) => {
+                // Nothing is predicted from symbols after the last answer, so they are not read.
                 let read = |s: &Sequence<'_>| s.answers.last().copied().unwrap_or(0);
                 let inputs: Vec<&[u32]> = sequences.iter().map(|s| &s.symbols[..read(s)]).collect();
                 let states = body.read(r, &inputs, None);
@@ -148,6 +149,8 @@ impl AnswerModel {
                 r.select(states.rows, rows, states.width)
             }
             AnswerBody::Leaky(body) => {
+                // The answer is part of the input, and row `p − 1` attends to it: the released transformer of WADE
+                // passes no mask.
                 let inputs: Vec<&[u32]> = sequences.iter().map(|s| s.symbols).collect();
                 let (states, longest) = whole(r, body, &inputs);
                 let rows = sequences.iter().enumerate();
@@ -157,6 +160,8 @@ impl AnswerModel {
             }
             AnswerBody::Pooled(body) => {
                 let inputs: Vec<&[u32]> =
+                    // One copy of the prefix per answer: without a causal mask, the states of a prefix change with
+                    // what follows.
                     sequences.iter().flat_map(|s| s.answers.iter().map(|&p| &s.symbols[..p])).collect();
                 let (states, longest) = whole(r, body, &inputs);
                 let parts = inputs.iter().enumerate();
@@ -180,6 +185,7 @@ impl AnswerModel {
     pub(crate) fn initial_state<R: Real>(&self, params: &[R]) -> Option<PrefixState<R>> {
         match &self.body {
             AnswerBody::Prefix(body @ AnyBody::Recurrent(_)) => Some(body.initial_state(params)),
+            // Only recurrent bodies implement `step_batch`, on which `read_on` relies.
             _ => None,
         }
     }

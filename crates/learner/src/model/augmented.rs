@@ -162,6 +162,7 @@ impl BodyConfig for AugmentedSpec {
 
     fn build(&self, vocabulary: usize, init: Initialization, layout: &mut Layout) -> AugmentedBody {
         let (h, m, g) = (self.hidden, self.width, self.cell.gates() * self.hidden);
+        // PyTorch bounds all weights and biases of a recurrent module by 1/√H, those of the input too.
         let recurrent = init.of(ParamRole::Recurrent { hidden: h });
         let mut add = |part: &str, shape: &[usize]| layout.add(format!("layers.0.{part}"), shape, recurrent);
         let network = Layer {
@@ -177,6 +178,7 @@ impl BodyConfig for AugmentedSpec {
         };
         let (read, action) = (linear("read", h, m), linear("action", self.device.actions(), h));
         let element = linear("element", m, h);
+        // A parameter although it has no gradient: so checkpoints and saved models include it.
         let temperature = self.annealing().map(|t| layout.add("temperature", &[1], Init::Constant(t.start)));
         let layer = AugmentedLayer { network, read, action, element, temperature };
         AugmentedBody { spec: self.clone(), layer, vocabulary }
@@ -185,6 +187,7 @@ impl BodyConfig for AugmentedSpec {
     /// Limited by the memory after every step, which is kept for the backward pass.
     fn max_batch_strings(&self, max_len: usize) -> usize {
         let per_string = self.sizes(BatchShape { steps: max_len + 1, batch: 1 }, 1).trace::<f64>(true);
+        // 2²⁴ elements are 64 MiB in single precision. A string that needs more is read alone.
         ((1 << 24) / per_string).clamp(1, 512)
     }
 
@@ -221,6 +224,7 @@ impl Body for AugmentedBody {
     ) -> States {
         let x = r.one_hot((0..steps * batch).map(|i| symbol(i / batch, i % batch)), self.vocabulary);
         let noise = match self.spec.gate {
+            // `gumbel` gives none in evaluation, where the released code draws noise too.
             Gate::Gumbel(_) => r.gumbel(steps * batch * self.spec.device.actions()),
             Gate::Softmax | Gate::Temperature(_) => None,
         };
@@ -242,6 +246,7 @@ impl Body for AugmentedBody {
         let x = r.one_hot([symbol], self.vocabulary);
         let sizes = self.spec.sizes(BatchShape::ONE, self.vocabulary);
         r.augmented_step(x, hidden, &mut caches[0], self.layer, sizes);
+        // `hidden` is `h`, then `c` of an LSTM. The output layer reads `h` alone.
         top.copy_from_slice(&hidden[..self.spec.hidden]);
     }
 }

@@ -79,9 +79,12 @@ impl Initialization {
             (_, ParamRole::NormBias)
             | (Self::Flare, ParamRole::HeadBias { .. })
             | (Self::JointAttention, ParamRole::AttentionInBias { .. }) => Init::Constant(0.0),
+            // Butoi et al. (details of §4 in the appendix) draw the heads by Glorot and Bengio. The released code
+            // zeroes their biases.
             (Self::Flare, ParamRole::Head { i, o }) | (Self::Tse, ParamRole::Linear { i, o }) => {
                 Init::xavier(i, o, 1.0)
             }
+            // Everything else, embeddings and biases included. This arm must follow the exceptions above.
             (Self::Flare | Self::FindLstm, _) => Init::Uniform(0.1),
             (Self::Tse, ParamRole::AttentionOut { d }) => Init::xavier(d, d, 1.0),
             (Self::FindTransformer | Self::JointAttention, role) => find_transformer(role),
@@ -99,7 +102,9 @@ fn torch(role: ParamRole) -> Init {
     match role {
         ParamRole::Embedding { .. } | ParamRole::Positions => Init::Normal(1.0),
         ParamRole::Recurrent { hidden } => Init::Uniform(inverse_root(hidden)),
+        // `nn.MultiheadAttention` initialises queries, keys and values as one matrix, so the fan-out is 3D.
         ParamRole::AttentionIn { d } => Init::xavier(d, 3 * d, 1.0),
+        // The default of `nn.Linear`: Kaiming-uniform with a = √5 is uniform in ±1/√fan-in.
         ParamRole::AttentionOut { d } => Init::Uniform(inverse_root(d)),
         ParamRole::Linear { i, .. }
         | ParamRole::LinearBias { i }
@@ -117,8 +122,13 @@ fn torch(role: ParamRole) -> Init {
 
 fn find_transformer(role: ParamRole) -> Init {
     match role {
+        // With `scale_embedding`, √D undoes this: elements of the input have variance 1. The output layer is drawn
+        // alike, untied.
         ParamRole::Embedding { d } | ParamRole::Head { i: d, .. } => Init::Normal(inverse_root(d)),
+        // fairseq draws the three matrices one by one, with gain 1/√2.
         ParamRole::AttentionIn { d } => Init::xavier(d, d, std::f64::consts::FRAC_1_SQRT_2),
+        // fairseq 0.9.0 leaves these at the default of `nn.Linear`, and zeroes the bias of the output projection
+        // alone.
         ParamRole::AttentionInBias { d } => Init::Uniform(inverse_root(d)),
         ParamRole::AttentionOut { d } => Init::xavier(d, d, 1.0),
         ParamRole::Linear { i, o } => Init::xavier(i, o, 1.0),
@@ -135,6 +145,7 @@ fn find_cnn(role: ParamRole) -> Init {
         ParamRole::Directions { i, kept, gated } => {
             // A gate reduces the variance to a quarter.
             let gates = if gated { 4.0 } else { 1.0 };
+            // Dropout divides what it keeps by `kept`, which raises the variance of inputs; the factor undoes it.
             Init::Normal(libm::sqrt(gates * kept / i as f64))
         }
         role => torch(role),

@@ -104,6 +104,7 @@ impl LanguageModel {
 
     /// Where the output layer begins in the layout, behind all other parameters; a tied one has none of its own.
     pub(crate) fn output_start(&self) -> usize {
+        // A tied output layer is the embedding, at the front of the layout: there is no suffix to leave untrained.
         let own = (self.spec.output != Output::Tied).then(|| self.weight.range().start);
         own.unwrap_or_else(|| self.layout.count())
     }
@@ -125,6 +126,7 @@ impl LanguageModel {
             let message = format!("{rows} rows of memory are asked for, but the model has no memory");
             return Err(SpecError(message));
         }
+        // The layout is the same, so that parameters trained with other rows fit.
         Self::new(spec)
     }
 

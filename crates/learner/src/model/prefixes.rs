@@ -41,8 +41,10 @@ impl PrefixTree {
             let (mut level, mut known) = (PrefixLevel::default(), BTreeMap::new());
             let mut asked = BTreeMap::new();
             for (i, (sequence, at)) in sequences.iter().zip(&mut at).enumerate() {
+                // Prefixes after the last answer of a sequence are never asked for.
                 let Some(&next) = sequence.answers.get(at.1) else { continue };
                 let symbol = sequence.symbols[length - 1];
+                // Parent and last symbol identify a prefix. Whole prefixes as keys would take quadratic memory.
                 let node = *known.entry((at.0, symbol)).or_insert_with(|| {
                     level.parents.push(at.0);
                     level.symbols.push(symbol);
@@ -50,6 +52,7 @@ impl PrefixTree {
                 });
                 at.0 = node;
                 if next == length {
+                    // Sequences that ask after the same prefix share one row of logits.
                     let row = *asked.entry(node).or_insert_with(|| {
                         level.asked.push(node);
                         count += 1;

@@ -82,6 +82,7 @@ impl RecognizerSpec {
     fn check(&self) -> Result<(), SpecError> {
         self.body.check()?;
         bounded([("an alphabet", self.alphabet)])?;
+        // Next-symbol sets are the bits of a `u64`: 63 symbols and the end.
         if self.next_symbols && self.alphabet >= 64 {
             return Err(SpecError(format!("a next-symbol head over {} symbols; at most 63", self.alphabet)));
         }
@@ -126,6 +127,7 @@ impl RecognizerModel {
         let head = linear("recognition", 1);
         let next_symbols = spec.next_symbols.then(|| linear("next_symbols", v + 1));
         let language_modeling =
+            // The start symbol is the last row. It is never predicted, so the tied head leaves it out.
             body.embedding().filter(|_| spec.language_modeling).map(|table| table.part(0, (v + 1) * d));
         countable(layout.count())?;
         Ok(Self { spec, layout, body, start, head, language_modeling, next_symbols })
@@ -168,6 +170,7 @@ impl RecognizerModel {
         let ends = strings.iter().enumerate().map(|(b, s)| states.row(b, s.len()));
         let last = r.select(states.rows, ends, d);
         let recognition = r.linear(last, self.head.0, Some(self.head.1), d, Activation::Identity);
+        // FLaRe trains the auxiliary heads on members alone: other strings have no next symbols.
         let headless = self.language_modeling.is_none() && self.next_symbols.is_none();
         if headless || !(0..strings.len()).any(&is_member) {
             return Logits { recognition, language_modeling: None, next_symbols: None };
@@ -195,6 +198,7 @@ impl RecognizerModel {
     ) -> Logits {
         let strings: Vec<&[u32]> = batch.iter().map(|e| e.string).collect();
         let logits = self.read(r, &strings, |b| batch[b].label);
+        // Non-members count in the denominator of the auxiliary losses too, as in FLaRe's code.
         let share = 1.0 / total as f64;
         r.logistic_loss(logits.recognition, batch.iter().map(|e| (f64::from(u8::from(e.label)), share)));
         let members = || batch.iter().filter(|e| e.label);
@@ -202,6 +206,7 @@ impl RecognizerModel {
         if let Some(out) = logits.language_modeling {
             let end = self.spec.alphabet as u32;
             let truth = members().flat_map(|e| {
+                // The mean over n + 1 positions, the end included: long strings weigh as much as short ones.
                 let weight = weights.language_modeling * share / (e.string.len() + 1) as f64;
                 e.string.iter().map(|id| id - 1).chain([end]).map(move |symbol| (symbol, weight))
             });

@@ -121,6 +121,7 @@ impl BodyConfig for RecurrentSpec {
                 input: add("weight_ih", &[gates * h, i]),
                 hidden: add("weight_hh", &[gates * h, h]),
                 bias: (self.biases > 0).then(|| add("bias_ih", &[gates * h])),
+                // Two biases train as PyTorch's do: their sum moves twice as far per step as a single bias.
                 second_bias: (self.biases > 1).then(|| add("bias_hh", &[gates * h])),
             }
         };
@@ -164,14 +165,17 @@ impl Body for Recurrent {
                 let x = r.embedding(table, symbols, d, 1.0);
                 r.masked(x, p)
             }
+            // No dropout here: to drop the one element that is not zero would hide the symbol.
             _ => r.one_hot(symbols, self.vocabulary).into(),
         };
         for (l, &layer) in self.lower.iter().enumerate() {
             let states = self.run_layer(r, x, l, layer, BatchShape { steps, batch });
+            // The next layer reads the states after symbols; row 0 is this layer's initial state.
             let after = r.part(states, batch * h, steps * batch * h);
             x = r.masked(after, p);
         }
         let states = self.run_layer(r, x, self.lower.len(), self.top, BatchShape { steps, batch });
+        // Row 0 is dropped out too, as in FLaRe's code: the head reads it for the empty string.
         let rows = r.masked(states, p);
         States { rows, width: h, per_position: batch, per_string: 1, start: 0, first: 0 }
     }
@@ -182,17 +186,20 @@ impl Body for Recurrent {
             Some(initial) => initial.of(params).to_vec(),
             None => vec![R::ZERO; layers * h],
         };
+        // FLaRe learns the argument of the tanh, so that `h` starts in the range of later states.
         if self.initial.is_some() {
             activate(&mut hidden, &[], Activation::Tanh);
         }
         let top = hidden[(layers - 1) * h..].to_vec();
         if self.spec.cell == Cell::Lstm {
+            // FLaRe learns `h` alone. `c` starts at zero.
             hidden.resize(2 * layers * h, R::ZERO);
         }
         PrefixState { hidden, caches: vec![], top }
     }
 
     fn advance<R: Real>(&self, r: &mut Recording<'_, R>, state: &mut PrefixState<R>, symbol: u32) {
+        // As a batch of one, padded like any other: a state has the same bits alone and in a batch.
         self.step_states(r, std::slice::from_mut(state), &[&[symbol]]);
     }
 

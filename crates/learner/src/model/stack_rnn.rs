@@ -100,6 +100,7 @@ impl BodyConfig for StackRnnSpec {
 
     /// Limited by the stack after every step, which is kept for the backward pass.
     fn max_batch_strings(&self, max_len: usize) -> usize {
+        // Beside the stacks, the sums `[T,H]` of the input stay on the tape.
         let per_string = self.sizes(BatchShape { steps: max_len + 1, batch: 1 }, 0).trace(true)
             + (max_len + 1) * self.hidden;
         ((1 << 24) / per_string).clamp(1, 512)
@@ -151,6 +152,7 @@ impl Body for StackRnnBody {
     ) -> States {
         let (width, n) = (self.spec.hidden, steps * batch);
         let symbols = (0..n).map(|i| symbol(i / batch, i % batch));
+        // The table saves products where symbols repeat; with fewer positions than symbols it would cost more.
         let x = if n > self.vocabulary {
             let table = self.sums(r, 0..self.vocabulary as u32);
             r.select(table, symbols, width)

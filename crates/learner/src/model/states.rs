@@ -41,6 +41,7 @@ impl States {
     /// # Panics
     /// In debug builds, if there is no such row: a transformer without a start symbol has no state after 0 symbols.
     pub fn row(&self, b: usize, position: usize) -> u32 {
+        // Added before subtracting: `position − first` alone would underflow at the first position.
         ((position + self.start - self.first) * self.per_position + b * self.per_string) as u32
     }
 }

@@ -113,6 +113,7 @@ pub struct TransducerModel {
 impl TransducerSpec {
     fn check(&self) -> Result<(), SpecError> {
         bounded([("an input vocabulary", self.inputs), ("an output vocabulary", self.outputs)])?;
+        // The end is one id on both sides, so the smaller vocabulary must have it.
         let smaller = self.inputs.min(self.outputs);
         if self.end as usize >= smaller {
             let message = format!("the end is symbol {}, but a vocabulary has only {smaller}", self.end);
@@ -181,6 +182,7 @@ impl TransducerModel {
                     (weight, layout.add(format!("{name}.bias"), &[o], init.of(ParamRole::HeadBias { i })))
                 };
                 let width = body.hidden;
+                // fairseq's output layer reads 512 elements at any hidden size, hence its linear layer in between.
                 let resize = (body.output != width).then(|| {
                     let (weight, bias) = linear("resize", width, body.output);
                     (weight, bias, body.dropout)
@@ -191,6 +193,7 @@ impl TransducerModel {
             TransducerBodySpec::Transformer(body) | TransducerBodySpec::CrossSelfTransformer(body) => {
                 let cross_self = matches!(spec.body, TransducerBodySpec::CrossSelfTransformer(_));
                 let model = TransformerTransducer::new(body, cross_self, vocabularies, init, &mut layout);
+                // fairseq's `transformer` neither ties its output layer nor gives it a bias.
                 let (width, o) = (body.width, spec.outputs);
                 let weight =
                     layout.add("output.weight", &[o, width], init.of(ParamRole::Head { i: width, o }));
@@ -315,6 +318,7 @@ impl TransducerModel {
         while output.len() < max_len {
             let state = decoder.advance(r, symbol);
             let logits = self.output(r, state);
+            // A least length of 1 is fairseq's: it makes the empty output of count-or-memorization impossible.
             let allowed =
                 |s: u32| Some(s) != self.spec.padding && (s != end || output.len() >= *lengths.start());
             match argmax(r.value(logits), allowed) {
@@ -332,6 +336,7 @@ fn argmax<R: Real>(logits: &[R], allowed: impl Fn(u32) -> bool) -> Option<u32> {
     let mut best: Option<(u32, R)> = None;
     for (symbol, &logit) in logits.iter().enumerate() {
         let symbol = symbol as u32;
+        // Strictly greater, so that ties do not depend on how logits are grouped.
         if allowed(symbol) && best.is_none_or(|(_, max)| logit > max) {
             best = Some((symbol, logit));
         }

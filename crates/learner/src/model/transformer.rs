@@ -161,6 +161,7 @@ impl BodyConfig for TransformerSpec {
     fn max_len(&self) -> Option<usize> {
         match self.positions {
             Positions::Learned { max } => Some(max),
+            // Sinusoids are computed for any position.
             Positions::None | Positions::Sinusoidal { .. } => None,
         }
     }
@@ -267,6 +268,7 @@ impl Transformer {
         source: Option<&Source>,
     ) -> Var {
         let before = source.map_or(0, Source::positions_before);
+        // Keys of a source are in the cache, but take up no positions of the target.
         let position = caches[0].len() / (2 * self.spec.width) - before;
         let mut x = self.embed(r, [symbol], position, 1);
         for (l, (block, cache)) in self.blocks.iter().zip(caches).enumerate() {
@@ -319,6 +321,7 @@ impl Transformer {
         }
         let Some(table) = self.positions else { return x };
         let needed = position + t;
+        // The part below would be another parameter: all are ranges of one vector.
         assert!(needed * d <= table.len(), "{needed} positions, but only {} are trained", table.len() / d);
         r.add_param(x, table.part(position * d, t * d))
     }

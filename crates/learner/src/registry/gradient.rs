@@ -139,6 +139,7 @@ pub fn recognition_spec(settings: &Settings) -> TrainSpec {
         batch: BatchSize::Symbols(settings.get(&BATCH_SYMBOLS)),
         max_epochs: settings.get(&MAX_EPOCHS),
         patience: settings.get(&PATIENCE),
+        // FLaRe's checkpoint after 10,000 examples is the end of an epoch.
         validations: 1,
     }
 }
@@ -152,13 +153,16 @@ pub fn transduction_spec(settings: &Settings) -> TrainSpec {
     };
     let mut optimizer = optimizer_spec(settings).clipped(settings.get(&CLIP_PAIRS));
     if let OptimizerRule::Adam { epsilon_first, .. } = &mut optimizer.rule {
+        // fairseq 0.9.0 adds ε before the bias correction, which matters while second moments are small.
         *epsilon_first = true;
     }
     TrainSpec {
         optimizer,
         schedule,
         batch: settings.get(&PAIRS).map_or(BatchSize::All, BatchSize::Drawn),
+        // An epoch is one update, because a batch is all pairs or is drawn.
         max_epochs: settings.get(&UPDATES),
+        // FIND trains for a fixed number of updates, without validation.
         patience: usize::MAX,
         validations: 1,
     }
@@ -167,6 +171,7 @@ pub fn transduction_spec(settings: &Settings) -> TrainSpec {
 /// How to train a next-symbol model with some settings.
 pub fn train_spec(settings: &Settings) -> TrainSpec {
     let (kind, lambda) = (settings.get(&REGULARIZATION), settings.get(&LAMBDA));
+    // λ belongs to the kind that is chosen; the other stays 0.
     let of = |other: Regularization| if kind == other { lambda } else { 0.0 };
     let batch = match settings.get(&BATCH) {
         None => BatchSize::All,

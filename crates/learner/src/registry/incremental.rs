@@ -97,6 +97,7 @@ pub(super) fn spec(body: AnswerBodySpec, task: IncrementalTask) -> AnswerModelSp
 /// the sign of `2·L` wrong, rounded down.
 pub(super) fn published_width(size: usize, task: IncrementalTask) -> usize {
     let l = task.vocabulary as f64;
+    // The code counts neither biases nor gates, so that an LSTM gets the width of a simple network.
     let root = l + libm::sqrt(l * l + size as f64);
     // The root is positive and far below the largest integer.
     #[expect(clippy::cast_sign_loss, reason = "see above")]

@@ -130,6 +130,8 @@ pub fn search_spec(settings: &Settings, reading: Reading) -> SearchSpec {
     let name = settings.get(&ACTIVATIONS);
     let set = ACTIVATION_SETS.iter().find(|set| set.name == name);
     let activations = set.unwrap_or(&ACTIVATION_SETS[0]).activations.to_vec();
+    // Slips of the released code: ties of two infinite scores replace slots by place in the tournament, and the
+    // early exit tests raw outputs, which rejects good networks with a softmax.
     let published = reading == Reading::Published;
     SearchSpec {
         evolution: Evolution {
@@ -253,11 +255,13 @@ impl NextSymbolSearch for MdlSearch {
     fn found(&self, single: bool) -> Found {
         let best = self.search.best();
         let network = best.network.clone();
+        // Precision can decide an index: the published aⁿbⁿcⁿ network fails in single precision at n = 21.
         let model = if single {
             AnyNextSymbol::new(NetworkModel::<f32>::new(network, self.outputs))
         } else {
             AnyNextSymbol::new(NetworkModel::<f64>::new(network, self.outputs))
         };
+        // JSON has no infinity.
         let finite = |bits: f64| bits.is_finite().then_some(bits);
         let found = self.search.improvements().last();
         let file = json!({

@@ -94,6 +94,7 @@ const SIZING: Sizing = Sizing {
 fn recognizer(cell: Cell, biases: usize, settings: &Settings, task: RecognizerTask) -> RecognizerSpec {
     let hidden = settings.get(&HIDDEN);
     let body = RecurrentSpec {
+        // As wide as the states, because the language-modelling head is tied to it.
         embedding: Some(hidden),
         biases,
         start: Start::Learned,
@@ -165,6 +166,7 @@ recurrent!(
     Cell::Rnn,
     1,
     0.001,
+    // Exact for five layers and recognition alone: FLaRe freezes the second bias at zero, so one is counted.
     Some(|task| (10.0, task.alphabet as f64 + 11.0)),
     None
 );
@@ -185,6 +187,7 @@ recurrent!(
     "gated recurrent units",
     "Cho et al. 2014, Learning Phrase Representations using RNN Encoder–Decoder",
     Cell::Gru,
+    // PyTorch's reset gate scales the second bias of a GRU: the two do not add up to one.
     2,
     0.002,
     None,

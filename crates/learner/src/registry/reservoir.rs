@@ -38,6 +38,7 @@ const WEIGHT_DECAY: Key<f64> =
     Key::real("weight_decay", "factor of ½·|w|² in the decoder's loss", Limits::NotNegative, 0.001);
 
 pub const RULE: Key<usize> = Key::count("rule", "the elementary rule, in Wolfram's numbering", 0..=255, 110);
+// 15 × 60 cells over 2 iterations are 1,800 features, as many as the echo-state network has units.
 pub const REDUNDANCY: Key<usize> =
     Key::count("redundancy", "segments of the ring; a symbol flips one cell of each", 1..=10_000, 15);
 pub const PROJECTION: Key<usize> = Key::count("projection", "cells per segment", 1..=10_000, 60);
@@ -139,6 +140,7 @@ fn automaton(settings: &Settings) -> AutomatonSpec {
 
 fn echo_state(settings: &Settings) -> EchoStateSpec {
     let connections = settings.get(&CONNECTIONS);
+    // The released network does not scale W: its spectral radius is about 1.86, outside the echo-state regime.
     let published = EchoStateSpec { connections, ..EchoStateSpec::published(settings.get(&UNITS)) };
     match settings.get(&DYNAMICS) {
         Dynamics::Published => published,

@@ -118,6 +118,7 @@ fn transformer_spec(settings: &Settings) -> TransformerSpec {
         feedforward: settings.get(&FEEDFORWARD),
         norm: NormPlace::Post,
         final_norm: false,
+        // fairseq's positions begin after the id of padding, which is 1.
         positions: Positions::Sinusoidal { layout: Sinusoid::Halves, first: 2 },
         scale_embedding: true,
         dropout: TransformerDropout {

@@ -92,9 +92,11 @@ impl<F: Fn(&Settings) -> Result<usize, SpecError>> Target<'_, F> {
         }
         for shape in self.shapes(settings) {
             let Ok(found) = self.nearest_width(&shape) else { continue };
+            // Shapes come by cost, so the first that meets the size changes least.
             if meets(&found) {
                 return Ok(found);
             }
+            // Of equally near shapes the cheaper, earlier one stays.
             if best.as_ref().is_ok_and(|best| distance(best) <= distance(&found)) {
                 continue;
             }
@@ -112,6 +114,8 @@ impl<F: Fn(&Settings) -> Result<usize, SpecError>> Target<'_, F> {
         let unit = self.unit(settings);
         // `as` takes a negative root (a size below everything) to zero.
         #[expect(clippy::cast_sign_loss, reason = "see above")]
+        // The released code rounds the width and does not search for the nearest count. Python's `round` takes halves
+        // to even.
         let multiples = libm::rint(root / unit as f64) as usize;
         self.with_width(settings, unit * multiples.max(1))
     }

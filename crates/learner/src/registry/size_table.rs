@@ -52,10 +52,12 @@ pub fn size_table() -> Vec<SizeRow> {
             add("next-symbol", each_size(network, ALPHABET + 1));
         }
         if let Some(role) = &learner.transducer {
+            // The two more are the end and the padding.
             let task = TransducerTask { inputs: ALPHABET + 2, outputs: ALPHABET + 2, end: 0, padding: None };
             add("transducer", each_size(role, task));
         }
         if let Some(role) = &learner.incremental {
+            // No boundary: the tasks predict marked answers only.
             let task = IncrementalTask { vocabulary: ALPHABET, answers: ALPHABET, double: false };
             add("incremental", each_incremental_size(role, task));
         }

@@ -148,6 +148,7 @@ fn usual(settings: &Settings) -> TransformerSpec {
         layers: settings.get(&LAYERS),
         width,
         heads: settings.get(&HEADS),
+        // A multiple of the width, so that a size changes both together.
         feedforward: settings.get(&FEEDFORWARD) * width,
         norm: if post { NormPlace::Post } else { NormPlace::Pre },
         final_norm: !post,
@@ -201,6 +202,7 @@ fn answering(settings: &Settings) -> AnswerBodySpec {
 fn next_symbol(settings: &Settings, vocabulary: usize) -> LanguageModelSpec {
     let initialization = match settings.get(&INITIALIZATION) {
         MatrixInitialization::Torch => Initialization::Torch,
+        // TSE's model: Xavier for matrices, the defaults of PyTorch for biases.
         MatrixInitialization::Xavier => Initialization::Tse,
     };
     LanguageModelSpec { initialization, ..language_model(body(settings), vocabulary) }

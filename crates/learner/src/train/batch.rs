@@ -33,6 +33,7 @@ impl BatchSize {
             return vec![(0..count).map(|_| draw::below(&mut rng, lengths.len())).collect()];
         }
         let mut order: Vec<usize> = (0..lengths.len()).collect();
+        // A single batch of all is shuffled too: the order of its sums decides the bits.
         if !matches!(self, Self::InOrder(_)) {
             draw::shuffle(&mut rng, &mut order);
         }
@@ -68,6 +69,7 @@ fn by_length(mut order: Vec<usize>, lengths: &[usize], budget: usize) -> Vec<Vec
     let mut batches: Vec<Vec<usize>> = Vec::new();
     for i in order {
         match batches.last_mut() {
+            // Sorted by length, so the string at hand is the longest of its batch.
             Some(batch) if (batch.len() + 1) * lengths[i] <= budget => batch.push(i),
             _ => batches.push(vec![i]),
         }
@@ -89,6 +91,7 @@ pub fn parts(batch: &[usize], lengths: &[usize], max_batch: impl Fn(usize) -> us
     let (padded, symbols) = (batch.len() * max_len, batch.iter().map(|&i| lengths[i]).sum::<usize>());
     let most = max_batch(max_len);
     let divisible = batch.len() > most || batch.len() >= 2 * ENOUGH_EXAMPLES;
+    // An eighth of padding costs less than smaller products would.
     if !divisible || padded - symbols <= padded / 8 {
         return batch.chunks(most).map(<[usize]>::to_vec).collect();
     }
@@ -110,6 +113,7 @@ const EVAL_SYMBOLS: usize = 1 << 16;
 /// The batches of evaluation; `max_batch` is the number of strings up to a length that a model reads as one batch.
 pub(crate) fn eval_batches(lengths: &[usize], max_batch: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
     let parts = |batch: Vec<usize>| {
+        // Batches are sorted by length, so the last string is the longest.
         let max_len = batch.last().map_or(0, |&i| lengths[i]);
         batch.chunks(max_batch(max_len)).map(<[usize]>::to_vec).collect::<Vec<_>>()
     };

@@ -162,6 +162,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     pub fn save(&self) -> TrainerCheckpoint {
         let (steps, mean, square) = self.optimizer.state();
         let tensors = [
+            // By name, as in the header's map: so the offsets ascend.
             ("best", &self.best_params[..]),
             ("mean", mean),
             ("params", &self.params[..]),
@@ -190,6 +191,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         let (means, squares) = (mean.len(), square.len());
         let tensors = Tensors::parse(tensors)?;
         let (mean, square) = (tensors.get_as("mean", &[means])?, tensors.get_as("square", &[squares])?);
+        // Rate and dropout follow this run's steps; Adam's bias correction follows all, as in FIND's released code.
         self.state.carried_steps = possible(u64::from_le_bytes(*steps))?;
         self.optimizer.restore(self.state.carried_steps, &mean, &square);
         Ok(())
@@ -202,6 +204,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         saved: &TrainerCheckpoint,
     ) -> Result<Self, CheckpointError> {
         let state = saved.state.clone();
+        // Counts that no run can reach would make a trainer that never ends or underflows.
         if state.epoch > spec.max_epochs {
             let message = format!("{} epochs are done, but there are {}", state.epoch, spec.max_epochs);
             return Err(CheckpointError::State(message));
@@ -225,6 +228,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         }
         trainer.optimizer.restore(state.optimizer_steps, &mean, &square);
         trainer.state = state;
+        // The order of the epoch is drawn again from its own stream, so only the position in it is saved.
         if trainer.state.partial_epoch.is_some() {
             trainer.batches = trainer.epoch_batches();
         }

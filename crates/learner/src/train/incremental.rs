@@ -44,6 +44,7 @@ impl<R: Real> IncrementalNetwork<R> {
     fn batches<'s>(&self, sequences: &[Sequence<'s>]) -> Vec<Vec<(usize, Sequence<'s>)>> {
         let mut all: Vec<(usize, Sequence<'s>)> = sequences.iter().copied().enumerate().collect();
         all.retain(|(_, sequence)| !sequence.answers.is_empty());
+        // Ties by index: the order within a batch decides the order of sums, hence the bits.
         all.sort_by_key(|(i, sequence)| (sequence.symbols.len(), *i));
         let (mut batches, mut rest) = (Vec::new(), &all[..]);
         while let Some((_, last)) = rest.last() {
@@ -60,6 +61,7 @@ impl<R: Real> IncrementalNetwork<R> {
 impl<R: Real> Incremental for IncrementalNetwork<R> {
     fn observe(&mut self, batch: &[Sequence<'_>]) -> Result<(), Failure> {
         let done = self.optimizer.steps() as usize;
+        // A stream per step, as in the trainer.
         let dropout = self.seed.derive("train/dropout").nth(done);
         let batches = self.batches(batch);
         if batches.is_empty() {
@@ -71,6 +73,7 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
             let sequences: Vec<Sequence<'_>> = part.iter().map(|(_, sequence)| *sequence).collect();
             let logits = self.model.logits(&mut record, &sequences);
             let truth = sequences.iter().flat_map(|sequence| {
+                // A mean per sequence and a sum over the batch: WADE's released code adds up gradients of sequences.
                 let weight = 1.0 / sequence.answers.len() as f64;
                 sequence.answers.iter().map(move |&p| (sequence.symbols[p], weight))
             });
@@ -78,6 +81,7 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
             if !record.loss().is_finite() {
                 return Err(Failure::Diverged);
             }
+            // The first part overwrites the gradients, which saves clearing them.
             if p == 0 {
                 record.backward_fresh(&mut self.gradients);
             } else {
@@ -89,6 +93,7 @@ impl<R: Real> Incremental for IncrementalNetwork<R> {
     }
 
     fn predict(&mut self, sequences: &[Sequence<'_>]) -> Result<Vec<u32>, Failure> {
+        // A curve asks the same test sequences after each update: their tree is built once.
         let asked = match self.asked.take() {
             Some(known) if known.is_of(sequences) => known,
             _ => Remembered::new(sequences, self.tree(sequences)),
@@ -155,6 +160,7 @@ impl<R: Real> IncrementalNetwork<R> {
         if asked.is_empty() {
             return Vec::new();
         }
+        // The logits of all levels in one product: those of a level alone are few.
         let mut record = self.tape.record(&self.params, Mode::Eval);
         let logits = self.model.logits_after(&mut record, &asked);
         let by_row: Vec<u32> =
@@ -167,6 +173,7 @@ impl<R: Real> IncrementalNetwork<R> {
 fn likeliest<R: Real>(row: &[R]) -> u32 {
     let mut best = 0;
     for (k, x) in row.iter().enumerate() {
+        // Strictly greater: of equals the first stays, on every machine.
         if *x > row[best] {
             best = k;
         }

@@ -102,6 +102,7 @@ impl CheckedString {
         if let Some(&symbol) = string.iter().find(|&&s| s as usize >= vocabulary) {
             return Err(StringProblem::Symbol { symbol, vocabulary });
         }
+        // Masks count from the first symbol; the start symbol moves their positions by one.
         let shift = usize::from(ends.start.is_some());
         let positions = string.len() - shift;
         let mut targets = example.mask.map_or_else(|| (0..positions).collect(), <[usize]>::to_vec);
@@ -167,6 +168,7 @@ impl<'a> LanguageModeling<'a> {
             };
             strings.iter().enumerate().map(one).collect()
         };
+        // Batches are cut by lengths without boundaries. Validation lengths only limit memory, so they count all.
         let symbols = training.iter().map(|string| string.symbols.len()).collect();
         let (training, validation) = (prepare("training", training)?, prepare("validation", validation)?);
         let lengths = [symbols, validation.iter().map(|example| example.string.len()).collect()];
@@ -226,6 +228,7 @@ impl<R: Real> Objective<R> for LanguageModeling<'_> {
         let examples: Vec<&CheckedString> = examples.iter().map(|&i| &self.training[i]).collect();
         self.record(record, &examples, |example| match self.average {
             Average::Symbols => example.weight / size,
+            // The mean over a string's own symbols first, so that each string weighs the same.
             Average::Examples => example.weight / (size * example.targets.len() as f64),
         });
     }

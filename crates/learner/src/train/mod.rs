@@ -108,6 +108,7 @@ fn once() -> usize {
 impl TrainSpec {
     /// Whether to validate within an epoch, after so many of its batches.
     fn validates_after(&self, done: usize, batches: usize) -> bool {
+        // Rounded down. In epochs of few batches two of these points coincide and count once.
         done < batches && (1..self.validations).any(|k| k * batches / self.validations == done)
     }
 }
@@ -181,6 +182,7 @@ struct PartialEpoch {
     /// Batches that are done.
     batches: usize,
     #[serde(skip)]
+    // Follows from the number of batches, so it is computed again on resumption.
     examples: usize,
     /// Their losses, each weighted by its size, summed.
     loss: f64,
@@ -217,6 +219,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         if training.is_empty() {
             return Err(TrainError::NoTraining);
         }
+        // Without validation the training loss would stand in, and it nearly always falls: nothing would stop early.
         if validation.is_empty() && spec.patience < usize::MAX {
             return Err(TrainError::NoValidation);
         }
@@ -302,6 +305,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         if self.batches.is_empty() {
             self.batches = self.epoch_batches();
         }
+        // Taken while `update` borrows the trainer. It stays empty at the end of an epoch, so the next draws its own.
         let batches = std::mem::take(&mut self.batches);
         let mut partial = self.state.partial_epoch.take().unwrap_or_default();
         let batch = &batches[partial.batches];
@@ -311,6 +315,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         partial.examples += batch.len();
         partial.loss += loss * size;
         partial.size += size;
+        // From the position in the run and not from a counter: a resumed run has the same temperature.
         self.objective.anneal(&mut self.params, (self.state.epoch * lengths.len() + partial.examples) as u64);
         let over = partial.batches == batches.len();
         if over || (self.spec.validates_after(partial.batches, batches.len()) && !validated.is_empty()) {
@@ -341,6 +346,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
     /// One update of the parameters. Gives the loss; none, and no update, if the loss or the gradient is not finite.
     fn update(&mut self, batch: &[usize], size: f64) -> Option<f64> {
         let done = self.steps();
+        // A stream per step and part: a run that resumes within an epoch draws the same masks.
         let dropout = Seed::new(self.state.seed).derive("train/dropout").nth(done as usize);
         let parts = parts(batch, &self.objective.lengths()[0], |max_len| self.objective.max_batch(max_len));
         let mut loss = 0.0;
@@ -349,16 +355,20 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
             let mut record = self.tape.record(&self.params, mode);
             self.objective.loss(&mut record, part, size);
             loss += record.loss();
+            // The first part overwrites the gradients, which saves clearing them.
             if p == 0 {
                 record.backward_fresh(&mut self.gradients);
             } else {
                 record.backward(&mut self.gradients);
             }
         }
+        // Checked before the update, so that the parameters stay those of the last finite loss.
         if !loss.is_finite() {
             return None;
         }
         let rate = self.state.rate.at(done);
+        // An untrained output layer is the end of the layout. TSE's released optimiser is made before that layer
+        // exists.
         let trained = self.objective.trained();
         self.optimizer.step(&mut self.params[..trained], &self.gradients[..trained], rate, 1.0).ok()?;
         Some(loss)
@@ -366,6 +376,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
 
     /// Keeps the parameters if the validation loss is the smallest so far.
     fn improve(&mut self, validation: f64) -> bool {
+        // Strictly smaller: of equal losses the first stays, as with FLaRe's threshold of 0.
         let improved = self.state.best.is_none_or(|best| validation < best);
         if improved {
             self.state.best = Some(validation);
@@ -382,6 +393,7 @@ impl<'a, R: Real, O: Objective<R>> Trainer<'a, R, O> {
         state.epoch += 1;
         state.rate.end_epoch(validation);
         state.bad = if best { 0 } else { state.bad + 1 };
+        // Patience first: a run whose patience ends with its last epoch counts as stopped.
         state.outcome = if state.bad >= self.spec.patience {
             Some(TrainOutcome::Stopped)
         } else {

@@ -22,6 +22,7 @@ impl NextSetString<'_> {
     fn problem(&self, model: &LanguageModel) -> Option<StringProblem> {
         let vocabulary = model.spec().vocabulary;
         let (given, needed) = (self.next.len(), self.symbols.len());
+        // With 64 symbols or more, every bit is a symbol.
         let outside = |set: &u64| set.checked_shr(vocabulary as u32).unwrap_or(0) != 0;
         if let Some(&symbol) = self.symbols.iter().find(|&&s| s as usize >= vocabulary) {
             return Some(StringProblem::Symbol { symbol, vocabulary });
@@ -89,6 +90,7 @@ impl<'a> NextSets<'a> {
         let strings: Vec<&[u32]> = examples.iter().map(|example| example.symbols).collect();
         let states = self.model.states(r, &strings);
         let rows = strings.iter().enumerate();
+        // From 1 on: Suzgun et al. predict after each symbol, and nothing before the first.
         let rows = rows.flat_map(|(b, string)| (1..=string.len()).map(move |p| states.row(b, p)));
         let logits = self.model.logits(r, states, rows);
         let v = self.model.spec().vocabulary;

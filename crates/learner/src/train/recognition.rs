@@ -58,6 +58,7 @@ impl<R: Real> Objective<R> for Recognition<'_> {
     /// The cross-entropy of recognition, in nats.
     fn validation_loss(&self, record: &mut Recording<'_, R>, examples: &[usize]) {
         let strings: Vec<&[u32]> = examples.iter().map(|&i| self.validation[i].string).collect();
+        // FLaRe stops and selects by recognition alone, whatever the auxiliary losses.
         let logits = self.model.forward(record, &strings);
         let truth = examples.iter().map(|&i| (f64::from(u8::from(self.validation[i].label)), 1.0));
         record.logistic_loss(logits, truth);

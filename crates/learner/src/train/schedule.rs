@@ -49,9 +49,11 @@ impl Rate {
     pub fn at(&self, done: u64) -> f64 {
         match self.schedule {
             Schedule::InverseRoot { first, peak, warmup } if done < warmup => {
+                // fairseq counts updates from 0, so the first step has the rate `first`.
                 first + done as f64 * (peak - first) / warmup as f64
             }
             Schedule::InverseRoot { peak, warmup, .. } => {
+                // A warmup of 0 reaches this with no step done.
                 peak * libm::sqrt(warmup as f64 / done.max(1) as f64)
             }
             Schedule::Constant { .. } | Schedule::Plateau { .. } => self.current,
@@ -72,6 +74,7 @@ impl Rate {
             return;
         }
         self.bad += 1;
+        // PyTorch's patience: the rate falls after one epoch more than that, and counting begins anew.
         if self.bad > patience {
             self.current *= factor;
             self.bad = 0;

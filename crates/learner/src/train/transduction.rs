@@ -54,6 +54,7 @@ pub struct Transduction<'a> {
 
 /// The symbols of a pair, input and output.
 pub(crate) fn symbols(pair: &Pair<'_>) -> usize {
+    // Both sides: the states of either stay on the tape.
     pair.input.len() + pair.output.len()
 }
 

@@ -91,9 +91,11 @@ fn rows(
     };
     let complete = group.factors().iter().all(|factor| factors.contains(factor));
     let index = shares.iter().zip(rules).flat_map(|(shares, (acceptance, margin))| {
+        // Unless all factors were run, the index of the best is only bounded, and a median would hide that.
         let best = paper_n.filter(|_| complete).map(|n| index_of_best(&BestIndex::of(shares, n), &factors));
         let paper = key.printed(*margin).filter(|_| *acceptance == Acceptance::AllSteps && group.of_paper);
         let best = Cell { ours: best.map(Value::from), paper: paper.map(Value::from), ..Cell::default() };
+        // An index is no share of runs, so the first of each pair stays empty.
         [Cell::default(), best]
     });
     let index = Row { keys: named(INDEX.to_owned()), cells: index.chain([Cell::default()]).collect() };
@@ -102,6 +104,7 @@ fn rows(
 
 /// The share of runs that solve a factor, and the probability that the best of n does.
 fn solving(share: Option<Estimate>, n: Option<usize>) -> [Cell; 2] {
+    // Runs are taken as independent draws, as the paper's seeds and configurations were made.
     let best = share.zip(n).map(|(share, n)| any_passes(share, n));
     [
         Cell::maybe(share.map(|share| Value::estimate(share, IntervalKind::Share, DECIMALS))),

@@ -32,6 +32,7 @@ pub(super) fn indices<'a>(group: &RunGroup<'a>) -> Vec<Derived<'a>> {
                 };
                 let score = metric.measured(Totals::whole(known.index), None);
                 let measurement = Measurement::new(TEST, Stratum::Margin(margin), &score);
+                // A run that was never evaluated does not lower an index, so the figure is not of it.
                 let evaluated = |run: &&IndexRun<'a>| run.solved(margin, acceptance).is_some();
                 let of = runs.iter().filter(evaluated).map(|run| run.result).collect();
                 all.push(Derived { of, measurement, shown: known.shown });

@@ -90,10 +90,12 @@ fn heads(margins: &[Margin], deterministic: bool) -> Vec<Column> {
 }
 
 fn cells(runs: &[IndexRun<'_>], margins: &[Margin], deterministic: bool) -> Vec<Cell> {
+    // The most forgiving margin comes first. Where accuracy does not depend on it, any would do.
     let Some(&most) = margins.first() else { return Vec::new() };
     let mut cells = if deterministic { steps(runs, most) } else { Vec::new() };
     for &margin in margins {
         cells.extend(if deterministic { Vec::new() } else { steps(runs, margin) });
+        // A stopped run was tested on the shortest strings, whose share is no share of the test.
         let accepted = best(runs, margin).map(|run| match run.stopped() {
             Some(_) => Some(Value::from(STOPPED)),
             None => run.accepted(margin).map(|x| Value::number(x, DECIMALS)),
@@ -145,6 +147,7 @@ fn steps(runs: &[IndexRun<'_>], margin: Margin) -> Vec<Cell> {
     vec![
         Cell {
             ours: share,
+            // No run finished, so this is not the best of their number.
             n: best.stopped().is_none().then_some(runs.len()),
             best_of: true,
             ..Cell::default()
@@ -177,6 +180,7 @@ fn first_failure(run: IndexRun<'_>) -> Option<String> {
 /// Symbols one by one, or as `a^21 b^21` where most are repeated.
 fn powers(symbols: Vec<&str>) -> Vec<String> {
     let runs: Vec<&[&str]> = symbols.chunk_by(|a, b| a == b).collect();
+    // Powers are shorter only where symbols repeat about three times on average.
     if 3 * runs.len() > symbols.len() {
         return symbols.into_iter().map(str::to_owned).collect();
     }

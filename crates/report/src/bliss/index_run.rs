@@ -77,6 +77,7 @@ impl<'a> IndexRun<'a> {
     pub(super) fn has_sizes_of_index(self) -> bool {
         let data = &self.plan().data;
         let strings = whole(&self.result.data, "/evaluated/of").unwrap_or(data.test.strings);
+        // Sets of other sizes test another claim than 10ᴺ/b and 10ᴺ·b, so they are in no index.
         self.sizes(self.factor) == Some((data.training, strings))
     }
 
@@ -122,6 +123,7 @@ impl<'a> IndexRun<'a> {
             Some((rule, self.at(margin, accuracy)?, self.at(margin, acceptance)))
         };
         let deterministic = StepRule::Deterministic { margin: value };
+        // A language is scored by one rule. The deterministic one, M_det of the paper, covers all but Dyck.
         scores(deterministic, &DETERMINISTIC_ACCURACY, &DETERMINISTIC_ACCEPTANCE).or_else(|| {
             let categorical = StepRule::Categorical { margin: value };
             scores(categorical, &CATEGORICAL_ACCURACY, &CATEGORICAL_ACCEPTANCE)
@@ -137,6 +139,7 @@ impl<'a> IndexRun<'a> {
     pub(super) fn steps(self, margin: Margin) -> Option<StringSteps> {
         let (_, accuracy, _) = self.scores(margin)?;
         let (correct, scored) = (accuracy.numerator?, accuracy.denominator?);
+        // Results come from files: a damaged one must not underflow the count of errors.
         let counted = scored > 0.0 && correct <= scored;
         counted.then_some(StringSteps { scored: scored as usize, correct: correct as usize })
     }
@@ -176,9 +179,12 @@ impl<'a> IndexRun<'a> {
         }
         let (rule, _, accepted) = self.scores(margin)?;
         match acceptance {
+            // Only this criterion, over all steps, fits Table 2: one wrong step at n = 21 is already 5 % of its
+            // string.
             Acceptance::AllSteps => Some(self.steps(margin)?.accepted(rule.forgiven())),
             Acceptance::EveryString => {
                 let accepted = accepted?;
+                // A test without scored steps is no success, though all of its strings are accepted.
                 self.steps(margin)?;
                 Some(accepted.numerator? >= accepted.denominator?)
             }
@@ -195,6 +201,7 @@ impl<'a> IndexRun<'a> {
         Configuration {
             hidden: settings.count("hidden"),
             regularization: rank.unwrap_or(REGULARIZATIONS.len()),
+            // Bits of numbers that are not negative are in their order, and unlike `f64` they implement `Ord`.
             constant: Reverse(constant.max(0.0).to_bits()),
             memory: settings.count("memory"),
             epochs: settings.count("epochs"),

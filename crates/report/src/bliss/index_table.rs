@@ -60,6 +60,7 @@ pub(super) fn index_runs<'a>(group: &RunGroup<'a>) -> RunsByRow<'a> {
 
 /// The factors that some runs would need for their index to be known in full.
 pub(super) fn asked(runs: &[IndexRun<'_>], factors: &BTreeSet<usize>) -> BTreeSet<usize> {
+    // 10ᴺ/b must be whole: a factor that does not divide the order leaves no gap in an index.
     let possible = |factor: &usize| runs.first().is_some_and(|run| run.sizes(*factor).is_some());
     factors.iter().copied().filter(possible).collect()
 }
@@ -159,6 +160,7 @@ pub(super) fn known_index(
     let factors = solved_by_factor(runs, margin, acceptance);
     let run: BTreeSet<usize> = factors.keys().copied().collect();
     let (least, fewest) = (run.first()?, factors.values().map(|(_, of)| *of).min()?);
+    // A larger factor that was not run might be solved too: the index is then a lower bound.
     let mut open = asked.difference(&run);
     let index = generalization_index(factors.iter().map(|(factor, (passed, _))| (*factor, *passed > 0)));
     let shown = match index {
@@ -167,6 +169,7 @@ pub(super) fn known_index(
         None if open.next().is_none() => format!("<{least}"),
         None => format!("none of {}", list(&run)),
     };
+    // If none is solved, only the fewest runs at any factor can be claimed to have failed.
     Some(KnownIndex { index, shown, best_of: index.map_or(fewest, |solved| factors[&solved].1) })
 }
 
@@ -184,6 +187,7 @@ fn behind(runs: &[IndexRun<'_>], asked: &BTreeSet<usize>) -> [Cell; 2] {
     let factors = if open.is_empty() { list(&run) } else { format!("{} (not {})", list(&run), list(&open)) };
     let counts: Vec<(usize, String)> = by_factor.iter().map(|(factor, of)| (*factor, counted(of))).collect();
     let distinct: BTreeSet<&str> = counts.iter().map(|(_, count)| count.as_str()).collect();
+    // Factors were usually run alike, and one count then says it for all.
     let runs = if distinct.len() == 1 {
         counts[0].1.clone()
     } else {

@@ -16,6 +16,7 @@ pub(super) fn figures(runs: &[Run<'_, Generalization>]) -> Vec<Figure> {
     for run in runs {
         let Some(total) = run.data["found"]["total_bits"].as_f64() else { continue };
         let key = (run.subject(), run.plan.data.factor);
+        // Strictly fewer bits: of equal networks the first stays, whatever the number of seeds.
         if best.get(&key).is_none_or(|(other, _)| total < *other) {
             best.insert(key, (total, run.result()));
         }

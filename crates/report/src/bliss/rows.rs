@@ -91,9 +91,11 @@ impl<'a> RunGroup<'a> {
     pub(super) fn all(cells: &PaperCells<'_>, runs: &[AnyRun<'a>]) -> Vec<Self> {
         let mut groups: BTreeMap<(bool, Reading), Vec<IndexRun<'a>>> = BTreeMap::new();
         for run in runs.iter().filter_map(|run| IndexRun::of(*run)) {
+            // `false` sorts first, which puts the paper's groups on top.
             groups.entry((!run.run.is_as_in_paper(), run.plan().reading)).or_default().push(run);
         }
         let group = |((other, reading), mut runs): ((bool, Reading), Vec<IndexRun<'a>>)| {
+            // Ties go to the first run: its order must not depend on the order of files.
             runs.sort_by_cached_key(|run| {
                 (run.configuration(), run.result.run.seed, run.result.run.plan.clone())
             });
@@ -129,6 +131,7 @@ impl<'a> RunGroup<'a> {
         for run in self.runs.iter().copied().filter(|run| of(*run)) {
             let mut key = RowKey::of(run);
             key.settings.extend(self.compared.iter().map(|name| run.result.run.coordinates.show(name)));
+            // An empty measure is the same in all rows, so that it makes neither a column nor a table of its own.
             if measures[key.language].len() == 1 {
                 key.settings[MEASURE].clear();
             }
@@ -150,6 +153,7 @@ impl<'a> RunGroup<'a> {
                 .cloned()
                 .collect();
             if let (1, Some(one)) = (given.len(), given.first()) {
+                // A baseline has no such setting. Its empty value must not make a column that differs nowhere else.
                 values.iter_mut().filter_map(|row| row.get_mut(i)).for_each(|value| value.clone_from(one));
             }
         }
@@ -159,6 +163,7 @@ impl<'a> RunGroup<'a> {
     /// The factors of an index: the paper's, and others that were run.
     pub(super) fn factors(&self) -> BTreeSet<usize> {
         let run = self.runs.iter().filter(|run| run.has_sizes_of_index()).map(|run| run.factor);
+        // The paper's factors count even if they were not run: an index without them is incomplete.
         run.chain(FACTORS).collect()
     }
 
@@ -248,6 +253,7 @@ pub(super) fn counted(runs: &[IndexRun<'_>]) -> String {
     let configurations =
         runs.iter().map(|run| run.configuration()).collect::<BTreeSet<Configuration>>().len();
     let seeds = runs.iter().map(|run| run.result.run.seed).collect::<BTreeSet<u64>>().len();
+    // Not all pairs need have been run; only a full grid is a product.
     let whole = format!("{configurations} × {seeds}");
     if runs.len() == configurations * seeds { whole } else { format!("{} of {whole}", runs.len()) }
 }

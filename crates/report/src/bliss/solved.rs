@@ -20,6 +20,7 @@ const SEEN: &str = "seen in training";
 /// The runs whose tests begin with the shortest string, and the strictest margin of theirs.
 fn runs_from_first<'a>(group: &RunGroup<'a>) -> Option<(RunsByRow<'a>, Margin)> {
     let rows = group.rows(IndexRun::is_from_first);
+    // Figure 3 is at ε = 0; other margins forgive strings that are wrong.
     let strictest = *margins(&rows).last()?;
     Some((rows, strictest))
 }
@@ -37,6 +38,7 @@ fn by_size<'a>(runs: &[IndexRun<'a>]) -> BTreeMap<usize, Vec<IndexRun<'a>>> {
 fn with_seen<'a>(by_row: &RunsByRow<'a>) -> RunsByRow<'a> {
     let mut rows = by_row.clone();
     for (key, runs) in by_row {
+        // Training strings do not depend on the learner, so that all runs of the language tell them.
         rows.entry(key.below_learners(SEEN)).or_default().extend(runs);
     }
     rows
@@ -127,6 +129,7 @@ fn panel(language: &str, learners: &[&str], rows: &RunsByRow<'_>, margin: Margin
         let series = learners.iter().position(|learner| *learner == key.learner)?;
         let (mut line, mut points) = (Vec::new(), Vec::new());
         for (size, runs) in by_size(runs) {
+            // A map by size: learners with the same training strings share one cross.
             crosses.extend(largest_seen(&runs).map(|n| (size, n)));
             let solved: Vec<f64> = runs.iter().filter_map(|run| run.solved_length(margin)).collect();
             line.extend(Aggregate::Mean.of(&solved).map(|mean| (size as f64, mean)));
@@ -138,6 +141,7 @@ fn panel(language: &str, learners: &[&str], rows: &RunsByRow<'_>, margin: Margin
         }
     }
     marks.push(Mark::Crosses(crosses.into_iter().map(|(size, n)| (size as f64, n as f64)).collect()));
+    // Training sets and solved lengths both span orders of magnitude.
     Panel::logarithmic(language, AxisLabels { x: "training strings", y: "largest n solved" }, marks)
 }
 

@@ -26,12 +26,15 @@ pub(super) fn agreement<'a>(groups: &[SheetRuns<'a>]) -> Vec<Derived<'a>> {
     let (mut all, mut known) = (Vec::new(), BTreeSet::new());
     for group in groups {
         for row in &group.rows {
+            // Base lines stand in Table 1 and in the appendix; an export would count them twice.
             let plans: BTreeSet<&str> =
                 row.runs.iter().map(|run| run.run.result().run.plan.as_str()).collect();
             if !known.insert(plans) {
                 continue;
             }
             for rule in &group.rules {
+                // The paper's denominator is the seeds that fit (its success rates and FPA agree only so); all seeds
+                // are beside it.
                 all.extend(share(&OF_FITTING, &row.fitting(), rule));
                 all.extend(share(&OF_ALL, &row.runs, rule));
             }

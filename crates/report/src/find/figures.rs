@@ -36,12 +36,14 @@ fn preferences(group: &SheetRuns<'_>) -> Option<Figure> {
         for (series, rule) in group.rules.iter().enumerate() {
             let points: Vec<(f64, f64)> = (0..rows.len())
                 .filter_map(|i| {
+                    // Over all seeds, so that shares and "no rule" add up to one at each setting.
                     let known = rows[i].runs.iter().filter_map(|run| run.agrees(rule));
                     let known: Vec<bool> = known.collect();
                     let agreeing = known.iter().filter(|agrees| **agrees).count();
                     (!known.is_empty()).then(|| (across(&rows, i), agreeing as f64 / known.len() as f64))
                 })
                 .collect();
+            // One point has no line, and an empty path would still make an entry of the legend.
             if points.len() > 1 {
                 marks.push(Mark::Line { series, points: points.clone(), thin: true });
             }

@@ -62,6 +62,7 @@ impl<'a> SheetRuns<'a> {
                 sheets.entry(key).or_default().push((place, run));
             }
         }
+        // Base lines alone do not make a table: nobody ran what it varies.
         let groups = sheets.into_iter().filter(|(_, runs)| runs.iter().any(|(place, _)| !place.base));
         groups.map(|((reading, sheet), runs)| Self::of(cells, sheet, reading, runs)).collect()
     }
@@ -77,6 +78,7 @@ impl<'a> SheetRuns<'a> {
         let (keys, values) = if let Sheet::Other(_) = sheet {
             settings(&runs)
         } else {
+            // Base lines and rows of a table share its key, and the first that has a name gives it.
             let named = runs.iter().map(|(place, _)| place.key).find(|key| !key.is_empty());
             let keys: Vec<String> = named.map(str::to_owned).into_iter().collect();
             let value = |place: &Place| if keys.is_empty() { vec![] } else { vec![place.value.clone()] };
@@ -97,6 +99,7 @@ impl<'a> SheetRuns<'a> {
         let rank = |learner: &str| ORDER.iter().position(|name| *name == learner).unwrap_or(ORDER.len());
         let number = |row: &SheetRow<'_>| row.values.first().and_then(|value| value.parse::<f64>().ok());
         rows.sort_by(|a, b| {
+            // By number, so that 5 comes before 10; values that are none keep their order.
             let order = rank(a.learner).cmp(&rank(b.learner)).then_with(|| a.learner.cmp(b.learner));
             order.then_with(|| number(a).partial_cmp(&number(b)).unwrap_or(std::cmp::Ordering::Equal))
         });
@@ -112,13 +115,16 @@ impl<'a> SheetRuns<'a> {
         for (i, row) in self.rows.iter().enumerate() {
             let Some(best) = row.shortest(&self.rules) else { continue };
             for &other in self.rules.iter().filter(|rule| **rule != best) {
+                // Paired: seeds share weights and order of data, so a seed with one length only has no pair.
                 let both = row.runs.iter().filter_map(|run| Some((run.nats(best)?, run.nats(other)?)));
                 let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
+                // Without two seeds there is no spread and no test; the row keeps no bold.
                 if let Some(test) = paired_t(&first, &second) {
                     found.push(RuleComparison { row: i, best, other, test, corrected: test.p });
                 }
             }
         }
+        // The paper does not correct. A table makes dozens of tests, some of which would pass by chance.
         let corrected = holm(&found.iter().map(|one| one.test.p).collect::<Vec<_>>());
         found.iter_mut().zip(corrected).for_each(|(one, p)| one.corrected = p);
         found
@@ -177,6 +183,7 @@ fn settings(runs: &[(Place, PreferenceRun<'_>)]) -> (Vec<String>, Vec<Vec<String
         let differs = |name: &&&String| own.iter().any(|(_, f)| f.get(**name) != own[0].1.get(**name));
         differing.extend(names.iter().filter(differs).map(|name| (**name).clone()));
     }
+    // Each of these is a key, a spread over runs, or what was measured, and makes no row.
     differing.retain(|name| !OTHERS.contains(&name.as_str()));
     let names: Vec<String> = differing.into_iter().collect();
     let text = |value: Option<&serde_json::Value>| {

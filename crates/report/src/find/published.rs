@@ -21,6 +21,7 @@ pub(super) fn nats(table: &str, value: &str, learner: &str, rule: &str) -> Optio
 /// What is printed: a number, or words if it has a star or is a bound.
 fn printed(key: &[&str], column: &str, star: &str) -> Option<Value> {
     let text = TABLE.text(key, column)?;
+    // A star must survive, and a number cannot hold it.
     match TABLE.number(key, column).filter(|_| star.is_empty()) {
         Some(number) => Some(number),
         None => Some(Value::Text(format!("{text}{star}"))),
@@ -29,6 +30,7 @@ fn printed(key: &[&str], column: &str, star: &str) -> Option<Value> {
 
 /// Whether the paper has a row.
 pub(super) fn has_row(table: &str, value: &str, learner: &str) -> bool {
+    // With the comma, so that a value is not the beginning of another.
     let start = format!("{table},{value},{learner},");
     TABLE.text.lines().any(|line| line.starts_with(&start))
 }

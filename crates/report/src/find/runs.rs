@@ -26,6 +26,7 @@ impl<'a> PreferenceRun<'a> {
         let measured =
             |metric: &Metric, result: &RunResult| result.scores.iter().any(|m| m.metric == metric.name);
         let new = [&PERFECT_AGREEMENT, &DESCRIPTION_LENGTH];
+        // A second run of the same measure adds nothing: its seed is counted already.
         let adds = |own: &RunResult| new.iter().any(|m| measured(m, &run.run) && !measured(m, own));
         if self.other.is_none() && adds(&self.run) {
             self.other = Some(run.run);
@@ -83,6 +84,7 @@ impl<'a> PreferenceRun<'a> {
 
     /// Whether all outputs are those of a rule.
     pub(super) fn agrees(self, rule: &str) -> Option<bool> {
+        // Written as 0 or 1 of a single run, and compared without relying on exact equality.
         self.of_rule(rule, &PERFECT_AGREEMENT).map(|value| value > 0.5)
     }
 

@@ -53,6 +53,7 @@ impl Sheet {
     /// The level of the paper's tests: less strict in the appendix, which has fewer seeds.
     pub(super) fn level(&self) -> f64 {
         match self {
+            // 100 seeds and p < 10⁻³ in the main tables, 20 seeds and p < 10⁻² in the appendix.
             Self::Printed(id, _) if !["3", "4", "5", "6", "8", "C"].iter().any(|n| id.starts_with(n)) => 1e-3,
             _ => 1e-2,
         }
@@ -62,6 +63,7 @@ impl Sheet {
     pub(super) fn seeds(&self) -> usize {
         match self {
             Self::Printed(..) if self.is_accuracy() => 10,
+            // The level tells the main tables from the appendix, which alone have 100 seeds.
             _ if self.level() < 5e-3 => MAIN_SEEDS,
             _ => 20,
         }
@@ -138,6 +140,7 @@ fn printed(cells: &PaperCells<'_>, run: PreferenceRun<'_>) -> Vec<Place> {
     }
     let own = row(run, family, cell.table(), false);
     let of_appendix = |(table, _): &&(&str, &str)| {
+        // Only tasks that the appendix varies: Table 1 has other lengths too.
         cell.table() == "1" && cells.has_subject(&format!("{NAME}/{table}"), run.task())
     };
     let base = VARIED.iter().filter(of_appendix).filter_map(|(table, _)| row(run, family, table, true));

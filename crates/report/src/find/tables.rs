@@ -115,6 +115,7 @@ fn share<'a>(runs: &[PreferenceRun<'a>], passes: impl Fn(PreferenceRun<'a>) -> O
     let passed = known.iter().filter(|passed| **passed).count();
     let value = share_of_runs(passed, known.len());
     let value = value.map(|estimate| Value::estimate(estimate, IntervalKind::Share, TWO));
+    // Without a known run the cell is empty: zero would say that none agreed.
     Cell { n: Some(known.len()), ..Cell::maybe(value) }
 }
 
@@ -128,6 +129,7 @@ fn length(group: &SheetRuns<'_>, i: usize, rule: &str, comparisons: &[RuleCompar
     let values = row.nats(rule);
     let own: Vec<&RuleComparison<'_>> =
         comparisons.iter().filter(|one| one.row == i && one.best == rule).collect();
+    // A rule without a length was not compared: "shortest of all" would then be too much.
     let all = own.len() + 1 == group.rules.len() && !own.is_empty();
     let best = all && own.iter().all(|one| one.corrected < group.sheet.level());
     let ours = Cell {

@@ -31,6 +31,7 @@ pub(super) fn figures<'r>(runs: &FlareRuns<'r>) -> Vec<Derived<'r>> {
                 runs.iter().filter(|run| test_accuracy(run).is_some()).map(|run| run.result()).collect()
             };
             if let Some(best) = runs.best_loss(Half::InductiveBias, language, learner) {
+                // Inductive bias is a mean of one loss; expressivity is a maximum over all (§5).
                 let of = scored(runs.at(Half::InductiveBias.cell(language, learner, best.loss)));
                 all.push(row(&INDUCTIVE_BIAS, of, &best, best.scores()));
             }

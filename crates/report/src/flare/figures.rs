@@ -29,6 +29,7 @@ fn by_distance(runs: &FlareRuns<'_>) -> Option<Figure> {
             let shown = model.strings.iter().filter(|s| s.split == "test-edit-distance" && !s.label);
             let known: Vec<_> = shown.filter_map(|s| Some((s.distance? as f64, s.cross_entropy))).collect();
             let points: Vec<_> = known.iter().filter_map(|(x, y)| Some((*x, (*y)?))).collect();
+            // An infinite cross-entropy has no place on the axis, so that the notes count it.
             not_finite += known.len() - points.len();
             if !points.is_empty() {
                 marks.push(Mark::Points { series, points });
@@ -51,6 +52,7 @@ fn by_length(runs: &FlareRuns<'_>) -> Option<Figure> {
     let panel = |language: &'static str| {
         let mut marks = Vec::new();
         for (series, learner) in runs.learners().into_iter().enumerate() {
+            // All runs, not the best alone: the best of 40 was chosen on the very test set that is shown.
             let points = over_lengths(
                 &runs.of_half(Half::Expressivity, language, learner),
                 &RECOGNITION_CROSS_ENTROPY.metric,
@@ -107,6 +109,7 @@ fn of_curves(series: usize, curves: Vec<Vec<(f64, f64)>>) -> Vec<Mark> {
         }
         held
     };
+    // Held at the last value: a mean over surviving runs alone would jump as others stop early.
     let spread = Mark::spread(series, &curves.iter().map(held).collect::<Vec<_>>());
     let thin = !spread.is_empty();
     let lines = curves.into_iter().map(|points| Mark::Line { series, points, thin });

@@ -49,6 +49,7 @@ const DECIMALS: Decimals = Decimals(3);
 
 /// One table per language that was run.
 pub(super) fn tables(runs: &FlareRuns<'_>) -> Vec<Table> {
+    // Appendix G has the languages in the order of Table 2, one table each from 4 on.
     let numbered = (4..).zip(languages());
     numbered.filter_map(|(number, language)| table(runs, number, language)).collect()
 }
@@ -70,6 +71,7 @@ fn table(runs: &FlareRuns<'_>, number: usize, language: &str) -> Option<Table> {
             SELECTED,
             |of| Column::new(of.head),
             |row: &FullRow<'_>, of| {
+                // Appendix G: the scores are of the model with the lowest validation cross-entropy.
                 let ours = selected(&row.runs).and_then(|model| measured(model, of.split, of.metric));
                 Cell::maybe(ours).with_paper(
                     row.runs.iter().copied(),
@@ -119,6 +121,7 @@ fn rows<'p>(runs: &'p FlareRuns<'_>, language: &'p str) -> impl Iterator<Item = 
     let row = |at: FlareCell<'p>| FullRow { at, runs: runs.at(at) };
     settings
         .map(row)
+        // A printed row without a run of ours is kept, visibly empty.
         .filter(|row| !row.runs.is_empty() || FULL.text(&row.printed(), "long_test_mean").is_some())
 }
 

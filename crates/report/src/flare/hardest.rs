@@ -40,6 +40,7 @@ pub(super) fn table(runs: &FlareRuns<'_>) -> Option<Table> {
 }
 
 fn rows(model: FlareRun<'_>) -> Vec<(Vec<String>, &ScoredString)> {
+    // Not finite: the right label had probability zero, which is harder than any number.
     let loss = |string: &&ScoredString| string.cross_entropy.unwrap_or(f64::INFINITY);
     let mut strings: Vec<&ScoredString> = model.result().hardest.iter().collect();
     strings.sort_by(|a, b| loss(b).total_cmp(&loss(a)));

@@ -77,6 +77,7 @@ fn of_losses(half: Half, language: &str, learner: &str, losses: &[Loss]) -> Opti
     let best = |column: &str| {
         let key = |loss: Loss| [language, learner, loss.name(), half.validation().name()];
         let value = |loss: &Loss| FULL.text(&key(*loss), column)?.parse().ok();
+        // In the order R, +LM, +NS, +LM+NS, as the released script breaks ties.
         first_best(losses, Higher, value).map(|loss| (*loss, key(*loss)))
     };
     let (loss, value, n) = match half {
@@ -89,6 +90,7 @@ fn of_losses(half: Half, language: &str, learner: &str, losses: &[Loss]) -> Opti
             (loss, FULL.number(&key, "long_test_max")?, RUNS * losses.len())
         }
     };
+    // Printed with three decimals in Tables 4 to 21, and shown with the two of Table 2.
     let figure = PaperFigure { value: value.with_decimals(DECIMALS), n: Some(n) };
     Some(BestFigure { figure, loss: Some(loss.name().to_owned()) })
 }

@@ -70,6 +70,7 @@ impl BestLoss {
 /// The run as one that the tables have a cell for: on the paper's data, of the size of most tables or of the experiment with several.
 pub(super) fn claimed(run: AnyRun<'_>) -> Option<FlareRun<'_>> {
     let run = run.of::<Recognition>().filter(|run| run.has_data_of(NAME))?;
+    // Any other size has no cell in a table of the paper.
     (size(run) == SIZE || is_of_sizes(run)).then_some(run)
 }
 
@@ -162,6 +163,7 @@ impl<'r> FlareRuns<'r> {
 
     /// The value by which losses are compared. The published tables were made from printed ones with three decimals.
     fn compared(&self, x: f64) -> Option<f64> {
+        // The released script re-reads the LaTeX of the full tables, so ties arise after rounding.
         if self.reading == Reading::Published { rounded(x, 3) } else { Some(x) }
     }
 
@@ -188,6 +190,7 @@ impl<'r> FlareRuns<'r> {
         cell: impl Fn(Loss) -> FlareCell<'k>,
     ) -> Option<BestLoss> {
         let scored = losses.iter().map(|&loss| (loss, accuracies(&self.at(cell(loss)))));
+        // A loss that was not run is no candidate; an empty mean would be compared as a value.
         let by_loss: Vec<_> = scored.filter(|(_, scores)| !scores.is_empty()).collect();
         let (loss, scores) = first_best(&by_loss, Higher, |(_, of)| self.compared(aggregate.of(of)?))?;
         Some(BestLoss { loss: *loss, value: aggregate.of(scores)?, by_loss })
@@ -196,6 +199,7 @@ impl<'r> FlareRuns<'r> {
     /// The model that the figures show: of all runs with long validation, the one with the best test accuracy.
     pub(super) fn best_model(&self, language: &str, learner: &str) -> Option<FlareRun<'r>> {
         let long = self.of_half(Half::Expressivity, language, learner);
+        // By test accuracy, as in the paper: it shows the models under "Expressivity" (App. I).
         first_best(&long, Higher, |run| test_accuracy(run)).copied()
     }
 

@@ -27,6 +27,7 @@ struct SizedLearner<'p> {
 
 impl<'p> SizedLearner<'p> {
     fn cell(self, language: &'p str) -> FlareCell<'p> {
+        // App. H: the setup of expressivity with a recognition head alone.
         let (loss, validation) = (Loss::R, Validation::Long);
         FlareCell { language, learner: self.learner, loss, validation, size: self.size }
     }

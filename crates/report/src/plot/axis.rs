@@ -20,6 +20,7 @@ enum Scale {
 impl Axis {
     /// From zero to a round number that is not below any of the values.
     pub(crate) fn from_zero(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        // Never zero: the axis would have no length and every position would be 0/0.
         let most = values.filter(|x| x.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
         let step = step(most);
         Self { label, lo: 0.0, hi: (most / step).ceil() * step, scale: Scale::Even { step } }
@@ -29,6 +30,7 @@ impl Axis {
     pub(crate) fn logarithmic(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let powers: Vec<f64> = values.filter(|x| x.is_finite() && *x > 0.0).map(f64::log10).collect();
         let least = powers.iter().copied().reduce(f64::min).unwrap_or(0.0).floor();
+        // At least one decade, or both ends would be the same.
         let most = powers.iter().copied().reduce(f64::max).unwrap_or(0.0).ceil().max(least + 1.0);
         let power = |exponent: f64| 10_f64.powi(exponent as i32);
         Self { label, lo: power(least), hi: power(most), scale: Scale::Logarithmic }
@@ -38,6 +40,7 @@ impl Axis {
     pub(crate) fn position(&self, x: f64) -> f64 {
         let share = match self.scale {
             Scale::Even { .. } => (x - self.lo) / (self.hi - self.lo),
+            // Zero has no logarithm and lies on the lower end.
             Scale::Logarithmic => (x.max(self.lo) / self.lo).ln() / (self.hi / self.lo).ln(),
         };
         share.clamp(0.0, 1.0)
@@ -52,6 +55,7 @@ impl Axis {
     }
 
     fn even_ticks(&self, step: f64) -> Vec<(f64, String)> {
+        // The fewest that write the step exactly: 0.2 and not 0.20.
         let decimals = (0..9).find(|d| is_whole(step * 10_f64.powi(*d))).unwrap_or(9);
         let steps = ((self.hi - self.lo) / step).round() as usize;
         let at = |i: usize| self.lo + i as f64 * step;

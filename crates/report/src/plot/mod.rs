@@ -45,6 +45,7 @@ const SHAPES: usize = 5;
 
 /// The classes of a series: its colour and its kind of line.
 fn look(series: usize) -> String {
+    // 7 and 5 have no common factor, so that 35 series pass before a pair comes again.
     format!("s{} d{}", series % COLOURS, series % SHAPES)
 }
 
@@ -75,6 +76,7 @@ pub(crate) fn drawing(title: &str, series: &[String], panels: &[Panel]) -> Strin
 fn legend(series: &[String], panels: &[Panel], width: f64) -> (String, f64) {
     let marks =
         |i: usize| panels.iter().flat_map(|panel| &panel.marks).filter(move |m| m.series() == Some(i));
+    // A learner keeps its colour in all figures, even where others have no mark.
     let shown: Vec<usize> = (0..series.len()).filter(|i| marks(*i).next().is_some()).collect();
     let longest = shown.iter().map(|i| series[*i].chars().count()).max().unwrap_or(0);
     let entry_width = SAMPLE.0 + SAMPLE.1 * longest as f64;

@@ -54,6 +54,7 @@ impl Mark {
     /// run is a thick line.
     pub(crate) fn of_runs(series: usize, runs: Vec<Vec<(f64, f64)>>) -> Vec<Self> {
         let spread = Self::spread(series, &runs);
+        // A single run is itself the mean, so it is drawn as one.
         let thin = spread.len() > 1;
         let lines = runs.into_iter().map(|points| Self::Line { series, points, thin });
         lines.chain(spread).collect()
@@ -73,6 +74,7 @@ impl Mark {
         for (x, ys) in by_x {
             let x = f64::from_bits(x);
             let Some(centre) = Aggregate::Mean.of(&ys) else { continue };
+            // Of the population, as in the papers' tables (FLaRe, WADE).
             let spread = Aggregate::PopulationStd.of(&ys).unwrap_or(0.0);
             mean.push((x, centre));
             band.push((x, centre - spread, centre + spread));
@@ -223,6 +225,7 @@ impl Panel {
     fn path(&self, points: impl Iterator<Item = (f64, f64)>) -> String {
         let step = |(i, (x, y)): (usize, (f64, f64))| {
             let (x, y) = self.at(x, y);
+            // A tenth of a pixel is invisible, and keeps figures equal on machines whose logarithms differ in a bit.
             format!("{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' })
         };
         points.enumerate().map(step).collect()

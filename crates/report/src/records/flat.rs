@@ -25,6 +25,7 @@ pub(super) fn kind(values: &[&Json]) -> Kind {
         Kind::Text
     } else if all(Json::is_boolean) {
         Kind::Boolean
+    // Before `is_u64`: small numbers are both, and signed integers suit more programs.
     } else if all(Json::is_i64) {
         Kind::Integer
     } else if all(Json::is_u64) {

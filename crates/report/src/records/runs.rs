@@ -55,6 +55,7 @@ impl RunColumns {
             order.extend(fields.iter().map(|(key, _)| key.clone()).filter(|key| known.insert(key.clone())));
             all.push(fields.into_iter().collect());
         }
+        // Stable: within a source, fields stay in the order in which runs first have them.
         order.sort_by_key(|(source, _)| *source);
         let mut names: BTreeMap<String, (Source, String)> = BTreeMap::new();
         let mut columns = Vec::new();
@@ -94,6 +95,7 @@ impl RunColumns {
     pub(super) fn row(&self, of: &[usize]) -> Vec<Value<'static>> {
         let Some((first, others)) = of.split_first() else { return vec![Value::Null; self.columns.len()] };
         let common = |i: usize, value: &Value<'static>| {
+            // What differs is empty: any one value would be false of the others.
             if others.iter().all(|&other| self.rows[other][i] == *value) {
                 value.clone()
             } else {

@@ -67,6 +67,7 @@ impl Cell {
     /// Of how many runs our value is, in brackets, where the cell shows it.
     pub(crate) fn count(&self) -> String {
         let best = if self.best_of { "best of " } else { "" };
+        // A count beside an empty cell would look like runs that scored nothing.
         self.n.filter(|_| self.ours.is_some()).map_or_else(String::new, |n| format!(" ({best}{n})"))
     }
 

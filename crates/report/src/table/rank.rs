@@ -24,9 +24,11 @@ pub(crate) fn set_ranks(cells: &mut [Cell], runs: &[Vec<f64>], chance: Option<f6
     let compared: Vec<usize> = (0..runs.len()).filter(|i| !runs[*i].is_empty()).collect();
     let Some((best, _)) = first_best(&means, better, |mean| Some(mean.1)).copied() else { return };
     let others: Vec<usize> = compared.iter().copied().filter(|i| *i != best).collect();
+    // Too few runs for any permutation to reach 5 %: the test could not tell even the clearest difference.
     if others.is_empty() || others.iter().any(|i| smallest_p(runs[*i].len(), runs[best].len()) > NOISE) {
         return;
     }
+    // Scores of few runs are often bimodal (solved or not), so no normal distribution is assumed.
     let differs = |i: &usize| p_value(&runs[best], &runs[*i]).is_some_and(|p| p <= NOISE);
     let (worse, tied): (Vec<usize>, Vec<usize>) = others.into_iter().partition(differs);
     if worse.is_empty() || !is_beyond(&runs[best], chance, better) {

@@ -115,6 +115,7 @@ impl Value {
                 decimals,
             });
         }
+        // Unweighted, as in the papers: each run counts once.
         let values: Vec<f64> = measured.iter().filter_map(|m| m.value).collect();
         let fraction = measured.iter().all(|m| m.unit == Unit::Fraction);
         Self::mean(&values, fraction, decimals)
@@ -124,6 +125,7 @@ impl Value {
     pub(crate) fn mean(values: &[f64], fraction: bool, decimals: Decimals) -> Option<Self> {
         let (least, most) = if fraction { (0.0, 1.0) } else { (f64::NEG_INFINITY, f64::INFINITY) };
         let interval = mean_of_runs(values).map(|mean| Uncertainty {
+            // Student's t knows no bounds; an accuracy above 1 is impossible.
             low: mean.low.max(least),
             high: mean.high.min(most),
             level: LEVEL,
@@ -180,6 +182,7 @@ impl Value {
         match self {
             Self::Text(text) => (text.clone(), String::new()),
             Self::Number { value, std, interval, decimals } => {
+                // Two decimals whatever the mean has, as in FLaRe's tables.
                 let std = std.map_or_else(String::new, |std| format!(" ± {}", Decimals(2).show(std)));
                 let interval = interval.map_or_else(String::new, |interval| {
                     format!(" [{}, {}]", decimals.show(interval.low), decimals.show(interval.high))

@@ -88,6 +88,7 @@ impl<'r> PlacedRun<'r> {
 /// A language without how its terminals are drawn, and how many there are; `None` if it has other parameters.
 fn language(spelled: &str) -> Option<(&str, usize)> {
     let (name, parameters) = spelled.split_once(':').unwrap_or((spelled, ""));
+    // The language's own default, if its name does not say how many.
     let mut terminals = 10;
     for parameter in parameters.split(',').filter(|text| !text.is_empty()) {
         match parameter.split_once('=')? {
@@ -113,6 +114,7 @@ pub(super) struct TseRuns<'r> {
 /// string in the corrected one.
 pub(super) fn comparison(language: &str, reading: Reading) -> &'static Metric {
     match (language, reading) {
+        // Its bad strings differ in length. The paper's footnote compares averages of the words' probabilities.
         ("np-vp", Reading::Published) => &PAIR_ACCURACY_MEAN_PROBABILITY,
         _ => &PAIR_ACCURACY_SUM,
     }
@@ -204,6 +206,7 @@ impl<'r> TseRuns<'r> {
 
     fn versions_where(&self, own: impl Fn(&TseCell<'r>) -> bool) -> Vec<Version<'r>> {
         let mut versions = distinct(self.by_cell.keys().filter(|cell| own(cell)).map(|cell| cell.version));
+        // `false` sorts first, which puts corrected versions in front.
         versions.sort_by_key(|version| (version.reading == Reading::Published, version.name));
         versions
     }

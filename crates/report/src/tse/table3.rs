@@ -79,12 +79,14 @@ fn ceiling(
     let own = runs.cells().filter(|(cell, _)| {
         (cell.language, cell.terminals, cell.version.reading) == (language, terminals, Reading::Published)
     });
+    // The ceiling is of the pairs, which all runs of a row share.
     own.flat_map(|(_, runs)| runs).find_map(|run| run.value(split, metric.name))
 }
 
 /// The accuracy of the model with the lowest validation perplexity, beside the paper's of the same kind.
 fn best(runs: &TseRuns<'_>, cell: &TseCell<'_>, split: &str) -> Cell {
     let own = runs.at(cell);
+    // As in the paper: the best of 30 runs by validation perplexity, not by the accuracy that is shown.
     let chosen = selected(&own).and_then(|run| cell.accuracy(run, split));
     let ours = Cell { n: Some(own.len()), best_of: true, ..Cell::maybe(chosen.map(number)) };
     ours.with_paper(own, printed(cell, split))

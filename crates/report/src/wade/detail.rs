@@ -75,10 +75,12 @@ fn mean_cell(measured: &[&Measurement]) -> Cell {
 fn median_steps(runs: &[WadeRun<'_>], tenths: usize) -> Option<Value> {
     let time = |run: &WadeRun<'_>| {
         let times = run.data.get("wade")?.get("time_to")?.as_array()?;
+        // A threshold that is never reached counts as infinite: leaving it out would flatter slow learners.
         Some(times.get(tenths - 1)?.get(1)?.as_f64().unwrap_or(f64::INFINITY))
     };
     let mut times: Vec<f64> = runs.iter().filter_map(time).collect();
     times.sort_by(f64::total_cmp);
+    // The lower middle: with an even number of runs no mean with infinity is formed.
     let median = times.get(times.len().checked_sub(1)? / 2)?;
     median.is_finite().then(|| Value::number(*median, Decimals(0)))
 }

@@ -55,6 +55,7 @@ fn curve(series: usize, points: &[(f64, Vec<f64>)]) -> Vec<Mark> {
 fn thinned(points: &[(f64, Vec<f64>)]) -> Vec<&(f64, Vec<f64>)> {
     let after: Vec<&(f64, Vec<f64>)> = points.iter().filter(|(seen, _)| *seen > 0.0).collect();
     let (Some(first), Some(last)) = (after.first(), after.last()) else { return Vec::new() };
+    // Evenly over the logarithm, as the axis is; the last point must stay, because Table 5 is about it.
     let apart = ((last.0 / first.0).ln() / POINTS).max(0.0);
     let mut next = f64::NEG_INFINITY;
     let mut shown = Vec::new();

@@ -97,6 +97,7 @@ impl<'r> WadeRuns<'r> {
         }
         let mut best: BTreeMap<&'r str, (usize, f64)> = BTreeMap::new();
         for ((task, rule), values) in scores {
+            // A mean over seeds of their own: the best of 256 rules on the shown runs would be chosen by luck too.
             let Some(mean) = Aggregate::Mean.of(&values) else { continue };
             if best.get(task).is_none_or(|(_, score)| mean > *score) {
                 best.insert(task, (rule, mean));
@@ -184,6 +185,7 @@ pub(super) fn curve(run: WadeRun<'_>) -> Vec<(f64, f64)> {
 pub(super) fn mean_curve(runs: &[WadeRun<'_>]) -> Vec<(f64, Vec<f64>)> {
     let curves: Vec<Vec<(f64, f64)>> =
         runs.iter().map(|run| curve(*run)).filter(|curve| !curve.is_empty()).collect();
+    // As in the released notebook: a mean over fewer runs at the end would not be of the same ones.
     let shortest = curves.iter().map(Vec::len).min().unwrap_or(0);
     let at = |i: usize| {
         let seen: Vec<f64> = curves.iter().map(|curve| curve[i].0).collect();

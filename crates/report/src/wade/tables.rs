@@ -111,6 +111,7 @@ fn by_task(
         let values: Vec<Vec<f64>> = columns.iter().map(values).collect();
         let chance = runs.all.iter().filter(|run| run.subject() == task);
         let chance: Vec<f64> = chance.filter_map(|run| run.whole(TEST, metric.name)?.chance).collect();
+        // Test sequences may differ between seeds, and chance with them.
         set_ranks(&mut row.cells, &values, Aggregate::Mean.of(&chance), Direction::Higher);
     }
     table.notes.extend([MEAN_NOTE.to_owned(), BOLD_NOTE.to_owned()]);
@@ -158,6 +159,7 @@ fn highest_mean(runs: &[WadeRun<'_>]) -> Option<Value> {
     let curve = mean_curve(runs);
     let means: Vec<f64> = curve.iter().filter_map(|(_, accuracies)| Aggregate::Mean.of(accuracies)).collect();
     let highest = Aggregate::Max.of(&means)?;
+    // The notebook's ± is at the last evaluation, although the accuracy is the highest on the way.
     let std = curve.last().and_then(|(_, accuracies)| Aggregate::PopulationStd.of(accuracies));
     Some(Value::with_std(highest, std.filter(|_| runs.len() > 1), Decimals(2)))
 }

@@ -80,6 +80,7 @@ fn head(table: &Table) -> String {
 
 /// The names of groups, each across its columns.
 fn groups(table: &Table) -> String {
+    // Neighbours only: the same name further right begins a group of its own.
     let same = |a: &Column, b: &Column| a.group == b.group;
     let group = |columns: &[Column]| {
         let name = columns.first().map_or("", |column| &column.group);

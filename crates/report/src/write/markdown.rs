@@ -71,6 +71,7 @@ pub(super) fn item(text: &str) -> String {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     match text[digits..].chars().next() {
         Some('-' | '+' | '=') if digits == 0 => format!("- \\{text}"),
+        // `1.` after the dash would begin a numbered list inside the item.
         Some('.' | ')') if digits > 0 => format!("- {}\\{}", &text[..digits], &text[digits..]),
         _ => format!("- {text}"),
     }

@@ -78,6 +78,7 @@ fn parts(table: &Table) -> Vec<Vec<TextColumn>> {
     for group in table.columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
         let group: Vec<TextColumn> = columns.by_ref().take(group.len()).collect();
         // A group that fits into a part of its own is not divided.
+        // Each part repeats the names of the rows, so they count in its width.
         let whole = width(&names().collect::<Vec<_>>()) + GAP.len() + width(&group) <= WIDTH;
         let size = if whole { group.len().max(1) } else { 1 };
         let mut group = group.into_iter().peekable();
@@ -147,6 +148,7 @@ fn cut(text: &str) -> String {
     let mut start = String::new();
     for c in text.chars() {
         start.push(c);
+        // One place is left for the ellipsis; a wide character may take two.
         if start.width() >= CELL {
             start.pop();
             break;
@@ -156,6 +158,7 @@ fn cut(text: &str) -> String {
 }
 
 fn push_line(out: &mut String, line: &str) {
+    // Blanks at the end would make diffs of saved reports noisy.
     out.push_str(line.trim_end());
     out.push('\n');
 }

@@ -76,6 +76,7 @@ impl Recurrent {
             let h0 = gather(r, states, own_h, h, rows);
             self.layer(r, x, Some(h0), layer, n)
         };
+        // Row 0 of `out` is the initial state, so the last step is row `steps`.
         scatter(&r.value(out)[steps * rows * h..], states, own_h, h);
         r.part(out, rows * h, steps * rows * h)
     }
@@ -101,6 +102,7 @@ fn gather<R: Real>(
         values.extend_from_slice(&state.hidden[start..start + width]);
     }
     values.resize(rows * width, R::ZERO);
+    // A constant ends the gradient: only evaluation reads on piece by piece.
     r.constant(&values)
 }
 

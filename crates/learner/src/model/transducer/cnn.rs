@@ -171,6 +171,7 @@ impl CnnTransducer {
         left: usize,
     ) -> Var {
         let (c, k) = (self.spec.channels, self.spec.kernel);
+        // One row of zeros serves all positions outside strings: fairseq zeroes padding before each convolution.
         let outside = r.zeros(c);
         let rows = r.join(&[x, outside], 1);
         let indices = (0..lengths.len() * t * k).map(|i| {
@@ -197,12 +198,14 @@ impl CnnTransducer {
         let mut x = stack.first.of(r, embedded);
         for &layer in &stack.convolutions {
             let dropped = r.dropout(x, p);
+            // Symmetric in the encoder; in the decoder the whole kernel lies to the left.
             let windows = self.windows(r, dropped, &lengths, t, (self.spec.kernel - 1) / 2);
             let convolved = self.convolve(r, layer, windows);
             x = blend(r, convolved, x);
         }
         let mut keys = stack.last.of(r, x);
         if self.spec.damped {
+            // fairseq's count of attention layers, here equal to the decoder's. Keys and values double it.
             keys = r.scale_gradient(keys, 0.5 / self.spec.layers as f64);
         }
         let values = r.add(keys, embedded);
@@ -223,6 +226,7 @@ impl CnnTransducer {
         (x, embedded, residual): (Var, Var, Var),
     ) -> Var {
         let q = query.of(r, x);
+        // Gehring et al. 2017, Eq. 1: the query is the state and the embedding of the last symbol.
         let q = blend(r, q, embedded);
         let sizes = HeadSizes { width: self.spec.embedding, heads: 1 };
         let context = r.cross_attention(q, source.keys_values, &source.lengths, sizes, 0.0);
@@ -246,6 +250,7 @@ impl CnnTransducer {
         let mut x = stack.first.of(r, embedded);
         for (&layer, &attention) in stack.convolutions.iter().zip(&attention) {
             let dropped = r.dropout(x, p);
+            // Causal windows reach padding only from padding, so targets need no lengths.
             let windows = self.windows(r, dropped, &vec![t; batch], t, self.spec.kernel - 1);
             let convolved = self.convolve(r, layer, windows);
             x = self.attend(r, attention, &source, (convolved, embedded, x));
@@ -288,6 +293,7 @@ impl CnnTransducer {
         let mut x = stack.first.of(r, embedded);
         for (l, before) in at.before.iter_mut().enumerate() {
             before.extend_from_slice(r.value(x));
+            // No dropout and no gradient: symbols are read one by one in evaluation alone.
             let windows = r.constant(before);
             before.drain(..c);
             let convolved = self.convolve(r, stack.convolutions[l], windows);

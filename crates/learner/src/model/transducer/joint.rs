@@ -15,6 +15,7 @@ use crate::tape::{Recording, Var};
 
 pub(super) fn check(spec: &TransformerSpec) -> Result<(), SpecError> {
     spec.check()?;
+    // The reference has no other form, and the code below neither a final norm nor a table of positions.
     let plain = spec.norm == NormPlace::Post
         && !spec.final_norm
         && matches!(spec.positions, Positions::Sinusoidal { .. } | Positions::None);
@@ -28,6 +29,7 @@ pub(super) fn check(spec: &TransformerSpec) -> Result<(), SpecError> {
 
 /// The number of parameters.
 pub(super) fn parameters(spec: &TransformerSpec, Vocabularies { inputs, outputs }: Vocabularies) -> usize {
+    // Both sides share the blocks. The output layer is the target's embedding and adds nothing.
     spec.parameters_of(inputs + outputs, false) + 2 * spec.width
 }
 
@@ -101,6 +103,7 @@ impl JointTransducer {
     fn embed_all<R: Real>(&self, r: &mut Recording<'_, R>, side: Side, strings: &[Vec<u32>]) -> Var {
         let t = max_len(strings);
         let symbols = (0..strings.len() * t).map(|i| symbol(strings, i % t, i / t)).collect();
+        // Both sides count positions from the start: the language vector tells them apart.
         self.embed(r, side, symbols, 0, t)
     }
 

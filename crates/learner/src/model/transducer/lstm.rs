@@ -51,7 +51,9 @@ impl LstmTransducerSpec {
     pub(super) fn parameters(&self, Vocabularies { inputs, outputs }: Vocabularies) -> usize {
         let (h, d, o) = (self.hidden, self.embedding, self.output);
         let layer = |i: usize| 4 * h * (i + h + 2);
+        // `d + h`: fairseq feeds the last output to the decoder's first layer, without attention too.
         let stacks = layer(d) + layer(d + h) + 2 * (self.layers - 1) * layer(h);
+        // W_q is H×H and the map of context and state H×2H. fairseq gives neither a bias.
         let attention = if self.attention { 3 * h * h } else { 0 };
         let resize = if o == h { 0 } else { o * (h + 1) };
         (inputs + outputs) * d + stacks + attention + resize + outputs * (o + 1)
@@ -144,6 +146,7 @@ impl LstmTransducer {
         let mut decoding = self.begin(r, sources);
         let (steps, batch, d) = (max_len(targets), targets.len(), self.spec.embedding);
         let symbols = (0..steps * batch).map(|i| symbol(targets, i / batch, i % batch));
+        // All steps at once: one lookup, and one draw of dropout.
         let x = self.embed(r, symbols);
         let outputs: Vec<Var> = (0..steps)
             .map(|t| {
@@ -181,6 +184,7 @@ impl LstmTransducer {
             let both = r.join(&[context, x], batch);
             x = r.linear(both, out, None, 2 * h, Activation::Tanh);
         }
+        // fairseq feeds back the dropped output, while `h` and `c` stay undropped.
         decoding.feed = r.dropout(x, p);
         decoding.feed
     }
@@ -216,6 +220,7 @@ impl LstmTransducer {
         }
         let source = self.attention.map(|_| {
             let all = r.join(&inputs, 1);
+            // Attention alone sees dropped outputs. The decoder starts from the undropped state.
             let all = r.dropout(all, p);
             (self.keys_values(r, all, sources, &segments), sources.iter().map(Vec::len).collect())
         });
@@ -234,6 +239,7 @@ impl LstmTransducer {
         let (mut outputs, mut last, mut strings) = (Vec::new(), None, 0);
         for (&x, segment) in inputs.iter().zip(segments) {
             let joining = (segment.strings - strings) * h;
+            // A string that joins has read nothing, so it joins with zeros.
             let start = last.map(|(state, cells)| {
                 let zeros = r.zeros(joining);
                 (r.join(&[state, zeros], 1), r.join(&[cells, zeros], 1))

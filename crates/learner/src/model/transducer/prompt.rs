@@ -46,6 +46,7 @@ impl PromptTransducer {
     /// The start symbol, a source with its end, and the rest of a target.
     fn joined(&self, source: &[u32], target: &[u32]) -> Vec<u32> {
         let (start, rest) = target.split_at(1);
+        // Outputs come first in the vocabulary, so that targets of the loss keep their ids.
         let source = source.iter().map(|symbol| symbol + self.outputs);
         start.iter().copied().chain(source).chain(rest.iter().copied()).collect()
     }
@@ -78,6 +79,7 @@ impl PromptTransducer {
         for &symbol in &prompt[..prompt.len() - 1] {
             self.body.advance_with(r, &mut caches, symbol, None);
         }
+        // The first symbol is predicted at the separator, so the first step must read it.
         PromptDecoding { caches, separator: prompt.last().copied() }
     }
 

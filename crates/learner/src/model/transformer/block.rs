@@ -146,6 +146,7 @@ pub(crate) struct Block {
 pub(super) fn norm(layout: &mut Layout, name: &str, d: usize, init: Initialization) -> LayerNorm {
     let gain = layout.add(format!("{name}.weight"), &[d], init.of(ParamRole::NormGain));
     let bias = layout.add(format!("{name}.bias"), &[d], init.of(ParamRole::NormBias));
+    // PyTorch's default, which the papers keep.
     LayerNorm { gain, bias, epsilon: 1e-5 }
 }
 
@@ -209,6 +210,7 @@ impl Block {
                 let x = r.attention(x, n, spec.dropout.attention);
                 heads.output(r, x, spec)
             }
+            // Cross-attention of strings to themselves, because its kernel masks keys by length.
             (Mask::Padding(lengths), _) => {
                 let keys_values = heads.keys_values(r, x, d);
                 heads.attend(r, spec, x, SourceKeys { keys_values, lengths })
@@ -230,6 +232,7 @@ impl Block {
         t: usize,
     ) -> (Var, Var) {
         let (heads, norm) = self.attention;
+        // The source's keys are of its states before this block, as the target's own are.
         let keys = SourceKeys { keys_values: self.joint_source(r, spec, source), lengths };
         let target = sublayer(r, spec.norm, target, norm, |r, x| heads.attend_after(r, spec, x, keys, t));
         (self.joint_read(r, spec, source, keys), self.rest(r, spec, target, None))

@@ -34,6 +34,8 @@ impl Normed {
     ) -> Self {
         let directions = init.of(ParamRole::Directions { i, kept, gated });
         let v = layout.add(format!("{name}.direction"), &[o, i], directions);
+        // Lengths start as those of the drawn directions, so that the weights start as drawn (Salimans and Kingma
+        // 2016).
         let gain = layout.add(format!("{name}.length"), &[o], Init::Lengths(v));
         Self { v, gain, bias: layout.add(format!("{name}.bias"), &[o], init.of(ParamRole::DirectionsBias)) }
     }
@@ -98,6 +100,7 @@ impl Stack<Normed> {
                 normed(&format!("layers.{l}"), NormedSpec { i: spec.kernel * c, o: 2 * c, kept, gated: true })
             })
             .collect();
+        // No dropout comes right before this layer, so its variance has no factor for it.
         let last = normed("last", NormedSpec { i: c, o: last, kept: 1.0, gated: false });
         Self { symbols, positions, first, convolutions, last }
     }
