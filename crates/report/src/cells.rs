@@ -94,16 +94,12 @@ impl<'a> PaperCells<'a> {
             departures.retain(|one| one.field != "reading" && (has_learner || one.is_of_task()));
             (cell, departures)
         });
-<<<<<<< HEAD
         // A learner that the paper does not have is as near to several versions of a reading: the plain one is meant.
         let is_plain = |cell: &PaperCell<'_>| {
             cell.recipe.version.is_empty() || cell.recipe.version == cell.recipe.plan.reading.name()
         };
-        departures.min_by_key(|(cell, departures)| (departures.len(), !is_plain(cell)))
-=======
         // `min_by_key` keeps the first of equals, so recipes decide ties by their order in the experiment files.
-        departures.min_by_key(|(_, departures)| departures.len())
->>>>>>> report-comments
+        departures.min_by_key(|(cell, departures)| (departures.len(), !is_plain(cell)))
     }
 
     /// In what the cells of some runs differ from the published ones of the same table, subject and learner: what the corrected reading
