@@ -1,5 +1,5 @@
 //! The interfaces of learners: [`Recognizer`], [`NextSymbol`] and [`Transducer`] of trained ones, [`Incremental`] of those that are
-//! evaluated while they learn. Evaluation depends on these and not on models, so that baselines and learners from elsewhere
+//! evaluated while they learn. Evaluation depends on these and not on models, so that baselines and external learners
 //! can be evaluated alike.
 //!
 //! Whatever a learner is asked to predict may fail, because it may be another program. Reading a symbol cannot: a model that is

@@ -102,8 +102,8 @@ impl<'a> PaperCells<'a> {
         departures.min_by_key(|(cell, departures)| (departures.len(), !is_plain(cell)))
     }
 
-    /// In what the cells of some runs differ from the published ones of the same table, subject and learner: what the corrected reading
-    /// implies beside other data.
+    /// In what a cell differs from the nearest published one of the same table, subject and learner: what the corrected
+    /// reading implies beside other data.
     pub(crate) fn implied(&self, cell: &PaperCell<'_>) -> BTreeSet<String> {
         let published =
             |other: &&PaperCell<'_>| other.recipe.plan.reading == Reading::Published && other.is_beside(cell);

@@ -45,8 +45,8 @@ pub struct Derived<'a> {
 }
 
 /// Writes a table of these results. What tells runs apart comes first, then what the rows are about, then everything else
-/// about the run: how it ended, what was logged, and every setting of its plan under its path, such as `data.training`. In a
-/// derived row, what differs between the results is empty.
+/// about the run: how it ended, what was logged, and every setting of its plan under its path, such as `data.training`
+/// (paths of the learner and the measure are shortened). In a derived row, what differs between the results is empty.
 ///
 /// What suites derive of the runs that are as in their papers needs the papers' recipes.
 pub fn records(

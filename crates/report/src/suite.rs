@@ -1,7 +1,7 @@
 //! The suites: which results are shown beside the tables of which paper.
 //!
 //! A suite is one folder with its paper's tables and constants, and one entry in [`SUITES`]. The rest of the crate knows
-//! no suite and no paper: what no suite claims is shown by its protocol.
+//! no suite and, but for the number of reviews in `facts`, no paper: what no suite claims is shown by its protocol.
 
 use std::collections::BTreeSet;
 

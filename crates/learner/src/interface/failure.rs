@@ -1,4 +1,4 @@
-//! The one error of learners, ours and those from elsewhere.
+//! The one error of learners, ours and external ones.
 
 /// Why a learner did not do what it was asked to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

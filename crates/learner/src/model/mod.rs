@@ -1,8 +1,8 @@
 //! The architectures, each written as its forward pass over the [tape](crate::tape).
 //!
-//! A [`RecognizerModel`] and a [`LanguageModel`] are a body ([`BodySpec`]) with output layers; a [`TransducerModel`] is an
-//! encoder and a decoder. A model holds its spec, as in a `config.json`, and where its parameters are in a flat vector; the
-//! values are passed to it on a [tape](crate::tape). Training is in [`crate::train`].
+//! A [`RecognizerModel`], a [`LanguageModel`] and an [`AnswerModel`] are a body ([`BodySpec`]) with output layers; a
+//! [`TransducerModel`] is an encoder and a decoder. A model holds its spec, as in a `config.json`, and where its parameters are in
+//! a flat vector; the values are passed to it on a [tape](crate::tape). Training is in [`crate::train`].
 
 mod answers;
 mod augmented;

@@ -179,7 +179,7 @@ impl<'a> IndexRun<'a> {
         }
         let (rule, _, accepted) = self.scores(margin)?;
         match acceptance {
-            // Only this criterion, over all steps, fits Table 2: one wrong step at n = 21 is already 5 % of its
+            // Only this criterion, over all steps, fits Table 2: one wrong step at n = 21 is almost 5 % of its
             // string.
             Acceptance::AllSteps => Some(self.steps(margin)?.accepted(rule.forgiven())),
             Acceptance::EveryString => {

@@ -63,7 +63,7 @@ impl Sheet {
     pub(super) fn seeds(&self) -> usize {
         match self {
             Self::Printed(..) if self.is_accuracy() => 10,
-            // The level tells the main tables from the appendix, which alone have 100 seeds.
+            // Only the main tables have the stricter level, and they alone have 100 seeds.
             _ if self.level() < 5e-3 => MAIN_SEEDS,
             _ => 20,
         }

@@ -62,7 +62,7 @@ impl<'r> WadeRuns<'r> {
         runs
     }
 
-    /// Whether there is anything but people's answers, or nothing else in any reading.
+    /// Whether the reading has no runs of its own: people's answers in the other reading do not count.
     pub(super) fn is_empty(&self) -> bool {
         self.all.iter().all(|run| is_human(*run) && run.plan.reading != self.reading)
             && self.selection.is_empty()
