@@ -70,6 +70,7 @@ impl LabError {
 impl From<DataError> for LabError {
     fn from(error: DataError) -> Self {
         match error {
+            // What a request caused is the user's to change. The rest is about the content of files.
             DataError::Language(_) | DataError::Length(_) | DataError::Request(_) => {
                 Self::Usage(error.to_string())
             }
