@@ -37,7 +37,7 @@ pub enum LabError {
     /// The data are not what they should be.
     #[error(transparent)]
     Data(DataError),
-    /// A learner from elsewhere failed.
+    /// A learner, ours or an external one, failed while it was fitted or asked.
     #[error("{0}")]
     Learner(String),
     /// The run is to stop before it is over, because its process is to end. Nothing has failed.

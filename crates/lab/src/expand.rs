@@ -67,7 +67,7 @@ pub(crate) fn plans_with<P: Protocol>(
 
 struct Expansion<'s, P: Protocol> {
     section: &'s Section<P>,
-    /// The dimensions that were found, so that each is searched once for all seeds.
+    /// Kept across seeds: most runs share a search for dimensions.
     sizes: Sizes,
     plans: Vec<PlannedCell<P>>,
 }

@@ -105,7 +105,7 @@ impl Node {
     }
 }
 
-/// A whole number. What a setting may be says why a negative one is refused.
+/// A whole number. A negative one becomes a real number, which the limits of a count refuse.
 fn integer(digits: &str, radix: u32) -> Item {
     match i64::from_str_radix(digits, radix) {
         Ok(n) => Item::Value(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count)),

@@ -265,7 +265,7 @@ fn resolve_path(section: &mut Fields, path: &str, directory: &Path) {
         Item::List(items) => items.iter_mut().for_each(join),
         _ => join(&mut node),
     }
-    // It was there, so that all tables around it are.
+    // It cannot fail: what is around the value are tables, or are made again.
     let _ = section.set(path, node);
 }
 

@@ -50,7 +50,7 @@ impl NotBuilt {
     }
 }
 
-/// The dimensions that were found, so that each is searched once for all seeds.
+/// The dimensions that were found. Runs with the same settings share a search; settings that each run draws are not the same.
 #[derive(Debug, Default)]
 pub(crate) struct Sizes(BTreeMap<String, MatchedSettings>);
 
@@ -64,7 +64,7 @@ impl Sizes {
         task: RoleTask,
         how: (Option<usize>, Matching),
     ) -> Result<MatchedSettings, NotBuilt> {
-        // The seed is not in the key: runs that differ in nothing else share one search for dimensions.
+        // The seed is not in the key, but drawn settings are: a dimension may depend on any setting.
         let key = format!("{} {task:?} {how:?} {:?} {settings:?}", learner.name, grid.given);
         if let Some(known) = self.0.get(&key) {
             return Ok(known.clone());
