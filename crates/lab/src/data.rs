@@ -86,6 +86,7 @@ pub fn write(
         members.push((job.folder.clone(), manifest.files.clone(), configs));
         manifests.push(manifest);
     }
+    // A single data set has a card of its own. Only a folder of several needs another.
     if request.name.is_none() {
         let card = collection(request.suite.name(), &members);
         stage.put(CARD, &mut |out| out.write_all(card.as_bytes())).map_err(LabError::disk(target))?;
@@ -201,6 +202,7 @@ impl Job {
 
 /// The name of a member's folder, where a directory holds several.
 pub(crate) fn folder_name(member: &str) -> String {
+    // Windows allows no colons in file names, and shells treat the others specially.
     member.replace([':', '=', ','], "-")
 }
 

@@ -62,6 +62,7 @@ impl FileSource for Directory {
     fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         collect(&self.root, "", &mut names)?;
+        // The order of `read_dir` differs between file systems; what is read must not.
         names.sort_unstable();
         Ok(names)
     }

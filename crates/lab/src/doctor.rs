@@ -77,6 +77,7 @@ pub(crate) fn rounds(n: usize) -> Vec<u32> {
 
 fn task(role: Role) -> Task {
     let alphabet = ALPHABET.map(str::to_owned);
+    // A fixed seed: a finding must be the same when the doctor is asked again.
     let draws = Seed::new(7);
     let length = |i: usize| 1 + (draws.nth(i).value() % 5) as usize;
     let training = match role {
@@ -99,6 +100,7 @@ fn task(role: Role) -> Task {
         Role::Incremental => Examples::default(),
     };
     let mut task = Task::new(role, Seed::new(1), &Settings::default(), &alphabet, training);
+    // As in runs, in which only recognizers always get a validation set.
     task.validation = (role == Role::Recognizer).then(|| task.training.clone());
     task.output_alphabet = (role == Role::Transducer).then(|| task.alphabet.clone());
     task

@@ -37,7 +37,7 @@ pub enum LabError {
     /// The data are not what they should be.
     #[error(transparent)]
     Data(DataError),
-    /// A learner from elsewhere failed.
+    /// A learner, ours or an external one, failed while it was fitted or asked.
     #[error("{0}")]
     Learner(String),
     /// The run is to stop before it is over, because its process is to end. Nothing has failed.
@@ -70,6 +70,7 @@ impl LabError {
 impl From<DataError> for LabError {
     fn from(error: DataError) -> Self {
         match error {
+            // What a request caused is the user's to change. The rest is about the content of files.
             DataError::Language(_) | DataError::Length(_) | DataError::Request(_) => {
                 Self::Usage(error.to_string())
             }

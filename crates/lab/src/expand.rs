@@ -46,12 +46,14 @@ pub(crate) fn plans_with<P: Protocol>(
 ) -> Result<Vec<PlannedCell<P>>, Problem> {
     let data_seeds = P::data_seeds(section);
     let mut grid = Expansion { section, sizes: Sizes::default(), plans: Vec::new() };
+    // Once for all seeds: a subject may read a directory or a file of reviews.
     let subjects = P::subjects(section)?;
     for seed in seeds {
         for data_seed in data_seeds.of(seed) {
             // A baseline is deterministic: one seed is enough for each set of data.
             let again = seed != section.seeds.start && data_seeds != DataSeeds::OfRun;
             for subject in &subjects {
+                // Learners innermost: `DataCache` holds one data set, which all learners on a subject read.
                 for (i, learner) in section.learners.iter().enumerate() {
                     if !(again && learner.is_deterministic()) {
                         grid.learner(subject, i, (seed, data_seed))?;
@@ -65,7 +67,7 @@ pub(crate) fn plans_with<P: Protocol>(
 
 struct Expansion<'s, P: Protocol> {
     section: &'s Section<P>,
-    /// The dimensions that were found, so that each is searched once for all seeds.
+    /// Kept across seeds: most runs share a search for dimensions.
     sizes: Sizes,
     plans: Vec<PlannedCell<P>>,
 }
@@ -82,6 +84,7 @@ impl<P: Protocol> Expansion<'_, P> {
         let grid = &section.learners[index];
         for settings in &grid.settings {
             let settings = grid.on(settings, subject.as_ref())?;
+            // A baseline has no parameters: it would be run once for each size, with the same result.
             let sizes = if grid.is_deterministic() {
                 vec![None]
             } else {
@@ -98,6 +101,7 @@ impl<P: Protocol> Expansion<'_, P> {
                             size,
                             ..PlannedLearner::default()
                         },
+                        // Data that are read have no seed: with one, the same run would have several ids.
                         data_seed: P::draws(&data).then_some(data_seed),
                         data,
                         measure,
@@ -121,6 +125,7 @@ impl<P: Protocol> Expansion<'_, P> {
         candidate: &Candidate<'_>,
     ) -> Result<Plan<P>, Problem> {
         let grid = candidate.grid;
+        // `P::root` reads the subject, the learner's name and its size, which are final here. Dimensions are found below.
         let stream = P::root(&plan).derive("hyperparameters");
         plan.learner.external = grid.external().cloned();
         plan.learner.settings = grid.drawn(candidate.settings, stream);
@@ -133,12 +138,14 @@ impl<P: Protocol> Expansion<'_, P> {
                 .sizes
                 .matched(learner, (grid, settings), task, how)
                 .map_err(|error| error.of(&grid.name, subject.as_ref()))?;
+            // Only where a size decided something: otherwise two values of `matching` would give one run two ids.
             plan.learner.matching =
                 candidate.size.filter(|_| !matched.found.is_empty()).map(|_| self.section.matching);
             plan.learner.found = matched.found;
             plan.learner.found.extend(grid.ranges().map(|(name, _)| name.to_owned()));
             (plan.learner.settings, plan.learner.parameters) = (matched.settings, matched.parameters);
         }
+        // Last: what follows from the dimensions, such as the positions of a transformer, is known only now.
         P::settle(self.section, subject, &mut plan)?;
         Ok(plan)
     }

@@ -108,6 +108,7 @@ impl NextSymbols<'_> {
     fn allowed(self) -> Value<'static> {
         let rows = self.allowed.iter().zip(self.log_odds);
         rows.flat_map(|(set, row)| {
+            // The end is last, after the symbols: readers of the table know the alphabet and not our ids.
             let end = row.len().saturating_sub(1);
             let may = move |i: usize| if i == end { set.end() } else { set.contains(Symbol(i as u16)) };
             (0..row.len()).map(may)
@@ -122,6 +123,7 @@ pub(crate) fn columns() -> Vec<Column> {
     let column = |(name, kind): (&str, Kind)| {
         if lists.contains(&name) { Column::list(name, kind) } else { Column::new(name, kind) }
     };
+    // Names and kinds stay as they are: predictions that earlier builds kept are read by them.
     let all = [
         ("split", Kind::Text),
         ("string", Kind::Text),
@@ -193,6 +195,7 @@ pub(crate) struct Predictions(Option<TableWriter<Vec<u8>>>);
 impl Predictions {
     /// A table without rows, or nothing if predictions are not to be kept.
     pub(crate) fn begin(keep: Keep) -> Result<Self, LabError> {
+        // In memory: a file is written whole or not at all, and a killed run leaves none.
         let begin =
             || TableWriter::new(Vec::new(), TableFormat::Parquet, columns()).map_err(LabError::internal);
         Ok(Self(keep.predictions.then(begin).transpose()?))

@@ -119,6 +119,7 @@ impl<P: Protocol> AnyPlan for Plan<P> {
             None => {}
         }
         parts.extend(P::label(self));
+        // A baseline's seed means nothing: a label with one would suggest that another seed gives another result.
         let role = || registry::find(name, P::ROLE).is_ok_and(registry::Learner::is_deterministic);
         if parameters.is_some() || external.is_some() || !role() {
             parts.push(format!("seed {}", self.seed));
@@ -153,6 +154,7 @@ struct CacheSlot {
 
 impl DataCache {
     fn get<P: Protocol>(&mut self, plan: &Plan<P>) -> Result<Arc<P::Loaded>, LabError> {
+        // One slot per protocol is enough: plans on the same data follow each other.
         let (kind, key) = (TypeId::of::<P>(), P::data_key(plan));
         if let Some(slot) = self.0.get(&kind)
             && slot.key == key
@@ -179,6 +181,7 @@ impl RunPlan {
         let has = |name: &&String| self.value_of(name).is_some();
         let varied = varied.iter().filter(has).cloned().collect();
         let fixed = self.plan.coordinates();
+        // What is a coordinate already is not told twice; what a learner does not have cannot be told.
         let new = |name: &&String| fixed.get(name).is_none() && self.compared_value(name).is_some();
         let compared = compared.iter().filter(new).cloned().collect();
         self.notes = Notes { varied, compared };
@@ -243,9 +246,11 @@ impl RunPlan {
     /// The hash of the plan. Data that are read from files are identified by their content, not by their path.
     pub fn id(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("wug 2026 run plan");
+        // Format and protocol are part of the id: plans whose bytes happen to be equal are still different runs.
         hasher.update(&PLAN_FORMAT.to_le_bytes());
         hasher.update(self.protocol().as_bytes());
         hasher.update(&self.plan.identity());
+        // 64 bits: in a sweep of 100,000 runs, two share an id with a probability of 3e-10.
         hasher.finalize().to_hex()[..16].to_owned()
     }
 
@@ -337,6 +342,7 @@ impl fmt::Debug for RunPlan {
 
 impl PartialEq for RunPlan {
     fn eq(&self, other: &Self) -> bool {
+        // By the untyped form: types are erased, and `Sweep::write` compares what it reads back with what it wrote.
         self.protocol() == other.protocol()
             && self.estimate == other.estimate
             && self.notes == other.notes
@@ -367,6 +373,7 @@ impl<'de> Deserialize<'de> for RunPlan {
         let Written { protocol, plan, notes, estimate } = Written::deserialize(from)?;
         let unknown = || D::Error::custom(format!("unknown protocol `{protocol}`"));
         let entry = protocol::find(&protocol).ok_or_else(unknown)?;
+        // The protocol's types check the plan now: a damaged line must not fail in the middle of a sweep.
         let read = (entry.plan)(plan, estimate).map_err(D::Error::custom)?;
         Ok(Self { notes, ..read })
     }

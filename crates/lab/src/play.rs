@@ -41,6 +41,7 @@ const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 pub fn fresh_seed() -> u64 {
     #[expect(clippy::disallowed_methods, reason = "the lab reads the clock")]
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    // The process id tells apart two games that begin in the same instant.
     now.map_or(0, |now| now.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
 }
 
@@ -116,6 +117,7 @@ impl Game {
         let Some(answers) = answers else { return Ok(None) };
         let Some(first) = answers.first() else { return Ok(None) };
         let mut game = Self::new(first.seed, first.reading, first.only.as_deref())?;
+        // The game is played again: a log that was edited, or made by another version, does not agree with every question.
         for (i, answer) in answers.into_iter().enumerate() {
             let (round, question) = game.position();
             let task = game.task(round).map(|task| task.name);
@@ -155,6 +157,7 @@ impl Game {
         if let Some(only) = self.only {
             return Some(only).filter(|_| round == 0);
         }
+        // Shuffled from the seed each time: nothing but the log is needed to resume.
         let mut order: Vec<&'static Task> = TASKS.iter().collect();
         draw::shuffle(&mut Seed::new(self.seed).derive("play").derive("tasks").rng(), &mut order);
         order.get(round).copied()
@@ -169,6 +172,7 @@ impl Game {
     /// How many answers of the current round are right in a row.
     pub fn in_a_row(&self) -> usize {
         let round = self.answers.last().map(|last| last.round);
+        // A series does not reach into the round before, whose task is another.
         self.answers.iter().rev().take_while(|a| Some(a.round) == round && a.is_right()).count()
     }
 
@@ -176,6 +180,7 @@ impl Game {
     pub fn question(&self) -> Option<Question> {
         let (round, question) = self.position();
         let task = self.task(round)?;
+        // A stream per question: any question can be made without those before it.
         let mut rng = self.root(round).derive("sequences").nth(question).rng();
         let sequence = task.generate(self.reading, &mut rng);
         Some(hide(&sequence, &self.letters(round, task)))
@@ -185,6 +190,7 @@ impl Game {
     fn letters(&self, round: usize, task: &Task) -> Vec<char> {
         let mut letters: Vec<char> = LETTERS.chars().collect();
         draw::shuffle(&mut self.root(round).derive("letters").rng(), &mut letters);
+        // 52 letters are enough: the largest vocabulary, that of task 10, has 51 symbols.
         letters.truncate(task.vocabulary().len());
         letters
     }
@@ -262,6 +268,7 @@ impl Game {
         RunResult {
             format: FORMAT,
             run: Run {
+                // The answers are part of the id: two games with one seed are two results.
                 plan: hash(&format!("{plan:?} {answers:?}")),
                 protocol: Speed::PROTOCOL.to_owned(),
                 coordinates: Coordinates::default()
@@ -319,6 +326,7 @@ fn score(round: &[&Answer]) -> Score {
 fn hide(sequence: &MaskedSequence, letters: &[char]) -> Question {
     let letter = |i: usize| letters[sequence.word[i].index()];
     let hidden = &sequence.mask[..sequence.mask.len().min(HIDDEN)];
+    // The rest is cut off: a model that predicts the last hidden symbol does not see it either.
     let end = hidden.last().map_or(0, |last| last + 1);
     let text = |shown: &dyn Fn(usize) -> char| -> String {
         (0..end).map(|i| shown(i).to_string()).collect::<Vec<_>>().join(" ")

@@ -134,6 +134,7 @@ pub trait Protocol: Kind {
     /// Names the data: runs with the same key have the same.
     fn data_key(plan: &Plan<Self>) -> String {
         let Plan { subject, reading, data, data_seed, .. } = plan;
+        // No learner, seed or precision: runs that differ in these alone read the same strings.
         format!("{subject} {reading} {data:?} {data_seed:?}")
     }
 

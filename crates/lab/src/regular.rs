@@ -10,6 +10,7 @@ use crate::disk::is_part;
 pub(crate) fn open_regular(path: &Path) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.read(true);
+    // Opening a pipe without a writer would wait for ever. Looking at its type first would leave a gap between the two.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = match options.open(path) {
@@ -23,6 +24,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<File>> {
                 .unwrap_or(error));
         }
     };
+    // The type of what was opened, and not of what the path leads to by now.
     match irregular(file.metadata()?.file_type()) {
         None => Ok(Some(file)),
         Some(error) => Err(error),
@@ -88,6 +90,7 @@ pub(crate) fn skipped(
             ));
             continue;
         };
+        // Temporary files of a writer at work are no finding.
         if is_part(&name) {
             continue;
         }

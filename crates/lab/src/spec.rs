@@ -149,15 +149,19 @@ impl Experiment {
         sets: &[Set],
         planning: &mut Planning,
     ) -> Result<Self, LabError> {
+        // Before sections are read: they need the roles and versions that hellos name, and all commands are waited for together.
         file.greet(planning, sets);
+        // At all scales, not only this one: a mistake in `[quick]` is better found at `smoke` than after an evening.
         file.check()?;
         let sections = sections(&file, scale, sets, planning)?;
         unused(&file, scale, &sections, sets)?;
         let mut runs: Vec<RunPlan> = Vec::new();
+        // All sections are counted by now: a grid that is too large is refused before its plans fill the memory.
         for ReadSection { fields, section, .. } in &sections {
             runs.extend(section.plans().map_err(|problem| file.located(&problem, fields, sets))?);
         }
         let mut seen = BTreeSet::new();
+        // Sections may overlap. A run that two of them list is done once, with the notes of the first.
         runs.retain(|run| seen.insert(run.id()));
         Ok(Self {
             name: name.to_owned(),
@@ -179,6 +183,7 @@ pub fn recipes() -> Result<Vec<Recipe>, LabError> {
         if file.is_of_another {
             continue;
         }
+        // At the scale of the paper: its figures are of these runs, and not of smaller ones.
         for ReadSection { fields, section, .. } in
             sections(&file, Scale::Paper, &[], &Planning::of_recipes())?
         {
@@ -210,6 +215,7 @@ fn sections(
         let entry = section.entry;
         let own = file.sets_of(entry, sets)?;
         let at = section.at(scale);
+        // The scale before `--set`: what is typed wins over the file at any scale.
         let mut fields = at.map_err(|problem| file.located(&problem, &Fields::default(), sets))?;
         for (i, set) in &own {
             file::set(&mut fields, entry, *i, set)
@@ -222,6 +228,7 @@ fn sections(
             let sets = own.iter().map(|(i, _)| *i).collect();
             read.push(ReadSection { entry, fields: fields.clone(), section, sets });
         }
+        // After each section, so that the message can say how far it came. The sum saturates: sizes come from users.
         if runs > MAX_RUNS {
             return Err(LabError::Usage(format!(
                 "{}: its first {} sections have {runs} runs; an experiment has at most {MAX_RUNS}",
@@ -246,11 +253,13 @@ fn unused(
     for ReadSection { entry, fields, section, sets: own } in sections {
         for i in own {
             let in_vain = section.unused().iter().any(|name| name == entry.inside(&sets[*i].0));
+            // One section that uses it is enough: without a section's name, a `--set` is laid over all that have the field.
             *used.entry(*i).or_default() |= !in_vain;
         }
         // Where a scale or `--set` takes learners away, their settings stay behind.
         let whole =
             scale == Scale::Paper && !matches!(written(fields, shared::LEARNERS), Some(Origin::Set(_)));
+        // What a section inherits is exempt: `[defaults]` serves several sections, whose learners differ.
         let is_of_file = |name: &&String| matches!(written(fields, name), Some(Origin::Line(_)));
         let mut of_file = section.unused().iter().filter(is_of_file);
         if let (true, Some(name)) = (whole, of_file.next()) {

@@ -93,6 +93,7 @@ impl Sweep {
         let mut lines = Vec::new();
         for run in &self.runs {
             let line = serde_json::to_string(run).map_err(LabError::internal)?;
+            // A plan that JSON changes would have another id when the sweep is opened again.
             if !serde_json::from_str(&line).is_ok_and(|again: PlannedRun| again == *run) {
                 let message =
                     format!("the plan of `{}` would not be read back as it is: {line}", run.plan.label());
@@ -101,6 +102,7 @@ impl Sweep {
             lines.extend_from_slice(line.as_bytes());
             lines.push(b'\n');
         }
+        // Runs before the header: whoever reads a header finds at least as many runs as it says.
         write_own(&self.root.join(RUNS), &lines)?;
         let mut text = serde_json::to_vec_pretty(&self.header).map_err(LabError::internal)?;
         text.push(b'\n');

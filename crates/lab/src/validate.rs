@@ -90,7 +90,9 @@ fn data_sets(names: &[String], wanted: Option<&str>) -> Vec<String> {
         return vec![String::new()];
     }
     let mut folders: Vec<&str> = names.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+    // Names are sorted, so that the files of a folder stand together.
     folders.dedup();
+    // Aliases of a language are the same. A task is no language and is compared by name.
     let same = |a: &str, b: &str| match (registry::find(a), registry::find(b)) {
         (Ok(a), Ok(b)) => a.spelled() == b.spelled(),
         _ => canonical(a) == folder_name(b),
@@ -111,6 +113,7 @@ fn one(files: &Folder<'_, Directory>, path: &Path, request: &Request) -> Result<
         ))
     })?;
     let stated = manifest.as_ref().and_then(|m| m.reading.parse().ok());
+    // The request comes before the manifest: people check data against the reading that they doubt.
     let reading = request.reading.or(stated).unwrap_or_default();
     let name =
         request.language.as_deref().map(canonical).or_else(|| manifest.as_ref().map(|m| m.name.clone()));
@@ -140,6 +143,7 @@ fn against_manifest(
             .filter(std::fs::Metadata::is_file)
             .map(|meta| meta.len());
         let hash = match length {
+            // No hash is empty: the file counts as changed.
             Some(length) if length != file.bytes => Some(String::new()),
             Some(_) => wug_dataset::manifest::hash(files, &file.name)?,
             None => None,

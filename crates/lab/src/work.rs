@@ -103,6 +103,7 @@ impl WorkerOptions {
     pub fn new(jobs: usize) -> Self {
         Self {
             jobs,
+            // Each checkpoint is synced to the disk: more of them would slow short runs, and 20 seconds are a small loss.
             checkpoint: Duration::from_secs(20),
             stop: Arc::default(),
             keep: Keep::default(),
@@ -117,6 +118,7 @@ impl WorkerOptions {
 pub fn work(sweep: &Sweep, options: WorkerOptions, observer: &dyn Observer) -> Result<WorkSummary, LabError> {
     sweep.usable()?;
     sweep.make_folders()?;
+    // Before any work: what is broken may be all that is left of hours, and only the user can say that it may go.
     for (run, state) in sweep.status()?.runs {
         if let RunState::Broken(message) = state {
             let root = sweep.root().display();
@@ -194,6 +196,7 @@ impl WorkerPool<'_> {
                     }
                 }
             }
+            // Caught like those of other threads: a panic here would leave the scope and lose what the others return.
             let first = catch_unwind(AssertUnwindSafe(|| self.work(0)));
             let others = others.into_iter().map(thread::ScopedJoinHandle::join);
             let broken = |panic: Box<dyn Any + Send>| {
@@ -209,6 +212,7 @@ impl WorkerPool<'_> {
     }
 
     fn ending(&self) -> bool {
+        // Relaxed is enough: nothing is read because of these flags, and a late look costs one more step.
         self.failed.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed)
     }
 
@@ -228,14 +232,17 @@ impl WorkerPool<'_> {
 
     /// Does every run that can be had, one after the other; those that have died before come last.
     fn pass(&self, worker: usize, cache: &mut DataCache, summary: &mut WorkSummary) -> Result<(), LabError> {
+        // Once per pass: the folder has a file for each run that is under way or died.
         let deaths = self.sweep.deaths()?;
         let mut runs: Vec<&PlannedRun> = self.sweep.runs.iter().collect();
         runs.retain(|run| self.is_due(run));
+        // A stable sort: other runs stay in the order of the plan, in which those on the same data follow each other.
         runs.sort_by_key(|run| deaths.get(&run.id).copied().unwrap_or(0));
         for run in runs {
             if self.ending() {
                 break;
             }
+            // Held to the end of the loop's body: results are written under the claim.
             let Some(_held) = self.sweep.claim(&run.id)? else { continue };
             match self.execute(worker, run, cache)? {
                 RunEnd::Done => summary.done += 1,

@@ -105,6 +105,7 @@ fn of_row(array: &Array, row: usize, length: usize, subject: &Subject) -> Result
         (Role::Recognizer, [_]) => log_odds(array.values[row]),
         (Role::Recognizer, _) => Err("the array of a split has one number per string".to_owned()),
         (_, &[_, steps, v]) if v == vocabulary && steps > length => {
+            // Arrays are padded to the longest string: what is behind a string's own rows is not looked at.
             let rows = &array.values[row * steps * v..][..(length + 1) * v];
             next(&rows.chunks_exact(v).collect::<Vec<_>>(), length, v)
         }

@@ -41,6 +41,7 @@ pub(super) fn read(
     splits: &[SplitStrings],
 ) -> Result<(String, ByString), LabError> {
     let known = strings(subject, splits)?;
+    // A pipe can be read once: lines are hashed on the way, and arrays, which are read twice, need a file.
     if is_stdin(path) {
         return from_lines(&source(path), std::io::stdin().lock(), subject, &known);
     }
@@ -109,12 +110,14 @@ fn from_lines(
     for number in 1.. {
         text.clear();
         let wrong = |message: String| LabError::Usage(format!("{source}, line {number}: {message}"));
+        // Bounded before it is parsed: a file without line breaks would fill the memory.
         let read = (&mut reader).take(LONGEST).read_until(b'\n', &mut text);
         let read = read.map_err(LabError::disk(Path::new(source)))? as u64;
         if read == 0 {
             break;
         }
         size += read;
+        // Every byte, blank lines too: the hash is the version of the learner.
         hasher.update(&text);
         if read == LONGEST {
             return Err(wrong(format!("is longer than {LONGEST} bytes")));
@@ -225,6 +228,7 @@ pub(super) fn next<R: AsRef<[f64]>>(rows: &[R], length: usize, vocabulary: usize
         if (sum - 1.0).abs() > TOLERANCE {
             return Err(format!("row {t} of `next` adds up to {sum}; it must add up to 1"));
         }
+        // Not normalised: scores are of the numbers that were given.
         numbers.extend_from_slice(row);
     }
     Ok(Answer::Rows(numbers))

@@ -66,6 +66,7 @@ pub fn experiment(request: &Request, source: &Source<'_>) -> Result<(Experiment,
         Source::Answers(path) => {
             let splits = read_splits(&request.data)?;
             let (hash, answers) = lines::read(path, &subject, &splits)?;
+            // Before any run, which would fail at its first missing string and not say how many are missing.
             subject.complete(path, &answers, &splits)?;
             let answers = Arc::new(answers);
             let known = Known { answers, alphabet: Arc::clone(&subject.alphabet), file: lines::source(path) };
@@ -112,6 +113,7 @@ impl Subject {
         let reading: Reading = manifest.reading.parse().map_err(LabError::usage)?;
         let language = registry::find(&manifest.name)?.build(reading)?;
         let alphabet = Arc::new(language.alphabet().clone());
+        // The plan names it, and the sweep may go on from another working directory.
         let directory = directory.canonicalize().map_err(LabError::disk(directory))?;
         Ok(Self { manifest, directory, role, alphabet })
     }
@@ -165,6 +167,7 @@ impl Subject {
             let sizes = sizes.as_array()?.iter().map(serde_json::Value::as_u64);
             sizes.collect::<Option<Vec<u64>>>()
         });
+        // The index of order 3 trains on 1000/b strings: a corpus of another size belongs to no b.
         let factors: Vec<u64> = (sizes.unwrap_or_default().into_iter())
             .filter(|size| *size > 0 && 1000 % size == 0)
             .map(|size| 1000 / size)

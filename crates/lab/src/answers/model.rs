@@ -96,6 +96,7 @@ impl LoadedModel {
 
     /// A conversation with it: it needs no fitting.
     pub fn conversation(&self) -> Box<dyn Conversation> {
+        // A model for each conversation: several workers may ask at the same time.
         Box::new(Asking { model: self.asked().ok(), vocabulary: self.vocabulary() })
     }
 }

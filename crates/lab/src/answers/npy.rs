@@ -59,6 +59,7 @@ fn read_npy(mut file: impl Read, check: &dyn Fn(&[usize]) -> Result<(), String>)
         }
     };
     let mut data = Vec::new();
+    // One byte more than the shape says: it shows that there is too much.
     file.take((count * size) as u64 + 1).read_to_end(&mut data).map_err(|error| error.to_string())?;
     if data.len() != count * size {
         let more = if data.len() > count * size { "more than " } else { "" };

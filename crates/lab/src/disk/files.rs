@@ -55,6 +55,7 @@ pub fn check_writable(path: &Path) -> Result<(), LabError> {
 fn buffered(file: File, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let mut out = io::BufWriter::new(file);
     write(&mut out)?;
+    // Dropping the buffer would write too, and swallow the error of a full disk.
     out.flush()
 }
 
@@ -66,6 +67,7 @@ fn replace_with(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Resul
     let folder = folder_of(path);
     let part = part::file_in(folder)?;
     buffered(part.as_file().try_clone()?, write)?;
+    // Before the rename, which may reach the disk first: a crash would leave an empty file under the name.
     part.as_file().sync_all()?;
     part.persist(path).map_err(|failed| failed.error)?;
     sync_directory(folder);

@@ -27,6 +27,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
 /// A new temporary file in a folder, locked, with the permissions of any new file.
 pub(super) fn file_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = builder();
+    // The default of `tempfile` is 0600. Results are for whoever may read the directory, as the umask says.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {

@@ -30,6 +30,7 @@ pub struct Staging {
 impl Staging {
     /// Begins to write a directory, which may exist.
     pub fn begin(target: &Path) -> Result<Self, LabError> {
+        // First: after a kill, the only copy may have a temporary name.
         recover(target)?;
         let existed = match fs::metadata(target) {
             Ok(meta) if meta.is_dir() => true,
@@ -40,6 +41,7 @@ impl Staging {
         let parent = folder_of(target);
         remove_leftovers(parent);
         remove_leftovers(target);
+        // Where the files will be: a rename works on one file system only, and the target may be a mount.
         let folder = if existed { target } else { parent };
         let made: Vec<PathBuf> =
             folder.ancestors().take_while(|p| !p.exists()).map(Path::to_path_buf).collect();
@@ -53,7 +55,9 @@ impl Staging {
     /// another content it is an error, found before anything is changed. With `force` the directory is replaced as a
     /// whole, if all that is in it belongs to the data sets that are replaced.
     pub fn finish(mut self, force: bool) -> Result<(), LabError> {
+        // From here on the directories stay, even after an error: there may be files in them.
         self.made.clear();
+        // Before the rename: after a power failure, the new name must not lead to files that were never written.
         sync_directories(self.stage.path());
         if !self.existed {
             fs::rename(self.stage.path(), &self.target).map_err(LabError::disk(&self.target))?;
@@ -94,6 +98,7 @@ impl Staging {
     fn compare(&self, name: &str) -> Result<Found, LabError> {
         let to = self.target.join(name);
         for folder in Path::new(name).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+            // Through a link, files would be written outside the directory.
             own_dir(&self.target.join(folder))?;
         }
         match to.symlink_metadata() {
@@ -143,9 +148,11 @@ impl Staging {
             )));
         }
         let old = old_name(&target).ok_or_else(|| LabError::Usage("/ cannot be replaced".to_owned()))?;
+        // Out of the target, which is renamed and removed with all that is in it.
         let stage = folder_of(&target).join(self.stage.path().file_name().unwrap_or_default());
         // Its lock tells others that the directory under the temporary name is not left over.
         let lock = File::open(&target).and_then(|folder| folder.lock().map(|()| folder)).ok();
+        // Those of the old directory, which a group may share.
         let permissions = fs::metadata(&target).map_err(error(&target))?.permissions();
         fs::set_permissions(self.stage.path(), permissions).map_err(error(&target))?;
         fs::rename(self.stage.path(), &stage).map_err(error(&target))?;
@@ -259,6 +266,7 @@ fn same_content(a: &Path, b: &Path) -> io::Result<bool> {
         if n == 0 {
             return Ok(true);
         }
+        // Lengths are equal, so that `b` has as many bytes; `read` may return fewer.
         b.read_exact(&mut right[..n])?;
         if left[..n] != right[..n] {
             return Ok(false);

@@ -39,6 +39,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 
 pub(super) fn differs(a: &[f64], b: &[f64]) -> Option<f64> {
     let most = difference(a, b);
+    // Relative above 1 and absolute below: logits may be large, and small probabilities differ by rounding.
     let scale = a.iter().chain(b).fold(1.0_f64, |scale, x| scale.max(x.abs()));
     (most.is_nan() || most > SAME * scale).then_some(most)
 }
@@ -172,6 +173,7 @@ fn batch(ask: Ask<'_>, string: &[u32]) -> Result<Finding, Failure> {
 /// the padding.
 fn mixed(ask: Ask<'_>, ascending: &[Vec<u32>]) -> Result<[Finding; 2], Failure> {
     let descending: Vec<Vec<u32>> = ascending.iter().rev().cloned().collect();
+    // Both orders: a batch that is sorted by length, to be packed, is in its order already in one of them.
     for strings in [ascending, &descending] {
         let strings: Vec<&[u32]> = strings.iter().map(Vec::as_slice).collect();
         let together = ask(&strings)?;
@@ -205,6 +207,7 @@ fn permuted(alone: &[Vec<f64>], together: &[Vec<f64>]) -> bool {
     let mut left: Vec<&Vec<f64>> = alone.iter().collect();
     together.iter().all(|answer| {
         let from = left.iter().position(|own| alike(own, answer));
+        // Each string once: two equal answers must not match the same one.
         from.map(|at| left.swap_remove(at)).is_some()
     })
 }
@@ -263,6 +266,7 @@ fn places(model: &mut dyn Conversation) -> Result<Vec<(&'static str, Finding)>, 
         end.add(best(string.len() - 1) == 0);
     }
     let unlearned = "it did not learn the doctor's task (strings a b c a b c … d), in which most symbols are certain: train longer, or look at what it is trained on".to_owned();
+    // Columns before rows: rotated columns look like shifted rows too.
     if here.value() < LEARNED {
         let shifted = |seen: &str, cause| mistake(seen.to_owned(), cause);
         if column_before.value() >= LEARNED && rotated.value() >= LEARNED {

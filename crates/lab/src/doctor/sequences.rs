@@ -66,6 +66,7 @@ fn total(model: &mut dyn Conversation) -> Result<Finding, Failure> {
     let input = rounds(1);
     let logs = log_probs(model, &vec![&input[..]; outputs.len()], &outputs)?;
     let sum: f64 = logs.into_iter().map(libm::exp).sum();
+    // Only an upper bound can be checked: longer outputs have the rest of the probability.
     Ok(if sum <= 1.0 + SUM {
         Finding::Fine
     } else {

@@ -54,6 +54,7 @@ impl Watch for Watched<'_> {
 }
 
 fn options(precision: Precision, seed: Seed, context: &dyn RunContext) -> FitOptions {
+    // A saved model is a copy of all parameters: it is made only where it is kept.
     FitOptions { seed, double: precision == Precision::F64, save: context.keeps().models }
 }
 

@@ -68,5 +68,6 @@ fn fit_foreign<'a>(
     let vocabulary = task.vocabulary;
     let (conversation, summary) = foreign::fit(&learner.name, external, &mut task, context)?;
     let model = AnyNextSymbol::new(ForeignNextSymbol { conversation, vocabulary });
+    // Dropout of a foreign learner is its own affair.
     Ok(FittedNextSymbol { model, clean: None, summary })
 }

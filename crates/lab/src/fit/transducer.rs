@@ -76,6 +76,7 @@ fn fit_foreign(
         outputs: Some(data.pairs.iter().map(|pair| ids(pair.output)).collect()),
     };
     let mut task = Task::new(Role::Transducer, options.seed, &learner.settings, inputs.tokens(), training);
+    // One number for both sides: a learner may have one table of ids.
     task.vocabulary = inputs.len().max(outputs.len()) + 1;
     task.budget.parameters = options.size;
     task.output_alphabet = Some(outputs.tokens().to_vec());

@@ -20,6 +20,7 @@ const IN_MEMORY: usize = 1 << 20;
 fn groups(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
     let (mut groups, mut strings, mut symbols) = (Vec::new(), 0, 0);
     for length in lengths {
+        // At least one string, however long it is.
         if strings > 0 && (symbols + length > SYMBOLS || strings == STRINGS) {
             groups.push(strings);
             (strings, symbols) = (0, 0);
@@ -99,6 +100,7 @@ impl ForeignNextSymbol {
 
     /// The log-probability of each symbol of a string, from its rows. The first is not asked for.
     fn logs(&self, string: &[u32], rows: &[f64]) -> Vec<f64> {
+        // The first boundary is given and no row predicts it: uniform, as `next` has it after the empty prefix.
         let first = string.first().map(|_| -libm::log(self.vocabulary as f64));
         let others = string.iter().skip(1).zip(rows.chunks_exact(self.vocabulary));
         first.into_iter().chain(others.map(|(&id, row)| libm::log(row[id as usize]))).collect()
@@ -146,6 +148,7 @@ impl NextSymbol for ForeignNextSymbol {
             state.extend_from_slice(piece);
         }
         let whole: Vec<&[u32]> = states.iter().map(Vec::as_slice).collect();
+        // A child has no states: it reads the whole prefix again, in quadratic time. So `read_whole` is tried first.
         let rows = self.rows(&whole)?;
         let last =
             |(rows, piece): (&Vec<f64>, &&[u32])| rows[rows.len() - piece.len() * self.vocabulary..].to_vec();
@@ -197,6 +200,7 @@ impl Incremental for ForeignIncremental {
 impl ForeignIncremental {
     /// A number as the id of a symbol, if it is one.
     fn symbol(&self, id: f64) -> Result<u32, Failure> {
+        // The cast saturates and makes 0 of NaN: neither passes the check.
         let whole = id as u32;
         if (1..=self.vocabulary as u32).contains(&whole) && (f64::from(whole) - id).abs() < f64::EPSILON {
             return Ok(whole);

@@ -50,6 +50,7 @@ impl ChildProcess {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::learner("the command is empty"))?;
         let mut guard = Guard::start();
+        // A process group of its own: Ctrl-C reaches us alone, and we can kill all that the child starts.
         let started = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -105,9 +106,11 @@ impl ChildProcess {
     ) -> Result<Reply, Failure> {
         let mut bytes = serde_json::to_vec(message).map_err(|error| Failure::learner(error.to_string()))?;
         bytes.push(b'\n');
+        // A late line would be taken for this answer, and every answer after it would be one behind.
         if self.pipes.has_unheard() {
             return Err(self.failure(&format!("it spoke before it was asked `{what}`")));
         }
+        // One deadline for the whole exchange: lines about progress do not extend it.
         let deadline = Instant::now() + limit;
         let mut rest: &[u8] = &bytes;
         loop {
@@ -127,6 +130,7 @@ impl ChildProcess {
                         self.failure(&format!("its `{name}` has {bytes} bytes; it may have at most {SMALL}"))
                     );
                 }
+                // An error that a child reports breaks no rule: it is not `broken`, and is still told to go.
                 Ok(Reply::Error(message)) => {
                     let message: String = message.chars().take(4 * QUOTED).collect();
                     return Err(Failure::learner(format!("it answered `{what}` with an error: {message}")));
@@ -201,6 +205,7 @@ impl Conversation for ChildProcess {
 
     fn ask(&mut self, question: Question<'_>) -> Result<Vec<f64>, Failure> {
         let strings = question.strings();
+        // From the question: an answer that is longer than its numbers can be is refused while it is read.
         let longest = SMALL + (question.all_numbers() + strings.len()) * PER_NUMBER;
         match self.say("ask", &message::ask(question), longest, self.limits.answer, &mut go_on)? {
             Reply::Answers(numbers) => {
@@ -312,6 +317,7 @@ fn end(process: &mut Child, guard: Option<Guard>) {
         // There may be no such group any more.
         let _ = kill_process_group(group, Signal::KILL);
     }
+    // By its own number too: it may have left its group.
     let _ = process.kill();
     // Before the child is waited for: the system may then give its number to another process.
     drop(guard);

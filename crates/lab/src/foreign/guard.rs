@@ -19,6 +19,7 @@ impl Guard {
     /// Starts a guard before its child, so that the child is not without one for longer than it takes to write a line. There is none
     /// on systems without a shell.
     pub(super) fn start() -> Option<Self> {
+        // At `/`, so that it keeps no directory from being unmounted; in a group of its own, out of reach of Ctrl-C.
         let shell = Command::new("/bin/sh")
             .args(["-c", SCRIPT])
             .stdin(Stdio::piped())

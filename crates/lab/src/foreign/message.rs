@@ -116,12 +116,14 @@ impl<'de> Deserialize<'de> for Numbers {
             }
             fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Numbers, A::Error> {
                 let mut numbers = Numbers { values: Vec::new(), ends: Vec::new() };
+                // Two levels within a string's answer: a row after each prefix, and the probabilities in it.
                 while items.next_element_seed(Nested { values: &mut numbers.values, depth: 2 })?.is_some() {
                     numbers.ends.push(numbers.values.len());
                 }
                 Ok(numbers)
             }
         }
+        // Flat from the start: a large answer as lists in lists would take several times the memory.
         from.deserialize_seq(Strings)
     }
 }

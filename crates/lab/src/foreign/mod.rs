@@ -263,6 +263,7 @@ impl Host {
             Place::Command(command) => {
                 let begun = child::ChildProcess::begin(command, Limits::of(plan), self)?;
                 let said = &begun.hello().version;
+                // The version is part of the run's id: the result of another one would have the wrong id.
                 if plan.version != UNHEARD && *said != plan.version {
                     return Err(Failure::learner(format!(
                         "`{name}` says that it is version `{said}`, but the run was planned with version `{}`: plan it again in another directory",

@@ -153,6 +153,7 @@ impl Pipes {
                 silent_since_death = dead;
                 continue;
             }
+            // Always: a child whose stderr is full blocks, and answers nothing.
             self.read_stderr();
             let asked = message.is_empty();
             let closed = self.read_stdout(if asked { longest } else { EARLY }, asked)?;
@@ -191,6 +192,7 @@ impl Pipes {
         let longest = Timespec::try_from(longest).map_err(system)?;
         match poll(&mut fds, Some(&longest)) {
             Ok(n) => Ok(n > 0),
+            // A signal: the caller looks whether to stop, and polls again.
             Err(rustix::io::Errno::INTR) => Ok(false),
             Err(error) => Err(system(error)),
         }
@@ -199,6 +201,7 @@ impl Pipes {
     fn line_end(&mut self) -> Option<usize> {
         let found = self.read[self.searched..].iter().position(|&byte| byte == b'\n');
         let end = found.map(|at| self.searched + at);
+        // Each byte is searched once: a large answer in small reads would take quadratic time.
         self.searched = end.unwrap_or(self.read.len());
         end
     }

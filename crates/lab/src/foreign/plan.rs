@@ -41,6 +41,7 @@ impl Limits {
     /// A learner with these limits. Plans say them only where they are not the default.
     pub fn external(self, place: Place, version: String) -> External {
         let default = Self::default();
+        // What is left out is no part of the id: a learner with the default limits written out is the same learner.
         let unusual = |own: Duration, default: Duration| (own != default).then_some(own.as_secs());
         External {
             place,

@@ -22,6 +22,7 @@ impl Timed {
         let begun = Instant::now();
         let done = call(&mut *self.inner)?;
         let took = begun.elapsed();
+        // Though the answer is there: whether a run fails must not depend on where its learner lives.
         if took > limit {
             return Err(Failure::learner(format!(
                 "it took {:.1} s to {what}; it may take {} s",

@@ -34,6 +34,7 @@ pub(crate) fn fit(
 ) -> Result<(Box<dyn Conversation>, TrainingSummary), LabError> {
     task.budget.seconds = Limits::of(plan).fit.as_secs_f64();
     let mut conversation = context.host().begin(name, plan)?;
+    // A learner without a state saves empty bytes: like damaged ones, they mean a new start.
     let saved: Option<Checkpoint> =
         context.load_checkpoint().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let mut curve = Vec::new();
@@ -53,6 +54,7 @@ pub(crate) fn fit(
             Event::Waiting => {}
             Event::Checkpoint(said) => state = Some(said),
             Event::Progress { epoch, training, validation } => {
+                // A child may report every update; the curve is part of every checkpoint and of the result.
                 if curve.len() < POINTS {
                     curve.push(Point { epoch, steps: epoch as u64, training, validation });
                 }
@@ -69,6 +71,7 @@ pub(crate) fn fit(
     // Why the context stopped it says more than that it was stopped.
     stopped?;
     let fitted = fitted?;
+    // The context takes bytes and no error: what went wrong while saving is told afterwards.
     let mut broken = None;
     let saved = context.trained(&mut || match conversation.save() {
         Ok(Some(state)) => packed(true, fitted.parameters, &curve, &state),

@@ -26,6 +26,7 @@ pub(super) fn distinct(
     for cell in planned {
         let plan = &cell.plan;
         let kind = without_capacity(plan);
+        // Only where capacities differ: to know the longest string, the corpus must be drawn.
         if kinds[&kind] > 1 {
             let key = Generalization::data_key(plan);
             let steps = match longest.get(&key) {

@@ -107,6 +107,7 @@ pub(super) fn evaluate_steps_watched<L: NextSymbol>(
     let mut batch = 64;
     let mut incorrect = 0;
     while let Some(next) = strings.peek() {
+        // States and probabilities of a batch grow with the length of its strings: the learner bounds the memory.
         batch = learner.max_batch(next.len() + 1).min(batch);
         let mut words = Vec::new();
         let mut symbols = 0;
@@ -131,6 +132,7 @@ pub(super) fn evaluate_steps_watched<L: NextSymbol>(
             break;
         }
         if let Some(index) = scored.first_error {
+            // Strings after the first error are unread, or read in part.
             let known = scores.strings.len() - words.len() + index + 1;
             scores.strings.truncate(known);
             scores.lengths.truncate(known);

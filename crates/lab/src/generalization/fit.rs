@@ -21,6 +21,7 @@ pub(super) fn fit(
     data: &Data,
     context: &mut dyn RunContext,
 ) -> Result<Outcome, LabError> {
+    // The generator that drew the strings: its prior is the chance to stop in counting languages, to go on in Dyck's.
     let grammar = match data.released() {
         Some(released) => Grammar::published(&*data.language, released, plan.data.prior),
         None => Grammar::of(&*data.language),

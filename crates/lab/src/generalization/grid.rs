@@ -112,6 +112,7 @@ impl Protocol for Generalization {
         _: &Candidate<'_>,
     ) -> Result<Vec<Cell<Self>>, Problem> {
         let order = section.get(&ORDER) as u32;
+        // `check` has refused factors that do not divide.
         let (training, _) = index_sizes(order, subject.factor).unwrap_or_default();
         let test = TestPlan {
             from: section.get(&FROM),
@@ -141,6 +142,7 @@ impl Protocol for Generalization {
     ) -> Result<(), Problem> {
         check_data_seed(section.reading, plan.data_seed.unwrap_or_default())?;
         let v = subject.language.vocabulary;
+        // Sets of next symbols are the bits of one word.
         if NextSymbolLoss::of(&plan.learner.settings) == NextSymbolLoss::SigmoidMse && v > 64 {
             let (name, on) = (&plan.learner.name, &plan.subject);
             let message = format!("{name} on {on}: sets of {v} symbols; `sigmoid-mse` takes at most 64");
@@ -216,6 +218,7 @@ fn check(section: &Section<Generalization>) -> Result<(), Problem> {
         let strings = tested(section, factor);
         let fits = (1..=most).contains(&strings);
         let allowed = format!("such that {strings} test strings are not more than the {most} {which}ones");
+        // The error names the field to change: `test.strings` if it is given, the order if no factor fits, else the factor.
         if section.gives(&STRINGS) {
             let allowed = format!("from 1 to {most} {which}test strings");
             ensure(fits, STRINGS.name(), &strings, &allowed)?;

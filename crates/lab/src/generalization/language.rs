@@ -65,6 +65,7 @@ fn with_distribution() -> String {
 
 /// Deterministic where a language has steps with one possible symbol, the first apart; categorical where it has none.
 pub(crate) fn fitting_measure(language: &dyn Language) -> Criterion {
+    // In aⁿbⁿ the first symbol is certain too, but the released masks never score it.
     let determined = |word: Word| language.next_sets(&word).iter().skip(1).map(NextSet::size).any(|n| n == 1);
     let deterministic = test_from_first(language, 20).any(determined);
     if deterministic { Criterion::Deterministic } else { Criterion::Categorical }

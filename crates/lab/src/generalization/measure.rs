@@ -211,6 +211,7 @@ pub(super) fn training_scores<L: NextSymbol>(
             choices: Some(example.choices()),
             ..Predicted::default()
         })?;
+        // Predicted once, and counted as often as it was drawn.
         examples.extend(std::iter::repeat_n(example, *count));
     }
     let metrics = [

@@ -127,6 +127,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         self.taken += taken;
         let vocabulary = probs.len() / taken;
         for (edge, &leader) in edges.iter_mut().zip(&leaders) {
+            // The very same state, not nearly: only then are all later probabilities the same.
             let unchanged = self.learner.same(&edge.state, &after[leader]);
             edge.state.clone_from(&after[leader]);
             let probs = &probs[leader * block * vocabulary..][..block * vocabulary];
@@ -139,6 +140,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         }
         edges.into_iter().for_each(|edge| self.file(edge));
         if let Some(first) = self.first_error {
+            // Only an earlier string can still become the first with an error.
             self.forks.retain(|edge| edge.earliest < first);
             self.leaves.retain(|edge| edge.earliest < first);
         }
@@ -151,6 +153,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         let mut states: Vec<(usize, L::State)> = Vec::with_capacity(edges.len());
         let mut leaders = Vec::with_capacity(edges.len());
         for (i, edge) in edges.iter().enumerate() {
+            // In sorted order, strings that share a state are mostly neighbours; a comparison with all would be quadratic.
             let recent = states.len().saturating_sub(LOOK_BACK)..states.len();
             let leader = recent.rev().find(|&leader| {
                 let other = &edges[states[leader].0];
@@ -188,6 +191,7 @@ impl<'a, 'w, L: NextSymbol> Trie<'a, 'w, L> {
         }
         while start < end {
             let symbol = at(self.word(start), read);
+            // Sorted, so that the strings with one next symbol are a range.
             let same = self.sorted[start..end].partition_point(|&i| at(&self.words[i], read) <= symbol);
             self.open(start..start + same, read, scanner.fork(), state.clone(), steps);
             start += same;
@@ -255,6 +259,7 @@ impl<S> Edge<'_, S> {
             if evaluation.rule.scores(&next) && (self.read > 0 || evaluation.first_step) {
                 let (again, first) = probs.split_at(t % block * vocabulary);
                 let probs = first.chunks_exact(vocabulary).chain(again.chunks_exact(vocabulary));
+                // Probabilities repeat every `block` steps: each row counts `whole` times, and the first `more` rows once more.
                 let (whole, more) = (times / block, times % block);
                 probs.take(times).enumerate().for_each(|(i, probs)| {
                     self.steps.count(evaluation.rule.is_correct(&next, probs), whole + usize::from(i < more));

@@ -129,6 +129,7 @@ impl Check {
         let (mut memory, _) = self.step(&None, 0, 1)?;
         for n in 1..=up_to {
             (memory, _) = self.step(&memory, 1, n)?;
+            // Symbol 1 was read n times; each later one is to come n times.
             let rest: Vec<usize> = (0..=k).map(|i| if i >= 2 { n } else { 0 }).collect();
             self.rest(memory.clone(), rest, n, &format!("n = {n}"))?;
         }
@@ -141,6 +142,7 @@ impl Check {
         // The memory after aⁿ and the b's so far, for n from 1 on.
         let mut reached: Vec<ExactMemory> = Vec::new();
         for k in 1..=up_to {
+            // First every smaller n with m = k, then n = k with every m: after that, all pairs up to k were tried.
             for (n, memory) in (1..).zip(&mut reached) {
                 self.sum(memory, n, k)?;
             }
@@ -190,6 +192,7 @@ impl Check {
                 });
             }
         }
+        // Only now that the whole rest was read: a path that ends in an error is not known to be correct.
         self.known.extend(path);
         if self.known.len() > MAX_STATES {
             // Other strings with this bound may not have been tried yet.
@@ -231,6 +234,7 @@ impl Check {
                     }
                 }
             }
+            // A stack is put there once for each kind of bracket; these entries follow each other.
             deeper.dedup();
             level = deeper;
         }

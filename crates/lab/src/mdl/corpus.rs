@@ -42,6 +42,7 @@ impl CorpusRequest {
 
     /// The distinct training strings between boundaries, each with its count, and the number of symbols.
     pub fn strings(&self) -> Result<(WeightedStrings, usize), LabError> {
+        // Equal strings are evaluated once: the 100 published strings of aⁿbⁿ are 13 distinct ones.
         let mut counts: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
         for word in self.words()? {
             let symbols = corpus::encode(&word).iter().map(|symbol| u32::from(symbol.0)).collect();

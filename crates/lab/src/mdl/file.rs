@@ -25,6 +25,7 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, LabError> {
     let missing = || LabError::Usage(format!("{}: there is no such file", path.display()));
     let file = open_regular(path).map_err(LabError::disk(path))?.ok_or_else(missing)?;
     let mut text = Vec::new();
+    // One byte more than allowed shows that a file is too large; without it, the file would be cut off.
     file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(LabError::disk(path))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(LabError::Usage(format!("{}: larger than {MAX_BYTES} bytes", path.display())));

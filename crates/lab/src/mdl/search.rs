@@ -110,6 +110,7 @@ fn begin(request: &SearchRequest, corpus: LaneCorpus, identity: &Value) -> Resul
     let spec = search_spec(&request.settings, request.corpus.reading);
     let seed = Seed::new(request.seed).derive("mdl/search");
     let Some(path) = &request.checkpoint else { return Ok(Search::new(spec, corpus, seed)) };
+    // Before the search, and not after hours of it.
     check_writable(path)?;
     let saved = read_regular(path, LARGEST).map_err(LabError::disk(path))?;
     let Some(bytes) = saved else { return Ok(Search::new(spec, corpus, seed)) };
@@ -122,6 +123,7 @@ fn begin(request: &SearchRequest, corpus: LaneCorpus, identity: &Value) -> Resul
 }
 
 fn pack(search: &[u8], identity: &Value) -> Vec<u8> {
+    // The identity comes first, as a line of text: `head -1` shows what a checkpoint is of.
     let identity = identity.to_string();
     [identity.as_bytes(), b"\n", search].concat()
 }
@@ -132,6 +134,7 @@ fn unpack<'a>(bytes: &'a [u8], identity: &Value) -> Option<&'a [u8]> {
 }
 
 fn run_on_threads(tasks: &mut [IslandTask<'_>], threads: usize) {
+    // Islands share nothing during a task, so that the number of threads changes no result.
     let share = tasks.len().div_ceil(threads.max(1));
     if share >= tasks.len() {
         tasks.iter_mut().for_each(IslandTask::run);

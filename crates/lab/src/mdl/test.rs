@@ -35,6 +35,7 @@ pub fn test_factors<L: NextSymbol>(
     for &factor in factors {
         let (training, tested) = index_sizes(3, factor)
             .ok_or_else(|| LabError::Usage(format!("the factor {factor} does not divide 1000")))?;
+        // Drawn for each factor: the test begins after the longest string of this very corpus.
         let corpus = CorpusRequest { training, ..request.clone() }.words()?;
         for &margin in margins {
             let rule = measure.rule(margin);

@@ -142,6 +142,7 @@ fn hash(data: &PairData) -> String {
     let mut hasher = blake3::Hasher::new();
     let pairs = data.test.iter().chain(&data.out_of_distribution).flat_map(|pair| [&pair.good, &pair.bad]);
     for word in data.train.iter().chain(&data.validation).chain(pairs) {
+        // Lengths before symbols: otherwise the same symbols in other strings would have the same hash.
         hasher.update(&(word.len() as u64).to_le_bytes());
         word.iter().for_each(|symbol| {
             hasher.update(&symbol.0.to_le_bytes());

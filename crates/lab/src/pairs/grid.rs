@@ -131,6 +131,7 @@ impl Protocol for Pairs {
     }
 
     fn root(plan: &Plan<Self>) -> Seed {
+        // Without settings: runs that differ in a learning rate alone start from the same weights.
         let what = [plan.subject.as_str(), &plan.learner.name];
         Seed::new(plan.seed).derive("pairs").derive(&what.join("/"))
     }

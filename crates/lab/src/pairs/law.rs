@@ -73,6 +73,7 @@ impl<'a> Law<'a> {
             return self.evenly(word, whole);
         };
         prefixes.push(whole);
+        // Behind a prefix that is impossible, the difference would be NaN.
         let step =
             |&[before, after]: &[f64; 2]| if after > f64::NEG_INFINITY { after - before } else { after };
         prefixes.array_windows().map(step).collect()

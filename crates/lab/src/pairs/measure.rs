@@ -135,6 +135,7 @@ fn accuracies(set: &PairSet, logs: &[[Vec<f64>; 2]]) -> Vec<Measurement> {
         std::iter::once(length).chain(dependency)
     };
     for (stratum, pairs) in stratify(&all, strata) {
+        // One rule for ties: a result has a row for each stratum, rule and comparison.
         scores.extend(part(set.split, stratum, &pairs, &[Ties::Wrong]));
     }
     scores
@@ -145,6 +146,7 @@ fn part(split: &str, stratum: Stratum, pairs: &[ScoredPair<'_>], rules: &[Ties])
     let bounds: Bounds = pairs.iter().map(|scored| scored.bounds).sum();
     let mut scores = Vec::new();
     for &ties in rules {
+        // Where the released code swaps, a third of the bad strings is grammatical: the ceiling is a perfect model's score.
         let (ceiling, most, chance) = match ties {
             Ties::Wrong => (&PAIR_CEILING, bounds.ceiling(), bounds.chance()),
             Ties::Half => (&PAIR_CEILING_HALF_TIES, bounds.ceiling_with_noise(), 0.5),

@@ -28,6 +28,7 @@ impl LogLock {
                 // A game that ends removes its lock: then this is no longer the file that others find.
                 Ok(()) if is_at(&file, &path) => return Ok(Self { held: Some((file, path)) }),
                 Ok(()) => {}
+                // No waiting: a game lasts as long as its player likes.
                 Err(TryLockError::WouldBlock) => {
                     return Err(LabError::Usage(format!(
                         "{} is the log of a game that another `wug play` is playing: end that game first, or name another log with --log; nothing was changed",

@@ -77,6 +77,7 @@ struct CheckpointHead {
 pub(super) fn pack(done: &Done, carried: &Carried) -> Vec<u8> {
     let keys = carried.iter().map(|(step, bytes)| (step.sent, step.leader, bytes.len())).collect();
     let head = serde_json::to_vec(&CheckpointHead { done: done.clone(), carried: keys }).unwrap_or_default();
+    // States follow the head as raw bytes: in JSON they would be several times as long.
     let mut bytes = (head.len() as u64).to_le_bytes().to_vec();
     bytes.extend(head);
     carried.values().for_each(|state| bytes.extend_from_slice(state));
@@ -138,6 +139,7 @@ impl RunContext for TrainingContext<'_> {
     }
 
     fn keeps(&self) -> Keep {
+        // One model per run, that of the training pairs alone: its outputs are compared with the rules.
         if self.keep { self.inner.keeps() } else { Keep::default() }
     }
 

@@ -65,6 +65,7 @@ impl Encoding {
             Reading::Published => {
                 let size = |symbols: usize| (SPECIAL + symbols).next_multiple_of(MULTIPLE);
                 let (inputs, outputs) = (size(source), size(target));
+                // The ids of fairseq 0.9.0: <s> 0, <pad> 1, </s> 2, <unk> 3.
                 let vocabularies = TransducerTask { inputs, outputs, end: 2, padding: Some(1) };
                 Self { vocabularies, first: SPECIAL as u32 }
             }
@@ -165,6 +166,7 @@ pub(super) fn content_hash(task: &RuleTask) -> String {
         text(&rule.name);
         text(&words(&mut rule.outputs.iter().map(output)));
     }
+    // The block size decides what is sent together, and so every description length.
     text(&task.block_size.to_string());
     hasher.finalize().to_hex()[..32].to_owned()
 }

@@ -48,6 +48,7 @@ impl<'t> Blocks<'t> {
         let outputs = |rule: usize| &self.task.rules[rule].outputs;
         let agrees =
             |other: &usize| self.sent(blocks).iter().all(|&i| outputs(rule)[i] == outputs(*other)[i]);
+        // The first one: all rules that agree find the same.
         (0..rule).find(agrees).unwrap_or(rule)
     }
 

@@ -170,6 +170,7 @@ impl Protocol for Preference {
 
 fn measures(section: &Section<Preference>) -> Vec<RuleMeasure> {
     let mut measures = section.get(&MEASURES);
+    // In one order: `[a, b]` and `[b, a]` are the same run.
     measures.sort_unstable();
     measures.dedup();
     measures
@@ -206,6 +207,7 @@ fn work(plan: &Plan<Preference>, subject: &PreferenceSubject) -> Work {
     let trained = rules.train.iter().map(|pair| of_pair(pair.input.len(), pair.output.len())).sum();
     let answers = rules.rules.iter().flat_map(|rule| rules.holdout.iter().zip(&rule.outputs));
     let held_out = answers.map(|(input, output)| of_pair(input.len(), output.len())).sum();
+    // Compares all rules on all blocks: once for each seed, and not for each learner.
     let trainings = || {
         let order = holdout_order(rules.unseen().len(), plan.reading, Seed::new(plan.seed));
         let blocks = Blocks::of(rules, &order, plan.measure.block_size);

@@ -84,6 +84,7 @@ fn agreement(data: &Data, first: &First) -> Vec<Measurement> {
     for rule in &task.rules {
         let answers = rule.outputs.iter().zip(&first.holdout);
         let matches: Vec<bool> = answers.map(|(answer, output)| encoding.word(answer) == *output).collect();
+        // Not `||`: every rule is scored.
         any |= compare(&split(&rule.name), &matches);
     }
     scores.push(score(HOLDOUT, &AGREEMENT_WITH_NONE, &[Ratio::correct(!any)]));
@@ -94,7 +95,9 @@ fn description_lengths(data: &Data, blocks: &Blocks<'_>, done: &Done) -> Vec<Mea
     let mut scores = Vec::new();
     for (rule, nats) in data.task.rules.iter().zip(&done.nats) {
         let split = split(&rule.name);
+        // JSON has no infinity: checkpoints have none in its place.
         let value = |nats: Option<f64>| nats.unwrap_or(f64::INFINITY);
+        // The sum of no blocks is -0.0, which would be shown with its sign.
         let total: f64 = nats.iter().map(|&nats| value(nats)).sum::<f64>() + 0.0;
         let n = blocks.sent(blocks.count()).len();
         let mut add = |stratum: Stratum, metric: &'static Metric, totals: Totals| {

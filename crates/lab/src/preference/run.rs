@@ -42,6 +42,7 @@ pub(super) fn execute(
             }
             training += 1;
         }
+        // The next step begins with states of this one: older ones would only make checkpoints longer.
         run.saved.carried.retain(|step, _| step.sent >= sent);
     }
     outcome(plan, data, &run.blocks, &run.saved.done, context)
@@ -87,6 +88,7 @@ impl Run<'_> {
         if let Some(optimizer) = fitted.optimizer {
             self.saved.carried.insert(step, optimizer);
         }
+        // Counted before it is saved: a run that resumes here must not send the block again.
         self.saved.done.trainings += 1;
         let SavedTrainings { done, carried, .. } = &self.saved;
         context.checkpoint(&mut || pack(done, carried))
@@ -109,6 +111,7 @@ impl Run<'_> {
         context: &mut dyn RunContext,
     ) -> Result<FittedTransducer, LabError> {
         let pairs: Vec<Pair<'_>> = pairs.iter().map(EncodedPair::pair).collect();
+        // For the first training after a resume: those after it begin anew.
         let resumed = self.saved.training.take();
         let Self { plan, data, saved: SavedTrainings { done, carried, .. }, .. } = self;
         let mut context = TrainingContext {
@@ -127,6 +130,7 @@ impl Run<'_> {
         let data = data.pairs(&pairs);
         let options = TransducerOptions {
             precision: plan.precision,
+            // The same for every training: the released code reloads the initial weights each time.
             seed: Preference::root(plan),
             size: plan.learner.size,
             optimizer,

@@ -65,6 +65,7 @@ impl Data {
             StringSource::Drawn => Self::drawn(language, plan, Seed::new(plan.data_seed.unwrap_or_default())),
             StringSource::Directory { path, hash } => {
                 let files = Self::read(path, language.as_ref())?;
+                // The id has the content and not the path: other strings must not get a result under it.
                 if files.hash != *hash {
                     return Err(LabError::Usage(format!(
                         "{} has changed since the run was planned: its content was {hash}, and is {}",
@@ -78,6 +79,7 @@ impl Data {
     }
 
     fn drawn(language: Box<dyn Language>, plan: &RecognitionPlan, seed: Seed) -> Result<Self, LabError> {
+        // By language: two languages with one data seed share no randomness.
         let seed = seed.derive(&plan.subject);
         let mut dataset = recognition::generate(language.as_ref(), &plan.data.splits(), plan.reading, seed)?;
         measure_distances(language.as_ref(), &mut dataset);
@@ -136,6 +138,7 @@ impl Data {
         let source = ParquetRows { files: &directory, manifest: manifest.as_ref() };
         let mut dataset = Dataset { splits: Vec::new(), notes: Vec::new() };
         for name in SPLITS {
+            // The published layout first; our own rows hold the same data in another form.
             let split = match recognition::read(&source, name, language.alphabet())? {
                 None => recognition::read_rows(&source, name, language.alphabet())?,
                 published => published,
@@ -177,6 +180,7 @@ impl DirectoryData {
         RecognitionData {
             source: StringSource::Directory { path, hash: self.hash.clone() },
             training: size(TRAINING),
+            // The plan has one number for both sets, and estimates are safe with the greater.
             validation: size("validation-short").max(size("validation-long")),
             test: size("test"),
             held_out: size("test-short-held-out"),
@@ -229,6 +233,7 @@ fn hash(dataset: &Dataset) -> String {
             number(e.word.len());
             e.word.iter().for_each(|s| number(s.index()));
             number(usize::from(e.label));
+            // No count of edits and a count of 0 are different facts.
             number(e.edits.map_or(0, |k| k.saturating_add(1)));
             for set in e.next.iter().flatten() {
                 number(usize::from(set.end()));

@@ -42,6 +42,7 @@ pub(super) fn fit(
         // A split that could not be drawn is named in the facts of the data.
         let Ok(part) = data.split(name) else { continue };
         context.evaluating(name)?;
+        // Training and validation show nothing about generalization: strata and intervals are for the tests.
         let detail = if name.starts_with("test") { Detail::Parts } else { Detail::Whole };
         let measured = measure(model.as_mut(), data, part, detail, seed, &mut predictions)?;
         scores.extend(measured.scores);

@@ -155,6 +155,7 @@ impl Protocol for Recognition {
             return;
         }
         let (lm, ns) = plan.measure.loss.heads();
+        // Without its head a loss has no weight: a drawn one would stand in labels and tables and mean nothing.
         let weight = |head: bool, name: &str| {
             let drawn = || candidate.grid.real(candidate.settings, &keys::LOSS_WEIGHT, stream.derive(name));
             if head { drawn() } else { 0.0 }

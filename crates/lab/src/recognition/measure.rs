@@ -121,6 +121,7 @@ fn examples<'a>(
     predictions: &'a [Prediction],
 ) -> Result<Vec<Example<'a>>, LabError> {
     let modelled = predictions.iter().any(|p| p.log_probs.is_some());
+    // Only for models that tell probabilities: a sampler of lengths up to 500 has large tables.
     let sampler = match &part.lengths {
         Some(lengths) if modelled => data.language.by_length(lengths.clone()).ok(),
         _ => None,
@@ -155,6 +156,7 @@ fn strata(examples: &[Example<'_>], split: &str, scores: &mut Vec<Measurement>) 
     add(stratify(examples, |e| by_kind(e.truth())), &both);
     add(stratify(examples, |e| by_edits(e.truth())), &both);
     add(stratify(examples, |e| by_distance(e.truth())), &both);
+    // Windows as in the paper's Figure 3, which ends at 500; longer strings need more of them.
     let last = examples.iter().map(|e| e.truth().word.len()).max().unwrap_or(0).next_multiple_of(10);
     let windows = Windows { last, ..Windows::PUBLISHED };
     add(stratify(examples, |e| windows.of(e.truth().word.len())), &both);
@@ -180,6 +182,7 @@ fn strings(data: &Data, split: &str, examples: &[Example<'_>]) -> Vec<ScoredStri
 pub(super) fn hardest(mut strings: Vec<ScoredString>) -> Vec<ScoredString> {
     let loss = |s: &ScoredString| s.cross_entropy.unwrap_or(f64::INFINITY);
     strings.sort_by(|a, b| loss(b).total_cmp(&loss(a)).then_with(|| a.string.cmp(&b.string)));
+    // The published test repeats strings: one that is hard would fill the list.
     strings.dedup_by(|a, b| a.string == b.string);
     let of = |label: bool| strings.iter().filter(move |s| s.label == label).take(HARDEST).cloned();
     of(true).chain(of(false)).collect()

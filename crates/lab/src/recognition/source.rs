@@ -53,6 +53,7 @@ pub(super) fn subject(section: &Section<Recognition>, named: &Named) -> Result<R
         read(section, named, language.as_ref(), &directory)?
     } else {
         let data = drawn(section);
+        // Built once now: a length that a language cannot sample is found with its line, and not in the first run.
         for length in [data.short, data.long, data.longest] {
             language.by_length(0..=length).map_err(|error| Problem::of_language(named, &error))?;
         }

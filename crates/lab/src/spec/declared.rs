@@ -75,6 +75,7 @@ pub(super) fn unknown(path: &str, known: &[&str]) -> Problem {
     };
     let mut names: Vec<String> = known.iter().filter(|name| inside(name)).map(head).collect();
     let mut seen = std::collections::BTreeSet::new();
+    // Several fields share a table, which is suggested once. They stay in the order of their declarations.
     names.retain(|name| seen.insert(name.clone()));
     Problem::unknown_field(&wrong, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }

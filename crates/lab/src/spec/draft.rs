@@ -85,6 +85,7 @@ impl Node {
     }
 
     fn of(value: &DeValue<'_>, origin: Origin, lines: &Lines) -> Self {
+        // Only a file has lines: everything in a `--set` has the same origin.
         let at = |span: &std::ops::Range<usize>| match origin {
             Origin::Line(_) => Origin::Line(lines.line(span.start)),
             other => other,
@@ -104,10 +105,11 @@ impl Node {
     }
 }
 
-/// A whole number. What a setting may be says why a negative one is refused.
+/// A whole number. A negative one becomes a real number, which the limits of a count refuse.
 fn integer(digits: &str, radix: u32) -> Item {
     match i64::from_str_radix(digits, radix) {
         Ok(n) => Item::Value(u64::try_from(n).map_or(SettingValue::Real(n as f64), SettingValue::Count)),
+        // More than 64 bits: as a real number it still reaches its limits, whose message says what is allowed.
         Err(_) => number(digits),
     }
 }
@@ -126,6 +128,7 @@ impl Lines {
 
     /// The line of a byte, from 1 on.
     pub(crate) fn line(&self, byte: usize) -> usize {
+        // A line break belongs to the line that it ends.
         self.0.partition_point(|end| *end < byte) + 1
     }
 }
@@ -184,6 +187,7 @@ impl Fields {
     /// The value at a path with dots.
     pub(crate) fn get(&self, path: &str) -> Option<&Node> {
         match path.split_once('.') {
+            // A key may have dots itself: TOML allows them in quotes.
             _ if self.0.contains_key(path) => self.0.get(path),
             None => None,
             Some((first, rest)) => match &self.0.get(first)?.item {
@@ -201,6 +205,7 @@ impl Fields {
         let (first, rest) = path.split_once('.')?;
         let Item::Table(inner) = &mut self.0.get_mut(first)?.item else { return None };
         let taken = inner.take(rest);
+        // An emptied table would be left over, and be reported as an unknown field.
         if taken.is_some() && inner.is_empty() {
             self.0.remove(first);
         }
@@ -230,6 +235,7 @@ impl Fields {
                 (Some(Node { item: Item::Table(inner), .. }), Node { item: Item::Table(more), .. }) => {
                     inner.overlay(more);
                 }
+                // A list replaces a list: a scale with one size must not keep the sizes of the paper.
                 (_, node) => drop(self.0.insert(name, node)),
             }
         }
@@ -256,6 +262,7 @@ impl Fields {
                 Item::Table(inner) if !inner.is_empty() => {
                     paths.extend(inner.paths().into_iter().map(|path| format!("{name}.{path}")));
                 }
+                // An empty table is a path too: nobody may know its name.
                 _ => paths.push(name.clone()),
             }
         }
@@ -279,6 +286,7 @@ pub(crate) fn typed(text: &str, origin: Origin) -> Node {
         Some(Node::of(node.get_ref(), origin, &Lines(Vec::new())))
     };
     let word = |text: &str| Node::new(SettingValue::Name(text.to_owned()), origin);
+    // TOML first: `1e-3`, `true`, `[1, 2]` and `{ from = 1, to = 2 }` mean what they mean in a file.
     parsed(text).unwrap_or_else(|| {
         if !text.contains(',') {
             return word(text);

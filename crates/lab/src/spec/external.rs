@@ -26,6 +26,7 @@ pub(super) fn is_external(table: &Fields) -> bool {
 pub(super) fn commands<'f>(fields: impl IntoIterator<Item = &'f Fields>) -> BTreeMap<Vec<String>, Limits> {
     let (mut found, mut open) = (BTreeMap::new(), fields.into_iter().collect::<Vec<_>>());
     while let Some(table) = open.pop() {
+        // `limits` takes its fields out, so it gets a copy: the table is read again with its section.
         let command = table.get(COMMAND).and_then(words);
         if let (Some(command), Ok(limits)) = (command, limits(&mut table.clone(), "")) {
             found.insert(command, limits);
@@ -71,6 +72,7 @@ pub(super) fn learner(
         }
         _ => return Err(problem(format!("`{name}` has either a `command` or a `host`"))),
     };
+    // Found now, with the line in the file, and not in the first run.
     if !hello.roles.contains(&role) {
         return Err(problem(format!("`{name}` is no {}; {}", role.name(), hello.can_be())));
     }
@@ -79,6 +81,7 @@ pub(super) fn learner(
         Given::Values(values) => values.len(),
         Given::Range(_) => 1,
     });
+    // Before `combinations` makes them: a few long lists are enough to fill the memory.
     cells.add(lengths.fold(1, usize::saturating_mul))?;
     Ok(LearnerGrid {
         name,
@@ -100,6 +103,7 @@ fn own_settings(table: &Fields, name: &str) -> Result<GivenSettings, Problem> {
         }
         match given(key, node)? {
             list @ Given::Values(_) => settings.insert(key.to_owned(), list),
+            // Our settings declare how they are drawn, as counts or on a log scale. Nothing is declared of these.
             Given::Range(_) => {
                 let message = format!("`{name}`: `{key}` is a range, which only our learners draw from");
                 return Err(problem(message));
@@ -148,6 +152,7 @@ fn words(node: &Node) -> Option<Vec<String>> {
 
 /// What the program says of its learner.
 fn hosted(table: &mut Fields) -> Result<Hello, String> {
+    // A host has no handshake: what a hello would say is in the table.
     let Some(version) = table.take("version").and_then(|node| node.text().map(str::to_owned)) else {
         return Err("a learner of a `host` needs a `version`".to_owned());
     };
@@ -164,6 +169,7 @@ fn hosted(table: &mut Fields) -> Result<Hello, String> {
 
 /// Every combination of the given values.
 fn combinations(given: &GivenSettings) -> Vec<Settings> {
+    // One empty combination to begin with: a learner without settings has one run and not none.
     let mut grid = vec![Settings::default()];
     for (name, values) in given {
         let values: &[SettingValue] = match values {

@@ -78,6 +78,7 @@ impl ExperimentFile {
         let is_of_another = another.is_some();
         let mut sections = another.map_or(Ok(Vec::new()), |name| sections_of(&name))?;
         let mut defaults = table(fields.take(DEFAULTS), DEFAULTS)?.inherited();
+        // In the order of the registry and not of the file: a parsed table is sorted, and plans need one order.
         for entry in PROTOCOLS {
             let inherited = table(defaults.take(entry.name), &format!("{DEFAULTS}.{}", entry.name))?;
             for name in std::iter::once(&entry.name).chain(entry.former_names) {
@@ -95,6 +96,7 @@ impl ExperimentFile {
                 return Err(Problem::unknown_field(name, &known).written(node.origin));
             }
         }
+        // After the unknown names: a misspelt `[[recogniton]]` is not a file without runs.
         if sections.is_empty() {
             let sections: Vec<String> = names.iter().map(|name| format!("[[{name}]]")).collect();
             let sections = sections.join(" or ");
@@ -108,6 +110,7 @@ impl ExperimentFile {
         for WrittenSection { entry, inherited, own } in &mut self.sections {
             let paths = entry.fields.iter().filter(|field| field.limits == ValueLimits::Path);
             for path in paths.map(|field| field.name) {
+                // At every scale: the tables are merged only when a section is read at one of them.
                 for at in ["", "smoke.", "quick."] {
                     resolve_path(inherited, &format!("{at}{path}"), directory);
                     resolve_path(own, &format!("{at}{path}"), directory);
@@ -120,6 +123,7 @@ impl ExperimentFile {
     pub(super) fn greet(&self, planning: &mut Planning, sets: &[Set]) {
         let mut typed_sets = Fields::default();
         for (i, (_, value)) in sets.iter().enumerate() {
+            // `--set` may name commands too. Its keys do not matter here: only the tables in its values do.
             typed_sets.insert(&i.to_string(), typed(value, Origin::Set(i)));
         }
         let all = self.sections.iter().flat_map(WrittenSection::tables).chain([&typed_sets]);
@@ -150,6 +154,7 @@ impl ExperimentFile {
         for (i, set) in sets.iter().enumerate() {
             let key = set.0.as_str();
             match PROTOCOLS.iter().find(|other| other.named_in(key).is_some()) {
+                // An error: a `--set` that reaches no section would seem to make no difference to the results.
                 Some(other) if self.sections.iter().all(|present| present.entry.name != other.name) => {
                     let message =
                         format!("{}: {} has no section [[{}]]", as_typed(set), self.source, other.name);
@@ -251,6 +256,7 @@ fn resolve_path(section: &mut Fields, path: &str, directory: &Path) {
     let Some(mut node) = section.take(path) else { return };
     let join = |node: &mut Node| {
         if let Some(text) = node.text() {
+            // `join` leaves an absolute path as it is.
             let whole = directory.join(text).display().to_string();
             node.item = whole.as_str().into();
         }
@@ -259,7 +265,7 @@ fn resolve_path(section: &mut Fields, path: &str, directory: &Path) {
         Item::List(items) => items.iter_mut().for_each(join),
         _ => join(&mut node),
     }
-    // It was there, so that all tables around it are.
+    // It cannot fail: what is around the value are tables, or are made again.
     let _ = section.set(path, node);
 }
 

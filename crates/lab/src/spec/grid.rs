@@ -41,6 +41,7 @@ pub(super) fn count_things(nodes: &[Node]) -> usize {
         Item::List(items) => items.len(),
         _ => 1,
     };
+    // Products saturate: three long lists in one table would overflow before they are refused.
     let combinations = |node: &Node| match &node.item {
         Item::Table(table) => table.iter().map(|(_, node)| values(node)).fold(1, usize::saturating_mul),
         _ => 1,
@@ -73,6 +74,7 @@ fn spelled(field: &str, node: &Node) -> Result<Vec<String>, Problem> {
                         Problem::value(&path, &item.shown(), "a number or a name").written(item.origin)
                     );
                 };
+                // As the registry spells it: a table and a name with settings are the same subject.
                 let separator = if name.contains(':') { ',' } else { ':' };
                 longer.push(format!("{name}{separator}{setting}={value}"));
             }
@@ -118,6 +120,7 @@ pub(crate) fn runs(first: u64, seeds: u64, cells: impl IntoIterator<Item = usize
         );
         return Err(Problem::new("seeds", &given, message));
     }
+    // Seeds are a half-open range, whose end must fit too.
     if first.checked_add(seeds).is_none() {
         let allowed = format!("at most {}, for {given} seeds", u64::MAX - seeds);
         return Err(Problem::value("first_seed", &first.to_string(), &allowed));

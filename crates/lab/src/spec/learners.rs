@@ -73,8 +73,10 @@ impl LearnerGrid {
 
     /// The settings of one run: each that has a range is drawn from a stream of its own name.
     pub(crate) fn drawn(&self, settings: &Settings, seed: Seed) -> Settings {
+        // What another setting switches off is not drawn. Streams of their own keep that from changing the other values.
         let effective = self.ranges.iter().filter(|(setting, _)| settings.has(setting.name));
         effective.fold(settings.clone(), |settings, (setting, range)| {
+            // The names of streams have hyphens. Another name would change every drawn value.
             let stream = seed.derive(&setting.name.replace('_', "-"));
             settings.with(setting.name, drawn(setting, *range, stream))
         })
@@ -96,6 +98,7 @@ impl LearnerGrid {
     pub(crate) fn on(&self, settings: &Settings, subject: &str) -> Result<Settings, Problem> {
         let bare = subject.split(':').next().unwrap_or(subject);
         self.by_subject.iter().try_fold(settings.clone(), |settings, (name, values)| {
+            // The full spelling first: a language and one of its variants may have different values.
             let value = values.get(subject).or_else(|| values.get(bare)).ok_or_else(|| {
                 let known: Vec<&str> = values.keys().map(String::as_str).collect();
                 let known = known.join(", ");
@@ -143,6 +146,7 @@ pub(super) fn take<P: Protocol>(
     planning: &Planning,
 ) -> Result<TakenLearners, Problem> {
     let known = setting_names(P::ROLE);
+    // Before the learners, which begin with the settings of the section.
     let common = take_settings(fields, &known)?;
     let default = || Node::new(P::DEFAULTS.learners.to_vec(), super::Origin::Program);
     let items = fields.take(FIELD).unwrap_or_else(default).into_items();
@@ -167,6 +171,7 @@ pub(super) fn check_names<P: Protocol>(fields: &Fields) -> Result<(), Problem> {
     let Some(node) = fields.get(FIELD) else { return Ok(()) };
     for item in node.clone().into_items() {
         let name = match &item.item {
+            // An external learner may have any name.
             Item::Table(table) if is_external(table) => continue,
             Item::Table(table) => table.get("name").and_then(Node::text),
             _ => item.text(),
@@ -196,6 +201,7 @@ pub(super) fn former_names(role: Role) -> impl Iterator<Item = &'static str> {
 }
 
 fn take_settings(fields: &mut Fields, known: &[&'static str]) -> Result<TakenSettings, Problem> {
+    // Only where the role has the new name: `losses` is a field of its own in recognition.
     for (old, new) in FORMER_NAMES {
         if known.contains(&new)
             && let Some(node) = fields.take(old)
@@ -299,6 +305,7 @@ fn learner<P: Protocol>(
         return Err(Problem::unknown_setting(FIELD, &name, key, &has));
     }
     let (given, by_subject) = merged(common, own, &all)?;
+    // Counted first: `Settings::grid` allocates every combination.
     cells.add(Settings::combinations(&all, reading, &given)?)?;
     let settings = Settings::grid(&all, reading, &given)?;
     let range = |setting: &Parameter| match given.get(setting.name)? {
@@ -328,6 +335,7 @@ fn merged(
     all: &[Parameter],
 ) -> Result<(GivenSettings, BySubject), Problem> {
     let (mut given, mut by_subject) = (common.all.clone(), common.by_subject.clone());
+    // What a learner says itself replaces the section's, in either form: one value, or one for each subject.
     by_subject.retain(|name, _| !own.all.contains_key(name));
     given.retain(|name, _| !own.by_subject.contains_key(name));
     given.extend(own.all);
@@ -339,6 +347,7 @@ fn merged(
         for value in values.values_mut() {
             *value = setting.check(value.clone())?;
         }
+        // A placeholder: `LearnerGrid::on` replaces it by the subject's own value before a run is planned.
         let first = values.values().next().cloned();
         given.insert(setting.name.to_owned(), Given::Values(first.into_iter().collect()));
     }

@@ -39,8 +39,10 @@ impl Planning {
     /// Greets commands at the same time: silent ones are waited for together and not one after the other.
     pub(super) fn greet(&mut self, commands: BTreeMap<Vec<String>, Limits>) {
         let stop = &self.stop;
+        // A command that several sections name is started once.
         let unknown: Vec<_> =
             commands.into_iter().filter(|(command, _)| !self.heard.contains_key(command)).collect();
+        // In groups: each command is a process, often with a large library, and hundreds at once would exhaust the memory.
         for some in unknown.chunks(TOGETHER) {
             let heard: Vec<_> = thread::scope(|scope| {
                 let begun: Vec<_> = some

@@ -73,6 +73,7 @@ impl Problem {
     /// The same, written there.
     #[must_use]
     pub(crate) fn written(self, origin: Origin) -> Self {
+        // The first place wins: the innermost code knows it best.
         Self { origin: self.origin.or(Some(origin)), ..self }
     }
 
@@ -95,6 +96,7 @@ impl Problem {
             };
             Some(item.unwrap_or(node).origin)
         };
+        // A default is written nowhere. Then the field that it contradicts is shown.
         of(&self.field).or_else(|| of(self.because?)).or(self.near)
     }
 

@@ -38,6 +38,7 @@ impl Scale {
     /// The section at this scale.
     pub(super) fn of(self, mut section: Fields) -> Result<Fields, Problem> {
         for at in Self::SMALLER {
+            // Both tables are taken at any scale: what is left of them would be read as a field `quick`.
             let Some(node) = section.take(at.name()) else { continue };
             match node.item {
                 Item::Table(smaller) if at == self => section.overlay(smaller),
@@ -84,5 +85,6 @@ pub(super) fn is_known(entry: &ProtocolEntry, path: &str) -> bool {
         whole.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     let mut known = known_names(entry).into_iter().chain(former_names(entry));
+    // Both ways: `data` is known because of `data.training`, and `learning_rate.from` because of `learning_rate`.
     known.any(|name| begins(name, path) || begins(path, name))
 }

@@ -63,6 +63,7 @@ pub(crate) trait AnySection {
 impl<P: Protocol> Section<P> {
     /// Reads a section, which is at one scale; in one of the readings that it asks for.
     pub(crate) fn read(mut fields: Fields, reading: Reading, planning: &Planning) -> Result<Self, Problem> {
+        // Before fields are taken: afterwards a default cannot be told from a value that was given.
         let given = P::FIELDS.iter().filter(|field| fields.get(field.name).is_some());
         let given = given.map(|field| field.name).collect();
         let common = declared::take(&mut fields, &shared::parameters::<P>(), reading)?;
@@ -72,9 +73,11 @@ impl<P: Protocol> Section<P> {
         // A name may stand for several languages: they are counted in full once they are known.
         let of_each = grid::count_things(&things).max(1).saturating_mul(sizes.len().max(1));
         let cells = Cells { first_seed, seeds, of_each, learners: 0 };
+        // Refused before the combinations of settings are made: each takes memory.
         grid::runs(first_seed, seeds, [of_each])?;
         let TakenLearners { learners, unused } = learners::take::<P>(&mut fields, reading, cells, planning)?;
         let own = declared::take(&mut fields, P::FIELDS, reading)?;
+        // After all that takes fields: what is left has no taker, so its name is wrong.
         declared::nothing_else(&fields, &super::known_names(&P::ENTRY))?;
         let subjects = grid::things(P::SUBJECTS.field(), &things)?;
         let languages = match P::SUBJECTS {
@@ -125,6 +128,7 @@ impl<P: Protocol> Section<P> {
     pub(crate) fn varied(&self) -> BTreeSet<String> {
         let mut varied: BTreeSet<String> =
             self.learners.iter().flat_map(|grid| &grid.varied).cloned().collect();
+        // With `run`, the seed in the label says it. Only a list needs a name of its own.
         if P::data_seeds(self).len() > 1 {
             varied.insert(crate::plan::DATA_SEED.to_owned());
         }
@@ -140,6 +144,7 @@ impl<P: Protocol> Section<P> {
                 values.entry((&grid.name, name)).or_default().insert(format!("{value:?}"));
             }
         }
+        // In the grid, a drawn setting has the least value of its range: two tables of a learner would seem to list several.
         let drawn = |name: &str| self.learners.iter().any(|grid| grid.draws(name));
         let several = values.into_iter().filter(|(_, values)| values.len() > 1);
         let names = several.map(|((_, name), _)| name).filter(|name| !drawn(name));
@@ -162,6 +167,7 @@ impl<P: Protocol> AnySection for Section<P> {
             let seeds = self.seeds.end - self.seeds.start;
             grid::runs(self.seeds.start, seeds, shared.into_iter().chain([cells]))
         };
+        // Once without the protocol's cells: `P::cells` may look at every combination of settings, so there must not be too many.
         run(P::data_seeds(self).len())?;
         run(P::cells(self)?.saturating_mul(P::data_seeds(self).len()))
     }

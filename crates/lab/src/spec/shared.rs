@@ -62,6 +62,7 @@ pub(super) fn parameters<P: Protocol>() -> [Parameter; 8] {
 
 /// The readings that a section asks for, each once.
 pub(super) fn readings(fields: &Fields) -> Result<Vec<Reading>, Problem> {
+    // From a copy: each reading takes all fields again, with defaults of its own.
     let given = declared::take(&mut fields.clone(), &[READINGS.parameter()], Reading::default())?;
     let mut readings = Vec::new();
     for reading in given.get(&READINGS) {

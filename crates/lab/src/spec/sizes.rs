@@ -50,7 +50,7 @@ impl NotBuilt {
     }
 }
 
-/// The dimensions that were found, so that each is searched once for all seeds.
+/// The dimensions that were found. Runs with the same settings share a search; settings that each run draws are not the same.
 #[derive(Debug, Default)]
 pub(crate) struct Sizes(BTreeMap<String, MatchedSettings>);
 
@@ -64,6 +64,7 @@ impl Sizes {
         task: RoleTask,
         how: (Option<usize>, Matching),
     ) -> Result<MatchedSettings, NotBuilt> {
+        // The seed is not in the key, but drawn settings are: a dimension may depend on any setting.
         let key = format!("{} {task:?} {how:?} {:?} {settings:?}", learner.name, grid.given);
         if let Some(known) = self.0.get(&key) {
             return Ok(known.clone());
@@ -90,6 +91,7 @@ fn matched(
         }
         RoleTask::NextSymbol(vocabulary) => match learner.next_symbol.as_ref().ok_or_else(missing)? {
             NextSymbolRole::Network(role) => network(role, (grid, settings), vocabulary, how),
+            // Searches and baselines have no width to find: their settings are only checked.
             role => {
                 role.check().map_or(Ok(()), |check| check(&settings)).map_err(NotBuilt::Settings)?;
                 Ok(MatchedSettings { settings, parameters: None, found: Vec::new() })
@@ -120,6 +122,7 @@ fn network<T: Copy, S: Counted>(
     task: T,
     how: (Option<usize>, Matching),
 ) -> Result<MatchedSettings, NotBuilt> {
+    // Before the search for a width: it builds many models, and all of them would fail for the same reason.
     role.check.map_or(Ok(()), |check| check(&settings)).map_err(NotBuilt::Settings)?;
     let (Some(size), matching) = how else {
         let parameters = Some(role.parameters(&settings, task).map_err(NotBuilt::Model)?);
@@ -143,6 +146,7 @@ fn dimensions(sizing: &Sizing, grid: &LearnerGrid) -> Vec<String> {
 pub(super) fn missed(runs: &[RunPlan]) -> Vec<String> {
     let mut missed: BTreeMap<(String, usize, bool), (usize, usize)> = BTreeMap::new();
     for learner in runs.iter().map(RunPlan::learner) {
+        // Without a count there is nothing to miss: baselines, searches and external learners.
         let (Some(size), Some(parameters)) = (learner.size, learner.parameters) else { continue };
         if !is_met(size, parameters) {
             let by_formula = learner.matching == Some(Matching::Published);

@@ -63,9 +63,11 @@ pub(super) fn read(corpus: &CorpusFile, seed: Seed) -> Result<Read, LabError> {
     if !reviews.unsplit.is_empty() {
         let mut rest = std::mem::take(&mut reviews.unsplit);
         draw::shuffle(&mut seed.derive("reviews/split").rng(), &mut rest);
+        // The share of the ten tasks: four fifths for training.
         reviews.test.extend(rest.split_off(rest.len() * 4 / 5));
         reviews.train.extend(rest);
     }
+    // The released tokeniser was trained on the test reviews too: its vocabulary depends on them.
     let pieces = Pieces::train(reviews.train.iter().map(|review| review.text.as_str()), corpus.pieces);
     let encode = |reviews: &[Review]| -> Vec<MaskedExample> {
         reviews.iter().map(|review| example(corpus, review, &pieces)).collect()

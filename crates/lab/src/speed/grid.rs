@@ -145,6 +145,7 @@ impl Protocol for Speed {
     fn cells(section: &Section<Self>) -> Result<usize, Problem> {
         let ways = section.learners.iter().flat_map(|grid| &grid.settings);
         let answers = |settings: &Settings| unit(section, settings) == TrainingUnit::Answers;
+        // An error only if no learner can use it: in a mixed section the others do.
         if ways.clone().all(answers) {
             let message = "has no effect where answers are observed one by one (`unit = \"answers\"`)";
             for (given, field) in

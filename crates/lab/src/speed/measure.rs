@@ -95,9 +95,11 @@ fn evaluated(
     accuracy: impl Fn(usize) -> f64,
 ) -> Vec<Evaluated> {
     let step = |(i, point): (usize, &CurvePoint)| match plan.measure.wade.unit {
+        // Single answers may be less than a sequence; a step below 1 would let the score exceed 1.
         StepUnit::Sequences => point.seen.max(1.0),
         StepUnit::Updates => point.updates as f64,
         StepUnit::Evaluations => (i + 1) as f64,
+        // The released notebook: 1 + i·8/m for evaluation i, where m is the mean number of answers of a sequence.
         StepUnit::MeanSequences => {
             1.0 + (i * plan.measure.evaluations.every) as f64
                 / data.answers_per_sequence.max(f64::MIN_POSITIVE)
@@ -108,6 +110,7 @@ fn evaluated(
 }
 
 fn curve_facts(curve: &[CurvePoint]) -> Value {
+    // What was seen is in fractions of a sequence where answers are observed one by one.
     let rounded = |x: f64| (x * 1000.0).round() / 1000.0;
     let seen: Vec<f64> = curve.iter().map(|point| rounded(point.seen)).collect();
     let correct: Vec<usize> = curve.iter().map(|point| point.correct).collect();

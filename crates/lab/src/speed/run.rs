@@ -17,6 +17,7 @@ use crate::keep::{Predicted, Predictions};
 use crate::protocol::{Outcome, Protocol as _};
 
 pub(super) fn run(plan: &SpeedPlan, data: &Data, context: &mut dyn RunContext) -> Result<Outcome, LabError> {
+    // The order of sequences has no learner in its stream, so that all see the same; weights have one.
     let seed = Speed::root(plan).derive(&plan.learner.name);
     let task = incremental_task(plan, data.vocabulary);
     let Begun { learner, parameters } = begin(&plan.learner, task, &data.tokens, seed, context)?;
@@ -35,6 +36,7 @@ pub(super) fn run(plan: &SpeedPlan, data: &Data, context: &mut dyn RunContext) -
         return Err(LabError::Usage(message));
     }
     let predicted = course.predict()?;
+    // The released transformer reads the answer that it is asked for, so every learner is tested for that.
     let leaked = course.leaked(&predicted)?;
     let curve = std::mem::take(&mut course.curve);
     keep_predictions(data, &predicted, context)?;
@@ -117,6 +119,7 @@ impl Course<'_> {
         let mut seen = 0;
         for pass in 0..self.plan.measure.passes {
             let order = shuffled(&all, Speed::root(self.plan), pass);
+            // As released: the first evaluation comes after one answer, which is observed again in the first block.
             if pass == 0 {
                 self.learner.observe(&order[..1])?;
                 self.updates += 1;

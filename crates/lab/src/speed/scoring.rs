@@ -42,6 +42,7 @@ pub(super) fn usual(
         (Reading::Published, _) if of_reviews => {
             (if learner == LINEAR { "imdb-smoothed" } else { "imdb" }, StepUnit::Evaluations)
         }
+        // The released notebook counts sequences for reservoirs and updates, of 8 sequences each, for networks.
         (Reading::Published, TrainingUnit::Answers) => ("benchmark", StepUnit::MeanSequences),
         (Reading::Published, TrainingUnit::Sequences) => ("benchmark", StepUnit::Updates),
     }

@@ -86,6 +86,7 @@ impl Sweep {
     /// Tells checkpoints of a run from each other; empty if there is none.
     fn checkpoint_digest(&self, id: &str) -> String {
         let file = open_own(&self.checkpoint_path(id), File::options().read(true)).ok().flatten();
+        // The prefix has a checksum of the rest: a checkpoint of hundreds of megabytes need not be read.
         let mut prefix = Vec::new();
         let read = file.and_then(|file| file.take(PREFIX as u64).read_to_end(&mut prefix).ok());
         read.map_or_else(String::new, |_| blake3::hash(&prefix).to_hex().to_string())
@@ -99,10 +100,12 @@ impl Sweep {
         let lock = folder.join(ALONE);
         let beside = open_own(&lock, File::options().create(true).truncate(false).write(true).read(true))?
             .ok_or_else(|| LabError::corrupt(&folder, "is missing"))?;
+        // Shared by most runs, exclusive for a last attempt: memory may have run out because of the company alone.
         if !locked(&beside, deaths + 1 >= MAX_DEATHS).map_err(LabError::disk(&lock))? {
             return Ok(None);
         }
         let path = self.attempts_path(id);
+        // For `undo`: a stop leaves the count as it was.
         let before = read_own(&path)?;
         let attempts = Attempts { begun: deaths + 1, checkpoint: self.checkpoint_digest(id) };
         let bytes = serde_json::to_vec(&attempts).map_err(LabError::internal)?;

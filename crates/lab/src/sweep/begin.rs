@@ -22,6 +22,7 @@ impl Sweep {
     /// holds other runs is left alone, unless they were [added](Self::add). A plan or a list of runs that is damaged is written
     /// again if all results belong to this experiment.
     pub fn begin(root: &Path, experiment: &Experiment) -> Result<Self, LabError> {
+        // Before the directory is made: a sweep that does not fit into memory leaves nothing behind.
         let sweep = Self::planned(root, experiment)?;
         let _lock = prepare(root)?;
         sweep.begun()
@@ -74,8 +75,10 @@ impl Sweep {
                 there.usable()?;
                 match runs_in(&self.root, there.header.runs) {
                     Ok(runs) => {
+                        // Runs may be added, and none may go: reports would lose results that no list names.
                         self.must_hold(&runs, &format!(" ({})", there.describe()))?;
                         self.keep_added(&runs);
+                        // Many processes may begin the same sweep: those that change nothing write nothing.
                         if runs == self.runs {
                             return Ok(Self { runs, ..there });
                         }
@@ -86,6 +89,7 @@ impl Sweep {
             }
             Ok(None) => self.may_begin()?,
             Err(error @ LabError::Corrupt { .. }) => {
+                // The list may be whole where the header is not. Runs that `wug score` added are in no experiment, only here.
                 if let Ok(runs) = runs_in(&self.root, 0) {
                     self.keep_added(&runs);
                 }
@@ -128,6 +132,7 @@ impl Sweep {
                 self.keep_added(&runs);
             }
             Err(error @ LabError::Corrupt { .. }) => self.may_replace(error)?,
+            // Neither file is there: only the results can say whose sweep it was.
             Err(LabError::Usage(_)) => {}
             Err(error) => return Err(error),
         }
@@ -177,6 +182,7 @@ impl Sweep {
 /// Makes the folders of a sweep, waits until no other process changes its list of runs, and removes what killed processes left.
 fn prepare(root: &Path) -> Result<File, LabError> {
     nothing_else_in(root)?;
+    // The lock is a file in one of them.
     make_folders(root)?;
     let lock = begin_lock(root)?;
     tidy(root);
@@ -192,6 +198,7 @@ fn nothing_else_in(root: &Path) -> Result<(), LabError> {
     let names: Vec<String> =
         entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned())).collect();
     let ours = |name: &str| FOLDERS.contains(&name) || OTHERS.contains(&name) || is_part(name);
+    // With a plan it is a sweep, whatever its user keeps beside it.
     if names.iter().any(|name| name == PLAN) {
         return Ok(());
     }

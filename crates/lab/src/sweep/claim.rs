@@ -46,6 +46,7 @@ impl Sweep {
 
     /// Claims a run, if no other worker holds it and it is not done.
     pub(crate) fn claim(&self, id: &str) -> Result<Option<Claim>, LabError> {
+        // Without the lock first: in a sweep that is nearly done, thousands of files need not be opened.
         if is_there(&self.result_path(id)) {
             return Ok(None);
         }
@@ -67,8 +68,10 @@ impl Sweep {
     pub(crate) fn keep(&self, result: &RunResult, log: &serde_json::Value) -> Result<(), LabError> {
         let id = &result.run.plan;
         let text = result.to_text().map_err(LabError::internal)?;
+        // The log before the result: a run with a result has a log, whenever it is killed.
         write_own(&self.log_path(id), format!("{log:#}\n").as_bytes())?;
         write_own(&self.result_path(id), seal::seal_result(&text).as_bytes())?;
+        // The claim last: once its name is free, another worker may lock a new file, and must find the result.
         for path in
             [self.checkpoint_path(id), self.spent_path(id), self.attempts_path(id), self.claim_path(id)]
         {
@@ -89,6 +92,7 @@ impl Sweep {
         let aside = self.root.join("aside");
         make_own_dir(&aside)?;
         let mut to = aside.join(format!("{name}.{extension}"));
+        // Never over an earlier one: a run may fail several times, each time for another reason.
         for n in 1.. {
             if !is_there(&to) {
                 break;

@@ -64,6 +64,7 @@ impl Header {
     /// Whether this program made the sweep.
     pub(super) fn is_ours(&self) -> bool {
         (self.version.as_str(), self.build.as_str()) == (VERSION, BUILD)
+            // Kernels of another vector width add in another order: the last digits would differ.
             && self.instructions == instruction_set()
     }
 }
@@ -102,6 +103,7 @@ fn remedy(root: &Path) -> String {
 
 pub(super) fn header_in(root: &Path) -> Result<Header, LabError> {
     let text = read(root, PLAN)?;
+    // The format alone first: the header of another version need not have our fields.
     let format = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|v| v["format"].as_u64());
     // It is not damaged: another version made it, and may read it.
     if let Some(format) = format.filter(|format| *format != u64::from(PLAN_FORMAT)) {
@@ -121,6 +123,7 @@ pub(super) fn runs_in(root: &Path, at_least: usize) -> Result<Vec<PlannedRun>, L
         let bad = |message: String| unreadable(root, RUNS, &format!("line {}: {message}", i + 1));
         let run: PlannedRun = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
         let id = run.plan.id();
+        // Computed again: a line that was edited by hand would be run under the id of another plan.
         if run.id != id {
             return Err(bad(format!("the plan of run {} is that of run {id}", run.id)));
         }

@@ -58,6 +58,7 @@ impl Sweep {
         keep: Keep,
         files: BTreeMap<String, String>,
     ) -> Result<(), LabError> {
+        // One that is damaged, or of another build, is replaced: it says nothing about the files that this run wrote.
         let mut manifest = self.manifest(id).ok().flatten().unwrap_or_else(|| Manifest {
             run: id.to_owned(),
             build: BUILD.to_owned(),
@@ -106,6 +107,7 @@ impl Sweep {
             return true;
         }
         let Ok(Some(manifest)) = self.manifest(id) else { return false };
+        // Only whether files are there: models can be large, and checksums are compared when a file is read.
         let there =
             |name: &String| self.kept_path(id, name).symlink_metadata().is_ok_and(|meta| meta.is_file());
         keep.names().all(|name| manifest.kept.contains(name)) && manifest.files.keys().all(there)
@@ -203,6 +205,7 @@ fn in_columns(columns: &[Column], found: &[Column], rows: PredictionRows) -> Res
 
 fn checksum(id: &str, name: &str, bytes: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("wug 2026 kept file");
+    // Each part after its length: otherwise bytes could move from a name to its content unnoticed.
     for part in [id.as_bytes(), name.as_bytes(), bytes] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }

@@ -11,6 +11,7 @@ const SHARE: f64 = 0.9;
 /// Refuses a sweep with a run that needs more memory than there is, and says how much.
 pub(super) fn must_fit(runs: &[PlannedRun], available: Option<f64>) -> Result<(), LabError> {
     let Some(available) = available else { return Ok(()) };
+    // Only the largest run: how many will run at a time is not known here, and fewer workers can do them all.
     let largest = runs.iter().max_by(|a, b| a.plan.estimate.memory.total_cmp(&b.plan.estimate.memory));
     match largest {
         Some(run) if run.plan.estimate.memory > SHARE * available => Err(LabError::Usage(format!(
@@ -32,6 +33,7 @@ pub(super) fn available() -> Option<f64> {
         Some(1024.0 * number(line)?)
     });
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| number(&text));
+    // In a container, the machine has more memory than the process may use.
     [total, group].into_iter().flatten().reduce(f64::min)
 }
 

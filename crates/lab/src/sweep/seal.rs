@@ -33,6 +33,7 @@ pub(crate) fn open_checkpoint(id: &str, file: &[u8]) -> Result<Vec<u8>, String> 
 
 fn checkpoint_checksum(id: &str, bytes: &[u8]) -> [u8; CHECKSUM] {
     let mut hasher = blake3::Hasher::new_derive_key("wug 2026 checkpoint");
+    // The build is part of it: another one may lay out its state otherwise, or compute other numbers.
     hasher.update(BUILD.as_bytes()).update(id.as_bytes()).update(bytes);
     *hasher.finalize().as_bytes()
 }
@@ -43,6 +44,7 @@ const FIELD: &str = ",\n  \"checksum\": \"";
 
 /// The text of a result with the checksum of the rest as its last field.
 pub(super) fn seal_result(text: &str) -> String {
+    // As the last field: a sealed result is still one JSON object that any program can read.
     let body = text.strip_suffix(END).unwrap_or(text);
     format!("{body}{FIELD}{}\"{END}", blake3::hash(text.as_bytes()).to_hex())
 }
@@ -58,6 +60,7 @@ pub(super) fn open_result(sealed: &str, required: bool) -> Result<String, String
         };
     };
     let text = format!("{body}{END}");
+    // Sealed again and compared whole: bytes after the checksum are noticed too.
     if seal_result(&text) == sealed {
         Ok(text)
     } else {

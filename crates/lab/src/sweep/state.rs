@@ -60,6 +60,7 @@ impl Sweep {
     /// How far a run has come.
     pub fn state(&self, id: &str) -> Result<RunState, LabError> {
         let path = self.result_path(id);
+        // The result before the claim: a worker writes it while it still holds the lock.
         match read_own(&path) {
             Ok(None) => {}
             Ok(Some(bytes)) => {
@@ -68,6 +69,7 @@ impl Sweep {
                     Err(message) => RunState::Broken(format!("{}: {message}", path.display())),
                 });
             }
+            // A link or a directory in its place: a state and no error, so that `wug retry` can set it aside.
             Err(error @ LabError::Corrupt { .. }) => return Ok(RunState::Broken(error.to_string())),
             Err(error) => return Err(error),
         }
@@ -85,6 +87,7 @@ impl Sweep {
 
     fn result(&self, id: &str, bytes: &[u8]) -> Result<RunResult, String> {
         let sealed = str::from_utf8(bytes).map_err(|error| format!("not a result: {error}"))?;
+        // A sweep without a build hash is older than checksums.
         let text = seal::open_result(sealed, !self.header.build.is_empty())?;
         let result = RunResult::from_text(&text).map_err(|error| error.to_string())?;
         if result.run.plan == id {
@@ -139,6 +142,7 @@ impl Sweep {
     /// The lock of a run that has a result; none if the result is gone. Its worker holds the lock for an instant after
     /// it has written the result.
     fn lock_result(&self, id: &str) -> Result<Option<File>, LabError> {
+        // Half a second in all: the worker has only a few files to remove.
         for _ in 0..50 {
             if let Some(lock) = lock_done(&self.root, id)? {
                 return Ok(Some(lock));

@@ -115,6 +115,7 @@ impl Pace {
 
     /// A worker's run has ended. Gives how far all workers on the sweep have come together.
     pub(super) fn run_ended(&self, worker: usize, sweep: &Sweep) -> Result<Progress, LabError> {
+        // From the directory, because other processes finish runs too; before the lock, because listing it takes a while.
         let open = open(sweep)?;
         let still = costs(&open);
         let done =
@@ -143,6 +144,7 @@ fn open(sweep: &Sweep) -> Result<Vec<Priced>, LabError> {
 /// here and in other processes, work at the same time. Without `partly`, the first of several runs at a time to end would announce as
 /// many times the true rest.
 fn left(elapsed: Duration, done: f64, partly: f64, open: f64) -> Duration {
+    // With nothing done yet, the quotient is huge and not 0/0.
     let done = (done + partly).max(f64::MIN_POSITIVE);
     let left = elapsed.as_secs_f64() * (open - partly).max(0.0) / done;
     Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX)

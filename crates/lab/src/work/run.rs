@@ -47,6 +47,7 @@ impl WorkerPool<'_> {
         cache: &mut DataCache,
     ) -> Result<RunEnd, LabError> {
         let deaths = self.sweep.deaths_of(&run.id);
+        // A run that died too often gets no attempt: its failure is recorded without running it again.
         let attempt = match deaths {
             MAX_DEATHS.. => None,
             _ => match self.sweep.attempt(&run.id)? {
@@ -100,10 +101,12 @@ impl WorkerPool<'_> {
                 context.seal_kept().inspect_err(|_| attempt.undo())?;
                 Ok(Some(result))
             }
+            // The disk's fault and not the run's: it counts as no death, and the other workers stop too.
             Ok(Err(error @ LabError::Disk { .. })) => {
                 attempt.undo();
                 Err(error)
             }
+            // If stops counted as deaths, three of them would fail the run.
             Ok(Err(LabError::Stopped)) => {
                 attempt.undo();
                 Ok(None)
@@ -166,6 +169,7 @@ struct Spent {
 /// Measures the time of a run since it was started or resumed.
 struct RunTimer {
     clock: Instant,
+    // Of this thread alone: other workers of the process do other runs.
     cpu: cpu_time::ThreadTime,
     before: Spent,
     /// Where the time is noted beside the checkpoint.
@@ -174,6 +178,7 @@ struct RunTimer {
 
 impl RunTimer {
     fn begin(path: PathBuf) -> Self {
+        // What cannot be read costs a figure in a log. It is no reason to fail.
         let before = read_own(&path).ok().flatten().and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let (clock, cpu) = (Instant::now(), cpu_time::ThreadTime::now());
         Self { clock, cpu, before: before.unwrap_or_default(), path }
@@ -243,6 +248,7 @@ impl WorkerContext<'_> {
         // Without it a kill costs more time; the result is the same.
         let id = &self.run.id;
         let _ = write_own(&self.sweep.checkpoint_path(id), &seal_checkpoint(id, &bytes()));
+        // After the checkpoint: a kill in between counts too little time, and never time whose work was lost.
         let _ = write_own(&self.timer.path, json!(self.timer.spent()).to_string().as_bytes());
         if stopping { Err(LabError::Stopped) } else { Ok(()) }
     }
@@ -260,6 +266,7 @@ impl RunContext for WorkerContext<'_> {
             },
             Err(error) => error.to_string(),
         };
+        // Not deleted: it may show a fault of the disk or of wug.
         let to = match self.sweep.set_aside(&path, id, "checkpoint") {
             Ok(to) => format!("it was moved to {}", to.display()),
             Err(error) => error.to_string(),
