@@ -125,17 +125,15 @@ fn fields(result: &RunResult, log: Option<&Json>) -> Vec<((Source, String), Json
     add(Source::Result, &outcome(result), &[]);
     add(Source::Log, log.unwrap_or(&Json::Null), &PRIVATE);
     // Plans are written as JSON into every result.
-    add(Source::Plan, &serde_json::to_value(&result.plan).unwrap_or_default(), &[]);
+    // The learner's name is one of the coordinates.
+    add(Source::Plan, &serde_json::to_value(&result.plan).unwrap_or_default(), &["learner.name"]);
     all
 }
 
 /// The column of a field of a plan: its path, without the parts that say nothing to whoever reads a table.
 fn short(path: &str) -> String {
-    match path.strip_prefix("learner.") {
-        Some("name") => "learner".to_owned(),
-        Some(rest) => rest.to_owned(),
-        None => path.strip_prefix("measure.").unwrap_or(path).to_owned(),
-    }
+    let own = path.strip_prefix("learner.").or_else(|| path.strip_prefix("measure."));
+    own.unwrap_or(path).to_owned()
 }
 
 /// The run itself; its coordinates are fields like the others.
