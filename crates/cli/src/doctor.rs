@@ -8,7 +8,7 @@ use serde_json::json;
 use wug_lab::doctor::{Check, Finding, examine};
 use wug_lab::foreign::{Host, Limits, hello};
 use wug_lab::learners::Role;
-use wug_lab::score::plan::Place;
+use wug_lab::score::plan::LearnerPlace;
 
 use crate::exit::Exit;
 use crate::options::OutputArgs;
@@ -67,7 +67,7 @@ fn examined(args: &DoctorArgs, host: &Host, out: &mut dyn Write) -> Result<ExitC
         let asked = asked.map_or_else(String::new, |role| format!("the model is no {}; ", role.name()));
         return Err(Exit::usage(format!("{asked}{}; it was not examined", hello.can_be())));
     }
-    let plan = limits.external(Place::Command(args.model.clone()), hello.version);
+    let plan = limits.external(LearnerPlace::Command(args.model.clone()), hello.version);
     let mut checks = Vec::new();
     for role in roles {
         checks.extend(examine(role, limit.as_secs_f64(), &|| host.begin("model", &plan))?);

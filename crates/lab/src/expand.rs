@@ -3,33 +3,33 @@
 use std::ops::Range;
 
 use wug_learner::registry::Settings;
-use wug_score::plan::{Kind, Plan, PlannedLearner};
+use wug_score::plan::{Plan, PlanKind, PlannedLearner};
 
-use crate::plan::Estimate;
+use crate::plan::RunEstimate;
 use crate::protocol::Protocol;
 use crate::spec::sizes::Sizes;
-use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
+use crate::spec::{LearnerGrid, Problem, Section};
 
 /// A learner with some settings and a size, before it is known what it is fitted to.
-pub struct Candidate<'s> {
+pub struct LearnerCandidate<'s> {
     pub grid: &'s LearnerGrid,
     pub settings: &'s Settings,
     pub size: Option<usize>,
 }
 
-impl Candidate<'_> {
+impl LearnerCandidate<'_> {
     pub fn is_external(&self) -> bool {
         self.grid.external().is_some()
     }
 }
 
 /// The data and the measure of one cell.
-pub type Cell<P> = (<P as Kind>::Data, <P as Kind>::Measure);
+pub type GridCell<P> = (<P as PlanKind>::Data, <P as PlanKind>::Measure);
 
 /// A run of a section.
 pub struct PlannedCell<P: Protocol> {
     pub plan: Plan<P>,
-    pub estimate: Estimate,
+    pub estimate: RunEstimate,
     /// The index of its learner in the section.
     pub learner: usize,
 }
@@ -51,7 +51,7 @@ pub(crate) fn plans_with<P: Protocol>(
     for seed in seeds {
         for data_seed in data_seeds.of(seed) {
             // A baseline is deterministic: one seed is enough for each set of data.
-            let again = seed != section.seeds.start && data_seeds != DataSeeds::OfRun;
+            let again = seed != section.seeds.start && !data_seeds.has_of_run();
             for subject in &subjects {
                 // Learners innermost: `DataCache` holds one data set, which all learners on a subject read.
                 for (i, learner) in section.learners.iter().enumerate() {
@@ -91,7 +91,7 @@ impl<P: Protocol> Expansion<'_, P> {
                 P::sizes(section, subject, grid, &settings)?
             };
             for size in sizes {
-                let candidate = Candidate { grid, settings: &settings, size };
+                let candidate = LearnerCandidate { grid, settings: &settings, size };
                 for (data, measure) in P::variants(section, subject, &candidate)? {
                     let plan = Plan {
                         subject: subject.as_ref().to_owned(),
@@ -122,7 +122,7 @@ impl<P: Protocol> Expansion<'_, P> {
         &mut self,
         mut plan: Plan<P>,
         subject: &P::Subject,
-        candidate: &Candidate<'_>,
+        candidate: &LearnerCandidate<'_>,
     ) -> Result<Plan<P>, Problem> {
         let grid = candidate.grid;
         // `P::root` reads the subject, the learner's name and its size, which are final here. Dimensions are found below.

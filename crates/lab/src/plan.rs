@@ -28,7 +28,7 @@ pub(crate) const DATA_SEED: &str = "data seed";
 /// About what a run costs. It is no part of the run's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Estimate {
+pub struct RunEstimate {
     /// How long it takes, compared with other runs of the protocol.
     pub cost: f64,
     /// Seconds of one core, where that is known in advance.
@@ -42,7 +42,7 @@ pub struct Estimate {
 #[derive(Clone)]
 pub struct RunPlan {
     plan: Arc<dyn AnyPlan>,
-    pub estimate: Estimate,
+    pub estimate: RunEstimate,
     notes: Notes,
 }
 
@@ -171,7 +171,7 @@ impl DataCache {
 }
 
 impl RunPlan {
-    pub fn new<P: Protocol>(plan: Plan<P>, estimate: Estimate) -> Self {
+    pub fn new<P: Protocol>(plan: Plan<P>, estimate: RunEstimate) -> Self {
         Self { plan: Arc::new(plan), estimate, notes: Notes::default() }
     }
 
@@ -353,24 +353,24 @@ impl PartialEq for RunPlan {
 /// A run as files have it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenRun {
     protocol: String,
     plan: Plan<Untyped>,
     #[serde(default)]
     notes: Notes,
-    estimate: Estimate,
+    estimate: RunEstimate,
 }
 
 impl Serialize for RunPlan {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (protocol, plan) = (self.protocol().to_owned(), self.untyped());
-        Written { protocol, plan, notes: self.notes.clone(), estimate: self.estimate }.serialize(to)
+        WrittenRun { protocol, plan, notes: self.notes.clone(), estimate: self.estimate }.serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for RunPlan {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let Written { protocol, plan, notes, estimate } = Written::deserialize(from)?;
+        let WrittenRun { protocol, plan, notes, estimate } = WrittenRun::deserialize(from)?;
         let unknown = || D::Error::custom(format!("unknown protocol `{protocol}`"));
         let entry = protocol::find(&protocol).ok_or_else(unknown)?;
         // The protocol's types check the plan now: a damaged line must not fail in the middle of a sweep.

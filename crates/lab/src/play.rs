@@ -14,7 +14,7 @@ use wug_language::{Reading, draw};
 use wug_parameter::Span;
 use wug_score::metric::WADE;
 use wug_score::plan::{
-    Evaluations, Kind as _, Plan, PlannedLearner, Precision, Speed, SpeedData, SpeedMeasure, TrainingUnit,
+    Evaluations, Plan, PlanKind as _, PlannedLearner, Precision, Speed, SpeedData, SpeedMeasure, TrainingUnit,
 };
 use wug_score::wade::{AccuracyPoint as Evaluated, WadeMeasure as Wade, streaks};
 use wug_score::{Coordinates, Ending, FORMAT, Measurement, Ratio, Run, RunResult, Stratum, Totals};

@@ -9,15 +9,15 @@ use serde_json::Value;
 use wug_dataset::Seed;
 use wug_learner::registry::{Role, Settings};
 use wug_parameter::{Constant, Parameter};
-use wug_score::plan::{Kind, Plan, Precision, Untyped};
+use wug_score::plan::{Plan, PlanKind, Precision, Untyped};
 use wug_score::{Coordinate, Coordinates, Ending, Measurement, Point, ScoredString};
 
 use crate::LabError;
 use crate::context::RunContext;
-use crate::expand::{Candidate, Cell, PlannedCell};
+use crate::expand::{GridCell, LearnerCandidate, PlannedCell};
 use crate::generalization::Generalization;
 use crate::pairs::Pairs;
-use crate::plan::{Estimate, RunPlan};
+use crate::plan::{RunEstimate, RunPlan};
 use crate::preference::Preference;
 use crate::recognition::Recognition;
 use crate::spec::draft::Fields;
@@ -27,7 +27,7 @@ use crate::spec::{DataSeeds, LearnerGrid, Planning, Problem, Reading, Section};
 use crate::speed::Speed;
 
 /// A way of measuring learners.
-pub trait Protocol: Kind {
+pub trait Protocol: PlanKind {
     /// What a run is about, with all that its data depend on but their seed. As text, its name.
     type Subject: AsRef<str>;
     /// The data of a run, drawn or read; runs on the same data share them.
@@ -86,15 +86,15 @@ pub trait Protocol: Kind {
     fn variants(
         section: &Section<Self>,
         subject: &Self::Subject,
-        candidate: &Candidate<'_>,
-    ) -> Result<Vec<Cell<Self>>, Problem>;
+        candidate: &LearnerCandidate<'_>,
+    ) -> Result<Vec<GridCell<Self>>, Problem>;
 
     /// The root of the streams of randomness of a run, but for its data. The names of streams are part of every result: they
     /// stay as they are.
     fn root(plan: &Plan<Self>) -> Seed;
 
     /// Draws what a run draws beside the settings of its learner.
-    fn draw(_plan: &mut Plan<Self>, _candidate: &Candidate<'_>, _stream: Seed) {}
+    fn draw(_plan: &mut Plan<Self>, _candidate: &LearnerCandidate<'_>, _stream: Seed) {}
 
     /// What the learner of a run is built for.
     fn task(plan: &Plan<Self>, subject: &Self::Subject) -> RoleTask;
@@ -109,7 +109,7 @@ pub trait Protocol: Kind {
     }
 
     /// About how long the run takes, and how much memory.
-    fn estimate(plan: &Plan<Self>, subject: &Self::Subject) -> Estimate;
+    fn estimate(plan: &Plan<Self>, subject: &Self::Subject) -> RunEstimate;
 
     /// The plans without those that would be one run twice.
     fn distinct(plans: Vec<PlannedCell<Self>>) -> Result<Vec<PlannedCell<Self>>, Problem> {
@@ -198,7 +198,7 @@ pub struct Outcome {
 }
 
 /// Reads a section in a reading.
-type ReadSection = fn(Fields, Reading, &Planning) -> Result<Box<dyn AnySection>, Problem>;
+type SectionReader = fn(Fields, Reading, &Planning) -> Result<Box<dyn AnySection>, Problem>;
 
 /// A protocol in the list, with its types erased.
 #[derive(Clone, Copy, Debug)]
@@ -216,10 +216,10 @@ pub struct ProtocolEntry {
     pub subjects: &'static str,
     /// The learners of a section that names none.
     pub learners: &'static [&'static str],
-    pub(crate) read: ReadSection,
+    pub(crate) read: SectionReader,
     /// Checks names in a section that is not read.
     pub(crate) check: fn(&Fields) -> Result<(), Problem>,
-    pub(crate) plan: fn(Plan<Untyped>, Estimate) -> serde_json::Result<RunPlan>,
+    pub(crate) plan: fn(Plan<Untyped>, RunEstimate) -> serde_json::Result<RunPlan>,
 }
 
 impl ProtocolEntry {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use wug_score::plan::{Departure, Kind, Recipe, fields};
+use wug_score::plan::{Departure, PlanKind, Recipe, fields};
 use wug_score::{Reading, RunResult};
 
 use crate::facts;
@@ -122,7 +122,7 @@ impl<'a> PaperCells<'a> {
 
     /// In what a run differs from the first cell of its subject, reading and learner: what tells columns of a learner apart. None where no
     /// paper has such a cell.
-    pub(crate) fn departures_of_first(&self, run: Run<'_, impl Kind>) -> Option<Vec<Departure>> {
+    pub(crate) fn departures_of_first(&self, run: Run<'_, impl PlanKind>) -> Option<Vec<Departure>> {
         let result = run.result();
         let of_subject = self.by_subject.get(&(&result.run.protocol, &result.plan.subject));
         let of_subject = of_subject.into_iter().flatten().map(|i| &self.all[*i]);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::Reading;
-use wug_score::plan::Kind;
+use wug_score::plan::PlanKind;
 
 use crate::cells::PaperCells;
 use crate::run::Run;
@@ -21,7 +21,7 @@ impl Cell {
     /// The cell of some runs with the paper's figure beside it, or with the reasons why it is not. What was not run shows the paper's.
     pub(crate) fn with_paper<'r>(
         self,
-        runs: impl IntoIterator<Item = Run<'r, impl Kind>>,
+        runs: impl IntoIterator<Item = Run<'r, impl PlanKind>>,
         figure: Option<PaperFigure>,
     ) -> Self {
         let runs: Vec<Run<'_, _>> = runs.into_iter().collect();
@@ -35,7 +35,7 @@ impl Cell {
 }
 
 /// In what some runs are not as in the paper: each field once, with all values that they have.
-pub(crate) fn words<'r>(runs: impl IntoIterator<Item = Run<'r, impl Kind>>) -> Vec<String> {
+pub(crate) fn words<'r>(runs: impl IntoIterator<Item = Run<'r, impl PlanKind>>) -> Vec<String> {
     let mut fields: BTreeMap<&str, [BTreeSet<String>; 2]> = BTreeMap::new();
     let mut named: BTreeMap<&str, String> = BTreeMap::new();
     for one in runs.into_iter().flat_map(|run| &run.reported.departures) {
@@ -63,7 +63,7 @@ fn shown(value: Option<&serde_json::Value>) -> String {
 /// A note on runs that stand apart from a paper's tables, and why; `None` if none departs from it.
 pub(crate) fn apart_note<'r>(
     paper: &str,
-    runs: impl IntoIterator<Item = Run<'r, impl Kind>>,
+    runs: impl IntoIterator<Item = Run<'r, impl PlanKind>>,
 ) -> Option<String> {
     let departures = words(runs).join("; ");
     (!departures.is_empty()).then(|| format!("Not to be compared with the figures of {paper}: {departures}."))
@@ -73,7 +73,7 @@ pub(crate) fn apart_note<'r>(
 pub(crate) fn reading_note<'r>(
     cells: &PaperCells<'_>,
     reading: Reading,
-    runs: impl IntoIterator<Item = Run<'r, impl Kind>>,
+    runs: impl IntoIterator<Item = Run<'r, impl PlanKind>>,
 ) -> Option<String> {
     if reading == Reading::Published {
         return None;

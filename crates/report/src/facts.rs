@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use wug_score::RunResult;
-use wug_score::plan::{Kind, Recipe, Recognition, Speed};
+use wug_score::plan::{PlanKind, Recipe, Recognition, Speed};
 
 /// The reviews of IMDB, for training and for testing: what WADE's Table 2 is of.
 const REVIEWS: usize = 25_000;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use wug_score::metric::{PAIR_ACCURACY_SUM, PAIR_CEILING, PAIR_CEILING_HALF_TIES};
-use wug_score::plan::{Kind, Pairs};
+use wug_score::plan::{Pairs, PlanKind};
 use wug_score::strata::Window;
 use wug_score::{Measurement, Metric, Reading, RunResult, Stratum};
 

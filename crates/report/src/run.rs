@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use wug_score::RunResult;
 use wug_score::plan::{
-    Departure, Generalization, Kind, Pairs, Plan, Preference, Recognition, Speed, Untyped,
+    Departure, Generalization, Pairs, Plan, PlanKind, Preference, Recognition, Speed, Untyped,
 };
 
 use crate::cells::PaperCell;
@@ -35,7 +35,7 @@ impl<'a> ReportedRun<'a> {
 }
 
 fn typed(result: &RunResult) -> Option<Box<dyn Any>> {
-    fn plan<K: Kind>(result: &RunResult) -> Option<Box<dyn Any>> {
+    fn plan<K: PlanKind>(result: &RunResult) -> Option<Box<dyn Any>> {
         result.plan_of::<K>().map(|plan| Box::new(plan) as Box<dyn Any>)
     }
     let kinds =
@@ -48,12 +48,12 @@ pub(crate) type AnyRun<'r> = Run<'r, Untyped>;
 
 /// A run of a protocol. All that its result has can be read of it too.
 #[derive(Clone, Copy)]
-pub(crate) struct Run<'r, K: Kind> {
+pub(crate) struct Run<'r, K: PlanKind> {
     pub(crate) reported: &'r ReportedRun<'r>,
     pub(crate) plan: &'r Plan<K>,
 }
 
-impl<K: Kind> Deref for Run<'_, K> {
+impl<K: PlanKind> Deref for Run<'_, K> {
     type Target = RunResult;
 
     fn deref(&self) -> &RunResult {
@@ -61,9 +61,9 @@ impl<K: Kind> Deref for Run<'_, K> {
     }
 }
 
-impl<'r, K: Kind> Run<'r, K> {
+impl<'r, K: PlanKind> Run<'r, K> {
     /// The run with its plan as a type, if it is of that protocol.
-    pub(crate) fn of<T: Kind>(self) -> Option<Run<'r, T>> {
+    pub(crate) fn of<T: PlanKind>(self) -> Option<Run<'r, T>> {
         Some(Run { reported: self.reported, plan: self.reported.plan.as_ref()?.downcast_ref()? })
     }
 
@@ -97,10 +97,10 @@ impl<'r, K: Kind> Run<'r, K> {
 }
 
 /// The runs of a protocol among some.
-pub(crate) fn of_kind<'r, K: Kind>(runs: &[AnyRun<'r>]) -> Vec<Run<'r, K>> {
+pub(crate) fn of_kind<'r, K: PlanKind>(runs: &[AnyRun<'r>]) -> Vec<Run<'r, K>> {
     runs.iter().filter_map(|run| run.of()).collect()
 }
 
-pub(crate) fn results<'r, K: Kind>(runs: &[Run<'r, K>]) -> Vec<&'r RunResult> {
+pub(crate) fn results<'r, K: PlanKind>(runs: &[Run<'r, K>]) -> Vec<&'r RunResult> {
     runs.iter().map(|run| run.result()).collect()
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::plan::{Kind, Plan, Untyped};
+use crate::plan::{Plan, PlanKind, Untyped};
 use crate::{Measurement, Run};
 
 /// The layout of result files. One that is written in another is refused, not guessed at.
@@ -138,7 +138,7 @@ impl RunResult {
     }
 
     /// The plan of a protocol, if the run is of it.
-    pub fn plan_of<K: Kind>(&self) -> Option<Plan<K>> {
+    pub fn plan_of<K: PlanKind>(&self) -> Option<Plan<K>> {
         if self.run.protocol == K::PROTOCOL { self.plan.of().ok() } else { None }
     }
 

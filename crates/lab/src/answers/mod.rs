@@ -16,7 +16,7 @@ use std::sync::Arc;
 use wug_dataset::manifest::{DataManifest as Manifest, MANIFEST};
 use wug_language::{Alphabet, Reading, registry};
 use wug_learner::registry::Role;
-use wug_score::plan::{Generalization, Kind as _, Recognition};
+use wug_score::plan::{Generalization, PlanKind as _, Recognition};
 
 use crate::LabError;
 use crate::disk::read_manifest;

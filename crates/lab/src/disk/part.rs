@@ -88,7 +88,9 @@ pub(crate) fn remove_leftovers(folder: &Path) {
             (_, true) => File::options().write(true).open(&path),
             _ => continue,
         };
-        if file.is_ok_and(|file| file.try_lock().is_ok() && is_at(&file, &path)) {
+        // The lock is held until the file is gone: whoever begins to write it meanwhile waits, and makes another.
+        let Ok(file) = file else { continue };
+        if file.try_lock().is_ok() && is_at(&file, &path) {
             let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         }
     }

@@ -29,7 +29,7 @@ use serde_json::Value;
 use wug_dataset::Seed;
 pub use wug_learner::interface::Failure;
 use wug_learner::registry::{Role, Settings};
-use wug_score::plan::{External, Place};
+use wug_score::plan::{External, LearnerPlace};
 
 pub(crate) use adapters::{ForeignIncremental, ForeignNextSymbol, ForeignRecognizer, ForeignTransducer};
 pub use plan::Limits;
@@ -260,7 +260,7 @@ impl Host {
     pub fn begin(&self, name: &str, plan: &External) -> Result<Box<dyn Conversation>, Failure> {
         match &plan.place {
             #[cfg(unix)]
-            Place::Command(command) => {
+            LearnerPlace::Command(command) => {
                 let begun = child::ChildProcess::begin(command, Limits::of(plan), self)?;
                 let said = &begun.hello().version;
                 // The version is part of the run's id: the result of another one would have the wrong id.
@@ -273,8 +273,10 @@ impl Host {
                 Ok(Box::new(begun))
             }
             #[cfg(not(unix))]
-            Place::Command(_) => Err(Failure::learner("learners that are processes need a Unix system")),
-            Place::Host(host) => match self.learners.get(name) {
+            LearnerPlace::Command(_) => {
+                Err(Failure::learner("learners that are processes need a Unix system"))
+            }
+            LearnerPlace::Host(host) => match self.learners.get(name) {
                 Some(begin) => Ok(Box::new(Timed { inner: begin()?, limits: Limits::of(plan) })),
                 None => Err(Failure::learner(format!(
                     "`{name}` is a learner of the program that began the sweep ({host}): go on with that program"

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wug_learner::registry::Settings;
-use wug_score::plan::{External, Place};
+use wug_score::plan::{External, LearnerPlace};
 
 /// How long a learner may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Limits {
     }
 
     /// A learner with these limits. Plans say them only where they are not the default.
-    pub fn external(self, place: Place, version: String) -> External {
+    pub fn external(self, place: LearnerPlace, version: String) -> External {
         let default = Self::default();
         // What is left out is no part of the id: a learner with the default limits written out is the same learner.
         let unusual = |own: Duration, default: Duration| (own != default).then_some(own.as_secs());

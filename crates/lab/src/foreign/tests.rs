@@ -279,7 +279,7 @@ fn learners_of_this_program_have_limits_too() {
     let host = Host { learners, ..Host::default() };
     let plan = |fit| {
         let limits = Limits { fit: Duration::from_secs(fit), ..Limits::default() };
-        limits.external(Place::Host("test".to_owned()), "1".to_owned())
+        limits.external(LearnerPlace::Host("test".to_owned()), "1".to_owned())
     };
     let fitted = |fit| host.begin("slow", &plan(fit)).unwrap().fit(&task(), &mut go_on);
     assert!(fitted(60).is_ok());

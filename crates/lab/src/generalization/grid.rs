@@ -20,8 +20,8 @@ use super::language::LanguageWithPrior;
 use super::memory::memory;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::expand::{Candidate, Cell, PlannedCell};
-use crate::plan::Estimate;
+use crate::expand::{GridCell, LearnerCandidate, PlannedCell};
+use crate::plan::RunEstimate;
 use crate::protocol::{Defaults, Outcome, Protocol};
 use crate::spec::grid::{ensure, nonempty};
 use crate::spec::sizes::RoleTask;
@@ -109,8 +109,8 @@ impl Protocol for Generalization {
     fn variants(
         section: &Section<Self>,
         subject: &GeneralizationSubject,
-        _: &Candidate<'_>,
-    ) -> Result<Vec<Cell<Self>>, Problem> {
+        _: &LearnerCandidate<'_>,
+    ) -> Result<Vec<GridCell<Self>>, Problem> {
         let order = section.get(&ORDER) as u32;
         // `check` has refused factors that do not divide.
         let (training, _) = index_sizes(order, subject.factor).unwrap_or_default();
@@ -151,8 +151,8 @@ impl Protocol for Generalization {
         Ok(())
     }
 
-    fn estimate(plan: &Plan<Self>, _: &GeneralizationSubject) -> Estimate {
-        Estimate { cost: cost(plan), seconds: None, memory: memory(plan) }
+    fn estimate(plan: &Plan<Self>, _: &GeneralizationSubject) -> RunEstimate {
+        RunEstimate { cost: cost(plan), seconds: None, memory: memory(plan) }
     }
 
     fn distinct(plans: Vec<PlannedCell<Self>>) -> Result<Vec<PlannedCell<Self>>, Problem> {

@@ -14,8 +14,8 @@ use super::fit::fit;
 use super::memory::memory;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::expand::{Candidate, Cell};
-use crate::plan::Estimate;
+use crate::expand::{GridCell, LearnerCandidate};
+use crate::plan::RunEstimate;
 use crate::protocol::{Defaults, Outcome, Protocol};
 use crate::spec::sizes::RoleTask;
 use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
@@ -123,8 +123,8 @@ impl Protocol for Pairs {
     fn variants(
         section: &Section<Self>,
         _: &PairsSubject,
-        candidate: &Candidate<'_>,
-    ) -> Result<Vec<Cell<Self>>, Problem> {
+        candidate: &LearnerCandidate<'_>,
+    ) -> Result<Vec<GridCell<Self>>, Problem> {
         // An external learner validates as it likes.
         let validations = if candidate.is_external() { 1 } else { section.get(&VALIDATIONS) };
         Ok(vec![(strings(section), PairMeasure { validations })])
@@ -140,8 +140,8 @@ impl Protocol for Pairs {
         RoleTask::NextSymbol(subject.vocabulary)
     }
 
-    fn estimate(plan: &Plan<Self>, _: &PairsSubject) -> Estimate {
-        Estimate { cost: cost(plan), seconds: None, memory: memory(plan) }
+    fn estimate(plan: &Plan<Self>, _: &PairsSubject) -> RunEstimate {
+        RunEstimate { cost: cost(plan), seconds: None, memory: memory(plan) }
     }
 
     /// Whether the output layer is trained decides what is learned: a run in which that is not as its reading has it is another one.

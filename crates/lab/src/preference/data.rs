@@ -7,7 +7,7 @@ use wug_learner::model::Pair;
 use wug_learner::registry::TransducerTask;
 
 use super::tasks;
-use super::{PreferencePlan, TaskSource};
+use super::{PreferencePlan, RuleTaskSource};
 use crate::LabError;
 use crate::fit::transducer::PairData;
 use crate::protocol::RunData;
@@ -99,11 +99,11 @@ impl Data {
     /// The data of a plan.
     pub fn of(plan: &PreferencePlan) -> Result<Self, LabError> {
         let task = match &plan.data.source {
-            TaskSource::Named => {
+            RuleTaskSource::Named => {
                 transduction::build(&plan.subject, Seed::new(plan.data_seed.unwrap_or_default()))
                     .map_err(LabError::usage)?
             }
-            TaskSource::File { path, hash } => {
+            RuleTaskSource::File { path, hash } => {
                 let task = tasks::read(path).map_err(LabError::Usage)?;
                 let found = content_hash(&task);
                 if found != *hash {

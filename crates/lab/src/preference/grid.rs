@@ -8,7 +8,7 @@ use wug_dataset::transduction::holdout_order;
 use wug_learner::registry::{Role, find};
 use wug_parameter::{Constant, Key, Parameter, parameters};
 use wug_score::plan::{
-    OptimizerState, Plan, Preference, PreferenceData, PreferenceMeasure, Reading, RuleMeasure, TaskSource,
+    OptimizerState, Plan, Preference, PreferenceData, PreferenceMeasure, Reading, RuleMeasure, RuleTaskSource,
 };
 
 use super::cost::{self, Work};
@@ -18,8 +18,8 @@ use super::run::execute;
 use super::tasks::{self, SourcedTask, TASKS};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::expand::{Candidate, Cell};
-use crate::plan::Estimate;
+use crate::expand::{GridCell, LearnerCandidate};
+use crate::plan::RunEstimate;
 use crate::protocol::{Defaults, Outcome, Protocol, Subjects};
 use crate::spec::sizes::RoleTask;
 use crate::spec::{DataSeeds, Problem, Section};
@@ -88,18 +88,18 @@ impl Protocol for Preference {
     }
 
     fn data_seeds(section: &Section<Self>) -> DataSeeds {
-        DataSeeds::Fixed(vec![section.get(&DATA_SEED)])
+        DataSeeds::fixed(section.get(&DATA_SEED))
     }
 
     fn draws(data: &PreferenceData) -> bool {
-        data.source == TaskSource::Named
+        data.source == RuleTaskSource::Named
     }
 
     fn variants(
         section: &Section<Self>,
         subject: &PreferenceSubject,
-        candidate: &Candidate<'_>,
-    ) -> Result<Vec<Cell<Self>>, Problem> {
+        candidate: &LearnerCandidate<'_>,
+    ) -> Result<Vec<GridCell<Self>>, Problem> {
         let task = &subject.task;
         // The optimiser of an external learner is its own affair.
         let optimizer_state = if candidate.is_external() {
@@ -153,10 +153,10 @@ impl Protocol for Preference {
         Ok(())
     }
 
-    fn estimate(plan: &Plan<Self>, subject: &PreferenceSubject) -> Estimate {
+    fn estimate(plan: &Plan<Self>, subject: &PreferenceSubject) -> RunEstimate {
         let work = work(plan, subject);
         let seconds = cost::seconds(plan, work);
-        Estimate { cost: 1e6 * seconds, seconds: Some(seconds), memory: cost::memory(plan, work) }
+        RunEstimate { cost: 1e6 * seconds, seconds: Some(seconds), memory: cost::memory(plan, work) }
     }
 
     fn load(plan: &Plan<Self>) -> Result<Data, LabError> {

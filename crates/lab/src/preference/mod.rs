@@ -14,7 +14,7 @@ mod run;
 mod tasks;
 
 pub use data::Data;
-pub use wug_score::plan::{OptimizerState, Preference, RuleMeasure, TaskSource};
+pub use wug_score::plan::{OptimizerState, Preference, RuleMeasure, RuleTaskSource};
 
 /// A run of this protocol.
 pub type PreferencePlan = wug_score::plan::Plan<Preference>;

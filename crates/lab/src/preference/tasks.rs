@@ -6,12 +6,12 @@ use toml::de::DeTable;
 use wug_dataset::transduction::{self, TaskFile};
 use wug_dataset::{RuleTask, Seed};
 use wug_language::Word;
-use wug_score::plan::TaskSource;
+use wug_score::plan::RuleTaskSource;
 
 use super::data::content_hash;
 use crate::regular::read_present;
 use crate::spec::Problem;
-use crate::spec::draft::Lines;
+use crate::spec::draft::LineIndex;
 
 /// The most bytes of a file with a task.
 const MAX_BYTES: u64 = 64 << 20;
@@ -22,7 +22,7 @@ pub(super) const TASKS: &str = "tasks";
 /// A task and where it is from.
 pub(super) struct SourcedTask {
     pub(super) task: RuleTask,
-    pub(super) source: TaskSource,
+    pub(super) source: RuleTaskSource,
     pub(super) longest: Longest,
 }
 
@@ -56,15 +56,15 @@ impl Longest {
 }
 
 impl SourcedTask {
-    fn new(task: RuleTask, source: TaskSource) -> Self {
+    fn new(task: RuleTask, source: RuleTaskSource) -> Self {
         Self { longest: Longest::of(&task), task, source }
     }
 
     /// The field of the section that it is from.
     pub(super) fn field(&self) -> &'static str {
         match self.source {
-            TaskSource::Named => TASKS,
-            TaskSource::File { .. } => "files",
+            RuleTaskSource::Named => TASKS,
+            RuleTaskSource::File { .. } => "files",
         }
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn all(tasks: &[String], files: &[String], seed: u64) -> Result<Vec<S
     for name in tasks {
         let task = transduction::build(name, Seed::new(seed))
             .map_err(|error| Problem::new(TASKS, name, error.to_string()))?;
-        found.push(SourcedTask::new(task, TaskSource::Named));
+        found.push(SourcedTask::new(task, RuleTaskSource::Named));
     }
     for given in files {
         let problem = |message: String| Problem::new("files", given, message);
@@ -88,12 +88,12 @@ pub(super) fn all(tasks: &[String], files: &[String], seed: u64) -> Result<Vec<S
         // Results and tables know a task by its name.
         if let Some(other) = found.iter().find(|other| other.task.name == task.name) {
             let whose = match &other.source {
-                TaskSource::Named => "a task of ours".to_owned(),
-                TaskSource::File { path, .. } => path.display().to_string(),
+                RuleTaskSource::Named => "a task of ours".to_owned(),
+                RuleTaskSource::File { path, .. } => path.display().to_string(),
             };
             return Err(problem(format!("{given}: the name `{}` is that of {whose} as well", task.name)));
         }
-        let source = TaskSource::File { hash: content_hash(&task), path: full };
+        let source = RuleTaskSource::File { hash: content_hash(&task), path: full };
         found.push(SourcedTask::new(task, source));
     }
     Ok(found)
@@ -116,7 +116,7 @@ pub(super) fn read(path: &Path) -> Result<RuleTask, String> {
 /// A task written in TOML. Its parser sorts keys; their positions tell the order of the rules.
 pub(super) fn from_toml(text: &str) -> Result<TaskFile, String> {
     let message = |error: toml::de::Error| {
-        let line = error.span().map(|span| format!("line {}: ", Lines::of(text).line(span.start)));
+        let line = error.span().map(|span| format!("line {}: ", LineIndex::of(text).line(span.start)));
         format!("{}{}", line.unwrap_or_default(), error.message().trim_end())
     };
     let file: TaskFile = toml::from_str(text).map_err(message)?;

@@ -12,7 +12,7 @@ use super::*;
 use crate::LabError;
 use crate::context::RunContext;
 use crate::fit::transducer::{TransducerOptions, fit};
-use crate::plan::{DataCache, Estimate, RunPlan};
+use crate::plan::{DataCache, RunEstimate, RunPlan};
 use crate::protocol::Protocol as _;
 use crate::spec::{Experiment, Scale};
 use wug_learner::fit::OptimizerStart;
@@ -73,7 +73,7 @@ fn small(sets: &[(&str, &str)]) -> PreferencePlan {
 }
 
 fn result(plan: &PreferencePlan, context: &mut Context) -> RunResult {
-    RunPlan::new(plan.clone(), Estimate { cost: 1.0, seconds: None, memory: 0.0 })
+    RunPlan::new(plan.clone(), RunEstimate { cost: 1.0, seconds: None, memory: 0.0 })
         .execute(&mut DataCache::default(), context)
         .unwrap()
 }
@@ -236,7 +236,7 @@ rules = { first = "B", last = "A" }
     assert!(done.value("holdout", "agreement_with_none").is_some());
     // The run is identified by what is in the file, not by where it is.
     let id = |plan: &PreferencePlan| {
-        RunPlan::new(plan.clone(), Estimate { cost: 1.0, seconds: None, memory: 0.0 }).id()
+        RunPlan::new(plan.clone(), RunEstimate { cost: 1.0, seconds: None, memory: 0.0 }).id()
     };
     let other = folder.path().join("moved.json");
     let json = r#"{ "name": "first-or-last", "train": [{ "input": "a b a", "output": "A" }], "holdout": [

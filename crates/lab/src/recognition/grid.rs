@@ -14,8 +14,8 @@ use super::memory::memory;
 use super::training::{SIZE, recognizer_task, root, size_or_usual};
 use crate::LabError;
 use crate::context::RunContext;
-use crate::expand::{Candidate, Cell};
-use crate::plan::{Estimate, three_digits};
+use crate::expand::{GridCell, LearnerCandidate};
+use crate::plan::{RunEstimate, three_digits};
 use crate::protocol::{Defaults, Outcome, Protocol};
 use crate::spec::sizes::RoleTask;
 use crate::spec::{DataSeeds, LearnerGrid, Problem, Section};
@@ -132,8 +132,8 @@ impl Protocol for Recognition {
     fn variants(
         section: &Section<Self>,
         subject: &RecognitionSubject,
-        candidate: &Candidate<'_>,
-    ) -> Result<Vec<Cell<Self>>, Problem> {
+        candidate: &LearnerCandidate<'_>,
+    ) -> Result<Vec<GridCell<Self>>, Problem> {
         // An external learner has a loss of its own.
         let losses = if candidate.is_external() { vec![Loss::R] } else { section.get(&LOSSES) };
         let validations = section.get(&VALIDATION);
@@ -150,7 +150,7 @@ impl Protocol for Recognition {
     }
 
     /// The weight of each auxiliary loss is drawn from a stream of its own.
-    fn draw(plan: &mut Plan<Self>, candidate: &Candidate<'_>, stream: Seed) {
+    fn draw(plan: &mut Plan<Self>, candidate: &LearnerCandidate<'_>, stream: Seed) {
         if candidate.is_external() {
             return;
         }
@@ -178,8 +178,8 @@ impl Protocol for Recognition {
         Ok(())
     }
 
-    fn estimate(plan: &Plan<Self>, _: &RecognitionSubject) -> Estimate {
-        Estimate { cost: cost(plan), seconds: None, memory: memory(plan) }
+    fn estimate(plan: &Plan<Self>, _: &RecognitionSubject) -> RunEstimate {
+        RunEstimate { cost: cost(plan), seconds: None, memory: memory(plan) }
     }
 
     fn coordinates(plan: &Plan<Self>) -> Coordinates {

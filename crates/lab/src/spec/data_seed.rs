@@ -1,20 +1,14 @@
 //! The seed of data that are drawn: one set for all runs, several, or one per run.
 
-use std::fmt;
-
 use wug_parameter::{Constant, FromValue, Key, SettingValue, ValueLimits};
 
 /// How the seed of the run is named.
 const RUN: &str = "run";
 
-/// The seeds of the data of a run.
+/// The seeds of the data of a run. None is the seed of the run itself: runs with other seeds have other data then, so that no figure
+/// depends on one draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DataSeeds {
-    /// The seed of the run: runs with other seeds have other data, so that no figure depends on one draw.
-    OfRun,
-    /// These, whatever the seed of the run.
-    Fixed(Vec<u64>),
-}
+pub struct DataSeeds(Vec<Option<u64>>);
 
 impl DataSeeds {
     /// The declaration of a field that says them; runs have data of their own unless another default is given.
@@ -26,41 +20,38 @@ impl DataSeeds {
             .read_as()
     }
 
+    /// One seed, whatever the seed of the run.
+    pub(crate) fn fixed(seed: u64) -> Self {
+        Self(vec![Some(seed)])
+    }
+
     /// The seeds of the data that a run with this seed is planned with.
     pub(crate) fn of(&self, run: u64) -> Vec<u64> {
-        match self {
-            Self::OfRun => vec![run],
-            Self::Fixed(seeds) => seeds.clone(),
-        }
+        self.0.iter().map(|seed| seed.unwrap_or(run)).collect()
     }
 
     /// How many sets of data there are for each seed of a run.
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::OfRun => 1,
-            Self::Fixed(seeds) => seeds.len(),
-        }
+        self.0.len()
+    }
+
+    /// Whether some data are of the seed of the run.
+    pub(crate) fn has_of_run(&self) -> bool {
+        self.0.contains(&None)
     }
 }
 
 impl FromValue for DataSeeds {
     fn from_value(value: &SettingValue) -> Option<Self> {
-        match value {
-            SettingValue::Name(_) => Some(Self::OfRun),
-            SettingValue::List(items) if items.iter().any(|item| item.name().is_some()) => Some(Self::OfRun),
-            numbers => Vec::from_value(numbers).map(Self::Fixed),
-        }
-    }
-}
-
-impl fmt::Display for DataSeeds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OfRun => f.write_str(RUN),
-            Self::Fixed(seeds) => match seeds.as_slice() {
-                [one] => one.fmt(f),
-                several => write!(f, "{several:?}"),
-            },
-        }
+        let items = match value {
+            SettingValue::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        // The declaration allows one name: that of the seed of the run.
+        let seed = |item: &SettingValue| match item.name() {
+            Some(_) => Some(None),
+            None => u64::from_value(item).map(Some),
+        };
+        items.iter().map(seed).collect::<Option<_>>().map(Self)
     }
 }

@@ -2,7 +2,7 @@
 
 use wug_parameter::{Parameter, Settings};
 
-use super::draft::{Fields, Item, Node};
+use super::draft::{DraftItem, DraftNode, Fields};
 use super::{Problem, Reading};
 
 /// Takes the declared fields out of what is given. What is not given has the default of a reading.
@@ -19,16 +19,16 @@ pub(super) fn take(fields: &mut Fields, all: &[Parameter], reading: Reading) -> 
 /// The name under which a field is given: its own, or one that it had. A table is that of fields with longer names.
 fn given_name(fields: &Fields, parameter: &Parameter) -> Option<&'static str> {
     let mut names = std::iter::once(&parameter.name).chain(parameter.former).copied();
-    names.find(|name| fields.get(name).is_some_and(|node| !matches!(node.item, Item::Table(_))))
+    names.find(|name| fields.get(name).is_some_and(|node| !matches!(node.item, DraftItem::Table(_))))
 }
 
 /// A value that a declaration allows.
-fn checked(parameter: &Parameter, node: &Node) -> Result<wug_parameter::SettingValue, Problem> {
+fn checked(parameter: &Parameter, node: &DraftNode) -> Result<wug_parameter::SettingValue, Problem> {
     let refused = || Problem::value(parameter.name, &node.shown(), &parameter.limits.to_string());
     let value = node.value().ok_or_else(refused).map_err(|problem| problem.written(node.origin))?;
     parameter.check(value).map_err(|error| match &node.item {
         // The item is what is wrong, and not the list.
-        Item::List(items) => {
+        DraftItem::List(items) => {
             let wrong =
                 items.iter().find(|item| item.value().is_none_or(|value| parameter.check(value).is_err()));
             Problem::from(error).written(wrong.unwrap_or(node).origin)

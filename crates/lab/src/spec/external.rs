@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use wug_learner::registry::{Given, LEARNERS, Role, SettingValue, Settings};
-use wug_score::plan::Place;
+use wug_score::plan::LearnerPlace;
 
-use super::draft::{Fields, Item, Node};
+use super::draft::{DraftItem, DraftNode, Fields};
 use super::grid::Cells;
 use super::learners::{GivenSettings, LearnerGrid, LearnerSource, given, varied};
 use super::shared::LEARNERS as FIELD;
@@ -33,9 +33,9 @@ pub(super) fn commands<'f>(fields: impl IntoIterator<Item = &'f Fields>) -> BTre
         }
         for (_, node) in table.iter() {
             match &node.item {
-                Item::Table(inner) => open.push(inner),
-                Item::List(items) => open.extend(items.iter().filter_map(|item| match &item.item {
-                    Item::Table(inner) => Some(inner),
+                DraftItem::Table(inner) => open.push(inner),
+                DraftItem::List(items) => open.extend(items.iter().filter_map(|item| match &item.item {
+                    DraftItem::Table(inner) => Some(inner),
                     _ => None,
                 })),
                 _ => {}
@@ -64,11 +64,11 @@ pub(super) fn learner(
                 .ok_or_else(|| problem(format!("`{name}`: `command` must be a list of words")))?;
             let hello = planning.hello(&command, limits);
             let hello = hello.map_err(|message| problem(format!("`{name}`: {message}")))?;
-            (Place::Command(command), hello.unwrap_or_else(|| Hello::unheard(role)))
+            (LearnerPlace::Command(command), hello.unwrap_or_else(|| Hello::unheard(role)))
         }
-        (None, Some(Node { item: Item::Value(SettingValue::Name(host)), .. })) => {
+        (None, Some(DraftNode { item: DraftItem::Value(SettingValue::Name(host)), .. })) => {
             let hello = hosted(&mut table).map_err(|message| problem(format!("`{name}`: {message}")))?;
-            (Place::Host(host), hello)
+            (LearnerPlace::Host(host), hello)
         }
         _ => return Err(problem(format!("`{name}` has either a `command` or a `host`"))),
     };
@@ -131,7 +131,9 @@ fn limits(table: &mut Fields, name: &str) -> Result<Limits, Problem> {
     let default = Limits::default();
     let mut take = |key: &str, default: Duration| match table.take(key) {
         None => Ok(default),
-        Some(Node { item: Item::Value(SettingValue::Count(n)), .. }) if (1..=LONGEST).contains(&n) => {
+        Some(DraftNode { item: DraftItem::Value(SettingValue::Count(n)), .. })
+            if (1..=LONGEST).contains(&n) =>
+        {
             Ok(Duration::from_secs(n))
         }
         Some(other) => {
@@ -144,8 +146,8 @@ fn limits(table: &mut Fields, name: &str) -> Result<Limits, Problem> {
     Ok(Limits { fit: take("fit_seconds", default.fit)?, answer: take("answer_seconds", default.answer)? })
 }
 
-fn words(node: &Node) -> Option<Vec<String>> {
-    let Item::List(items) = &node.item else { return None };
+fn words(node: &DraftNode) -> Option<Vec<String>> {
+    let DraftItem::List(items) = &node.item else { return None };
     let words = items.iter().map(|item| item.text().map(str::to_owned));
     words.collect::<Option<Vec<_>>>().filter(|words| !words.is_empty())
 }

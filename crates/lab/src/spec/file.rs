@@ -4,7 +4,7 @@ use std::path::Path;
 
 use wug_parameter::ValueLimits;
 
-use super::draft::{Fields, Item, Node, NotToml, Origin, typed};
+use super::draft::{DraftItem, DraftNode, Fields, NotToml, Origin, typed};
 use super::{BUILT_IN, Planning, Problem, Scale, built_in, external, scale};
 use crate::LabError;
 use crate::protocol::{PROTOCOLS, ProtocolEntry};
@@ -229,24 +229,24 @@ fn text(fields: &mut Fields, name: &str) -> Result<Option<String>, Problem> {
     text.ok_or_else(|| Problem::value(name, &node.shown(), "a text").written(node.origin)).map(Some)
 }
 
-fn table(node: Option<Node>, name: &str) -> Result<Fields, Problem> {
+fn table(node: Option<DraftNode>, name: &str) -> Result<Fields, Problem> {
     match node {
         None => Ok(Fields::default()),
-        Some(Node { item: Item::Table(table), .. }) => Ok(table),
+        Some(DraftNode { item: DraftItem::Table(table), .. }) => Ok(table),
         Some(node) => Err(Problem::value(name, &node.shown(), "a table").written(node.origin)),
     }
 }
 
 /// The sections of a name.
-fn tables(name: &str, node: Option<Node>) -> Result<Vec<Fields>, Problem> {
+fn tables(name: &str, node: Option<DraftNode>) -> Result<Vec<Fields>, Problem> {
     let Some(node) = node else { return Ok(Vec::new()) };
     let two = |origin| {
         let message = format!("must have two brackets, `[[{name}]]`: there may be several");
         Problem::new(name, "", message).written(origin)
     };
-    let Item::List(items) = node.item else { return Err(two(node.origin)) };
-    let table = |item: Node| match item.item {
-        Item::Table(table) => Ok(table),
+    let DraftItem::List(items) = node.item else { return Err(two(node.origin)) };
+    let table = |item: DraftNode| match item.item {
+        DraftItem::Table(table) => Ok(table),
         _ => Err(two(item.origin)),
     };
     items.into_iter().map(table).collect()
@@ -254,7 +254,7 @@ fn tables(name: &str, node: Option<Node>) -> Result<Vec<Fields>, Problem> {
 
 fn resolve_path(section: &mut Fields, path: &str, directory: &Path) {
     let Some(mut node) = section.take(path) else { return };
-    let join = |node: &mut Node| {
+    let join = |node: &mut DraftNode| {
         if let Some(text) = node.text() {
             // `join` leaves an absolute path as it is.
             let whole = directory.join(text).display().to_string();
@@ -262,7 +262,7 @@ fn resolve_path(section: &mut Fields, path: &str, directory: &Path) {
         }
     };
     match &mut node.item {
-        Item::List(items) => items.iter_mut().for_each(join),
+        DraftItem::List(items) => items.iter_mut().for_each(join),
         _ => join(&mut node),
     }
     // It cannot fail: what is around the value are tables, or are made again.

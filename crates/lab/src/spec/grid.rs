@@ -6,7 +6,7 @@ use wug_language::registry::{self, BuildError, LANGUAGES, Named};
 use wug_parameter::Settings;
 
 use super::Problem;
-use super::draft::{Fields, Item, Node};
+use super::draft::{DraftItem, DraftNode, Fields};
 use super::shared;
 
 /// The most runs of an experiment: twenty times the largest published grid, and planned in seconds.
@@ -27,7 +27,7 @@ pub(crate) fn ensure(ok: bool, field: &str, given: &dyn Display, allowed: &str) 
 
 /// The things in a list, such as languages or tasks, each as it is spelled: `name:key=value,key=value`. A table has a `name` and
 /// settings; one with lists stands for every combination.
-pub(super) fn things(field: &str, nodes: &[Node]) -> Result<Vec<String>, Problem> {
+pub(super) fn things(field: &str, nodes: &[DraftNode]) -> Result<Vec<String>, Problem> {
     let mut all = Vec::new();
     for node in nodes {
         all.extend(spelled(field, node).map_err(|problem| problem.written(node.origin))?);
@@ -36,29 +36,29 @@ pub(super) fn things(field: &str, nodes: &[Node]) -> Result<Vec<String>, Problem
 }
 
 /// How many things a list stands for.
-pub(super) fn count_things(nodes: &[Node]) -> usize {
-    let values = |node: &Node| match &node.item {
-        Item::List(items) => items.len(),
+pub(super) fn count_things(nodes: &[DraftNode]) -> usize {
+    let values = |node: &DraftNode| match &node.item {
+        DraftItem::List(items) => items.len(),
         _ => 1,
     };
     // Products saturate: three long lists in one table would overflow before they are refused.
-    let combinations = |node: &Node| match &node.item {
-        Item::Table(table) => table.iter().map(|(_, node)| values(node)).fold(1, usize::saturating_mul),
+    let combinations = |node: &DraftNode| match &node.item {
+        DraftItem::Table(table) => table.iter().map(|(_, node)| values(node)).fold(1, usize::saturating_mul),
         _ => 1,
     };
     nodes.iter().map(combinations).fold(0, usize::saturating_add)
 }
 
-fn spelled(field: &str, node: &Node) -> Result<Vec<String>, Problem> {
+fn spelled(field: &str, node: &DraftNode) -> Result<Vec<String>, Problem> {
     let table: &Fields = match &node.item {
-        Item::Value(value) if value.name().is_some() => return Ok(vec![value.to_string()]),
-        Item::Table(table) => table,
+        DraftItem::Value(value) if value.name().is_some() => return Ok(vec![value.to_string()]),
+        DraftItem::Table(table) => table,
         _ => {
             let allowed = "a name, or a table with a `name` and settings";
             return Err(Problem::value(field, &node.shown(), allowed));
         }
     };
-    let Some(name) = table.get("name").and_then(Node::text) else {
+    let Some(name) = table.get("name").and_then(DraftNode::text) else {
         return Err(Problem::new(field, "", "a table in the list needs a `name`".to_owned()));
     };
     let mut names = vec![name.to_owned()];
@@ -69,7 +69,7 @@ fn spelled(field: &str, node: &Node) -> Result<Vec<String>, Problem> {
         let mut longer = Vec::new();
         for name in &names {
             for item in &items {
-                let Item::Value(value) = &item.item else {
+                let DraftItem::Value(value) = &item.item else {
                     return Err(
                         Problem::value(&path, &item.shown(), "a number or a name").written(item.origin)
                     );

@@ -9,7 +9,7 @@ use wug_learner::registry::{self, Given, Learner, Parameter, Range, Role, Settin
 use wug_parameter::{Constant, Key};
 use wug_score::plan::{External, Precision};
 
-use super::draft::{Fields, Item, Node};
+use super::draft::{DraftItem, DraftNode, Fields};
 use super::external::{self, is_external};
 use super::grid::{Cells, nonempty};
 use super::shared::LEARNERS as FIELD;
@@ -148,10 +148,10 @@ pub(super) fn take<P: Protocol>(
     let known = setting_names(P::ROLE);
     // Before the learners, which begin with the settings of the section.
     let common = take_settings(fields, &known)?;
-    let default = || Node::new(P::DEFAULTS.learners.to_vec(), super::Origin::Program);
+    let default = || DraftNode::new(P::DEFAULTS.learners.to_vec(), super::Origin::Program);
     let items = fields.take(FIELD).unwrap_or_else(default).into_items();
     nonempty(FIELD, &items)?;
-    let learner = |item: Node| {
+    let learner = |item: DraftNode| {
         let origin = item.origin;
         learner::<P>(item, reading, (&common, &known), &mut cells, planning)
             .map_err(|problem| problem.near(origin))
@@ -172,8 +172,8 @@ pub(super) fn check_names<P: Protocol>(fields: &Fields) -> Result<(), Problem> {
     for item in node.clone().into_items() {
         let name = match &item.item {
             // An external learner may have any name.
-            Item::Table(table) if is_external(table) => continue,
-            Item::Table(table) => table.get("name").and_then(Node::text),
+            DraftItem::Table(table) if is_external(table) => continue,
+            DraftItem::Table(table) => table.get("name").and_then(DraftNode::text),
             _ => item.text(),
         };
         if let Some(name) = name {
@@ -213,7 +213,7 @@ fn take_settings(fields: &mut Fields, known: &[&'static str]) -> Result<TakenSet
     for name in known {
         let Some(node) = fields.take(name) else { continue };
         match &node.item {
-            Item::Table(table) if !is_range(table) => {
+            DraftItem::Table(table) if !is_range(table) => {
                 let values = table.iter().map(|(subject, node)| {
                     let value = scalar(name, node)?;
                     Ok((subject.to_owned(), value))
@@ -231,12 +231,12 @@ fn is_range(table: &Fields) -> bool {
     table.is_empty() || ["from", "to", "scale"].iter().any(|name| table.has(name))
 }
 
-fn range(name: &str, node: &Node, table: &Fields) -> Result<Range, Problem> {
+fn range(name: &str, node: &DraftNode, table: &Fields) -> Result<Range, Problem> {
     let allowed =
         "a number, a list of numbers, or a range `{ from = 0.1, to = 1 }`, with `scale = \"log\"` or without";
     let invalid = || Problem::value(name, &node.shown(), allowed).written(node.origin);
-    let number = |field: &str| table.get(field).and_then(Node::value)?.real();
-    let log = match table.get("scale").map(Node::text) {
+    let number = |field: &str| table.get(field).and_then(DraftNode::value)?.real();
+    let log = match table.get("scale").map(DraftNode::text) {
         None | Some(Some("linear")) => false,
         Some(Some("log")) => true,
         Some(_) => return Err(invalid()),
@@ -249,8 +249,8 @@ fn range(name: &str, node: &Node, table: &Fields) -> Result<Range, Problem> {
 }
 
 /// What is given of a setting: one value, several, or a range.
-pub(super) fn given(name: &str, node: &Node) -> Result<Given, Problem> {
-    if let Item::Table(table) = &node.item {
+pub(super) fn given(name: &str, node: &DraftNode) -> Result<Given, Problem> {
+    if let DraftItem::Table(table) = &node.item {
         return range(name, node, table).map(Given::Range);
     }
     let items = node.clone().into_items();
@@ -258,9 +258,9 @@ pub(super) fn given(name: &str, node: &Node) -> Result<Given, Problem> {
     items.iter().map(|item| scalar(name, item)).collect::<Result<_, _>>().map(Given::Values)
 }
 
-fn scalar(name: &str, node: &Node) -> Result<SettingValue, Problem> {
+fn scalar(name: &str, node: &DraftNode) -> Result<SettingValue, Problem> {
     match &node.item {
-        Item::Value(value) => Ok(value.clone()),
+        DraftItem::Value(value) => Ok(value.clone()),
         _ => Err(Problem::value(name, &node.shown(), "a number, a name, true or false").written(node.origin)),
     }
 }
@@ -270,7 +270,7 @@ fn find(name: &str, role: Role) -> Result<&'static Learner, Problem> {
 }
 
 fn learner<P: Protocol>(
-    item: Node,
+    item: DraftNode,
     reading: Reading,
     (common, known): (&TakenSettings, &[&'static str]),
     cells: &mut Cells,
@@ -278,11 +278,11 @@ fn learner<P: Protocol>(
 ) -> Result<LearnerGrid, Problem> {
     let role = P::ROLE;
     let (name, own) = match item.item {
-        Item::Table(table) if is_external(&table) => {
+        DraftItem::Table(table) if is_external(&table) => {
             return external::learner(table, role, cells, planning);
         }
-        Item::Value(SettingValue::Name(name)) => (name, TakenSettings::default()),
-        Item::Table(mut table) => {
+        DraftItem::Value(SettingValue::Name(name)) => (name, TakenSettings::default()),
+        DraftItem::Table(mut table) => {
             let Some(name) = table.take("name").and_then(|node| node.text().map(str::to_owned)) else {
                 return Err(Problem::new(FIELD, "", "a learner that is a table needs a `name`".to_owned()));
             };

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use wug_language::registry::Named;
 use wug_parameter::{ParameterError, alternatives};
 
-use super::draft::{Fields, Item, Origin};
+use super::draft::{DraftItem, Fields, Origin};
 
 /// An error in an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Problem {
         let of = |path: &str| {
             let node = section.get(path)?;
             let item = match &node.item {
-                Item::List(items) => items.iter().find(|item| self.is_of(&item.item)),
+                DraftItem::List(items) => items.iter().find(|item| self.is_of(&item.item)),
                 _ => None,
             };
             Some(item.unwrap_or(node).origin)
@@ -101,11 +101,11 @@ impl Problem {
     }
 
     /// Whether an item of a list is what the problem is about.
-    fn is_of(&self, item: &Item) -> bool {
+    fn is_of(&self, item: &DraftItem) -> bool {
         match item {
-            Item::Value(value) => value.to_string() == self.given,
-            Item::Table(fields) => fields.get("name").and_then(|node| node.text()) == Some(&self.given),
-            Item::List(_) | Item::Other(_) => false,
+            DraftItem::Value(value) => value.to_string() == self.given,
+            DraftItem::Table(fields) => fields.get("name").and_then(|node| node.text()) == Some(&self.given),
+            DraftItem::List(_) | DraftItem::Other(_) => false,
         }
     }
 

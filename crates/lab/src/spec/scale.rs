@@ -1,6 +1,6 @@
 //! How much of an experiment to run.
 
-use super::draft::{Fields, Item};
+use super::draft::{DraftItem, Fields};
 use super::{Problem, declared, former_names, known_names};
 use crate::protocol::ProtocolEntry;
 
@@ -41,8 +41,8 @@ impl Scale {
             // Both tables are taken at any scale: what is left of them would be read as a field `quick`.
             let Some(node) = section.take(at.name()) else { continue };
             match node.item {
-                Item::Table(smaller) if at == self => section.overlay(smaller),
-                Item::Table(_) => {}
+                DraftItem::Table(smaller) if at == self => section.overlay(smaller),
+                DraftItem::Table(_) => {}
                 _ => {
                     let allowed = "a table of what is smaller";
                     return Err(Problem::value(at.name(), &node.shown(), allowed).written(node.origin));
@@ -63,7 +63,7 @@ pub(super) fn check_all(
     let mut rest = section.clone();
     let smaller: Vec<_> = Scale::SMALLER.iter().filter_map(|at| rest.take(at.name())).collect();
     let tables = smaller.iter().filter_map(|node| match &node.item {
-        Item::Table(table) => Some(table),
+        DraftItem::Table(table) => Some(table),
         _ => None,
     });
     for table in std::iter::once(&rest).chain(tables) {

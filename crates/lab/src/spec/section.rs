@@ -7,7 +7,7 @@ use wug_learner::registry::{Matching, Settings};
 use wug_parameter::{FromValue, Key};
 use wug_score::plan::{Precision, Recipe};
 
-use super::draft::{Fields, Node};
+use super::draft::{DraftNode, Fields};
 use super::grid::{self, Cells};
 use super::learners::{self, LearnerGrid, TakenLearners};
 use super::{Planning, Problem, Reading, declared, shared};
@@ -69,7 +69,7 @@ impl<P: Protocol> Section<P> {
         let common = declared::take(&mut fields, &shared::parameters::<P>(), reading)?;
         let sizes = common.get(&shared::SIZES);
         let (first_seed, seeds) = (common.get(&shared::FIRST_SEED), common.get(&shared::SEEDS) as u64);
-        let things = fields.take(P::SUBJECTS.field()).map_or_else(Vec::new, Node::into_items);
+        let things = fields.take(P::SUBJECTS.field()).map_or_else(Vec::new, DraftNode::into_items);
         // A name may stand for several languages: they are counted in full once they are known.
         let of_each = grid::count_things(&things).max(1).saturating_mul(sizes.len().max(1));
         let cells = Cells { first_seed, seeds, of_each, learners: 0 };

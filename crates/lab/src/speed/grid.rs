@@ -17,8 +17,8 @@ use super::run::run;
 use super::scoring;
 use crate::LabError;
 use crate::context::RunContext;
-use crate::expand::{Candidate, Cell};
-use crate::plan::{Estimate, coordinate};
+use crate::expand::{GridCell, LearnerCandidate};
+use crate::plan::{RunEstimate, coordinate};
 use crate::protocol::{Defaults, Outcome, Protocol, Subjects};
 use crate::spec::grid::ensure;
 use crate::spec::sizes::RoleTask;
@@ -212,8 +212,8 @@ impl Protocol for Speed {
     fn variants(
         section: &Section<Self>,
         subject: &SpeedSubject,
-        candidate: &Candidate<'_>,
-    ) -> Result<Vec<Cell<Self>>, Problem> {
+        candidate: &LearnerCandidate<'_>,
+    ) -> Result<Vec<GridCell<Self>>, Problem> {
         let data = SpeedData {
             sequences: section.get(&SEQUENCES),
             lengths: section.get(&LENGTHS),
@@ -232,8 +232,8 @@ impl Protocol for Speed {
         RoleTask::Incremental(incremental_task(plan, subject.vocabulary))
     }
 
-    fn estimate(plan: &Plan<Self>, _: &SpeedSubject) -> Estimate {
-        Estimate { cost: cost(plan), seconds: None, memory: memory(plan) }
+    fn estimate(plan: &Plan<Self>, _: &SpeedSubject) -> RunEstimate {
+        RunEstimate { cost: cost(plan), seconds: None, memory: memory(plan) }
     }
 
     /// What is usual is left out, but for what every run has.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wug_score::Reading;
-use wug_score::plan::{Generalization, Kind, Plan};
+use wug_score::plan::{Generalization, Plan, PlanKind};
 use wug_score::strata::Margin;
 
 use super::NAME;

@@ -33,7 +33,7 @@ impl Source {
 /// What is logged and not exported: a host's name is private, and says nothing about a result.
 const PRIVATE: [&str; 1] = ["host"];
 
-type Fields = BTreeMap<(Source, String), Json>;
+type RunFields = BTreeMap<(Source, String), Json>;
 
 /// The columns that tell runs apart, and all others, with the value of each for every result.
 pub(super) struct RunColumns {
@@ -49,7 +49,7 @@ impl RunColumns {
     pub(super) fn of(results: &[RunResult], logs: &Logs, taken: &[&str]) -> Self {
         let mut order: Vec<(Source, String)> = Vec::new();
         let mut known: BTreeSet<(Source, String)> = BTreeSet::new();
-        let mut all: Vec<Fields> = Vec::new();
+        let mut all: Vec<RunFields> = Vec::new();
         for result in results {
             let fields = fields(result, logs.get(&result.run.plan));
             order.extend(fields.iter().map(|(key, _)| key.clone()).filter(|key| known.insert(key.clone())));
@@ -79,7 +79,7 @@ impl RunColumns {
             names.insert(name, key.clone());
             keys.push((key, kind));
         }
-        let row = |fields: &Fields| {
+        let row = |fields: &RunFields| {
             let cell = |(key, kind): &(_, _)| fields.get(key).map_or(Value::Null, |json| value(json, *kind));
             keys.iter().map(cell).collect()
         };
@@ -107,7 +107,7 @@ impl RunColumns {
 }
 
 /// Whether a field has the value of another wherever it has one.
-fn says_the_same(fields: &Fields, key: &(Source, String), other: &(Source, String)) -> bool {
+fn says_the_same(fields: &RunFields, key: &(Source, String), other: &(Source, String)) -> bool {
     fields.get(key).is_none_or(|value| fields.get(other) == Some(value))
 }
 

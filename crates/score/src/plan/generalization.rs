@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::corpus::Slice;
 use wug_parameter::choices;
 
-use super::Kind;
+use super::PlanKind;
 use crate::StepRule;
 
 /// Train on 10ᴺ/b strings, predict every step of the next 10ᴺ·b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generalization;
 
-impl Kind for Generalization {
+impl PlanKind for Generalization {
     const PROTOCOL: &'static str = "generalization";
     type Data = GeneralizationData;
     type Measure = StepMeasure;

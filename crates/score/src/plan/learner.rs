@@ -30,7 +30,7 @@ pub struct PlannedLearner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct External {
     #[serde(flatten)]
-    pub place: Place,
+    pub place: LearnerPlace,
     /// Another version is another learner.
     pub version: String,
     /// Seconds for fitting; the default if absent.
@@ -43,7 +43,7 @@ pub struct External {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum LearnerPlace {
     /// A process of its own: the program and its arguments.
     Command(Vec<String>),
     /// The program that runs the sweep, by name.

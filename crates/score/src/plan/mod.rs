@@ -22,10 +22,10 @@ use wug_parameter::choices;
 pub use generalization::{
     Criterion, Generalization, GeneralizationData, StepMeasure, TestPlan, TestSlice, TestStart,
 };
-pub use learner::{External, Place, PlannedLearner};
+pub use learner::{External, LearnerPlace, PlannedLearner};
 pub use pairs::{PairMeasure, PairStrings, Pairs};
 pub use preference::{
-    OptimizerState, Preference, PreferenceData, PreferenceMeasure, RuleMeasure, TaskSource,
+    OptimizerState, Preference, PreferenceData, PreferenceMeasure, RuleMeasure, RuleTaskSource,
 };
 pub use recipe::{Departure, Recipe, fields};
 pub use recognition::{
@@ -42,7 +42,7 @@ choices! {
 }
 
 /// A protocol, as far as its plans go: what its data and its measure are described by.
-pub trait Kind: Clone + Copy + Debug + PartialEq + Send + Sync + 'static {
+pub trait PlanKind: Clone + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// The name of the protocol in experiments and results.
     const PROTOCOL: &'static str;
     /// The coordinate that a run's subject is: a language, or a task.
@@ -59,7 +59,7 @@ pub trait Kind: Clone + Copy + Debug + PartialEq + Send + Sync + 'static {
 /// All that determines the result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
-pub struct Plan<K: Kind> {
+pub struct Plan<K: PlanKind> {
     /// The language or task, in its canonical spelling.
     pub subject: String,
     pub reading: Reading,
@@ -78,13 +78,13 @@ pub struct Plan<K: Kind> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untyped {}
 
-impl Kind for Untyped {
+impl PlanKind for Untyped {
     const PROTOCOL: &'static str = "";
     type Data = Value;
     type Measure = Value;
 }
 
-impl<K: Kind> Plan<K> {
+impl<K: PlanKind> Plan<K> {
     /// The bytes that a run is identified by.
     pub fn identity(&self) -> Vec<u8> {
         let mut plan = self.clone();
@@ -107,7 +107,7 @@ fn json(part: &impl Serialize) -> Value {
 
 impl Plan<Untyped> {
     /// The plan of a protocol, if it is one.
-    pub fn of<K: Kind>(&self) -> Result<Plan<K>, serde_json::Error> {
+    pub fn of<K: PlanKind>(&self) -> Result<Plan<K>, serde_json::Error> {
         let Self { subject, reading, learner, data, data_seed, measure, seed, precision } = self.clone();
         let (data, measure) = (serde_json::from_value(data)?, serde_json::from_value(measure)?);
         Ok(Plan { subject, reading, learner, data, data_seed, measure, seed, precision })

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::pairs::PairSizes;
 use wug_parameter::Span;
 
-use super::Kind;
+use super::PlanKind;
 
 /// Train on strings, then prefer the grammatical one of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairs;
 
-impl Kind for Pairs {
+impl PlanKind for Pairs {
     const PROTOCOL: &'static str = "pairs";
     type Data = PairStrings;
     type Measure = PairMeasure;

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use wug_parameter::choices;
 
-use super::{Kind, Reading};
+use super::{PlanKind, Reading};
 
 /// Train on ambiguous pairs, see which of the named rules is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preference;
 
-impl Kind for Preference {
+impl PlanKind for Preference {
     const PROTOCOL: &'static str = "preference";
     const SUBJECT: &'static str = "task";
     type Data = PreferenceData;
     type Measure = PreferenceMeasure;
 
     fn forget_paths(data: &mut PreferenceData) {
-        if let TaskSource::File { path, .. } = &mut data.source {
+        if let RuleTaskSource::File { path, .. } = &mut data.source {
             path.clear();
         }
     }
@@ -28,12 +28,12 @@ impl Kind for Preference {
 #[serde(deny_unknown_fields)]
 pub struct PreferenceData {
     /// Where the task is from.
-    pub source: TaskSource,
+    pub source: RuleTaskSource,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TaskSource {
+pub enum RuleTaskSource {
     /// One with a name.
     Named,
     File {

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use wug_dataset::recognition::{SplitSpec, default_splits};
 use wug_parameter::choices;
 
-use super::Kind;
+use super::PlanKind;
 
 /// Train on short labelled strings, recognise long ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognition;
 
-impl Kind for Recognition {
+impl PlanKind for Recognition {
     const PROTOCOL: &'static str = "recognition";
     type Data = RecognitionData;
     type Measure = RecognitionMeasure;

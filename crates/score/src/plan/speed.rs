@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use wug_parameter::{Span, choices};
 
-use super::Kind;
+use super::PlanKind;
 use crate::wade::WadeMeasure;
 
 /// See sequences one after the other, answer others on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speed;
 
-impl Kind for Speed {
+impl PlanKind for Speed {
     const PROTOCOL: &'static str = "speed";
     type Data = SpeedData;
     type Measure = SpeedMeasure;
