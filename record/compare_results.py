@@ -1,32 +1,25 @@
 #!/usr/bin/env python3
-"""Compares the results of two sweeps of one experiment, run by run and number by number.
+"""Compares the results of two builds of wug, run by run and number by number.
 
     python record/compare_results.py BEFORE AFTER [BEFORE AFTER …]
 
-BEFORE and AFTER are sweep directories. Results of format 1 (which named a suite) and of format 2 (which name a protocol
-and coordinates) are both read. A run is found by what it is, not by the hash of its plan. Compared are scores, learning
-curves, strings, parameters, the ending and the hash of the data: as JSON numbers, so to the last bit. Exit 1 if any differ.
+BEFORE and AFTER are sweep directories. Results of formats 2 to 4 are read: whatever the plan looks like, a run is found by its
+protocol, language or task, learner, seed and reading, and by what came of it. Compared are scores, learning curves, strings,
+parameters, the ending and the hash of the data: as JSON numbers, so to the last bit. AFTER may have more runs than BEFORE.
+Exit 1 if a run of BEFORE is not in AFTER with the same values.
 """
+import collections
 import json
 import pathlib
 import sys
 
-SUITES = {"flare": "recognition", "bliss": "generalization"}
-SETTINGS = ("hidden", "regularization", "lambda", "epochs", "memory")
 MEASUREMENT = ("split", "stratum", "metric", "value", "numerator", "denominator", "n", "spread", "chance", "interval")
 
 
 def key(result):
-    run, plan = result["run"], result["plan"]
-    where = run.get("coordinates", run)
-    protocol = run.get("protocol") or SUITES[run["suite"]]
-    # Format 1 wrote `null` where format 2 leaves a coordinate out.
-    names = [where.get(name) for name in ("language", "learner", "loss", "validation", "size")]
-    found = [protocol, *names, run["seed"], run["reading"]]
-    if protocol == "generalization":
-        settings = plan["settings"] if "settings" in plan else plan["learner"] or {}
-        found += [plan["factor"], plan["test"], *(settings.get(name) or None for name in SETTINGS)]
-    return json.dumps(found, sort_keys=True)
+    run = result["run"]
+    where = run["coordinates"]
+    return run["protocol"], where.get("language") or where.get("task"), where["learner"], run["seed"], run["reading"]
 
 
 def values(result):
@@ -38,10 +31,7 @@ def values(result):
 
 
 def load(directory):
-    results = [json.loads(path.read_text()) for path in sorted(pathlib.Path(directory, "results").glob("*.json"))]
-    found = {key(result): list(values(result)) for result in results}
-    assert len(found) == len(results), f"{directory}: two results of one run"
-    return found
+    return [json.loads(path.read_text()) for path in sorted(pathlib.Path(directory, "results").glob("*.json"))]
 
 
 def main(directories):
@@ -49,14 +39,19 @@ def main(directories):
         sys.exit(__doc__)
     runs = compared = differing = 0
     for before, after in zip(directories[::2], directories[1::2]):
-        ours, theirs = load(before), load(after)
-        assert ours.keys() == theirs.keys(), f"{before}, {after}: not the same runs"
-        for run in ours:
+        there = collections.defaultdict(list)
+        for result in load(after):
+            there[key(result)].append(json.dumps(list(values(result))))
+        for result in load(before):
+            mine = list(values(result))
             runs += 1
-            compared += len(ours[run])
-            if json.dumps(ours[run]) != json.dumps(theirs[run]):
+            compared += len(mine)
+            text = json.dumps(mine)
+            if text in there[key(result)]:
+                there[key(result)].remove(text)
+            else:
                 differing += 1
-                print("differs:", run)
+                print("differs:", before, key(result))
     print(f"{runs} runs, {compared} values compared, {differing} runs differ")
     sys.exit(differing > 0)
 
