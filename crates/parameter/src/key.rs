@@ -323,3 +323,49 @@ macro_rules! parameters {
         &[$($key.parameter()),*]
     };
 }
+
+/// Lists of declarations as one, so that what several learners share is written once.
+pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut at, mut list) = (0, 0);
+    // Iterators cannot run in constants.
+    while list < lists.len() {
+        let mut item = 0;
+        while item < lists[list].len() {
+            all[at] = lists[list][item];
+            at += 1;
+            item += 1;
+        }
+        list += 1;
+    }
+    all
+}
+
+/// How many declarations there are in some lists.
+pub const fn count(lists: &[&[Parameter]]) -> usize {
+    let (mut n, mut list) = (0, 0);
+    while list < lists.len() {
+        n += lists[list].len();
+        list += 1;
+    }
+    n
+}
+
+/// Lists of declarations as one.
+///
+/// ```
+/// use wug_parameter::{Key, Parameter, joined_parameters, parameters};
+/// const HIDDEN: Key<usize> = Key::count("hidden", "units", 1..=100, 8);
+/// const EPOCHS: Key<usize> = Key::count("epochs", "passes", 1..=100, 10);
+/// const TRAINING: [Parameter; 1] = [EPOCHS.parameter()];
+/// const ALL: &[Parameter] = joined_parameters![parameters![HIDDEN], &TRAINING];
+/// assert_eq!(ALL.iter().map(|parameter| parameter.name).collect::<Vec<_>>(), ["hidden", "epochs"]);
+/// ```
+#[macro_export]
+macro_rules! joined_parameters {
+    ($($list:expr),+ $(,)?) => {{
+        const LISTS: &[&[$crate::Parameter]] = &[$($list),+];
+        const ALL: [$crate::Parameter; $crate::count(LISTS)] = $crate::joined(LISTS);
+        &ALL
+    }};
+}

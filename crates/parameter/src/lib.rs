@@ -35,6 +35,8 @@ pub use edit::{levenshtein, nearest_names};
 pub use error::ParameterError;
 pub use grid::{Given, Range};
 pub use key::{Key, Parameter};
+#[doc(hidden)]
+pub use key::{count, joined};
 pub use limits::ValueLimits;
 pub use matching::Matching;
 pub use reading::{Reading, UnknownReading};

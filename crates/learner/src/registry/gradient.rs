@@ -1,6 +1,6 @@
 //! Settings of everything that is trained by gradient descent.
 
-use wug_parameter::{Constant, Key, Settings, ValueLimits as Limits, choices};
+use wug_parameter::{Constant, Key, Parameter, Settings, ValueLimits as Limits, choices};
 
 use crate::optim::{OptimizerRule, OptimizerSpec};
 use crate::train::{BatchSize, Schedule, TrainSpec};
@@ -143,6 +143,44 @@ pub fn recognition_spec(settings: &Settings) -> TrainSpec {
         validations: 1,
     }
 }
+
+/// The settings of training a recognizer, with this learning rate unless another is given.
+pub(super) const fn recognizer_training(rate: Key<f64>) -> [Parameter; 9] {
+    [
+        TELLING_OPTIMIZER.parameter(),
+        rate.parameter(),
+        BATCH_SYMBOLS.parameter(),
+        LOSS_WEIGHT.parameter(),
+        CLIP.parameter(),
+        DECAY.parameter(),
+        DECAY_PATIENCE.parameter(),
+        PATIENCE.parameter(),
+        MAX_EPOCHS.parameter(),
+    ]
+}
+
+/// The settings of training a next-symbol model, with these unless others are given.
+pub(super) const fn next_symbol_training(
+    epochs: Key<usize>,
+    rate: Key<f64>,
+    batch: Key<Option<usize>>,
+) -> [Parameter; 9] {
+    [
+        REGULARIZATION.parameter(),
+        LAMBDA.parameter(),
+        epochs.parameter(),
+        OPTIMIZER.parameter(),
+        rate.parameter(),
+        WEIGHT_DECAY.parameter(),
+        TRAIN_OUTPUT.parameter(),
+        batch.parameter(),
+        SHUFFLE.parameter(),
+    ]
+}
+
+/// The settings of training step by step.
+pub(super) const INCREMENTAL_TRAINING: [Parameter; 2] =
+    [TELLING_OPTIMIZER.parameter(), LEARNING_RATE.parameter()];
 
 /// How to train a transducer with some settings: as fairseq does.
 pub fn transduction_spec(settings: &Settings) -> TrainSpec {

@@ -1,11 +1,11 @@
 //! Recurrent networks with a differentiable memory.
 
-use wug_parameter::{Constant, Key, Parameter, ParameterError, Settings, ValueLimits as Limits, choices};
-
-use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TELLING_OPTIMIZER, TRAIN_OUTPUT, WEIGHT_DECAY,
+use wug_parameter::{
+    Constant, Key, Parameter, ParameterError, Settings, ValueLimits as Limits, choices, joined_parameters,
+    parameters,
 };
+
+use super::gradient::{BATCH, EPOCHS, LEARNING_RATE, LOSS, MAX, next_symbol_training, recognizer_training};
 use super::recurrent::{EMBEDDING, HIDDEN};
 use super::size::{Dimension, Sizing, Steps};
 use super::{Learner, NO_ROLES, Network, NextSymbolRole, language_model};
@@ -44,23 +44,9 @@ const LEAST: Key<f64> =
     Key::real("temperature.least", "lowest temperature", Limits::Positive, 0.5).unless("gate", "softmax");
 
 /// Room for every string of up to 500 symbols.
-const RECOGNIZER: &[Parameter] = &[
-    HIDDEN.parameter(),
-    ROWS.or(Constant::Count(500)).parameter(),
-    WIDTH.parameter(),
-    GATE.parameter(),
-    START.parameter(),
-    RATE.parameter(),
-    LEAST.parameter(),
-    TELLING_OPTIMIZER.parameter(),
-    LEARNING_RATE.or(Constant::Real(0.005)).parameter(),
-    BATCH_SYMBOLS.parameter(),
-    LOSS_WEIGHT.parameter(),
-    CLIP.parameter(),
-    DECAY.parameter(),
-    DECAY_PATIENCE.parameter(),
-    PATIENCE.parameter(),
-    MAX_EPOCHS.parameter(),
+const RECOGNIZER: &[Parameter] = joined_parameters![
+    parameters![HIDDEN, ROWS.or(Constant::Count(500)), WIDTH, GATE, START, RATE, LEAST],
+    &recognizer_training(LEARNING_RATE.or(Constant::Real(0.005))),
 ];
 
 const SIZING: Sizing = Sizing {
@@ -70,33 +56,19 @@ const SIZING: Sizing = Sizing {
     others: &[Dimension { setting: WIDTH.name(), steps: Steps::Around, cost: 1 }],
 };
 
-const fn next_symbol_settings(rows: Key<usize>) -> [Parameter; 18] {
-    [
-        LOSS.parameter(),
-        // 8 units, Adam at 0.01 and one string per update are Suzgun et al.'s; 50 epochs and these rows are of BLISS.
-        HIDDEN.or(Constant::Count(8)).parameter(),
-        REGULARIZATION.parameter(),
-        LAMBDA.parameter(),
-        EPOCHS.or(Constant::Count(50)).parameter(),
-        OPTIMIZER.parameter(),
-        LEARNING_RATE.or(Constant::Real(0.01)).parameter(),
-        WEIGHT_DECAY.parameter(),
-        TRAIN_OUTPUT.parameter(),
-        BATCH.or(Constant::Count(1)).parameter(),
-        SHUFFLE.parameter(),
-        rows.parameter(),
-        TEST_ROWS.parameter(),
-        WIDTH.parameter(),
-        GATE.parameter(),
-        START.parameter(),
-        RATE.parameter(),
-        LEAST.parameter(),
-    ]
-}
+/// 8 units, Adam at 0.01 and one string per update are Suzgun et al.'s; 50 epochs and the rows are of BLISS.
+const TRAINING: [Parameter; 9] = next_symbol_training(
+    EPOCHS.or(Constant::Count(50)),
+    LEARNING_RATE.or(Constant::Real(0.01)),
+    BATCH.or(Constant::Count(1)),
+);
+const UNITS: &[Parameter] = parameters![LOSS, HIDDEN.or(Constant::Count(8))];
+const GATES: &[Parameter] = parameters![TEST_ROWS, WIDTH, GATE, START, RATE, LEAST];
 
 /// A stack never holds more elements than were pushed; a tape that rotates depends on its length.
-const STACK: &[Parameter] = &next_symbol_settings(ROWS.as_capacity());
-const TAPE: &[Parameter] = &next_symbol_settings(ROWS.or(Constant::Count(2050)));
+const STACK: &[Parameter] = joined_parameters![UNITS, &TRAINING, parameters![ROWS.as_capacity()], GATES];
+const TAPE: &[Parameter] =
+    joined_parameters![UNITS, &TRAINING, parameters![ROWS.or(Constant::Count(2050))], GATES];
 
 /// A memory that is smaller in evaluation than in training is a slip.
 fn enough_rows(settings: &Settings) -> Result<(), ParameterError> {
@@ -188,36 +160,14 @@ with_memory!(
 const INPUT_ROWS: Key<usize> = ROWS.or(Constant::Count(150)).as_capacity();
 const INPUT_TEST_ROWS: Key<usize> = TEST_ROWS.or(Constant::Count(150));
 const INPUT_WIDTH: Key<usize> = WIDTH.or(Constant::Count(8));
-const JOULIN: &[Parameter] = &[
-    LOSS.parameter(),
-    HIDDEN.parameter(),
-    EMBEDDING.parameter(),
-    REGULARIZATION.parameter(),
-    LAMBDA.parameter(),
-    EPOCHS.parameter(),
-    OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
-    WEIGHT_DECAY.parameter(),
-    TRAIN_OUTPUT.parameter(),
-    BATCH.parameter(),
-    SHUFFLE.parameter(),
-    INPUT_ROWS.parameter(),
-    INPUT_TEST_ROWS.parameter(),
-    INPUT_WIDTH.parameter(),
+const JOULIN: &[Parameter] = joined_parameters![
+    parameters![LOSS, HIDDEN, EMBEDDING],
+    &next_symbol_training(EPOCHS, LEARNING_RATE, BATCH),
+    parameters![INPUT_ROWS, INPUT_TEST_ROWS, INPUT_WIDTH],
 ];
-const JOULIN_RECOGNIZER: &[Parameter] = &[
-    HIDDEN.parameter(),
-    ROWS.or(Constant::Count(500)).parameter(),
-    INPUT_WIDTH.parameter(),
-    TELLING_OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
-    BATCH_SYMBOLS.parameter(),
-    LOSS_WEIGHT.parameter(),
-    CLIP.parameter(),
-    DECAY.parameter(),
-    DECAY_PATIENCE.parameter(),
-    PATIENCE.parameter(),
-    MAX_EPOCHS.parameter(),
+const JOULIN_RECOGNIZER: &[Parameter] = joined_parameters![
+    parameters![HIDDEN, ROWS.or(Constant::Count(500)), INPUT_WIDTH],
+    &recognizer_training(LEARNING_RATE),
 ];
 
 fn input_stack(settings: &Settings) -> BodySpec {

@@ -1,10 +1,11 @@
 //! Recurrent networks without a memory beside them.
 
-use wug_parameter::{Constant, Key, Parameter, Settings, ValueLimits as Limits};
+use wug_parameter::{
+    Constant, Key, Parameter, Settings, ValueLimits as Limits, joined_parameters, parameters,
+};
 
 use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT, MAX,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TELLING_OPTIMIZER, TRAIN_OUTPUT, WEIGHT_DECAY,
+    BATCH, EPOCHS, INCREMENTAL_TRAINING, LEARNING_RATE, LOSS, MAX, next_symbol_training, recognizer_training,
 };
 use super::size::{Dimension, Sizing, Steps};
 use super::{
@@ -23,24 +24,6 @@ pub(super) const DROPOUT: Key<f64> = Key::real(
     0.0,
 );
 
-/// Five layers and dropout, as Butoi et al. have them.
-const fn recognizer_settings(rate: f64) -> [Parameter; 12] {
-    [
-        LAYERS.or(Constant::Count(5)).parameter(),
-        HIDDEN.parameter(),
-        DROPOUT.or(Constant::Real(0.1)).parameter(),
-        TELLING_OPTIMIZER.parameter(),
-        LEARNING_RATE.or(Constant::Real(rate)).parameter(),
-        BATCH_SYMBOLS.parameter(),
-        LOSS_WEIGHT.parameter(),
-        CLIP.parameter(),
-        DECAY.parameter(),
-        DECAY_PATIENCE.parameter(),
-        PATIENCE.parameter(),
-        MAX_EPOCHS.parameter(),
-    ]
-}
-
 pub(super) const EMBEDDING: Key<Option<usize>> = Key::count_or(
     "embedding",
     "elements per embedded symbol, or `one-hot`: no embedding",
@@ -53,34 +36,17 @@ pub const SCORING_DROPOUT: Key<bool> = Key::switch(
     false,
 );
 
-const NEXT_SYMBOL: &[Parameter] = &[
-    LOSS.parameter(),
-    HIDDEN.parameter(),
-    LAYERS.parameter(),
-    EMBEDDING.parameter(),
-    DROPOUT.parameter(),
-    SCORING_DROPOUT.parameter(),
-    REGULARIZATION.parameter(),
-    LAMBDA.parameter(),
-    EPOCHS.parameter(),
-    OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
-    WEIGHT_DECAY.parameter(),
-    TRAIN_OUTPUT.parameter(),
-    BATCH.parameter(),
-    SHUFFLE.parameter(),
+const NEXT_SYMBOL: &[Parameter] = joined_parameters![
+    parameters![LOSS, HIDDEN, LAYERS, EMBEDDING, DROPOUT, SCORING_DROPOUT],
+    &next_symbol_training(EPOCHS, LEARNING_RATE, BATCH),
 ];
 
 pub(super) const EMBEDDED: Key<usize> =
     Key::count("embedding", "elements per embedded symbol; 0 for one-hot input", 0..=MAX, 0);
 
-const INCREMENTAL: &[Parameter] = &[
-    HIDDEN.or(Constant::Count(128)).parameter(),
-    LAYERS.parameter(),
-    EMBEDDED.parameter(),
-    DROPOUT.parameter(),
-    TELLING_OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
+const INCREMENTAL: &[Parameter] = joined_parameters![
+    parameters![HIDDEN.or(Constant::Count(128)), LAYERS, EMBEDDED, DROPOUT],
+    &INCREMENTAL_TRAINING,
 ];
 
 const SIZING: Sizing = Sizing {
@@ -130,7 +96,11 @@ macro_rules! recurrent {
             summary: $summary,
             cite: $cite,
             recognizer: Some(Network {
-                settings: &recognizer_settings($rate),
+                // Five layers and dropout, as Butoi et al. have them.
+                settings: joined_parameters![
+                    parameters![LAYERS.or(Constant::Count(5)), HIDDEN, DROPOUT.or(Constant::Real(0.1))],
+                    &recognizer_training(LEARNING_RATE.or(Constant::Real($rate))),
+                ],
                 check: None,
                 build: |settings, task| recognizer($cell, $biases, settings, task),
                 sizing: &SIZING,

@@ -1,10 +1,9 @@
 //! Transformers.
 
-use wug_parameter::{Constant, Key, Parameter, Settings, choices};
+use wug_parameter::{Constant, Key, Parameter, Settings, choices, joined_parameters, parameters};
 
 use super::gradient::{
-    BATCH, BATCH_SYMBOLS, CLIP, DECAY, DECAY_PATIENCE, EPOCHS, LAMBDA, LEARNING_RATE, LOSS, LOSS_WEIGHT,
-    MAX_EPOCHS, OPTIMIZER, PATIENCE, REGULARIZATION, SHUFFLE, TELLING_OPTIMIZER, TRAIN_OUTPUT, WEIGHT_DECAY,
+    BATCH, EPOCHS, INCREMENTAL_TRAINING, LEARNING_RATE, LOSS, next_symbol_training, recognizer_training,
 };
 use super::recurrent::{DROPOUT, HIDDEN, LAYERS, SCORING_DROPOUT};
 use super::size::{Dimension, Sizing, Steps};
@@ -26,21 +25,9 @@ const FEEDFORWARD: Key<usize> = Key::count(
 const WIDTH: Key<usize> = HIDDEN.meaning("elements per position, a multiple of `heads`");
 
 /// Five layers of eight heads, as Butoi et al. have them.
-const RECOGNIZER: &[Parameter] = &[
-    LAYERS.or(Constant::Count(5)).parameter(),
-    WIDTH.parameter(),
-    HEADS.parameter(),
-    FEEDFORWARD.parameter(),
-    DROPOUT.or(Constant::Real(0.1)).parameter(),
-    TELLING_OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
-    BATCH_SYMBOLS.parameter(),
-    LOSS_WEIGHT.parameter(),
-    CLIP.parameter(),
-    DECAY.parameter(),
-    DECAY_PATIENCE.parameter(),
-    PATIENCE.parameter(),
-    MAX_EPOCHS.parameter(),
+const RECOGNIZER: &[Parameter] = joined_parameters![
+    parameters![LAYERS.or(Constant::Count(5)), WIDTH, HEADS, FEEDFORWARD, DROPOUT.or(Constant::Real(0.1))],
+    &recognizer_training(LEARNING_RATE),
 ];
 
 /// Layers stay as they are for longest. With these costs, small transformers keep several heads.
@@ -105,28 +92,22 @@ const INITIALIZATION: Key<MatrixInitialization> = Key::choice(
     "torch",
 );
 
-const NEXT_SYMBOL: &[Parameter] = &[
-    LOSS.parameter(),
-    WIDTH.parameter(),
-    LAYERS.or(Constant::Count(2)).parameter(),
-    HEADS.or(Constant::Count(4)).parameter(),
-    FEEDFORWARD.parameter(),
-    NORM.parameter(),
-    POSITIONS.parameter(),
-    SCALE_EMBEDDING.parameter(),
-    INITIALIZATION.parameter(),
-    DROPOUT.parameter(),
-    EMBEDDING_DROPOUT.parameter(),
-    SCORING_DROPOUT.parameter(),
-    REGULARIZATION.parameter(),
-    LAMBDA.parameter(),
-    EPOCHS.parameter(),
-    OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
-    WEIGHT_DECAY.parameter(),
-    TRAIN_OUTPUT.parameter(),
-    BATCH.parameter(),
-    SHUFFLE.parameter(),
+const NEXT_SYMBOL: &[Parameter] = joined_parameters![
+    parameters![
+        LOSS,
+        WIDTH,
+        LAYERS.or(Constant::Count(2)),
+        HEADS.or(Constant::Count(4)),
+        FEEDFORWARD,
+        NORM,
+        POSITIONS,
+        SCALE_EMBEDDING,
+        INITIALIZATION,
+        DROPOUT,
+        EMBEDDING_DROPOUT,
+        SCORING_DROPOUT
+    ],
+    &next_symbol_training(EPOCHS, LEARNING_RATE, BATCH),
 ];
 
 fn body(settings: &Settings) -> BodySpec {
@@ -170,15 +151,16 @@ const FEEDFORWARD_UNITS: Key<usize> =
     Key::count("feedforward_units", "hidden units of the feed-forward sublayer", 1..=1_000_000, 50);
 
 /// One small layer, as Cisneros et al. have it, but for dropout.
-const INCREMENTAL: &[Parameter] = &[
-    ATTENTION.parameter(),
-    WIDTH.or(Constant::Count(PUBLISHED_WIDTH as u64)).parameter(),
-    LAYERS.parameter(),
-    HEADS.parameter(),
-    FEEDFORWARD_UNITS.parameter(),
-    DROPOUT.parameter(),
-    TELLING_OPTIMIZER.parameter(),
-    LEARNING_RATE.parameter(),
+const INCREMENTAL: &[Parameter] = joined_parameters![
+    parameters![
+        ATTENTION,
+        WIDTH.or(Constant::Count(PUBLISHED_WIDTH as u64)),
+        LAYERS,
+        HEADS,
+        FEEDFORWARD_UNITS,
+        DROPOUT
+    ],
+    &INCREMENTAL_TRAINING,
 ];
 
 const INCREMENTAL_SIZING: Sizing = Sizing {
