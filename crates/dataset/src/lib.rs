@@ -5,6 +5,18 @@
 //!
 //! This crate knows no models, no metrics and no paths: data sets are written to any [`FileSink`] and read from
 //! any [`FileSource`], and the lab decides what those are on disk.
+//!
+//! A language is sampled by length, with exact probabilities, and checked by its definition:
+//!
+//! ```
+//! use wug_dataset::{Seed, language::registry};
+//! let dyck = registry::build("dyck-2-3").unwrap();
+//! let sampler = dyck.by_length(2..=40).unwrap();
+//! let word = sampler.sample(&mut Seed::new(1).derive("example").rng());
+//! assert!(dyck.contains(&word) && sampler.log_prob(&word) < 0.0);
+//! // What may come after every prefix, the empty one first.
+//! assert_eq!(dyck.next_sets(&word).len(), word.len() + 1);
+//! ```
 
 pub mod bliss;
 pub mod card;
