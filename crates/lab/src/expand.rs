@@ -56,13 +56,20 @@ pub(crate) fn plans_with<P: Protocol>(
                 // Learners innermost: `DataCache` holds one data set, which all learners on a subject read.
                 for (i, learner) in section.learners.iter().enumerate() {
                     if !(again && learner.is_deterministic()) {
-                        grid.learner(subject, i, (seed, data_seed))?;
+                        grid.learner(subject, i, RunSeeds { run: seed, data: data_seed })?;
                     }
                 }
             }
         }
     }
     P::distinct(grid.plans)
+}
+
+/// The seed of a run, and that of its data.
+#[derive(Clone, Copy)]
+struct RunSeeds {
+    run: u64,
+    data: u64,
 }
 
 struct Expansion<'s, P: Protocol> {
@@ -74,12 +81,7 @@ struct Expansion<'s, P: Protocol> {
 
 impl<P: Protocol> Expansion<'_, P> {
     /// Every cell of a learner on a subject.
-    fn learner(
-        &mut self,
-        subject: &P::Subject,
-        index: usize,
-        (seed, data_seed): (u64, u64),
-    ) -> Result<(), Problem> {
+    fn learner(&mut self, subject: &P::Subject, index: usize, seeds: RunSeeds) -> Result<(), Problem> {
         let section = self.section;
         let grid = &section.learners[index];
         for settings in &grid.settings {
@@ -102,10 +104,10 @@ impl<P: Protocol> Expansion<'_, P> {
                             ..PlannedLearner::default()
                         },
                         // Data that are read have no seed: with one, the same run would have several ids.
-                        data_seed: P::draws(&data).then_some(data_seed),
+                        data_seed: P::draws(&data).then_some(seeds.data),
                         data,
                         measure,
-                        seed,
+                        seed: seeds.run,
                         precision: P::precision(section, grid),
                     };
                     let plan = self.settled(plan, subject, &candidate)?;
@@ -136,7 +138,7 @@ impl<P: Protocol> Expansion<'_, P> {
             let how = (candidate.size, self.section.matching);
             let matched = self
                 .sizes
-                .matched(learner, (grid, settings), task, how)
+                .matched(learner, grid, settings, task, how)
                 .map_err(|error| error.of(&grid.name, subject.as_ref()))?;
             // Only where a size decided something: otherwise two values of `matching` would give one run two ids.
             plan.learner.matching =

@@ -133,10 +133,11 @@ impl Experiment {
         name: &str,
         source: &str,
         protocol: &str,
-        (title, section): (String, Fields),
+        title: &str,
+        section: Fields,
         sets: &[Set],
     ) -> Result<Self, LabError> {
-        let fields = Fields::default().with("title", title.as_str()).with(protocol, vec![section]);
+        let fields = Fields::default().with("title", title).with(protocol, vec![section]);
         let file = ExperimentFile::of(source, fields)
             .map_err(|problem| LabError::Usage(problem.describe(source)))?;
         Self::planned(name, file, Scale::Paper, sets, &mut Planning::default())

@@ -69,11 +69,11 @@ pub(crate) fn of(run: AnyRun<'_>) -> Option<&'static dyn Suite> {
 }
 
 /// A suite with the runs that it claims.
-pub(crate) type Claim<'r> = (&'static dyn Suite, Vec<AnyRun<'r>>);
+pub(crate) type SuiteClaim<'r> = (&'static dyn Suite, Vec<AnyRun<'r>>);
 
 /// The runs that each suite claims, and those that none does.
-pub(crate) fn split<'r>(runs: &[AnyRun<'r>]) -> (Vec<Claim<'r>>, Vec<AnyRun<'r>>) {
-    let mut claims: Vec<Claim<'r>> = SUITES.iter().map(|suite| (*suite, Vec::new())).collect();
+pub(crate) fn split<'r>(runs: &[AnyRun<'r>]) -> (Vec<SuiteClaim<'r>>, Vec<AnyRun<'r>>) {
+    let mut claims: Vec<SuiteClaim<'r>> = SUITES.iter().map(|suite| (*suite, Vec::new())).collect();
     let mut unclaimed = Vec::new();
     for &run in runs {
         // The first suite that claims a run has it alone, so no run is counted in two papers.

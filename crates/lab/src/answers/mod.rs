@@ -80,7 +80,7 @@ pub fn experiment(request: &Request, source: &Source<'_>) -> Result<(Experiment,
     };
     let (protocol, section) = subject.section(request, host, &version)?;
     let (name, title) = (format!("score-{}", request.learner), format!("answers of {}", request.learner));
-    let experiment = Experiment::of_section(&name, "wug score", protocol, (title, section), &request.sets)?;
+    let experiment = Experiment::of_section(&name, "wug score", protocol, &title, section, &request.sets)?;
     Ok((experiment, Arc::new(BTreeMap::from([(request.learner.clone(), begin)]))))
 }
 

@@ -60,7 +60,8 @@ impl Sizes {
     pub(crate) fn matched(
         &mut self,
         learner: &Learner,
-        (grid, settings): (&LearnerGrid, Settings),
+        grid: &LearnerGrid,
+        settings: Settings,
         task: RoleTask,
         how: (Option<usize>, Matching),
     ) -> Result<MatchedSettings, NotBuilt> {
@@ -69,7 +70,7 @@ impl Sizes {
         if let Some(known) = self.0.get(&key) {
             return Ok(known.clone());
         }
-        let found = matched(learner, (grid, settings), task, how)?;
+        let found = matched(learner, grid, settings, task, how)?;
         self.0.insert(key, found.clone());
         Ok(found)
     }
@@ -77,20 +78,21 @@ impl Sizes {
 
 fn matched(
     learner: &Learner,
-    (grid, settings): (&LearnerGrid, Settings),
+    grid: &LearnerGrid,
+    settings: Settings,
     task: RoleTask,
     how: (Option<usize>, Matching),
 ) -> Result<MatchedSettings, NotBuilt> {
     let missing = || NotBuilt::Model(SpecError::new(format!("{} cannot be built for this", learner.name)));
     match task {
         RoleTask::Recognizer(task) => {
-            network(learner.recognizer.as_ref().ok_or_else(missing)?, (grid, settings), task, how)
+            network(learner.recognizer.as_ref().ok_or_else(missing)?, grid, settings, task, how)
         }
         RoleTask::Transducer(task) => {
-            network(learner.transducer.as_ref().ok_or_else(missing)?, (grid, settings), task, how)
+            network(learner.transducer.as_ref().ok_or_else(missing)?, grid, settings, task, how)
         }
         RoleTask::NextSymbol(vocabulary) => match learner.next_symbol.as_ref().ok_or_else(missing)? {
-            NextSymbolRole::Network(role) => network(role, (grid, settings), vocabulary, how),
+            NextSymbolRole::Network(role) => network(role, grid, settings, vocabulary, how),
             // Searches and baselines have no width to find: their settings are only checked.
             role => {
                 role.check().map_or(Ok(()), |check| check(&settings)).map_err(NotBuilt::Settings)?;
@@ -118,7 +120,8 @@ fn matched(
 
 fn network<T: Copy, S: Counted>(
     role: &Network<T, S>,
-    (grid, settings): (&LearnerGrid, Settings),
+    grid: &LearnerGrid,
+    settings: Settings,
     task: T,
     how: (Option<usize>, Matching),
 ) -> Result<MatchedSettings, NotBuilt> {
