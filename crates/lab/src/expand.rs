@@ -74,7 +74,7 @@ struct RunSeeds {
 
 struct Expansion<'s, P: Protocol> {
     section: &'s Section<P>,
-    /// Kept across seeds: most runs share a search for dimensions.
+    /// Cached across seeds: most runs share a search for dimensions.
     sizes: Sizes,
     plans: Vec<PlannedCell<P>>,
 }
