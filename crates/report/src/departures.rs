@@ -25,7 +25,7 @@ impl Cell {
         figure: Option<PaperFigure>,
     ) -> Self {
         let runs: Vec<Run<'_, _>> = runs.into_iter().collect();
-        // Cached also where the paper has no figure: the runs depart all the same.
+        // Cells are marked even where the paper has no figure: the runs still depart.
         let departures = words(runs.iter().copied());
         // One run that departs is enough: the value is of all of them.
         let figure = figure.filter(|_| runs.iter().all(|run| run.is_as_in_paper()));

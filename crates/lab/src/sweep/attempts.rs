@@ -100,7 +100,7 @@ impl Sweep {
         let lock = folder.join(ALONE);
         let beside = open_own(&lock, File::options().create(true).truncate(false).write(true).read(true))?
             .ok_or_else(|| LabError::corrupt(&folder, "is missing"))?;
-        // Shared by most runs, exclusive for a last attempt: memory may have run out because of the other runs beside it alone.
+        // Shared by most runs, exclusive for a last attempt: memory may have run out because of other runs alone.
         if !locked(&beside, deaths + 1 >= MAX_DEATHS).map_err(LabError::disk(&lock))? {
             return Ok(None);
         }
