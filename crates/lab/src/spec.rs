@@ -1,7 +1,7 @@
 //! Experiments: a TOML file, at a scale, with the values of `--set`, becomes a list of runs.
 //!
 //! A file has a title and sections, each a grid of one protocol (`[[recognition]]`, `[[generalization]]`, …). Its text becomes a
-//! [draft](draft), in which every value knows where it was written; each section is read once, at one scale and in each reading that
+//! [`draft`], in which every value knows where it was written; each section is read once, at one scale and in each reading that
 //! it asks for; and its plans follow. Its tables `smoke` and `quick` say what is smaller at those scales; `paper` is the section itself.
 
 mod built_in;
