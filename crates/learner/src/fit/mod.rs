@@ -8,6 +8,7 @@
 //! let words = |n| (0..1_u16 << n).map(move |bits| (0..n).map(|i| Symbol(bits >> i & 1)).collect::<Word>());
 //! let strings: Vec<_> = (1..8).flat_map(words).map(|word| (wug_dataset::ids::encode(&word), parity.contains(&word))).collect();
 //! let examples: Vec<_> = strings.iter().map(|(ids, label)| LabelledString::new(ids, *label)).collect();
+//! // Parity is learned after a plateau: the learning rate must not decay before it ends.
 //! let settings = settings("lstm", Role::Recognizer, "hidden=8,layers=1,dropout=0,learning_rate=0.02,decay=1,patience=500,max_epochs=500,batch_symbols=128").unwrap();
 //! let corpus = LabelledCorpus::new(parity.alphabet(), &examples, &examples);
 //! let mut lstm = fit_recognizer("lstm", &settings, &corpus, &FitOptions::seeded(Seed::new(1)), &mut ()).unwrap();
