@@ -45,7 +45,7 @@ fn seconds(text: &str) -> Result<u64, String> {
 pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<ExitCode, Exit> {
     let signals = Signals::watch()?;
     let host = Host { stop: signals.stop(), ..Host::default() };
-    // A signal interrupts the conversation with the model: that is no mistake of the model's.
+    // A signal interrupts the conversation with the model. The model is not at fault.
     examined(args, &host, out).or_else(|error| signals.exit_code().ok_or(error))
 }
 

@@ -68,7 +68,7 @@ impl Watch {
 
     /// Whether the log has had no line of a worker's run for a while.
     fn is_due(&self, worker: usize) -> bool {
-        // A panic elsewhere cannot leave half a time behind, so that a poisoned lock is taken all the same.
+        // A panic elsewhere cannot leave half a time behind, so a poisoned lock can be used.
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let due = logged.get_mut(worker).filter(|last| last.elapsed() >= LOGGED);
         due.map(|last| *last = Instant::now()).is_some()

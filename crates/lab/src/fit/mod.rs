@@ -1,4 +1,4 @@
-//! Fitting a learner in one of its roles, ours or one from elsewhere: data and settings in, a trained model out. Protocols know
+//! Fitting a learner in one of its roles, ours or an external one: data and settings in, a trained model out. Protocols know
 //! nothing else about how a learner is trained.
 
 pub(crate) mod incremental;

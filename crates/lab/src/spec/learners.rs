@@ -347,7 +347,7 @@ fn merged(
         for value in values.values_mut() {
             *value = setting.check(value.clone())?;
         }
-        // A placeholder: `LearnerGrid::on` replaces it by the subject's own value before a run is planned.
+        // `LearnerGrid::on` replaces it by the subject's own value before a run is planned.
         let first = values.values().next().cloned();
         given.insert(setting.name.to_owned(), Given::Values(first.into_iter().collect()));
     }

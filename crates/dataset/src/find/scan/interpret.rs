@@ -26,7 +26,7 @@ type Actions = Vec<&'static str>;
 /// ```
 pub fn interpret(command: &str) -> Result<Vec<&'static str>, NotACommand> {
     let words: Vec<&str> = command.split_whitespace().collect();
-    // The grammar has one conjunction at most: a second one is no word of a phrase.
+    // The grammar has at most one conjunction, so a second one cannot be part of a phrase.
     let joint = words.iter().position(|&word| word == "and" || word == "after");
     let actions = match joint {
         None => single(&words),
